@@ -1,0 +1,53 @@
+//! Terms, sorts, exact numbers and SMT-LIB text: what every other part of Shofar speaks in.
+//!
+//! ```
+//! use shofar_logic::{Assignment, Op, Sort, TermStore, Value};
+//!
+//! let store = TermStore::new();
+//! let x = store.var(store.symbol("x"), Sort::INT);
+//!
+//! // As written.
+//! let written = store.app(Op::Gt, &[store.int(3), x]).unwrap();
+//! assert_eq!(store.display(written).to_string(), "(> 3 x)");
+//!
+//! // Normalised: equal meaning, equal term.
+//! let normal = store.normalize(written);
+//! assert_eq!(store.display(normal).to_string(), "(<= x 2)");
+//! assert_eq!(normal, store.lt(x, store.int(3)));
+//!
+//! // The value under an assignment.
+//! let assignment = Assignment::from_iter([(x, Value::Int(2.into()))]);
+//! assert_eq!(store.eval(written, &assignment), Ok(Value::Bool(true)));
+//! ```
+
+pub mod build;
+pub mod number;
+
+mod bv;
+mod datatype;
+mod eval;
+mod free_vars;
+mod intern;
+mod linear;
+mod nnf;
+mod op;
+pub mod smtlib;
+mod sort;
+mod subst;
+mod term;
+mod traverse;
+mod typing;
+mod value;
+
+pub use datatype::DatatypeError;
+pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
+pub use free_vars::Symbols;
+pub use linear::LinearPoly;
+pub use op::{NumberId, Op};
+pub use sort::{
+    Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, Sort, SortKind, Symbol,
+};
+pub use subst::{Substitution, Substitutor};
+pub use term::{Term, TermStore};
+pub use typing::SortError;
+pub use value::Value;

@@ -1,0 +1,397 @@
+//! The term store: one hash-consed, append-only home for the terms of all solvers and all threads.
+//!
+//! A [`Term`] is a small index that is copied freely; a shared reference to the [`TermStore`] is enough to read
+//! and to build terms, and reading takes no lock. Terms are never removed, so a term that one thread found is
+//! meaningful in every other.
+//!
+//! Invariants:
+//! - I1 (sharing): two terms with the same operator, arguments and sort are the same index. Equality of terms
+//!   is equality of indices.
+//! - I2 (sorts): every term is well-sorted; [`app`](TermStore::app) reports what is not.
+//! - I3 (order): the arguments of a term have smaller indices than the term. Walking terms by index is walking
+//!   them bottom-up, and no term contains itself.
+//!
+//! Two ways lead to a term. [`app`](TermStore::app) keeps what is written, `(>= x 1)` stays itself: front ends
+//! use it, so that what the user wrote is what is printed, reported and checked. The builders of
+//! [`build`](crate::build) normalise, so that equal meaning becomes an equal term wherever that is cheap:
+//! solvers and transformations use them. [`normalize`](TermStore::normalize) leads from the first kind to the
+//! second.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::{FxBuildHasher, FxHasher};
+use smallvec::SmallVec;
+
+use crate::datatype::Definitions;
+use crate::intern::Interner;
+use crate::number::{Integer, Rational};
+use crate::op::{NumberId, Op};
+use crate::sort::{Constructor, ConstructorId, Datatype, DatatypeId, Fun, FunDecl, Sort, SortKind, Symbol};
+use crate::typing::SortError;
+
+/// A term of a [`TermStore`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Term(pub(crate) u32);
+
+impl Term {
+    /// `true`, in every store.
+    pub const TRUE: Term = Term(0);
+    /// `false`, in every store.
+    pub const FALSE: Term = Term(1);
+
+    /// The position of the term in its store, for tables indexed by terms.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a term consists of.
+pub(crate) struct Node {
+    op: Op,
+    sort: Sort,
+    content: Content,
+    args: SmallVec<[Term; 4]>,
+}
+
+/// What occurs in a term, kept with it because traversals ask at every step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Content {
+    /// A quantifier; without one, a traversal needs no care for bound variables.
+    quantifier: bool,
+    /// The application of a declared function of range `Bool`; without one, a formula is a constraint.
+    predicate: bool,
+}
+
+impl Content {
+    const PLAIN: Content = Content { quantifier: false, predicate: false };
+}
+
+/// A sort with what is known of it.
+struct SortEntry {
+    kind: SortKind,
+    size: usize,
+}
+
+/// Terms, sorts, names and numbers, shared by all threads. Terms are never removed or changed.
+pub struct TermStore {
+    nodes: Interner<Node>,
+    symbols: Interner<Box<str>>,
+    sorts: Interner<SortEntry>,
+    funs: Interner<FunDecl>,
+    rationals: Interner<Rational>,
+    integers: Interner<Integer>,
+    pub(crate) datatypes: boxcar::Vec<Datatype>,
+    pub(crate) constructors: boxcar::Vec<Constructor>,
+    definitions: Mutex<Definitions>,
+    /// Number for the next fresh name.
+    fresh: AtomicU32,
+}
+
+impl Default for TermStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TermStore {
+    /// A store that holds the basic sorts and the two truth values.
+    pub fn new() -> Self {
+        let store = TermStore {
+            nodes: Interner::new(),
+            symbols: Interner::new(),
+            sorts: Interner::new(),
+            funs: Interner::new(),
+            rationals: Interner::new(),
+            integers: Interner::new(),
+            datatypes: boxcar::Vec::new(),
+            constructors: boxcar::Vec::new(),
+            definitions: Mutex::default(),
+            fresh: AtomicU32::new(0),
+        };
+        for (kind, sort) in
+            [(SortKind::Bool, Sort::BOOL), (SortKind::Int, Sort::INT), (SortKind::Real, Sort::REAL)]
+        {
+            assert_eq!(store.sort(kind), sort);
+        }
+        assert_eq!(store.app(Op::True, &[]), Ok(Term::TRUE));
+        assert_eq!(store.app(Op::False, &[]), Ok(Term::FALSE));
+        store
+    }
+
+    // ---- names -------------------------------------------------------------------------------------------
+
+    /// The symbol with this name.
+    pub fn symbol(&self, name: &str) -> Symbol {
+        Symbol(self.symbols.intern(hash_of(name), |s| **s == *name, || name.into()).0)
+    }
+
+    /// The name of a symbol, without quoting bars.
+    pub fn name(&self, symbol: Symbol) -> &str {
+        self.symbols.get(symbol.0)
+    }
+
+    /// A symbol that no one has asked for before. Its name starts with `prefix`.
+    pub fn fresh_symbol(&self, prefix: &str) -> Symbol {
+        loop {
+            let name = format!("{prefix}!{}", self.fresh.fetch_add(1, Ordering::Relaxed));
+            let (index, new) =
+                self.symbols.intern(hash_of(name.as_str()), |s| **s == *name, || name.as_str().into());
+            if new {
+                return Symbol(index);
+            }
+        }
+    }
+
+    // ---- sorts and declarations --------------------------------------------------------------------------
+
+    /// The sort of this kind.
+    pub fn sort(&self, kind: SortKind) -> Sort {
+        let entry = || {
+            let parts: &[Sort] = match &kind {
+                SortKind::Array(index, element) => &[*index, *element],
+                SortKind::Uninterpreted(_, params) => params,
+                SortKind::Datatype(DatatypeId(id)) => &self.datatypes[*id as usize].params,
+                SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::BitVec(_) => &[],
+            };
+            let size = parts.iter().fold(1, |size: usize, &part| size.saturating_add(self.sort_size(part)));
+            SortEntry { kind: kind.clone(), size }
+        };
+        Sort(self.sorts.intern(hash_of(&kind), |entry| entry.kind == kind, entry).0)
+    }
+
+    /// What kind of sort this is.
+    pub fn sort_kind(&self, sort: Sort) -> &SortKind {
+        &self.sorts.get(sort.0).kind
+    }
+
+    /// How many symbols the sort has when it is written out.
+    pub fn sort_size(&self, sort: Sort) -> usize {
+        self.sorts.get(sort.0).size
+    }
+
+    /// Bit-vectors of this width, which must be positive.
+    pub fn bitvec_sort(&self, width: u32) -> Sort {
+        self.sort(SortKind::BitVec(width))
+    }
+
+    /// Arrays with these index and element sorts.
+    pub fn array_sort(&self, index: Sort, element: Sort) -> Sort {
+        self.sort(SortKind::Array(index, element))
+    }
+
+    /// The width of a bit-vector sort.
+    pub fn bv_width(&self, sort: Sort) -> Option<u32> {
+        match self.sort_kind(sort) {
+            SortKind::BitVec(width) => Some(*width),
+            _ => None,
+        }
+    }
+
+    /// The index and element sorts of an array sort.
+    pub fn array_parts(&self, sort: Sort) -> Option<(Sort, Sort)> {
+        match self.sort_kind(sort) {
+            SortKind::Array(index, element) => Some((*index, *element)),
+            _ => None,
+        }
+    }
+
+    /// The datatype that a sort is.
+    pub fn datatype(&self, sort: Sort) -> Option<&Datatype> {
+        match self.sort_kind(sort) {
+            SortKind::Datatype(DatatypeId(id)) => Some(&self.datatypes[*id as usize]),
+            _ => None,
+        }
+    }
+
+    /// A constructor's name and fields.
+    pub fn constructor(&self, id: ConstructorId) -> &Constructor {
+        &self.constructors[id.0 as usize]
+    }
+
+    /// The function symbol with this name and these sorts.
+    pub fn fun(&self, name: Symbol, domain: &[Sort], range: Sort) -> Fun {
+        let decl = FunDecl { name, domain: domain.into(), range };
+        Fun(self.funs.intern(hash_of(&decl), |d| *d == decl, || decl.clone()).0)
+    }
+
+    /// Name and sorts of a function symbol.
+    pub fn fun_decl(&self, fun: Fun) -> &FunDecl {
+        self.funs.get(fun.0)
+    }
+
+    // ---- reading terms -----------------------------------------------------------------------------------
+
+    /// The operator of a term.
+    #[inline]
+    pub fn op(&self, term: Term) -> Op {
+        self.nodes.get(term.0).op
+    }
+
+    /// The arguments of a term.
+    #[inline]
+    pub fn args(&self, term: Term) -> &[Term] {
+        &self.nodes.get(term.0).args
+    }
+
+    /// Operator and arguments of a term at once.
+    #[inline]
+    pub fn view(&self, term: Term) -> (Op, &[Term]) {
+        let node = self.nodes.get(term.0);
+        (node.op, &node.args)
+    }
+
+    /// The sort of a term.
+    #[inline]
+    pub fn sort_of(&self, term: Term) -> Sort {
+        self.nodes.get(term.0).sort
+    }
+
+    /// Whether a quantifier occurs in the term.
+    #[inline]
+    pub fn is_quantified(&self, term: Term) -> bool {
+        self.nodes.get(term.0).content.quantifier
+    }
+
+    /// Whether a declared function of range `Bool` is applied in the term.
+    #[inline]
+    pub fn has_predicate(&self, term: Term) -> bool {
+        self.nodes.get(term.0).content.predicate
+    }
+
+    /// The value of an `Int` or `Real` numeral.
+    pub fn numeral(&self, term: Term) -> Option<&Rational> {
+        match self.op(term) {
+            Op::Numeral(id) => Some(self.rational(id)),
+            _ => None,
+        }
+    }
+
+    /// The value of a bit-vector numeral as a natural number.
+    pub fn bv_numeral(&self, term: Term) -> Option<&Integer> {
+        match self.op(term) {
+            Op::BvNumeral(id) => Some(self.integer(id)),
+            _ => None,
+        }
+    }
+
+    /// The number behind the payload of [`Op::Numeral`].
+    pub fn rational(&self, id: NumberId) -> &Rational {
+        self.rationals.get(id.0)
+    }
+
+    /// The number behind the payload of [`Op::BvNumeral`] and [`Op::Divisible`].
+    pub fn integer(&self, id: NumberId) -> &Integer {
+        self.integers.get(id.0)
+    }
+
+    /// How many terms there are. Every term's index is below.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A store is never empty; there are `true` and `false`.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    // ---- building terms as written -----------------------------------------------------------------------
+
+    /// The variable with this name and sort. Variables of the same name and different sorts are different.
+    pub fn var(&self, name: Symbol, sort: Sort) -> Term {
+        self.leaf(Op::Var(name), sort)
+    }
+
+    /// `true` or `false`.
+    pub fn bool(&self, value: bool) -> Term {
+        if value { Term::TRUE } else { Term::FALSE }
+    }
+
+    /// The `Int` numeral of any sign.
+    pub fn int(&self, value: impl Into<Integer>) -> Term {
+        self.leaf(Op::Numeral(self.rational_id(Rational::from(value.into()))), Sort::INT)
+    }
+
+    /// The `Real` numeral of any sign.
+    pub fn real(&self, value: impl Into<Rational>) -> Term {
+        self.leaf(Op::Numeral(self.rational_id(value.into())), Sort::REAL)
+    }
+
+    /// The bit-vector of this width with the value modulo two to the width.
+    pub fn bv(&self, value: impl Into<Integer>, width: u32) -> Term {
+        let value = value.into().modulo_pow2(width);
+        self.leaf(Op::BvNumeral(self.integer_id(value)), self.bitvec_sort(width))
+    }
+
+    /// The operator that tests divisibility by a positive number.
+    pub fn divisible_op(&self, divisor: Integer) -> Op {
+        Op::Divisible(self.integer_id(divisor))
+    }
+
+    /// The application of an operator to arguments, as it is written.
+    ///
+    /// Variables and numerals have builders of their own: their sort is not known from the operator.
+    pub fn app(&self, op: Op, args: &[Term]) -> Result<Term, SortError> {
+        let mut hasher = FxHasher::default();
+        op.hash(&mut hasher);
+        for arg in args {
+            hasher.write_u32(arg.0);
+        }
+        // The sort follows from operator and arguments, so that a term found needs no checking again.
+        let (index, _) = self.nodes.try_intern(
+            hasher.finish(),
+            |node| node.op == op && node.args[..] == *args,
+            || {
+                let sort = self.result_sort(op, args)?;
+                let mut content = Content {
+                    quantifier: matches!(op, Op::Forall | Op::Exists),
+                    predicate: sort == Sort::BOOL && matches!(op, Op::Apply(_)),
+                };
+                for &arg in args {
+                    let part = self.nodes.get(arg.0).content;
+                    content.quantifier |= part.quantifier;
+                    content.predicate |= part.predicate;
+                }
+                Ok(Node { op, sort, content, args: SmallVec::from_slice(args) })
+            },
+        )?;
+        Ok(Term(index))
+    }
+
+    /// The application of a declared function.
+    pub fn apply(&self, fun: Fun, args: &[Term]) -> Result<Term, SortError> {
+        self.app(Op::Apply(fun), args)
+    }
+
+    /// A term without arguments whose sort the operator does not tell.
+    fn leaf(&self, op: Op, sort: Sort) -> Term {
+        let mut hasher = FxHasher::default();
+        op.hash(&mut hasher);
+        hasher.write_u32(sort.0);
+        let (index, _) = self.nodes.intern(
+            hasher.finish(),
+            |node| node.op == op && node.sort == sort,
+            || Node { op, sort, content: Content::PLAIN, args: SmallVec::new() },
+        );
+        Term(index)
+    }
+
+    fn rational_id(&self, value: Rational) -> NumberId {
+        NumberId(self.rationals.intern(hash_of(&value), |v| *v == value, || value.clone()).0)
+    }
+
+    fn integer_id(&self, value: Integer) -> NumberId {
+        NumberId(self.integers.intern(hash_of(&value), |v| *v == value, || value.clone()).0)
+    }
+
+    /// What is known of datatype declarations. A panic under this lock leaves nothing half done that matters:
+    /// at worst a sort that nobody has seen.
+    pub(crate) fn definitions(&self) -> std::sync::MutexGuard<'_, Definitions> {
+        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hash_of(value: impl Hash) -> u64 {
+    FxBuildHasher.hash_one(value)
+}
