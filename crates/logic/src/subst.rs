@@ -1,0 +1,451 @@
+//! Substitution, and the one traversal that rebuilds terms.
+//!
+//! A [`Substitution`] maps variables and declared constants to terms. Applying it replaces their free
+//! occurrences all at once: what is put in is not looked at again. Under a quantifier its variables stand for
+//! themselves; where one of them has the name of a symbol in a term that is put in below, the variable gets a
+//! fresh name, so that nothing is captured. Names are compared, not variables, because in text a quantifier
+//! also captures a constant of the same name.
+//!
+//! The walk remembers results by term and home (see [`Scoping`]), so that shared subterms are rebuilt once,
+//! also across quantifiers, and it works with a stack of its own. How an application is put together again is up
+//! to the caller: as written, or by builders that simplify. [`TermStore::rewrite`] is the same walk with
+//! nothing to replace.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::free_vars::{OUTERMOST, Scope, Scoping, bound_variables};
+use crate::op::Op;
+use crate::sort::Symbol;
+use crate::term::{Term, TermStore};
+
+/// Terms to be put in the place of variables and declared constants.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Substitution {
+    map: FxHashMap<Term, Term>,
+}
+
+impl Substitution {
+    /// The substitution that replaces nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts `replacement`, which must be of the same sort, in the place of a variable or declared constant.
+    pub fn insert(&mut self, symbol: Term, replacement: Term) {
+        self.map.insert(symbol, replacement);
+    }
+
+    /// What is put in the place of a symbol.
+    pub fn get(&self, symbol: Term) -> Option<Term> {
+        self.map.get(&symbol).copied()
+    }
+
+    /// Number of symbols that are replaced.
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether nothing is replaced.
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+}
+
+impl FromIterator<(Term, Term)> for Substitution {
+    fn from_iter<I: IntoIterator<Item = (Term, Term)>>(pairs: I) -> Self {
+        Substitution { map: pairs.into_iter().collect() }
+    }
+}
+
+impl Extend<(Term, Term)> for Substitution {
+    fn extend<I: IntoIterator<Item = (Term, Term)>>(&mut self, pairs: I) {
+        self.map.extend(pairs);
+    }
+}
+
+impl TermStore {
+    /// The term with free occurrences of symbols replaced, otherwise as it is written.
+    ///
+    /// # Panics
+    /// If a replacement does not have the sort of what it replaces.
+    pub fn substitute(&self, term: Term, substitution: &Substitution) -> Term {
+        if substitution.is_empty() {
+            return term;
+        }
+        Substitutor::new(self, substitution).apply(term)
+    }
+
+    /// Puts a term together again from its leaves up: `rebuild` gets each operator with the arguments as
+    /// rebuilt, once for each subterm. Variables, numerals and truth values stay what they are.
+    pub fn rewrite(&self, term: Term, rebuild: &mut impl FnMut(Op, &[Term]) -> Term) -> Term {
+        let mut walk = Walk::new(self, None);
+        walk.run(term, &mut |_, op, args| rebuild(op, args))
+    }
+}
+
+/// Applies one substitution to any number of terms, remembering what is done.
+pub struct Substitutor<'a> {
+    walk: Walk<'a>,
+    rebuild: Box<Rebuild<'a>>,
+}
+
+type Rebuild<'a> = dyn FnMut(Op, &[Term]) -> Term + 'a;
+
+impl<'a> Substitutor<'a> {
+    /// Replaces symbols and leaves everything else as it is written.
+    pub fn new(store: &'a TermStore, substitution: &'a Substitution) -> Self {
+        Self::with_rebuild(store, substitution, |op, args| {
+            store.app(op, args).expect("replacements have the sorts of what they replace")
+        })
+    }
+
+    /// Replaces symbols and puts the terms around them together by `rebuild`, which must return a term of the
+    /// same sort. It is not called for terms in which nothing changes.
+    pub fn with_rebuild(
+        store: &'a TermStore,
+        substitution: &'a Substitution,
+        rebuild: impl FnMut(Op, &[Term]) -> Term + 'a,
+    ) -> Self {
+        Substitutor { walk: Walk::new(store, Some(substitution)), rebuild: Box::new(rebuild) }
+    }
+
+    /// The term with free occurrences of symbols replaced.
+    ///
+    /// # Panics
+    /// If a replacement does not have the sort of what it replaces.
+    pub fn apply(&mut self, term: Term) -> Term {
+        let store = self.walk.store;
+        let rebuild = &mut self.rebuild;
+        self.walk
+            .run(term, &mut |term, op, args| if store.args(term) == args { term } else { rebuild(op, args) })
+    }
+}
+
+/// The traversal.
+struct Walk<'a> {
+    store: &'a TermStore,
+    /// Nothing is replaced without one, and bound variables need no care.
+    substitution: Option<&'a Substitution>,
+    /// The names of the symbols in each replacement, by what it replaces, and in all of them; filled when a
+    /// quantifier comes up.
+    names: Option<Names>,
+    /// Results for terms outside of quantifiers, or in which no quantifier around them binds anything.
+    outside: FxHashMap<Term, Term>,
+    /// Results for terms in the scope of a quantifier.
+    inside: FxHashMap<(Term, Scope), Term>,
+    /// The fresh variables of quantifiers under way, by variable and scope.
+    renamed: FxHashMap<(Term, Scope), Term>,
+    /// Rebuilt arguments of the open terms, one after the other.
+    results: Vec<Term>,
+}
+
+struct Names {
+    of_replacement: FxHashMap<Term, FxHashSet<Symbol>>,
+    all: FxHashSet<Symbol>,
+}
+
+/// A term whose arguments are being rebuilt.
+struct Frame {
+    term: Term,
+    home: Scope,
+    /// The scope of the body if the term is a quantifier.
+    inner: Scope,
+    next: usize,
+    /// Where its rebuilt arguments start in [`Walk::results`].
+    base: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(store: &'a TermStore, substitution: Option<&'a Substitution>) -> Self {
+        Walk {
+            store,
+            substitution,
+            names: None,
+            outside: FxHashMap::default(),
+            inside: FxHashMap::default(),
+            renamed: FxHashMap::default(),
+            results: Vec::new(),
+        }
+    }
+
+    /// Rebuilds a term. `rebuild` gets the term as it was, its operator and the new arguments.
+    fn run(&mut self, root: Term, rebuild: &mut impl FnMut(Term, Op, &[Term]) -> Term) -> Term {
+        let store = self.store;
+        let mut scoping = match self.substitution {
+            Some(substitution) => Scoping::new(store, &[root], |leaf| substitution.get(leaf).is_some()),
+            None => Scoping::without_binders(),
+        };
+        // Scopes are numbered anew in each run.
+        self.inside.clear();
+        self.renamed.clear();
+        let mut open: Vec<Frame> = Vec::new();
+        let mut visit = Some(root);
+        loop {
+            if let Some(term) = visit.take() {
+                match self.finished(term, &scoping) {
+                    Some(result) => self.results.push(result),
+                    None => open.push(self.start(term, &mut scoping)),
+                }
+            }
+            let Some(frame) = open.last_mut() else { break };
+            let (op, args) = store.view(frame.term);
+            if let Some(&arg) = args.get(frame.next) {
+                frame.next += 1;
+                visit = Some(arg);
+                continue;
+            }
+            let Frame { term, home, inner, base, .. } = *frame;
+            open.pop();
+            if inner != OUTERMOST {
+                scoping.leave(store, term);
+            }
+            let result = rebuild(term, op, &self.results[base..]);
+            self.results.truncate(base);
+            self.results.push(result);
+            if home == OUTERMOST {
+                self.outside.insert(term, result);
+            } else {
+                self.inside.insert((term, home), result);
+            }
+        }
+        self.results.pop().expect("the root has a result")
+    }
+
+    /// The result for a leaf, or for a term rebuilt before.
+    fn finished(&self, term: Term, scoping: &Scoping) -> Option<Term> {
+        if self.store.args(term).is_empty() {
+            let binder = scoping.binder(term);
+            let replaced = match binder {
+                Some(scope) => self.renamed.get(&(term, scope)).copied(),
+                None => self.substitution.and_then(|substitution| substitution.get(term)),
+            };
+            if replaced.is_some() || is_symbol_or_number(self.store.op(term)) {
+                let result = replaced.unwrap_or(term);
+                assert_eq!(
+                    self.store.sort_of(result),
+                    self.store.sort_of(term),
+                    "a replacement's sort differs"
+                );
+                return Some(result);
+            }
+        }
+        match scoping.home(term) {
+            OUTERMOST => self.outside.get(&term).copied(),
+            home => self.inside.get(&(term, home)).copied(),
+        }
+    }
+
+    fn start(&mut self, term: Term, scoping: &mut Scoping) -> Frame {
+        let (op, args) = self.store.view(term);
+        let home = scoping.home(term);
+        let base = self.results.len();
+        let mut frame = Frame { term, home, inner: OUTERMOST, next: 0, base };
+        if !matches!(op, Op::Forall | Op::Exists) {
+            return frame;
+        }
+        let variables = &args[..args.len() - 1];
+        match self.substitution {
+            None => self.results.extend_from_slice(variables),
+            Some(substitution) => {
+                let captured = self.captured(substitution, term, scoping);
+                frame.inner = scoping.enter(self.store, term);
+                for &variable in variables {
+                    let new = match self.store.op(variable) {
+                        Op::Var(name) if captured.contains(&variable) => {
+                            let name = self.store.fresh_symbol(self.store.name(name));
+                            self.store.var(name, self.store.sort_of(variable))
+                        }
+                        _ => variable,
+                    };
+                    self.renamed.insert((variable, frame.inner), new);
+                    self.results.push(new);
+                }
+            }
+        }
+        frame.next = variables.len();
+        frame
+    }
+
+    /// The variables of a quantifier that would capture a symbol of a term that is put into its body.
+    fn captured(
+        &mut self,
+        substitution: &Substitution,
+        quantifier: Term,
+        scoping: &Scoping,
+    ) -> SmallVec<[Term; 4]> {
+        let store = self.store;
+        let names = self.names.get_or_insert_with(|| Names::of(store, substitution));
+        let clashes = |name: &Symbol| match scoping.tracked(quantifier) {
+            Some(free) => free
+                .iter()
+                .filter(|&&symbol| !scoping.is_bound(symbol))
+                .filter_map(|symbol| names.of_replacement.get(symbol))
+                .any(|names| names.contains(name)),
+            None => names.all.contains(name),
+        };
+        let variables = bound_variables(store, quantifier).iter().copied();
+        variables.filter(|&v| matches!(store.op(v), Op::Var(name) if clashes(&name))).collect()
+    }
+}
+
+impl Names {
+    #[expect(clippy::iter_over_hash_type, reason = "the sets collected do not depend on the order")]
+    fn of(store: &TermStore, substitution: &Substitution) -> Self {
+        let mut names = Names { of_replacement: FxHashMap::default(), all: FxHashSet::default() };
+        for (&symbol, &replacement) in &substitution.map {
+            let symbols = store.symbols(&[replacement]);
+            let funs = symbols.funs.iter().map(|&fun| store.fun_decl(fun).name);
+            let vars = symbols.vars.iter().filter_map(|&variable| match store.op(variable) {
+                Op::Var(name) => Some(name),
+                _ => None,
+            });
+            let found: FxHashSet<Symbol> = vars.chain(funs).collect();
+            names.all.extend(&found);
+            names.of_replacement.insert(symbol, found);
+        }
+        names
+    }
+}
+
+/// Leaves that are not put together from anything.
+fn is_symbol_or_number(op: Op) -> bool {
+    matches!(op, Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::sort::Sort;
+
+    fn ints<const N: usize>(store: &TermStore, names: [&str; N]) -> [Term; N] {
+        names.map(|name| store.var(store.symbol(name), Sort::INT))
+    }
+
+    fn app(store: &TermStore, op: Op, args: &[Term]) -> Term {
+        store.app(op, args).unwrap()
+    }
+
+    fn apply(store: &TermStore, term: Term, pairs: &[(Term, Term)]) -> String {
+        let substitution: Substitution = pairs.iter().copied().collect();
+        store.display(store.substitute(term, &substitution)).to_string()
+    }
+
+    #[test]
+    fn replacements_are_put_in_at_once() {
+        let store = TermStore::new();
+        let [x, y] = ints(&store, ["x", "y"]);
+        let c = store.apply(store.fun(store.symbol("c"), &[], Sort::INT), &[]).unwrap();
+        let less = app(&store, Op::Lt, &[x, y, c]);
+        assert_eq!(apply(&store, less, &[(x, y), (y, x), (c, store.int(1))]), "(< y x 1)");
+        assert_eq!(apply(&store, less, &[]), "(< x y c)");
+    }
+
+    #[test]
+    fn bound_variables_are_not_replaced() {
+        let store = TermStore::new();
+        let [x, y] = ints(&store, ["x", "y"]);
+        let less = app(&store, Op::Lt, &[x, y]);
+        let all = app(&store, Op::Forall, &[x, less]);
+        let both = app(&store, Op::And, &[less, all]);
+        let one = store.int(1);
+        assert_eq!(apply(&store, both, &[(x, one)]), "(and (< 1 y) (forall ((x Int)) (< x y)))");
+        assert_eq!(
+            apply(&store, both, &[(x, app(&store, Op::Add, &[x, one]))]),
+            "(and (< (+ x 1) y) (forall ((x Int)) (< x y)))",
+            "nothing is put under the quantifier, so its variable keeps its name"
+        );
+    }
+
+    #[test]
+    fn variables_that_would_capture_are_renamed() {
+        let store = TermStore::new();
+        let [x, y, z] = ints(&store, ["x", "y", "z"]);
+        let all = app(&store, Op::Forall, &[x, app(&store, Op::Lt, &[x, y, z])]);
+        assert_eq!(apply(&store, all, &[(y, x)]), "(forall ((x!0 Int)) (< x!0 x z))");
+        let constant = store.apply(store.fun(store.symbol("x"), &[], Sort::INT), &[]).unwrap();
+        assert_eq!(apply(&store, all, &[(z, constant)]), "(forall ((x!1 Int)) (< x!1 y x))");
+        let nested = app(&store, Op::Exists, &[y, all]);
+        assert_eq!(
+            apply(&store, nested, &[(y, x), (z, y)]),
+            "(exists ((y!2 Int)) (forall ((x Int)) (< x y!2 y)))"
+        );
+    }
+
+    #[test]
+    fn rewriting_meets_each_subterm_once() {
+        let store = TermStore::new();
+        let [x] = ints(&store, ["x"]);
+        let mut term = app(&store, Op::Le, &[x, x]);
+        for _ in 0..100 {
+            term = app(&store, Op::And, &[term, term]);
+        }
+        term = app(&store, Op::Exists, &[x, term]);
+        let mut calls = 0;
+        let mirrored = store.rewrite(term, &mut |op, args| {
+            calls += 1;
+            app(&store, if op == Op::Le { Op::Ge } else { op }, args)
+        });
+        assert_eq!(calls, 102);
+        let back = store
+            .rewrite(mirrored, &mut |op, args| app(&store, if op == Op::Ge { Op::Le } else { op }, args));
+        assert_eq!(back, term);
+    }
+
+    #[test]
+    fn a_substitutor_serves_many_terms() {
+        let store = TermStore::new();
+        let [x, y] = ints(&store, ["x", "y"]);
+        let substitution: Substitution = [(x, y)].into_iter().collect();
+        let mut rebuilt = 0;
+        let mut substitutor = Substitutor::with_rebuild(&store, &substitution, |op, args| {
+            rebuilt += 1;
+            app(&store, op, args)
+        });
+        let sum = app(&store, Op::Add, &[x, y]);
+        let atoms = [Op::Lt, Op::Gt].map(|op| app(&store, op, &[sum, y]));
+        let results = atoms.map(|atom| substitutor.apply(atom));
+        drop(substitutor);
+        assert_eq!(results.map(|t| store.display(t).to_string()), ["(< (+ y y) y)", "(> (+ y y) y)"]);
+        assert_eq!(rebuilt, 3);
+    }
+
+    #[test]
+    fn depth_and_sharing_cost_no_more_than_the_graph() {
+        let store = TermStore::new();
+        let [x, y, z] = ints(&store, ["x", "y", "z"]);
+        let start = Instant::now();
+        let substitution: Substitution = [(z, app(&store, Op::Add, &[x, y]))].into_iter().collect();
+        let seed = app(&store, Op::Lt, &[z, x]);
+        let mut deep = seed;
+        for _ in 0..1_000_000 {
+            deep = app(&store, Op::Not, &[deep]);
+        }
+        let mut shared = seed;
+        for _ in 0..100_000 {
+            shared = app(&store, Op::And, &[shared, shared]);
+        }
+        let mut quantified = app(&store, Op::Lt, &[z, z]);
+        for _ in 0..2_000 {
+            let [left, right] = [x, y].map(|variable| {
+                let body = app(&store, Op::And, &[quantified, app(&store, Op::Lt, &[variable, z])]);
+                app(&store, Op::Forall, &[variable, body])
+            });
+            quantified = app(&store, Op::Or, &[left, right]);
+        }
+        let mut nested = seed;
+        for level in 0..100_000 {
+            let variable = store.var(store.symbol(&format!("v{level}")), Sort::INT);
+            let body = app(&store, Op::And, &[app(&store, Op::Lt, &[variable, z]), nested]);
+            nested = app(&store, Op::Forall, &[variable, body]);
+        }
+        for term in [deep, shared, quantified, nested] {
+            let result = store.substitute(term, &substitution);
+            let free = store.free_vars(&[result]);
+            assert!(!free.contains(&z) && free.contains(&x));
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "took {:?}", start.elapsed());
+    }
+}
