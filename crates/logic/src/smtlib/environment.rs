@@ -1,0 +1,227 @@
+//! What the names of a script mean.
+//!
+//! An [`Environment`] outlives the texts that are read in it, so that a script can come in pieces. Names get
+//! small numbers when they are first seen; a name's meaning is then one look into a table. Local meanings
+//! (variables of quantifiers, `let`, patterns) are written into the same table and taken back at the end of
+//! their scope with the help of a trail.
+
+use rustc_hash::FxHashMap;
+
+use crate::op::{Op, named_operators};
+use crate::sort::{ConstructorId, ConstructorSpec, Sort, Symbol};
+use crate::term::{Term, TermStore};
+
+/// Names and their meanings. The operators of the standard theories are known from the start.
+pub struct Environment {
+    names: FxHashMap<Box<str>, Name>,
+    entries: Vec<Entry>,
+    macros: Vec<Macro>,
+    sort_macros: Vec<SortMacro>,
+    /// Meanings that local ones have replaced, oldest first, each with the suffix that the name had.
+    trail: Vec<(Name, Meaning, u32)>,
+    /// Datatypes that wait for others which are declared later.
+    pub(super) postponed: Postponed,
+}
+
+/// A name that has been seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Name(u32);
+
+struct Entry {
+    symbol: Symbol,
+    meaning: Meaning,
+    sort: SortMeaning,
+    /// Whether the name means something outside of all scopes.
+    global: bool,
+    /// How many enclosing quantifiers bind a variable of this name.
+    bound: u32,
+    /// The suffix that told the innermost variable of this name from others; zero for none.
+    suffix: u32,
+}
+
+/// What a name means among functions and terms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meaning {
+    Undeclared,
+    /// An operator, a declared function, a constructor or a selector.
+    Op(Op),
+    /// The constructor of a parametric datatype, for any of its instances.
+    AnyConstructor(ConstructorId),
+    /// A field of a parametric datatype, for any of its instances.
+    AnySelector(ConstructorId, u32),
+    /// The test for a constructor by the name `is-c`.
+    Tester(ConstructorId),
+    /// A variable, or what `let` or a definition without parameters gives a name to.
+    Term(Term),
+    /// A definition with parameters; index into the macros.
+    Macro(u32),
+}
+
+/// What a name means among sorts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SortMeaning {
+    Undeclared,
+    Sort(Sort),
+    Array,
+    /// A declared sort with this number of parameters.
+    Uninterpreted(usize),
+    /// A parametric datatype.
+    Template(Sort),
+    /// A definition with parameters; index into the sort macros.
+    Macro(u32),
+}
+
+/// Datatypes whose declarations mention datatypes that are declared in a later command. They are defined
+/// together with these.
+#[derive(Default)]
+pub(super) struct Postponed {
+    pub(super) members: Vec<(Name, Sort, Vec<ConstructorSpec>)>,
+    /// Datatypes mentioned and not declared yet, and where.
+    pub(super) missing: Vec<(Name, Sort, usize)>,
+}
+
+/// A function that stands for a term.
+pub(super) struct Macro {
+    pub(super) parameters: Box<[Term]>,
+    pub(super) body: Term,
+}
+
+/// A sort definition with parameters, which uninterpreted sorts stand for.
+pub(super) struct SortMacro {
+    pub(super) parameters: Box<[Sort]>,
+    pub(super) body: Sort,
+}
+
+impl Environment {
+    /// An environment in which only the standard theories have names.
+    pub fn new(store: &TermStore) -> Self {
+        let mut environment = Environment {
+            names: FxHashMap::default(),
+            entries: Vec::new(),
+            macros: Vec::new(),
+            sort_macros: Vec::new(),
+            trail: Vec::new(),
+            postponed: Postponed::default(),
+        };
+        for (name, op) in named_operators() {
+            let name = environment.name(store, name);
+            environment.set_meaning(name, Meaning::Op(op));
+        }
+        for (name, sort) in [("Bool", Sort::BOOL), ("Int", Sort::INT), ("Real", Sort::REAL)] {
+            let name = environment.name(store, name);
+            environment.set_sort(name, SortMeaning::Sort(sort));
+        }
+        let array = environment.name(store, "Array");
+        environment.set_sort(array, SortMeaning::Array);
+        environment
+    }
+
+    #[inline]
+    pub(super) fn name(&mut self, store: &TermStore, text: &str) -> Name {
+        if let Some(&name) = self.names.get(text) {
+            return name;
+        }
+        let name = Name(u32::try_from(self.entries.len()).expect("memory ends long before"));
+        self.names.insert(text.into(), name);
+        self.entries.push(Entry {
+            symbol: store.symbol(text),
+            meaning: Meaning::Undeclared,
+            sort: SortMeaning::Undeclared,
+            global: false,
+            bound: 0,
+            suffix: 0,
+        });
+        name
+    }
+
+    pub(super) fn symbol(&self, name: Name) -> Symbol {
+        self.entries[name.0 as usize].symbol
+    }
+
+    #[inline]
+    pub(super) fn meaning(&self, name: Name) -> Meaning {
+        self.entries[name.0 as usize].meaning
+    }
+
+    /// Gives a name a meaning for the whole script. No scope must be open.
+    pub(super) fn set_meaning(&mut self, name: Name, meaning: Meaning) {
+        let entry = &mut self.entries[name.0 as usize];
+        entry.meaning = meaning;
+        entry.global = meaning != Meaning::Undeclared;
+    }
+
+    pub(super) fn sort_meaning(&self, name: Name) -> SortMeaning {
+        self.entries[name.0 as usize].sort
+    }
+
+    pub(super) fn set_sort(&mut self, name: Name, sort: SortMeaning) {
+        self.entries[name.0 as usize].sort = sort;
+    }
+
+    pub(super) fn add_macro(&mut self, parameters: Box<[Term]>, body: Term) -> Meaning {
+        self.macros.push(Macro { parameters, body });
+        Meaning::Macro(self.macros.len() as u32 - 1)
+    }
+
+    pub(super) fn get_macro(&self, index: u32) -> &Macro {
+        &self.macros[index as usize]
+    }
+
+    pub(super) fn add_sort_macro(&mut self, parameters: Box<[Sort]>, body: Sort) -> SortMeaning {
+        self.sort_macros.push(SortMacro { parameters, body });
+        SortMeaning::Macro(self.sort_macros.len() as u32 - 1)
+    }
+
+    pub(super) fn get_sort_macro(&self, index: u32) -> &SortMacro {
+        &self.sort_macros[index as usize]
+    }
+
+    // ---- local scopes ------------------------------------------------------------------------------------
+
+    /// The beginning of a scope, to be handed to [`leave`](Self::leave).
+    pub(super) fn enter(&self) -> usize {
+        self.trail.len()
+    }
+
+    /// Gives a name a meaning until its scope is left.
+    pub(super) fn bind(&mut self, name: Name, meaning: Meaning) {
+        let entry = &mut self.entries[name.0 as usize];
+        self.trail.push((name, entry.meaning, entry.suffix));
+        entry.meaning = meaning;
+    }
+
+    /// Takes back all local meanings since the scope was entered.
+    pub(super) fn leave(&mut self, scope: usize) {
+        for (name, meaning, suffix) in self.trail.drain(scope..).rev() {
+            let entry = &mut self.entries[name.0 as usize];
+            entry.meaning = meaning;
+            entry.suffix = suffix;
+        }
+    }
+
+    /// Binds the name to a variable of its own until the scope is left, and returns the variable with the name
+    /// that it really has.
+    ///
+    /// Terms know variables by name and sort only. So a variable is renamed if an enclosing quantifier binds
+    /// the same name (a `let` between the two may carry the outer variable inside), or if the name means
+    /// something else to the whole script (it could not be told apart in print).
+    pub(super) fn bind_variable(&mut self, store: &TermStore, name: Name, sort: Sort) -> (Name, Term) {
+        let mut real = name;
+        // The suffixes up to that of the innermost variable of the name are likely to be taken.
+        let mut suffix = self.entries[name.0 as usize].suffix;
+        while self.entries[real.0 as usize].bound > 0 || self.entries[real.0 as usize].global {
+            suffix += 1;
+            real = self.name(store, &format!("{}!{suffix}", store.name(self.symbol(name))));
+        }
+        self.entries[real.0 as usize].bound += 1;
+        let variable = store.var(self.symbol(real), sort);
+        self.bind(name, Meaning::Term(variable));
+        self.entries[name.0 as usize].suffix = suffix;
+        (real, variable)
+    }
+
+    /// Ends the scope of a variable as far as names go; [`leave`](Self::leave) takes back its meaning.
+    pub(super) fn unbind_variable(&mut self, real: Name) {
+        self.entries[real.0 as usize].bound -= 1;
+    }
+}

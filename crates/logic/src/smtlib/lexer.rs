@@ -1,0 +1,361 @@
+//! The tokens of SMT-LIB 2.6.
+//!
+//! The lexer works on bytes, so that a comment in some other encoding does no harm; only names must be UTF-8.
+//! It copies nothing: a token is a slice of the text.
+
+use std::fmt;
+
+use super::display::is_symbol_byte;
+
+/// A token, with the slice of the text that it stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token<'t> {
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// A symbol written plainly.
+    Symbol(&'t str),
+    /// A symbol within bars; the bars are not part of the slice. It names the same as the plain symbol, except
+    /// that it is never a reserved word.
+    Quoted(&'t str),
+    /// A keyword, with its colon.
+    Keyword(&'t str),
+    /// Decimal digits.
+    Numeral(&'t str),
+    /// Decimal digits, a point and more digits.
+    Decimal(&'t str),
+    /// The digits after `#x`.
+    Hex(&'t str),
+    /// The digits after `#b`.
+    Binary(&'t str),
+    /// A string's inside, with quotation marks still doubled.
+    String(&'t [u8]),
+    /// The end of the text.
+    End,
+}
+
+impl fmt::Display for Token<'_> {
+    /// The token as an error message names it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Open => f.write_str("`(`"),
+            Token::Close => f.write_str("`)`"),
+            Token::Symbol(name) | Token::Keyword(name) => write!(f, "`{}`", Short(name)),
+            Token::Quoted(name) => write!(f, "`|{}|`", Short(name)),
+            Token::Numeral(digits) | Token::Decimal(digits) => write!(f, "number {}", Short(digits)),
+            Token::Hex(digits) => write!(f, "#x{}", Short(digits)),
+            Token::Binary(digits) => write!(f, "#b{}", Short(digits)),
+            Token::String(_) => f.write_str("a string"),
+            Token::End => f.write_str("the end of the file"),
+        }
+    }
+}
+
+/// A text for a message, cut where it gets too long to help anybody.
+pub(crate) struct Short<'t>(pub(crate) &'t str);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 60;
+        match self.0.char_indices().nth(MOST) {
+            None => f.write_str(self.0),
+            Some((end, _)) => write!(f, "{}...", &self.0[..end]),
+        }
+    }
+}
+
+/// A mistake in a script, and where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SyntaxError {
+    /// Offset in the text, in bytes.
+    pub offset: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl SyntaxError {
+    #[cold]
+    pub(crate) fn new(offset: usize, message: impl Into<String>) -> Self {
+        SyntaxError { offset, message: message.into() }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+/// Reads tokens one after the other.
+#[derive(Clone)]
+pub struct Lexer<'t> {
+    text: &'t [u8],
+    position: usize,
+    /// Where the token read last starts.
+    start: usize,
+}
+
+/// Tells for every byte how a token that starts with it goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Comment,
+    Open,
+    Close,
+    Symbol,
+    Digit,
+    Bar,
+    Quote,
+    Colon,
+    Hash,
+    Other,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        classes[byte] = match b {
+            b' ' | b'\t' | b'\n' | b'\r' => Class::Space,
+            b';' => Class::Comment,
+            b'(' => Class::Open,
+            b')' => Class::Close,
+            b'|' => Class::Bar,
+            b'"' => Class::Quote,
+            b':' => Class::Colon,
+            b'#' => Class::Hash,
+            b'0'..=b'9' => Class::Digit,
+            _ if is_symbol_byte(b) => Class::Symbol,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn in_symbol(byte: u8) -> bool {
+    matches!(CLASSES[byte as usize], Class::Symbol | Class::Digit)
+}
+
+impl<'t> Lexer<'t> {
+    /// A lexer at the beginning of a text.
+    pub fn new(text: &'t [u8]) -> Self {
+        // A byte-order mark is an editor's doing, not part of the script.
+        let position = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        Lexer { text, position, start: position }
+    }
+
+    /// Where the token read last starts, in bytes from the beginning.
+    pub fn offset(&self) -> usize {
+        self.start
+    }
+
+    /// The text being read.
+    pub fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
+    #[inline]
+    pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
+        loop {
+            self.start = self.position;
+            let Some(&byte) = self.text.get(self.position) else { return Ok(Token::End) };
+            self.position += 1;
+            match CLASSES[byte as usize] {
+                Class::Space => {}
+                Class::Open => return Ok(Token::Open),
+                Class::Close => return Ok(Token::Close),
+                Class::Symbol => return Ok(Token::Symbol(self.take_while(self.start, in_symbol)?)),
+                Class::Digit => return self.number(),
+                Class::Bar => return self.quoted(),
+                Class::Comment => self.skip_comment(),
+                Class::Quote => return self.string(),
+                Class::Colon => return self.keyword(),
+                Class::Hash => return self.radix_literal(),
+                Class::Other => return Err(self.unexpected_byte(byte)),
+            }
+        }
+    }
+
+    /// The slice from `from` up to the first byte that is not `wanted`.
+    #[inline]
+    fn take_while(&mut self, from: usize, wanted: impl Fn(u8) -> bool) -> Result<&'t str, SyntaxError> {
+        while self.text.get(self.position).is_some_and(|&byte| wanted(byte)) {
+            self.position += 1;
+        }
+        self.utf8(from, self.position)
+    }
+
+    #[inline]
+    fn utf8(&self, from: usize, to: usize) -> Result<&'t str, SyntaxError> {
+        std::str::from_utf8(&self.text[from..to])
+            .map_err(|error| SyntaxError::new(from + error.valid_up_to(), "a name that is not UTF-8"))
+    }
+
+    fn skip_comment(&mut self) {
+        let rest = &self.text[self.position..];
+        self.position += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+    }
+
+    fn number(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let mut digits = self.take_while(self.start, |b| b.is_ascii_digit())?;
+        let fraction = |l: &Self, i: usize| l.text.get(l.position + i).copied();
+        let decimal =
+            fraction(self, 0) == Some(b'.') && fraction(self, 1).is_some_and(|b| b.is_ascii_digit());
+        if decimal {
+            self.position += 1;
+            digits = self.take_while(self.start, |b| b.is_ascii_digit())?;
+        }
+        if self.text.get(self.position).is_some_and(|&b| in_symbol(b)) {
+            let name = self.take_while(self.start, in_symbol)?;
+            let message = format!("`{}` is neither a number nor a symbol", Short(name));
+            return Err(SyntaxError::new(self.start, message));
+        }
+        Ok(if decimal { Token::Decimal(digits) } else { Token::Numeral(digits) })
+    }
+
+    fn quoted(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let inside = self.position;
+        let Some(length) = self.text[inside..].iter().position(|&byte| byte == b'|') else {
+            return Err(SyntaxError::new(self.start, "a `|` without its closing `|`"));
+        };
+        self.position = inside + length + 1;
+        Ok(Token::Quoted(self.utf8(inside, inside + length)?))
+    }
+
+    fn string(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let inside = self.position;
+        loop {
+            let Some(length) = self.text[self.position..].iter().position(|&byte| byte == b'"') else {
+                return Err(SyntaxError::new(self.start, "a string without its closing quotation mark"));
+            };
+            self.position += length + 1;
+            if self.text.get(self.position) != Some(&b'"') {
+                return Ok(Token::String(&self.text[inside..self.position - 1]));
+            }
+            self.position += 1;
+        }
+    }
+
+    fn keyword(&mut self) -> Result<Token<'t>, SyntaxError> {
+        match self.take_while(self.start, in_symbol)? {
+            ":" => Err(SyntaxError::new(self.start, "a `:` without the name of a keyword")),
+            name => Ok(Token::Keyword(name)),
+        }
+    }
+
+    fn radix_literal(&mut self) -> Result<Token<'t>, SyntaxError> {
+        let radix = self.text.get(self.position).copied();
+        let inside = self.start + 2;
+        self.position = inside.min(self.text.len());
+        let digits = match radix {
+            Some(b'x') => self.take_while(inside, |b| b.is_ascii_hexdigit())?,
+            Some(b'b') => self.take_while(inside, |b| matches!(b, b'0' | b'1'))?,
+            _ => return Err(SyntaxError::new(self.start, "`#` must be followed by `x` or `b` and digits")),
+        };
+        if digits.is_empty() || self.text.get(self.position).is_some_and(|&b| in_symbol(b)) {
+            return Err(SyntaxError::new(self.start, "a malformed hexadecimal or binary number"));
+        }
+        Ok(if radix == Some(b'x') { Token::Hex(digits) } else { Token::Binary(digits) })
+    }
+
+    #[cold]
+    fn unexpected_byte(&self, byte: u8) -> SyntaxError {
+        let rest = &self.text[self.start..self.text.len().min(self.start + 4)];
+        let character = match std::str::from_utf8(rest) {
+            Ok(text) => text.chars().next(),
+            Err(error) => {
+                std::str::from_utf8(&rest[..error.valid_up_to()]).ok().and_then(|text| text.chars().next())
+            }
+        };
+        let message = match character {
+            Some(c) if !c.is_control() => format!("unexpected character `{c}`"),
+            _ => format!("unexpected byte 0x{byte:02x}"),
+        };
+        SyntaxError::new(self.start, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<Token<'_>> {
+        let mut lexer = Lexer::new(text.as_bytes());
+        let mut found = Vec::new();
+        loop {
+            match lexer.next_token().unwrap() {
+                Token::End => return found,
+                token => found.push(token),
+            }
+        }
+    }
+
+    fn error(text: &[u8]) -> (usize, String) {
+        let mut lexer = Lexer::new(text);
+        loop {
+            match lexer.next_token() {
+                Ok(Token::End) => panic!("no error"),
+                Ok(_) => {}
+                Err(error) => return (error.offset, error.message),
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_of_token() {
+        let text = "(assert x!1 |a b\n;| ; comment )\n :named 12 1.50 #xAf0 #b01 \"say \"\"x\"\"\" )";
+        let expected = [
+            Token::Open,
+            Token::Symbol("assert"),
+            Token::Symbol("x!1"),
+            Token::Quoted("a b\n;"),
+            Token::Keyword(":named"),
+            Token::Numeral("12"),
+            Token::Decimal("1.50"),
+            Token::Hex("Af0"),
+            Token::Binary("01"),
+            Token::String(b"say \"\"x\"\""),
+            Token::Close,
+        ];
+        assert_eq!(tokens(text), expected);
+    }
+
+    #[test]
+    fn tokens_need_no_space_between_them() {
+        assert_eq!(tokens("(a|b|\"c\"1)").len(), 6);
+        assert_eq!(tokens("a;b\rc\n+"), [Token::Symbol("a"), Token::Symbol("+")]);
+    }
+
+    #[test]
+    fn mistakes_are_located() {
+        assert_eq!(error(b"(a |b").0, 3);
+        assert_eq!(error(b"  \"abc\"\"").0, 2);
+        assert_eq!(error(b"(12ab)"), (1, "`12ab` is neither a number nor a symbol".to_owned()));
+        assert_eq!(error(b"1.x").0, 0);
+        for malformed in [&b"#"[..], b"#y", b"#x", b"#xg", b"#b2", b"#b012", b":", b"a :)"] {
+            error(malformed);
+        }
+        assert_eq!(error("a ü".as_bytes()), (2, "unexpected character `ü`".to_owned()));
+        assert_eq!(error(b"a \xff").1, "unexpected byte 0xff");
+        assert_eq!(error(b"|a\xff|").0, 2);
+    }
+
+    #[test]
+    fn comments_may_hold_any_bytes() {
+        let mut lexer = Lexer::new(b"; caf\xe9\nx");
+        assert_eq!(lexer.next_token(), Ok(Token::Symbol("x")));
+        assert_eq!(lexer.next_token(), Ok(Token::End));
+        assert_eq!(lexer.next_token(), Ok(Token::End));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        assert_eq!(tokens("\u{feff}(x").len(), 2);
+    }
+}

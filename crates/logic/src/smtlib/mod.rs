@@ -1,0 +1,15 @@
+//! SMT-LIB 2.6 as text: reading and printing.
+
+mod declare;
+mod display;
+mod environment;
+mod lexer;
+mod print;
+mod reader;
+
+pub use declare::Declaration;
+pub use display::{DisplayOp, DisplaySort, DisplaySymbol};
+pub use environment::Environment;
+pub use lexer::{Lexer, SyntaxError, Token};
+pub use print::DisplayTerm;
+pub use reader::Reader;

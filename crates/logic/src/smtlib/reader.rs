@@ -1,0 +1,942 @@
+//! Reads SMT-LIB terms straight into the store.
+//!
+//! There is no syntax tree in between: the reader is a stack machine whose stacks hold the applications that
+//! are still open and the arguments that they have so far. So nesting costs heap, never call stack, and `let`
+//! costs nothing, since terms are shared anyway.
+//!
+//! Terms come out as they are written (see [`TermStore::app`]), with these exceptions: `let` and `define-fun`
+//! are expanded (into shared terms); `match` becomes a chain of `ite`; annotations are dropped; `(- 1)` and
+//! `(/ 1.0 3.0)`, which SMT-LIB has instead of negative and fractional literals, become numerals; an integer
+//! where a real is expected becomes a real, as other solvers do it.
+
+use super::environment::{Environment, Meaning, Name, SortMeaning};
+use super::lexer::{Lexer, Short, SyntaxError, Token};
+use crate::number::{Integer, Rational};
+use crate::op::Op;
+use crate::sort::{ConstructorId, Fun, Sort, Symbol};
+use crate::subst::Substitution;
+use crate::term::{Term, TermStore};
+use crate::typing::SortError;
+
+/// Reads the commands and terms of one text.
+pub struct Reader<'e, 't> {
+    pub(super) store: &'e TermStore,
+    pub(super) environment: &'e mut Environment,
+    pub(super) lexer: Lexer<'t>,
+    /// Applications and binders that are still open, the innermost last.
+    frames: Vec<Frame>,
+    /// Arguments of the open frames, and where each of them starts in the text.
+    values: Vec<Term>,
+    offsets: Vec<usize>,
+    /// Names bound by the open `let`s and quantifiers.
+    binders: Vec<Name>,
+    /// Finished cases of the open `match`es: the constructor, none for a variable, and the body.
+    cases: Vec<(Option<ConstructorId>, Term)>,
+    /// Terms that got a name by `:named`, in the order of the text.
+    named: Vec<(Symbol, Term)>,
+    /// What names of sorts meant before the declaration being read.
+    pub(super) sort_trail: Vec<(Name, SortMeaning)>,
+    /// Whether an unknown sort may be a datatype that is declared later.
+    pub(super) in_datatypes: bool,
+}
+
+/// Something that has been opened and waits for its parts. The numbers are the heights of the reader's stacks
+/// when it was opened.
+#[derive(Clone, Copy)]
+enum Frame {
+    /// An application; all values above are its arguments.
+    Application { head: Head, values: usize, offset: usize },
+    /// The bindings of a `let`; the values above belong to the binders above.
+    Bindings { values: usize, binders: usize },
+    /// The body of a `let`.
+    LetBody { scope: usize },
+    /// The body of a quantifier; the values above are its variables.
+    Quantifier { op: Op, values: usize, binders: usize, scope: usize },
+    /// An annotated term.
+    Annotated,
+    /// The term that a `match` is about.
+    Scrutinee,
+    /// A case of a `match` on the value below.
+    Case { constructor: Option<ConstructorId>, cases: usize, scope: usize },
+}
+
+/// What stands at the head of an application.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Head {
+    Op(Op),
+    Macro(u32),
+    AnyConstructor(ConstructorId),
+    AnySelector(ConstructorId, u32),
+    Tester(ConstructorId),
+}
+
+type Result<T> = std::result::Result<T, SyntaxError>;
+
+impl<'e, 't> Reader<'e, 't> {
+    /// A reader at the beginning of a text.
+    pub fn new(store: &'e TermStore, environment: &'e mut Environment, text: &'t [u8]) -> Self {
+        Reader {
+            store,
+            environment,
+            lexer: Lexer::new(text),
+            frames: Vec::new(),
+            values: Vec::new(),
+            offsets: Vec::new(),
+            binders: Vec::new(),
+            cases: Vec::new(),
+            named: Vec::new(),
+            sort_trail: Vec::new(),
+            in_datatypes: false,
+        }
+    }
+
+    /// Where the token read last starts, in bytes from the beginning of the text.
+    pub fn offset(&self) -> usize {
+        self.lexer.offset()
+    }
+
+    /// Opens the next command and returns its name; `None` at the end of the text. The command must be read to
+    /// its end, with [`close`](Self::close) or [`skip_rest`](Self::skip_rest).
+    pub fn command(&mut self) -> Result<Option<&'t str>> {
+        match self.lexer.next_token()? {
+            Token::End => self.require_all_datatypes().map(|()| None),
+            Token::Open => match self.lexer.next_token()? {
+                Token::Symbol(name) => {
+                    if !name.starts_with("declare-datatype") {
+                        self.require_all_datatypes()?;
+                    }
+                    Ok(Some(name))
+                }
+                token => Err(self.expected("the name of a command", token)),
+            },
+            token => Err(self.expected("a command", token)),
+        }
+    }
+
+    /// Reads the parenthesis that ends a command.
+    pub fn close(&mut self) -> Result<()> {
+        match self.lexer.next_token()? {
+            Token::Close => Ok(()),
+            token => Err(self.expected("`)`", token)),
+        }
+    }
+
+    /// Skips what is left of a command, its closing parenthesis included.
+    pub fn skip_rest(&mut self) -> Result<()> {
+        let mut depth = 1u64;
+        while depth > 0 {
+            match self.lexer.next_token()? {
+                Token::Open => depth += 1,
+                Token::Close => depth -= 1,
+                Token::End => return Err(self.expected("`)`", Token::End)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The terms that got a name by `(! t :named n)` since this was asked last.
+    pub fn take_named(&mut self) -> Vec<(Symbol, Term)> {
+        std::mem::take(&mut self.named)
+    }
+
+    /// Reads a term.
+    pub fn term(&mut self) -> Result<Term> {
+        let scope = self.environment.enter();
+        let result = self.read_term();
+        if result.is_err() {
+            // Whatever was open is given up, so that the next command is read in the global scope.
+            self.environment.leave(scope);
+            while let Some(frame) = self.frames.pop() {
+                if let Frame::Quantifier { binders, .. } = frame {
+                    self.unbind(binders);
+                } else if let Frame::Bindings { binders, .. } = frame {
+                    self.binders.truncate(binders);
+                }
+            }
+            self.values.clear();
+            self.offsets.clear();
+            self.cases.clear();
+        }
+        result
+    }
+
+    /// Reads a term of sort `Bool`.
+    pub fn formula(&mut self) -> Result<Term> {
+        let before = self.lexer.clone();
+        let term = self.term()?;
+        if self.store.sort_of(term) == Sort::BOOL {
+            return Ok(term);
+        }
+        let mut lexer = before;
+        lexer.next_token()?;
+        let found = self.store.display_sort(self.store.sort_of(term));
+        Err(SyntaxError::new(lexer.offset(), format!("expected a formula, found a term of sort {found}")))
+    }
+
+    fn read_term(&mut self) -> Result<Term> {
+        loop {
+            let token = self.lexer.next_token()?;
+            let offset = self.lexer.offset();
+            let value = match token {
+                Token::Open => match self.open(offset)? {
+                    Some(value) => value,
+                    None => continue,
+                },
+                Token::Close => self.finish_application()?,
+                Token::Symbol(text) | Token::Quoted(text) => self.nullary(text, token, offset)?,
+                Token::Numeral(_) | Token::Decimal(_) | Token::Hex(_) | Token::Binary(_) => {
+                    self.literal(token)?
+                }
+                Token::Keyword(_) | Token::String(_) | Token::End => {
+                    return Err(self.expected("a term", token));
+                }
+            };
+            if let Some(term) = self.deliver(value, offset)? {
+                return Ok(term);
+            }
+        }
+    }
+
+    /// Hands a finished term to the innermost open frame, which may thereby be finished itself. Returns the
+    /// term if no frame is open.
+    fn deliver(&mut self, mut value: Term, offset: usize) -> Result<Option<Term>> {
+        loop {
+            let Some(&frame) = self.frames.last() else { return Ok(Some(value)) };
+            match frame {
+                Frame::Application { .. } => {
+                    self.values.push(value);
+                    self.offsets.push(offset);
+                    return Ok(None);
+                }
+                Frame::Bindings { values, binders } => {
+                    self.values.push(value);
+                    self.offsets.push(offset);
+                    self.close()?;
+                    if !self.binding_or_end()? {
+                        self.enter_let_body(values, binders);
+                    }
+                    return Ok(None);
+                }
+                Frame::LetBody { scope } => {
+                    self.close()?;
+                    self.environment.leave(scope);
+                }
+                Frame::Quantifier { op, values, binders, scope } => {
+                    self.close()?;
+                    self.values.push(value);
+                    self.offsets.push(offset);
+                    value = self.quantified(op, values, offset)?;
+                    self.environment.leave(scope);
+                    self.unbind(binders);
+                }
+                Frame::Annotated => self.attributes(value)?,
+                Frame::Scrutinee => {
+                    self.begin_match(value, offset)?;
+                    return Ok(None);
+                }
+                Frame::Case { constructor, cases, scope } => {
+                    self.close()?;
+                    self.environment.leave(scope);
+                    self.cases.push((constructor, value));
+                    match self.lexer.next_token()? {
+                        Token::Open => {
+                            self.frames.pop();
+                            self.begin_case(cases)?;
+                            return Ok(None);
+                        }
+                        Token::Close => {
+                            self.close()?;
+                            value = self.finish_match(cases)?;
+                        }
+                        token => return Err(self.expected("a case of `match` or `)`", token)),
+                    }
+                }
+            }
+            self.frames.pop();
+        }
+    }
+
+    // ---- atoms -------------------------------------------------------------------------------------------
+
+    /// A symbol that is a term by itself.
+    fn nullary(&mut self, text: &str, token: Token<'_>, offset: usize) -> Result<Term> {
+        let name = self.environment.name(self.store, text);
+        let head = match self.environment.meaning(name) {
+            Meaning::Term(term) => return Ok(term),
+            Meaning::Op(op) => Head::Op(op),
+            Meaning::Macro(index) => Head::Macro(index),
+            Meaning::AnyConstructor(constructor) => Head::AnyConstructor(constructor),
+            Meaning::AnySelector(constructor, field) => Head::AnySelector(constructor, field),
+            Meaning::Tester(constructor) => Head::Tester(constructor),
+            Meaning::Undeclared => return Err(self.undeclared(text, token, offset)),
+        };
+        self.apply(head, self.values.len(), offset)
+    }
+
+    fn literal(&self, token: Token<'_>) -> Result<Term> {
+        let offset = self.lexer.offset();
+        let integer = |digits: &str, radix| {
+            Integer::parse(digits.as_bytes(), radix)
+                .ok_or_else(|| SyntaxError::new(offset, "a malformed number"))
+        };
+        let width = |digits: &str, bits: usize| {
+            u32::try_from(digits.len() * bits).map_err(|_| SyntaxError::new(offset, "too many digits"))
+        };
+        match token {
+            Token::Numeral(digits) => Ok(self.store.int(integer(digits, 10)?)),
+            Token::Decimal(digits) => match Rational::parse_decimal(digits.as_bytes()) {
+                Some(value) => Ok(self.store.real(value)),
+                None => Err(SyntaxError::new(offset, "a malformed number")),
+            },
+            Token::Hex(digits) => Ok(self.store.bv(integer(digits, 16)?, width(digits, 4)?)),
+            Token::Binary(digits) => Ok(self.store.bv(integer(digits, 2)?, width(digits, 1)?)),
+            token => Err(self.expected("a number", token)),
+        }
+    }
+
+    // ---- what follows an opening parenthesis -------------------------------------------------------------
+
+    /// Reads what follows `(`: opens a frame, or returns a term that ends with the matching `)`.
+    fn open(&mut self, offset: usize) -> Result<Option<Term>> {
+        let token = self.lexer.next_token()?;
+        let head = match token {
+            Token::Symbol("let") => return self.open_let().map(|()| None),
+            Token::Symbol("forall") => return self.open_quantifier(Op::Forall).map(|()| None),
+            Token::Symbol("exists") => return self.open_quantifier(Op::Exists).map(|()| None),
+            Token::Symbol("!") => {
+                self.frames.push(Frame::Annotated);
+                return Ok(None);
+            }
+            Token::Symbol("match") => {
+                self.frames.push(Frame::Scrutinee);
+                return Ok(None);
+            }
+            Token::Symbol("_") => return self.indexed_constant().map(Some),
+            Token::Symbol("as") => {
+                let head = self.qualified()?;
+                return self.apply(head, self.values.len(), offset).map(Some);
+            }
+            Token::Symbol(text) | Token::Quoted(text) => {
+                let name = self.environment.name(self.store, text);
+                match self.environment.meaning(name) {
+                    Meaning::Op(op) => Head::Op(op),
+                    Meaning::Macro(index) => Head::Macro(index),
+                    Meaning::AnyConstructor(constructor) => Head::AnyConstructor(constructor),
+                    Meaning::AnySelector(constructor, field) => Head::AnySelector(constructor, field),
+                    Meaning::Tester(constructor) => Head::Tester(constructor),
+                    Meaning::Term(_) => {
+                        let message = format!("`{}` is not a function and takes no arguments", Short(text));
+                        return Err(SyntaxError::new(self.lexer.offset(), message));
+                    }
+                    Meaning::Undeclared => return Err(self.undeclared(text, token, self.lexer.offset())),
+                }
+            }
+            Token::Open => match self.lexer.next_token()? {
+                Token::Symbol("_") => self.indexed_head()?,
+                Token::Symbol("as") => self.qualified()?,
+                token => return Err(self.expected("`_` or `as`", token)),
+            },
+            token => return Err(self.expected("a function", token)),
+        };
+        self.frames.push(Frame::Application { head, values: self.values.len(), offset });
+        Ok(None)
+    }
+
+    /// After `(_` in the place of a term: `bv13 8)`.
+    fn indexed_constant(&mut self) -> Result<Term> {
+        let offset = self.lexer.offset();
+        let stem = self.symbol()?;
+        let value = stem.strip_prefix("bv").and_then(|digits| Integer::parse(digits.as_bytes(), 10));
+        let Some(value) = value.filter(|_| !stem.contains(['+', '-', '_'])) else {
+            let message = format!("unknown indexed constant `{}`", Short(stem));
+            return Err(SyntaxError::new(offset, message));
+        };
+        let width = self.width()?;
+        self.close()?;
+        Ok(self.store.bv(value, width))
+    }
+
+    /// After `((_`: an indexed operator and its `)`.
+    fn indexed_head(&mut self) -> Result<Head> {
+        let stem = self.symbol()?;
+        let offset = self.lexer.offset();
+        let op = match stem {
+            "is" => return self.tester(),
+            "extract" => Op::Extract { hi: self.index()?, lo: self.index()? },
+            "repeat" => Op::Repeat(self.index()?),
+            "zero_extend" => Op::ZeroExtend(self.index()?),
+            "sign_extend" => Op::SignExtend(self.index()?),
+            "rotate_left" => Op::RotateLeft(self.index()?),
+            "rotate_right" => Op::RotateRight(self.index()?),
+            "int_to_bv" | "int2bv" | "nat2bv" => Op::IntToBv(self.width()?),
+            "divisible" => match self.lexer.next_token()? {
+                Token::Numeral(digits) => {
+                    let divisor = Integer::parse(digits.as_bytes(), 10).filter(|d| d.is_positive());
+                    let error = || SyntaxError::new(self.lexer.offset(), "the divisor must be positive");
+                    self.store.divisible_op(divisor.ok_or_else(error)?)
+                }
+                token => return Err(self.expected("a numeral", token)),
+            },
+            stem => {
+                let message = format!("unknown indexed operator `{}`", Short(stem));
+                return Err(SyntaxError::new(offset, message));
+            }
+        };
+        self.close()?;
+        Ok(Head::Op(op))
+    }
+
+    /// After `((_ is`: the constructor, or its declaration as Z3 prints it, and the `)`.
+    fn tester(&mut self) -> Result<Head> {
+        let (text, nested) = match self.lexer.next_token()? {
+            Token::Open => (self.symbol()?, true),
+            Token::Symbol(text) | Token::Quoted(text) => (text, false),
+            token => return Err(self.expected("a constructor", token)),
+        };
+        let head = self.tester_of(text)?;
+        if nested {
+            self.skip_rest()?;
+        }
+        self.close()?;
+        Ok(head)
+    }
+
+    fn tester_of(&mut self, text: &str) -> Result<Head> {
+        let name = self.environment.name(self.store, text);
+        match self.environment.meaning(name) {
+            Meaning::Op(Op::Construct(constructor)) => Ok(Head::Op(Op::Tester(constructor))),
+            Meaning::AnyConstructor(constructor) => Ok(Head::Tester(constructor)),
+            _ => {
+                let message = format!("`{}` is not a constructor", Short(text));
+                Err(SyntaxError::new(self.lexer.offset(), message))
+            }
+        }
+    }
+
+    /// After `(as`: `f S)`, where `f` may be `const`.
+    fn qualified(&mut self) -> Result<Head> {
+        let text = self.symbol()?;
+        let offset = self.lexer.offset();
+        let name = self.environment.name(self.store, text);
+        let meaning = self.environment.meaning(name);
+        let sort = self.sort()?;
+        self.close()?;
+        let op = match meaning {
+            Meaning::Undeclared if text == "const" => Op::ConstArray(sort),
+            Meaning::Op(op @ Op::Construct(constructor))
+                if self.store.constructor(constructor).sort == sort =>
+            {
+                op
+            }
+            Meaning::Op(op @ Op::Apply(fun)) if self.store.fun_decl(fun).range == sort => op,
+            Meaning::AnyConstructor(constructor) => match self.constructor_of(constructor, sort) {
+                Some(constructor) => Op::Construct(constructor),
+                None => return Err(self.not_of_sort(text, sort, offset)),
+            },
+            _ => return Err(self.not_of_sort(text, sort, offset)),
+        };
+        Ok(Head::Op(op))
+    }
+
+    #[cold]
+    fn not_of_sort(&self, text: &str, sort: Sort, offset: usize) -> SyntaxError {
+        let sort = self.store.display_sort(sort);
+        SyntaxError::new(offset, format!("no function `{}` with values of sort {sort} is known", Short(text)))
+    }
+
+    // ---- binders -----------------------------------------------------------------------------------------
+
+    fn open_let(&mut self) -> Result<()> {
+        match self.lexer.next_token()? {
+            Token::Open => {}
+            token => return Err(self.expected("the bindings of `let`", token)),
+        }
+        let (values, binders) = (self.values.len(), self.binders.len());
+        self.frames.push(Frame::Bindings { values, binders });
+        if !self.binding_or_end()? {
+            self.enter_let_body(values, binders);
+        }
+        Ok(())
+    }
+
+    /// Reads `(x` of the next binding of a `let`, or the `)` behind the last.
+    fn binding_or_end(&mut self) -> Result<bool> {
+        match self.lexer.next_token()? {
+            Token::Open => {
+                let text = self.symbol()?;
+                let name = self.environment.name(self.store, text);
+                self.binders.push(name);
+                Ok(true)
+            }
+            Token::Close => Ok(false),
+            token => Err(self.expected("a binding of `let` or `)`", token)),
+        }
+    }
+
+    fn enter_let_body(&mut self, values: usize, binders: usize) {
+        let scope = self.environment.enter();
+        for (&name, &value) in self.binders[binders..].iter().zip(&self.values[values..]) {
+            self.environment.bind(name, Meaning::Term(value));
+        }
+        self.binders.truncate(binders);
+        self.values.truncate(values);
+        self.offsets.truncate(values);
+        self.frames.pop();
+        self.frames.push(Frame::LetBody { scope });
+    }
+
+    fn open_quantifier(&mut self, op: Op) -> Result<()> {
+        let (values, binders) = (self.values.len(), self.binders.len());
+        let scope = self.environment.enter();
+        self.frames.push(Frame::Quantifier { op, values, binders, scope });
+        let variables = self.sorted_variables()?;
+        self.values.extend(variables);
+        self.offsets.resize(self.values.len(), self.lexer.offset());
+        Ok(())
+    }
+
+    /// Reads `((x S) (y T))` and binds the variables, which [`unbind`](Self::unbind) releases.
+    pub(super) fn sorted_variables(&mut self) -> Result<Vec<Term>> {
+        match self.lexer.next_token()? {
+            Token::Open => {}
+            token => return Err(self.expected("variables with their sorts", token)),
+        }
+        let mut variables = Vec::new();
+        loop {
+            match self.lexer.next_token()? {
+                Token::Close => return Ok(variables),
+                Token::Open => {
+                    let text = self.symbol()?;
+                    let name = self.environment.name(self.store, text);
+                    let sort = self.sort()?;
+                    self.close()?;
+                    let (real, variable) = self.environment.bind_variable(self.store, name, sort);
+                    self.binders.push(real);
+                    variables.push(variable);
+                }
+                token => return Err(self.expected("a variable with its sort or `)`", token)),
+            }
+        }
+    }
+
+    /// Releases the names of the variables bound since the stack of binders had this height.
+    pub(super) fn unbind(&mut self, binders: usize) {
+        for name in self.binders.drain(binders..) {
+            self.environment.unbind_variable(name);
+        }
+    }
+
+    /// The height of the stack of binders, for [`unbind`](Self::unbind).
+    pub(super) fn binders(&self) -> usize {
+        self.binders.len()
+    }
+
+    /// The quantifier over the values above: its variables, then its body.
+    fn quantified(&mut self, op: Op, values: usize, offset: usize) -> Result<Term> {
+        let term = match &self.values[values..] {
+            [body] if self.store.sort_of(*body) == Sort::BOOL => Ok(*body),
+            args => self.store.app(op, args),
+        };
+        self.values.truncate(values);
+        self.offsets.truncate(values);
+        term.map_err(|error| SyntaxError::new(offset, error.to_string()))
+    }
+
+    /// Reads the attributes of an annotated term, up to its `)`.
+    fn attributes(&mut self, term: Term) -> Result<()> {
+        let mut token = self.lexer.next_token()?;
+        loop {
+            match token {
+                Token::Close => return Ok(()),
+                Token::Keyword(":named") => {
+                    let text = self.symbol()?;
+                    let name = self.environment.name(self.store, text);
+                    self.named.push((self.environment.symbol(name), term));
+                    // Only closed terms can be named; one under a quantifier has no meaning outside of it.
+                    if self.binders.is_empty() && self.environment.meaning(name) == Meaning::Undeclared {
+                        self.environment.set_meaning(name, Meaning::Term(term));
+                    }
+                    token = self.lexer.next_token()?;
+                }
+                Token::Keyword(_) => {
+                    token = self.lexer.next_token()?;
+                    match token {
+                        Token::Keyword(_) | Token::Close => {}
+                        Token::Open => {
+                            self.skip_rest()?;
+                            token = self.lexer.next_token()?;
+                        }
+                        Token::End => return Err(self.expected("`)`", token)),
+                        _ => token = self.lexer.next_token()?,
+                    }
+                }
+                token => return Err(self.expected("an attribute or `)`", token)),
+            }
+        }
+    }
+
+    // ---- match -------------------------------------------------------------------------------------------
+
+    /// After the term that a `match` is about: keeps the term and opens the first case.
+    fn begin_match(&mut self, scrutinee: Term, offset: usize) -> Result<()> {
+        if self.store.datatype(self.store.sort_of(scrutinee)).is_none() {
+            return Err(SyntaxError::new(offset, "`match` needs a term of a datatype"));
+        }
+        self.frames.pop();
+        self.values.push(scrutinee);
+        self.offsets.push(offset);
+        for _ in 0..2 {
+            match self.lexer.next_token()? {
+                Token::Open => {}
+                token => return Err(self.expected("the cases of `match`", token)),
+            }
+        }
+        self.begin_case(self.cases.len())
+    }
+
+    /// Reads the pattern of a case and binds its variables to the fields.
+    fn begin_case(&mut self, cases: usize) -> Result<()> {
+        let scrutinee = *self.values.last().expect("the term under `match` is kept below its cases");
+        let scope = self.environment.enter();
+        let (text, has_fields) = match self.lexer.next_token()? {
+            Token::Open => (self.symbol()?, true),
+            Token::Symbol(text) | Token::Quoted(text) => (text, false),
+            token => return Err(self.expected("a pattern", token)),
+        };
+        let offset = self.lexer.offset();
+        let name = self.environment.name(self.store, text);
+        let sort = self.store.sort_of(scrutinee);
+        let constructor = match self.environment.meaning(name) {
+            Meaning::Op(Op::Construct(id)) if self.store.constructor(id).sort == sort => Some(id),
+            Meaning::AnyConstructor(id) => self.constructor_of(id, sort),
+            _ => None,
+        };
+        match constructor {
+            Some(id) => {
+                let fields = &self.store.constructor(id).fields;
+                for field in 0..if has_fields { fields.len() } else { 0 } {
+                    let text = self.symbol()?;
+                    let name = self.environment.name(self.store, text);
+                    let selector = Op::Selector { constructor: id, field: field as u32 };
+                    let value = self.store.app(selector, &[scrutinee]);
+                    let value = value.map_err(|error| SyntaxError::new(offset, error.to_string()))?;
+                    self.environment.bind(name, Meaning::Term(value));
+                }
+                if has_fields {
+                    self.close()?;
+                } else if !fields.is_empty() {
+                    let message = format!("the pattern `{}` lacks the constructor's fields", Short(text));
+                    return Err(SyntaxError::new(offset, message));
+                }
+            }
+            None if has_fields => {
+                let sort = self.store.display_sort(sort);
+                let message = format!("`{}` is not a constructor of {sort}", Short(text));
+                return Err(SyntaxError::new(offset, message));
+            }
+            None => self.environment.bind(name, Meaning::Term(scrutinee)),
+        }
+        self.frames.push(Frame::Case { constructor, cases, scope });
+        Ok(())
+    }
+
+    /// `match` as a chain of `ite` over testers. The last case needs no test.
+    fn finish_match(&mut self, cases: usize) -> Result<Term> {
+        let offset = self.offsets.pop().expect("the term under `match` is kept below its cases");
+        let scrutinee = self.values.pop().expect("the term under `match` is kept below its cases");
+        let found: Vec<_> = self.cases.drain(cases..).collect();
+        let datatype = self.store.datatype(self.store.sort_of(scrutinee)).expect("begin_match checks it");
+        let covers = |id: ConstructorId| found.iter().any(|(c, _)| c.is_none_or(|c| c == id));
+        if let Some(&missing) = datatype.constructors().iter().find(|&&id| !covers(id)) {
+            let name = self.store.display_symbol(self.store.constructor(missing).name);
+            return Err(SyntaxError::new(offset, format!("`match` has no case for `{name}`")));
+        }
+        // Cases behind one for every value are never reached.
+        let last = found.iter().position(|(c, _)| c.is_none()).unwrap_or(found.len() - 1);
+        let mut result = found[last].1;
+        for &(constructor, body) in found[..last].iter().rev() {
+            let constructor = constructor.expect("only the last case is for every value");
+            let test = self.store.app(Op::Tester(constructor), &[scrutinee]);
+            let ite = test.and_then(|test| self.store.app(Op::Ite, &[test, body, result]));
+            result =
+                ite.map_err(|_| SyntaxError::new(offset, "the cases of `match` have different sorts"))?;
+        }
+        Ok(result)
+    }
+
+    // ---- applications ------------------------------------------------------------------------------------
+
+    /// At `)`: builds the innermost open application.
+    fn finish_application(&mut self) -> Result<Term> {
+        match self.frames.last() {
+            Some(&Frame::Application { head, values, offset }) => {
+                let term = self.apply(head, values, offset)?;
+                self.frames.pop();
+                Ok(term)
+            }
+            _ => Err(self.expected("a term", Token::Close)),
+        }
+    }
+
+    /// Applies a head to the values above the given height, and removes them.
+    #[inline]
+    fn apply(&mut self, head: Head, values: usize, offset: usize) -> Result<Term> {
+        let term = match head {
+            Head::Op(op) => self.apply_op(op, values, offset)?,
+            Head::Macro(index) => self.expand(index, values, offset)?,
+            Head::AnyConstructor(id) => {
+                let id = self.instance_by_fields(id, values, offset)?;
+                self.apply_op(Op::Construct(id), values, offset)?
+            }
+            Head::AnySelector(id, field) => {
+                let constructor = self.instance_by_argument(id, values, offset)?;
+                self.apply_op(Op::Selector { constructor, field }, values, offset)?
+            }
+            Head::Tester(id) => {
+                let id = self.instance_by_argument(id, values, offset)?;
+                self.apply_op(Op::Tester(id), values, offset)?
+            }
+        };
+        self.values.truncate(values);
+        self.offsets.truncate(values);
+        Ok(term)
+    }
+
+    #[inline]
+    fn apply_op(&self, op: Op, values: usize, offset: usize) -> Result<Term> {
+        let args = &self.values[values..];
+        let op = if op == Op::Sub && args.len() == 1 { Op::Neg } else { op };
+        if matches!(op, Op::Neg | Op::RealDiv)
+            && let Some(numeral) = self.signed_literal(op, args)
+        {
+            return Ok(numeral);
+        }
+        self.store.app(op, args).or_else(|error| self.apply_coerced(op, values, offset, error))
+    }
+
+    /// `(- n)` and `(/ m n)` on literals, which are how SMT-LIB writes other numbers than naturals.
+    fn signed_literal(&self, op: Op, args: &[Term]) -> Option<Term> {
+        let store = self.store;
+        let literal = |term| store.numeral(term).filter(|value| !value.is_negative());
+        match (op, args) {
+            (Op::Neg, &[term]) => {
+                let value = -literal(term)?;
+                Some(match store.sort_of(term) {
+                    Sort::INT => store.int(value.numer()),
+                    _ => store.real(value),
+                })
+            }
+            (Op::RealDiv, &[numerator, denominator]) => {
+                Some(store.real(literal(numerator)?.checked_div(literal(denominator)?)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Tries again what failed with integers turned into reals wherever that may have been the trouble.
+    #[cold]
+    fn apply_coerced(&self, op: Op, values: usize, offset: usize, error: SortError) -> Result<Term> {
+        let store = self.store;
+        let args = &self.values[values..];
+        let expected = |position: usize| -> Option<Sort> {
+            let has_real = |args: &[Term]| args.iter().any(|&arg| store.sort_of(arg) == Sort::REAL);
+            match op {
+                Op::Apply(fun) => store.fun_decl(fun).domain.get(position).copied(),
+                Op::Construct(id) => store.constructor(id).fields.get(position).map(|(_, sort)| *sort),
+                Op::ConstArray(sort) => store.array_parts(sort).map(|(_, element)| element),
+                Op::Select | Op::Store => {
+                    let (index, element) = store.array_parts(store.sort_of(*args.first()?))?;
+                    [None, Some(index), Some(element)].get(position).copied()?
+                }
+                Op::RealDiv | Op::ToInt | Op::IsInt => Some(Sort::REAL),
+                Op::Ite if position > 0 && has_real(&args[1..]) => Some(Sort::REAL),
+                Op::Add | Op::Sub | Op::Mul | Op::Le | Op::Lt | Op::Ge | Op::Gt | Op::Eq | Op::Distinct
+                    if has_real(args) =>
+                {
+                    Some(Sort::REAL)
+                }
+                _ => None,
+            }
+        };
+        let coerced: Vec<Term> = args
+            .iter()
+            .enumerate()
+            .map(|(position, &arg)| match expected(position) {
+                Some(sort) => self.coerce(arg, sort),
+                None => arg,
+            })
+            .collect();
+        if let Some(numeral) = self.signed_literal(op, &coerced) {
+            return Ok(numeral);
+        }
+        store.app(op, &coerced).map_err(|_| {
+            let place = error.argument().and_then(|position| self.offsets.get(values + position));
+            SyntaxError::new(*place.unwrap_or(&offset), error.to_string())
+        })
+    }
+
+    /// An integer as a real where a real is expected; everything else as it is.
+    pub(super) fn coerce(&self, term: Term, sort: Sort) -> Term {
+        if sort != Sort::REAL || self.store.sort_of(term) != Sort::INT {
+            return term;
+        }
+        match self.store.numeral(term) {
+            Some(value) => self.store.real(value.clone()),
+            None => self.store.app(Op::ToReal, &[term]).expect("the argument is an integer"),
+        }
+    }
+
+    fn expand(&self, index: u32, values: usize, offset: usize) -> Result<Term> {
+        let definition = self.environment.get_macro(index);
+        let args = &self.values[values..];
+        if args.len() != definition.parameters.len() {
+            let message = format!(
+                "the defined function takes {} arguments, but has {}",
+                definition.parameters.len(),
+                args.len()
+            );
+            return Err(SyntaxError::new(offset, message));
+        }
+        let mut map = Substitution::default();
+        for (position, (&parameter, &arg)) in definition.parameters.iter().zip(args).enumerate() {
+            let expected = self.store.sort_of(parameter);
+            let arg = self.coerce(arg, expected);
+            let found = self.store.sort_of(arg);
+            if found != expected {
+                let message = format!(
+                    "argument {} of the defined function has sort {}, expected {}",
+                    position + 1,
+                    self.store.display_sort(found),
+                    self.store.display_sort(expected)
+                );
+                return Err(SyntaxError::new(self.offsets[values + position], message));
+            }
+            map.insert(parameter, arg);
+        }
+        Ok(self.store.substitute(definition.body, &map))
+    }
+
+    // ---- parametric datatypes ----------------------------------------------------------------------------
+
+    /// The constructor that a constructor of a parametric datatype is for this instance of it.
+    fn constructor_of(&self, id: ConstructorId, sort: Sort) -> Option<ConstructorId> {
+        let declared = self.store.constructor(id);
+        let datatype = self.store.datatype(sort)?;
+        (sort == declared.sort || datatype.template == Some(declared.sort))
+            .then(|| datatype.constructors()[declared.index as usize])
+    }
+
+    fn instance_by_argument(&self, id: ConstructorId, values: usize, offset: usize) -> Result<ConstructorId> {
+        let argument = self.values.get(values).map(|&arg| self.store.sort_of(arg));
+        argument.and_then(|sort| self.constructor_of(id, sort)).ok_or_else(|| {
+            let name = self.store.display_sort(self.store.constructor(id).sort);
+            let place = self.offsets.get(values).unwrap_or(&offset);
+            SyntaxError::new(*place, format!("expected an argument of an instance of {name}"))
+        })
+    }
+
+    fn instance_by_fields(&self, id: ConstructorId, values: usize, offset: usize) -> Result<ConstructorId> {
+        let declared = self.store.constructor(id);
+        let template = self.store.datatype(declared.sort).expect("a constructor belongs to a datatype");
+        let mut params: Vec<Option<Sort>> = vec![None; template.params.len()];
+        for (&(_, field), &arg) in declared.fields.iter().zip(&self.values[values..]) {
+            self.match_sort(field, self.store.sort_of(arg), &template.params, &mut params);
+        }
+        let Some(params) = params.into_iter().collect::<Option<Vec<Sort>>>() else {
+            let name = self.store.display_symbol(declared.name);
+            let message = format!("the sort of `{name}` is not clear here: write (as {name} SORT)");
+            return Err(SyntaxError::new(offset, message));
+        };
+        let instance = self.store.instantiate_datatype(declared.sort, &params);
+        Ok(self.constructor_of(id, instance).expect("it is an instance of the constructor's datatype"))
+    }
+
+    /// Finds the sorts of the parameters `names` with which `pattern` becomes `sort`.
+    fn match_sort(&self, pattern: Sort, sort: Sort, names: &[Sort], params: &mut [Option<Sort>]) {
+        if let Some(position) = names.iter().position(|&name| name == pattern) {
+            params[position].get_or_insert(sort);
+            return;
+        }
+        if let (Some(pattern), Some(sort)) = (self.store.array_parts(pattern), self.store.array_parts(sort)) {
+            self.match_sort(pattern.0, sort.0, names, params);
+            self.match_sort(pattern.1, sort.1, names, params);
+        } else if let (Some(pattern), Some(sort)) = (self.store.datatype(pattern), self.store.datatype(sort))
+            && pattern.name == sort.name
+        {
+            for (&pattern, &sort) in pattern.params.iter().zip(&sort.params) {
+                self.match_sort(pattern, sort, names, params);
+            }
+        }
+    }
+
+    // ---- small things ------------------------------------------------------------------------------------
+
+    /// Reads a symbol, plain or within bars.
+    pub fn symbol(&mut self) -> Result<&'t str> {
+        match self.lexer.next_token()? {
+            Token::Symbol(text) | Token::Quoted(text) => Ok(text),
+            token => Err(self.expected("a symbol", token)),
+        }
+    }
+
+    /// Reads a symbol if the next token is one.
+    pub fn optional_symbol(&mut self) -> Result<Option<Symbol>> {
+        let before = self.lexer.clone();
+        match self.lexer.next_token()? {
+            Token::Symbol(text) | Token::Quoted(text) => Ok(Some(self.store.symbol(text))),
+            _ => {
+                self.lexer = before;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads the name of a declared function if the next token is one.
+    pub fn optional_function(&mut self) -> Result<Option<Fun>> {
+        let before = self.lexer.clone();
+        if let Token::Symbol(text) | Token::Quoted(text) = self.lexer.next_token()? {
+            let name = self.environment.name(self.store, text);
+            if let Meaning::Op(Op::Apply(fun)) = self.environment.meaning(name) {
+                return Ok(Some(fun));
+            }
+        }
+        self.lexer = before;
+        Ok(None)
+    }
+
+    pub(super) fn index(&mut self) -> Result<u32> {
+        match self.lexer.next_token()? {
+            Token::Numeral(digits) => {
+                digits.parse().map_err(|_| SyntaxError::new(self.lexer.offset(), "the index is too large"))
+            }
+            token => Err(self.expected("an index", token)),
+        }
+    }
+
+    /// Reads the width of a bit-vector, which is positive.
+    pub(super) fn width(&mut self) -> Result<u32> {
+        match self.index()? {
+            0 => Err(SyntaxError::new(self.lexer.offset(), "the width of a bit-vector must be positive")),
+            width => Ok(width),
+        }
+    }
+
+    #[cold]
+    fn undeclared(&self, text: &str, token: Token<'_>, offset: usize) -> SyntaxError {
+        let reserved =
+            matches!(token, Token::Symbol("let" | "forall" | "exists" | "match" | "_" | "as" | "!"));
+        let text = Short(text);
+        let message = if reserved {
+            format!("unexpected reserved word `{text}`")
+        } else {
+            format!("undeclared symbol `{text}`")
+        };
+        SyntaxError::new(offset, message)
+    }
+
+    #[cold]
+    pub(super) fn expected(&self, what: &str, found: Token<'_>) -> SyntaxError {
+        SyntaxError::new(self.lexer.offset(), format!("expected {what}, found {found}"))
+    }
+}
