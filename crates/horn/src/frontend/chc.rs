@@ -1,0 +1,19 @@
+//! The format of the CHC competition: an SMT-LIB script that asserts clauses.
+//!
+//! Declared functions of range `Bool` are the predicates, each `assert` is a clause or several, and the script
+//! ends with `check-sat`. The competition's own files all have one shape,
+//! `(assert (forall (...) (=> (and P Q constraint) head)))`; what else is found in the wild is read just as
+//! well, see [`clausify`](crate::clausify).
+
+use super::{Result, Script};
+
+impl Script<'_, '_> {
+    /// The rest of `(assert F)`.
+    pub(super) fn assert(&mut self) -> Result<()> {
+        let offset = self.reader.offset();
+        let formula = self.reader.formula()?;
+        self.reader.close()?;
+        let name = self.reader.take_named().into_iter().find(|&(_, term)| term == formula);
+        self.add_formula(formula, &[], name.map(|(name, _)| name), offset)
+    }
+}

@@ -1,0 +1,67 @@
+//! Z3's fixedpoint format: rules over declared relations, and queries.
+//!
+//! ```text
+//! (declare-rel P (Int))
+//! (declare-var x Int)
+//! (rule (P 0))
+//! (rule (=> (and (P x) (< x 9)) (P (+ x 1))) step)
+//! (query (and (P x) (> x 9)))
+//! ```
+//!
+//! Variables are declared once and are universally quantified in each rule that uses them. A query asks whether
+//! the formula can be derived; as a clause it says that it cannot. So where Z3 answers a query with `sat`,
+//! because it found a derivation, the clauses are unsatisfiable, and the other way round.
+
+use shofar_logic::smtlib::SyntaxError;
+use shofar_logic::{Op, Sort, Term};
+
+use super::{Result, Script, error};
+
+impl Script<'_, '_> {
+    /// The rest of one of the format's commands.
+    pub(super) fn fixedpoint_command(&mut self, command: &str) -> Result<(), SyntaxError> {
+        match command {
+            "declare-rel" => {
+                let fun = self.reader.declare_relation()?;
+                self.add_predicate(fun);
+                Ok(())
+            }
+            "declare-var" => self.reader.declare_variable().map(drop),
+            "rule" => self.rule(),
+            _ => self.query(),
+        }
+    }
+
+    /// The rest of `(rule F)`, with a name and attributes that may follow.
+    fn rule(&mut self) -> Result<()> {
+        let offset = self.reader.offset();
+        let formula = self.reader.formula()?;
+        let name = self.reader.optional_symbol()?;
+        self.reader.skip_rest()?;
+        let variables = self.store.free_vars(&[formula]);
+        self.add_formula(formula, &variables, name, offset)
+    }
+
+    /// The rest of `(query F)`, where F may also be a relation by its name alone.
+    fn query(&mut self) -> Result<()> {
+        let offset = self.reader.offset();
+        let goal = match self.reader.optional_function()? {
+            Some(relation) => {
+                let domain = &self.store.fun_decl(relation).domain;
+                let fresh = |(position, &sort): (usize, &Sort)| {
+                    self.store.var(self.store.symbol(&format!("x!{position}")), sort)
+                };
+                let args: Vec<Term> = domain.iter().enumerate().map(fresh).collect();
+                self.store.apply(relation, &args).map_err(|e| error(offset, e.to_string()))?
+            }
+            None => self.reader.formula()?,
+        };
+        if self.store.sort_of(goal) != Sort::BOOL {
+            return Err(error(offset, "a query needs a relation or a formula"));
+        }
+        self.reader.skip_rest()?;
+        let variables = self.store.free_vars(&[goal]);
+        let never = self.store.app(Op::Not, &[goal]).map_err(|e| error(offset, e.to_string()))?;
+        self.add_formula(never, &variables, None, offset)
+    }
+}

@@ -1,0 +1,195 @@
+//! Reading systems of Horn clauses.
+//!
+//! Two formats are read, one file each: [`chc`], the format of the CHC competition, where clauses are asserted,
+//! and [`fixedpoint`], Z3's format with rules and queries over declared relations. Both are SMT-LIB scripts and
+//! share all commands that declare something, so nothing needs to be told about a file beforehand: what its
+//! commands are decides.
+
+mod chc;
+mod fixedpoint;
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
+use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+
+use crate::clausify::{RawClause, clausify};
+use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
+
+/// A mistake in an input, and where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The name of the input.
+    pub file: String,
+    /// Where the mistake is.
+    pub position: Position,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.position, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// Reads a system of Horn clauses in any of the formats. `file` is what error messages call the input.
+pub fn parse(store: &TermStore, file: &str, text: &[u8]) -> Result<HornSystem, ParseError> {
+    let mut environment = Environment::new(store);
+    let mut script = Script {
+        store,
+        reader: Reader::new(store, &mut environment, text),
+        system: HornSystem::default(),
+        predicates: FxHashMap::default(),
+        checked: false,
+        places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
+    };
+    match script.read() {
+        Ok(()) => Ok(script.system),
+        Err(error) => Err(ParseError {
+            file: file.to_owned(),
+            position: Position::of(text, error.offset),
+            message: error.message,
+        }),
+    }
+}
+
+type Result<T, E = SyntaxError> = std::result::Result<T, E>;
+
+/// A script being read.
+struct Script<'e, 't> {
+    store: &'e TermStore,
+    reader: Reader<'e, 't>,
+    system: HornSystem,
+    predicates: FxHashMap<Fun, PredicateId>,
+    /// Whether the satisfiability of the clauses has been asked for.
+    checked: bool,
+    places: Places<'t>,
+}
+
+impl Script<'_, '_> {
+    fn read(&mut self) -> Result<()> {
+        while let Some(command) = self.reader.command()? {
+            if command == "exit" {
+                return self.reader.close();
+            }
+            self.command(command)?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: &str) -> Result<()> {
+        let offset = self.reader.offset();
+        match command {
+            "assert" => self.assert(),
+            "declare-rel" | "declare-var" | "rule" | "query" => self.fixedpoint_command(command),
+            "check-sat" => {
+                self.checked = true;
+                self.reader.close()
+            }
+            "set-logic" | "set-info" | "set-option" | "echo" => self.reader.skip_rest(),
+            _ if command.starts_with("get-") => self.reader.skip_rest(),
+            "push" | "pop" | "reset" | "reset-assertions" | "check-sat-assuming" => Err(error(
+                offset,
+                format!("`{command}` is not supported: a file holds one system of clauses"),
+            )),
+            _ => match self.reader.declaration(command)? {
+                Some(declaration) => {
+                    self.declared(declaration);
+                    Ok(())
+                }
+                None => Err(error(offset, format!("unknown command `{command}`"))),
+            },
+        }
+    }
+
+    fn declared(&mut self, declaration: Declaration) {
+        match declaration {
+            Declaration::Fun(fun) if self.store.fun_decl(fun).range == Sort::BOOL => self.add_predicate(fun),
+            Declaration::Fun(fun) => self.system.functions.push(fun),
+            Declaration::Datatypes(_) | Declaration::Sort(..) => self.system.sorts.push(declaration),
+            Declaration::Definition => {}
+        }
+    }
+
+    fn add_predicate(&mut self, fun: Fun) {
+        let id = PredicateId(self.system.predicates.len() as u32);
+        self.system.predicates.push(fun);
+        self.predicates.insert(fun, id);
+    }
+
+    /// Adds the clauses that a formula read at an offset stands for.
+    fn add_formula(
+        &mut self,
+        formula: Term,
+        free_variables: &[Term],
+        name: Option<Symbol>,
+        offset: usize,
+    ) -> Result<()> {
+        if self.checked {
+            return Err(error(offset, "a clause after the satisfiability of all clauses was asked for"));
+        }
+        let clauses = clausify(self.store, formula, free_variables)
+            .map_err(|not_horn| error(offset, not_horn.display(self.store).to_string()))?;
+        let position = self.places.position(offset);
+        for clause in clauses {
+            let clause = self.clause(clause, name, position);
+            self.system.clauses.push(clause);
+        }
+        Ok(())
+    }
+
+    fn clause(&self, clause: RawClause, name: Option<Symbol>, position: Position) -> Clause {
+        let constraint = match *clause.constraint {
+            [] => Term::TRUE,
+            [only] => only,
+            _ => self.store.app(Op::And, &clause.constraint).expect("constraints are formulas"),
+        };
+        Clause {
+            variables: clause.variables.into(),
+            body: clause.body.iter().map(|&atom| self.atom(atom)).collect(),
+            constraint,
+            head: clause.head.map(|atom| self.atom(atom)),
+            name,
+            position,
+        }
+    }
+
+    fn atom(&self, term: Term) -> Atom {
+        let (Op::Apply(fun), args) = self.store.view(term) else {
+            unreachable!("atoms are applications of predicates")
+        };
+        Atom { predicate: self.predicates[&fun], args: args.into() }
+    }
+}
+
+fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
+    SyntaxError { offset, message: message.into() }
+}
+
+/// Finds the positions of growing offsets without counting lines from the beginning each time.
+struct Places<'t> {
+    text: &'t [u8],
+    offset: usize,
+    position: Position,
+}
+
+impl Places<'_> {
+    /// The position of an offset that is not before the one asked for last.
+    fn position(&mut self, offset: usize) -> Position {
+        let step = Position::of(&self.text[self.offset..], offset - self.offset);
+        self.position = Position {
+            line: self.position.line.saturating_add(step.line - 1),
+            column: if step.line == 1 {
+                self.position.column.saturating_add(step.column - 1)
+            } else {
+                step.column
+            },
+        };
+        self.offset = offset;
+        self.position
+    }
+}

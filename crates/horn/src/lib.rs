@@ -1,0 +1,31 @@
+//! Constrained Horn clauses: reading, printing and analysing them.
+//!
+//! ```
+//! use shofar_horn::{Format, parse};
+//! use shofar_logic::TermStore;
+//!
+//! let text = b"(declare-fun P (Int) Bool)
+//!              (assert (P 0))
+//!              (assert (forall ((x Int)) (=> (P x) (>= x 0))))";
+//! let store = TermStore::new();
+//! let system = parse(&store, "example.smt2", text).unwrap();
+//! assert_eq!(system.clauses.len(), 2);
+//! assert!(system.clauses[0].is_fact() && system.clauses[1].is_query());
+//! assert_eq!(system.info(&store).track, Some("LIA-Lin"));
+//! assert!(system.to_text(&store, Format::Dot).starts_with("digraph"));
+//!
+//! let error = parse(&store, "example.smt2", b"(assert (Q 1))").unwrap_err();
+//! assert_eq!(error.to_string(), "example.smt2:1:10: undeclared symbol `Q`");
+//! ```
+
+mod clausify;
+mod frontend;
+mod info;
+mod print;
+mod scc;
+mod system;
+
+pub use frontend::{ParseError, parse};
+pub use info::{Info, LargestClause, PredicateInfo, Theories};
+pub use print::Format;
+pub use system::{Atom, Clause, HornSystem, Position, PredicateId};

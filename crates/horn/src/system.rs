@@ -1,0 +1,156 @@
+//! Systems of constrained Horn clauses as the user wrote them.
+//!
+//! A clause says: for all values of its variables, if the body's atoms and the constraint hold, then the head
+//! holds; a clause without head is a query and says that its body never holds. The system is satisfiable if
+//! predicates can be interpreted such that all clauses hold.
+//!
+//! A [`HornSystem`] is never changed after it was read. Answers are checked against it, whatever engines and
+//! transformations made of it in between.
+
+use shofar_logic::smtlib::Declaration;
+use shofar_logic::{Fun, Symbol, Term};
+
+/// A place in a text, counted from one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Position {
+    /// Line.
+    pub line: u32,
+    /// Column, in characters.
+    pub column: u32,
+}
+
+impl Position {
+    /// The place that an offset in bytes is at.
+    pub fn of(text: &[u8], offset: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        // Bytes of the form 10xxxxxx continue a character.
+        let column = before[line_start..].iter().filter(|&&b| b & 0xc0 != 0x80).count() + 1;
+        Position {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A predicate of a system.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PredicateId(pub(crate) u32);
+
+impl PredicateId {
+    /// Its position among the predicates of the system.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A predicate applied to arguments, which are any terms without predicates.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Atom {
+    /// The predicate.
+    pub predicate: PredicateId,
+    /// The arguments.
+    pub args: Box<[Term]>,
+}
+
+/// A constrained Horn clause.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clause {
+    /// The variables, universally quantified. Those that do not occur are kept as written.
+    pub variables: Box<[Term]>,
+    /// The atoms of the body.
+    pub body: Box<[Atom]>,
+    /// The interpreted part of the body.
+    pub constraint: Term,
+    /// The head; none for a query.
+    pub head: Option<Atom>,
+    /// The name that the clause was given.
+    pub name: Option<Symbol>,
+    /// Where it was read.
+    pub position: Position,
+}
+
+impl Clause {
+    /// Whether the clause has a head and no atoms in its body.
+    pub fn is_fact(&self) -> bool {
+        self.head.is_some() && self.body.is_empty()
+    }
+
+    /// Whether the clause has no head.
+    pub fn is_query(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// Whether the body has one atom at most.
+    pub fn is_linear(&self) -> bool {
+        self.body.len() <= 1
+    }
+
+    /// Whether the two say the same in the same words, wherever they were read.
+    pub fn same_as(&self, other: &Clause) -> bool {
+        let Clause { variables, body, constraint, head, name, position: _ } = self;
+        *variables == other.variables
+            && *body == other.body
+            && *constraint == other.constraint
+            && *head == other.head
+            && *name == other.name
+    }
+}
+
+/// A system of constrained Horn clauses.
+#[derive(Clone, Debug, Default)]
+pub struct HornSystem {
+    /// Declared sorts and datatypes, in the order of the text.
+    pub sorts: Vec<Declaration>,
+    /// Declared functions and constants that are not predicates. They are existential: the system is
+    /// satisfiable if there is an interpretation of them, too.
+    pub functions: Vec<Fun>,
+    pub(crate) predicates: Vec<Fun>,
+    /// The clauses, in the order of the text.
+    pub clauses: Vec<Clause>,
+}
+
+impl HornSystem {
+    /// The predicates in the order of their declaration.
+    pub fn predicates(&self) -> impl ExactSizeIterator<Item = (PredicateId, Fun)> + '_ {
+        self.predicates.iter().enumerate().map(|(index, &fun)| (PredicateId(index as u32), fun))
+    }
+
+    /// The function symbol that a predicate is.
+    pub fn fun(&self, predicate: PredicateId) -> Fun {
+        self.predicates[predicate.index()]
+    }
+
+    /// Whether the two systems consist of the same declarations and clauses, wherever they were read.
+    pub fn same_as(&self, other: &HornSystem) -> bool {
+        self.sorts == other.sorts
+            && self.functions == other.functions
+            && self.predicates == other.predicates
+            && self.clauses.len() == other.clauses.len()
+            && self.clauses.iter().zip(&other.clauses).all(|(a, b)| a.same_as(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let text = "ab\n\u{fc}x\n".as_bytes();
+        let at = |offset| Position::of(text, offset).to_string();
+        assert_eq!(at(0), "1:1");
+        assert_eq!(at(2), "1:3");
+        assert_eq!(at(3), "2:1");
+        assert_eq!(at(5), "2:2");
+        assert_eq!(at(7), "3:1");
+        assert_eq!(at(100), "3:1");
+    }
+}

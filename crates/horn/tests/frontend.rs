@@ -1,0 +1,317 @@
+//! What is read from scripts in all their variety, and what is reported.
+
+use shofar_horn::{Format, HornSystem, parse};
+use shofar_logic::TermStore;
+
+const P: &str = "(declare-fun P (Int) Bool)(declare-fun Q (Int Bool) Bool)(declare-fun R () Bool)";
+
+fn read(store: &TermStore, script: &str) -> HornSystem {
+    parse(store, "test", script.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The clauses of a script over the predicates above, one line each, without the frame around them.
+fn clauses(script: &str) -> Vec<String> {
+    let store = TermStore::new();
+    let system = read(&store, &format!("{P}{script}"));
+    let text = system.to_text(&store, Format::Smtlib);
+    let asserts = text.split("(assert").skip(1);
+    let one_line = asserts.map(|clause| {
+        let clause = clause.split("(check-sat)").next().unwrap_or_default();
+        clause.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(")
+    });
+    one_line.map(|clause| clause.strip_suffix(')').unwrap_or_default().to_owned()).collect()
+}
+
+fn mistake(script: &str) -> String {
+    match parse(&TermStore::new(), "test", script.as_bytes()) {
+        Ok(system) => panic!("no mistake, but {} clauses", system.clauses.len()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_shape_of_the_competition() {
+    let found = clauses(
+        "(assert (forall ((x Int) (b Bool)) (=> (and (P x) (Q x b) (and (> x 0) b)) (P (+ x 1)))))\
+         (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))(check-sat)(exit)",
+    );
+    assert_eq!(
+        found,
+        [
+            "(forall ((x Int) (b Bool)) (=> (and (P x) (Q x b) (and (> x 0) b)) (P (+ x 1))))",
+            "(forall ((x Int)) (=> (and (P x) (< x 0)) false))",
+        ]
+    );
+}
+
+#[test]
+fn clauses_written_as_disjunctions() {
+    let expected = ["(forall ((x Int)) (=> (and (P x) (> x 0)) (P (+ x 1))))"];
+    for assertion in [
+        "(forall ((x Int)) (or (not (P x)) (not (> x 0)) (P (+ x 1))))",
+        "(forall ((x Int)) (or (P (+ x 1)) (not (and (P x) (> x 0)))))",
+        "(forall ((x Int)) (=> (P x) (=> (> x 0) (P (+ x 1)))))",
+        "(forall ((x Int)) (=> (P x) (> x 0) (P (+ x 1))))",
+        "(not (exists ((x Int)) (and (P x) (> x 0) (not (P (+ x 1))))))",
+        "(forall ((x Int)) (not (not (=> (and (P x) (not (not (> x 0)))) (P (+ x 1))))))",
+        "(forall ((x Int)) (let ((p (P x)) (y (+ x 1))) (=> p (> x 0) (P y))))",
+        "(forall ((x Int)) (ite (P x) (=> (> x 0) (P (+ x 1))) true))",
+    ] {
+        let found = clauses(&format!("(assert {assertion})"));
+        assert_eq!(found[..1], expected, "{assertion}");
+    }
+}
+
+#[test]
+fn quantifiers_nested_absent_and_in_bodies() {
+    let nested = "(assert (forall ((x Int)) (=> (P x) (forall ((y Int)) (=> (Q y true) (= x y) (P y))))))";
+    assert_eq!(clauses(nested), ["(forall ((x Int) (y Int)) (=> (and (P x) (Q y true) (= x y)) (P y)))"]);
+    assert_eq!(clauses("(assert (P 3))(assert R)"), ["(=> true (P 3))", "(=> true R)"]);
+    let existential = "(assert (forall ((x Int)) (=> (exists ((y Int) (x Int)) (and (P y) (< x y))) (P x))))";
+    assert_eq!(
+        clauses(existential),
+        ["(forall ((x Int) (y Int) (x!1 Int)) (=> (and (P y) (< x!1 y)) (P x)))"]
+    );
+}
+
+#[test]
+fn variables_of_different_quantifiers_stay_apart() {
+    let twice =
+        "(assert (=> (and (exists ((y Int)) (and (P y) (> y 0))) (exists ((y Int)) (and (P y) (< y 0)))) R))";
+    assert_eq!(
+        clauses(twice),
+        ["(forall ((y Int) (y!1 Int)) (=> (and (P y) (P y!1) (and (> y 0) (< y!1 0))) R))"]
+    );
+    let by_macro = "(define-fun some ((a Int)) Bool (exists ((y Int)) (and (P y) (< y a))))\
+                    (assert (=> (and (some 1) (some 2)) R))";
+    assert_eq!(
+        clauses(by_macro),
+        ["(forall ((y Int) (y!1 Int)) (=> (and (P y) (P y!1) (and (< y 1) (< y!1 2))) R))"]
+    );
+    let by_sort = "(assert (=> (exists ((y Int)) (P y)) (forall ((y Bool)) (Q 0 y))))";
+    assert_eq!(clauses(by_sort), ["(forall ((y Int) (y!1 Bool)) (=> (P y) (Q 0 y!1)))"]);
+}
+
+#[test]
+fn disjunctions_of_predicates_make_several_clauses() {
+    let found =
+        clauses("(assert (forall ((x Int)) (=> (and (or (P x) (= x 0) R (= x 1)) (< x 9)) (Q x false))))");
+    assert_eq!(
+        found,
+        [
+            "(forall ((x Int)) (=> (and (or (= x 0) (= x 1)) (< x 9)) (Q x false)))",
+            "(forall ((x Int)) (=> (and (P x) (< x 9)) (Q x false)))",
+            "(forall ((x Int)) (=> (and R (< x 9)) (Q x false)))",
+        ]
+    );
+    let conjunction = clauses("(assert (forall ((x Int)) (and (P x) (=> (P x) (Q x true) R))))");
+    assert_eq!(
+        conjunction,
+        ["(forall ((x Int)) (=> true (P x)))", "(forall ((x Int)) (=> (and (P x) (Q x true)) R))"]
+    );
+    let equivalence = clauses("(assert (forall ((x Int)) (= (P x) (> x 0))))");
+    assert_eq!(
+        equivalence,
+        ["(forall ((x Int)) (=> (and (P x) (not (> x 0))) false))", "(forall ((x Int)) (=> (> x 0) (P x)))"]
+    );
+    let exclusive = clauses("(assert (forall ((x Int)) (xor (P x) (> x 0) true)))");
+    assert_eq!(exclusive.len(), 4);
+    let ite = clauses("(assert (forall ((x Int)) (=> (ite (> x 0) (P x) (Q x true)) R)))");
+    assert_eq!(
+        ite,
+        [
+            "(forall ((x Int)) (=> (and (P x) (> x 0)) R))",
+            "(forall ((x Int)) (=> (and (Q x true) (not (> x 0))) R))"
+        ]
+    );
+}
+
+#[test]
+fn interpreted_heads_become_queries() {
+    let found = clauses("(assert (forall ((x Int)) (=> (P x) (and (> x 0) (< x 9)))))(assert (not R))");
+    assert_eq!(
+        found,
+        ["(forall ((x Int)) (=> (and (P x) (not (and (> x 0) (< x 9)))) false))", "(=> R false)"]
+    );
+    assert_eq!(clauses("(assert false)(assert true)"), ["(=> true false)", "(=> false false)"]);
+}
+
+#[test]
+fn arguments_may_be_any_terms() {
+    let found = clauses("(assert (forall ((x Int)) (=> (Q x (> x 0)) (Q (+ x x) (and (> x 0) (< x 5))))))");
+    assert_eq!(found, ["(forall ((x Int)) (=> (Q x (> x 0)) (Q (+ x x) (and (> x 0) (< x 5)))))"]);
+}
+
+#[test]
+fn commands_around_the_clauses() {
+    let script = "(set-info :status sat)(set-option :produce-models true)(set-logic HORN)\
+        (declare-const c Bool)(declare-const k Int)(define-fun big ((x Int)) Bool (> x 100))\
+        (assert (forall ((x Int)) (! (=> (and c (big x)) (P x)) :named step)))\
+        (set-info :notes |between|)(assert (=> (P k) false))(check-sat)(get-model)(get-info :reason-unknown)\
+        (echo \"done\")(exit) whatever (";
+    let store = TermStore::new();
+    let system = read(&store, &format!("{P}{script}"));
+    assert_eq!(system.predicates().len(), 4);
+    assert_eq!(system.functions.len(), 1);
+    assert_eq!(system.clauses.len(), 2);
+    assert!(system.clauses[1].is_query() && system.clauses[1].name.is_none());
+    let info = system.info(&store);
+    assert!(info.theories.uninterpreted);
+    assert_eq!(info.track, None);
+}
+
+#[test]
+fn names_of_assertions_are_kept() {
+    let store = TermStore::new();
+    let system = read(&store, "(declare-fun P () Bool)(assert (! P :named |a b|))(rule (=> P false) r)");
+    assert_eq!(system.clauses[0].name, Some(store.symbol("a b")));
+    assert_eq!(system.clauses[1].name, Some(store.symbol("r")));
+}
+
+#[test]
+fn the_fixedpoint_format() {
+    let script = "(set-option :fixedpoint.engine spacer)(declare-rel S (Int))(declare-rel T (Int Bool) interval_relation)\
+        (declare-var x Int)(declare-var b Bool)(declare-var |y z| Int)\
+        (rule (S 0) start)(rule (=> (and (S x) (< x 9)) (S (+ x 1))))(rule (=> (S |y z|) (T |y z| b)))\
+        (query T)(query (and (S x) (> x 9)) :print-certificate true)(query S)";
+    let store = TermStore::new();
+    let system = read(&store, script);
+    let info = system.info(&store);
+    assert_eq!((info.facts, info.rules, info.queries), (1, 2, 3));
+    assert_eq!(system.clauses[1].variables.len(), 1);
+    assert_eq!(system.clauses[2].variables.len(), 2);
+    assert_eq!(system.clauses[3].variables.len(), 2);
+}
+
+#[test]
+fn queries_become_rules_for_one_relation_in_datalog() {
+    let store = TermStore::new();
+    let system =
+        read(&store, &format!("{P}(declare-fun query!0 () Bool)(assert (not (P 1)))(assert (not R))"));
+    let text = system.to_text(&store, Format::Datalog);
+    assert!(text.ends_with("(rule (=>\n  R\n  query!1))\n(query query!1)\n"), "{text}");
+    assert_eq!(read(&store, &text).to_text(&store, Format::Datalog), text);
+}
+
+#[test]
+fn variables_of_one_name_and_several_sorts_in_datalog() {
+    let store = TermStore::new();
+    let script = "(declare-fun P (Int) Bool)(declare-fun Q (Bool) Bool)(declare-fun x!1 () Bool)\
+        (assert (forall ((x Int)) (P x)))(assert (forall ((x Bool)) (=> (Q x) x!1)))";
+    let text = read(&store, script).to_text(&store, Format::Datalog);
+    let again = read(&store, &text);
+    assert_eq!(again.clauses.len(), 2);
+    assert!(again.same_as(&read(&store, &again.to_text(&store, Format::Datalog))));
+}
+
+#[test]
+fn printing_and_reading_gives_the_same_system() {
+    let datatypes = "(declare-sort S 0)(declare-datatypes ((L 1)(M 1)) ((par (T) ((nil) (cons (hd T) (tl (M T))))) \
+         (par (T) ((m (l (L T)))))))\
+         (declare-datatype C ((red) (|light green| (depth Int) (next C))))\
+         (declare-fun D ((L Int) C S (Array Int (L Bool)) (_ BitVec 5) Real) Bool)";
+    let assertions = "(assert (forall ((l (L Int)) (c C) (s S) (a (Array Int (L Bool))) (v (_ BitVec 5)) (r Real) (unused Int))\
+           (=> (and (D l c s a v r) (= l ((as cons (L Int)) (- 3) (m l))) ((_ is cons) (select a 0)) (= v #b00001)\
+                    (= r (/ 1.0 3.0) (- 2.5)) (= 1 (match c ((red 1) ((|light green| d n) d)))))\
+               (D (as nil (L Int)) c s ((as const (Array Int (L Bool))) (as nil (L Bool))) (bvadd v v) r))))\
+         (assert (forall ((x Int)) (=> (and (P x) (let ((y (+ x x))) (= (* y 2) (* y 3)))) (Q x (= (+ x x) 0)))))\
+         (assert (! (forall ((|x y| Int)) (=> (P |x y|) R)) :named |n n|))(assert (not R))";
+    let store = TermStore::new();
+    let system = read(&store, &format!("{P}{datatypes}{assertions}"));
+    let text = system.to_text(&store, Format::Smtlib);
+    let again = read(&store, &text);
+    assert!(system.same_as(&again), "{text}\n{}", again.to_text(&store, Format::Smtlib));
+    let elsewhere = TermStore::new();
+    assert_eq!(read(&elsewhere, &text).to_text(&elsewhere, Format::Smtlib), text);
+}
+
+#[test]
+fn mistakes_are_reported_with_their_position() {
+    for (script, message) in [
+        (
+            "(assert (forall ((x Int))\n  (or (P x) (P 1))))",
+            "1:88: not a Horn clause: both `P` and `P` would be its head",
+        ),
+        ("(assert (Q 0 (P 1)))", "1:88: not a Horn clause: predicate `P` occurs inside a term"),
+        (
+            "(assert (=> (forall ((x Int)) (P x)) R))",
+            "1:88: not a Horn clause: its body has a universal quantifier",
+        ),
+        (
+            "(assert (exists ((x Int)) (P x)))",
+            "1:88: not a Horn clause: its head has an existential quantifier",
+        ),
+        (
+            "(assert (P (ite (exists ((x Int)) (> x 0)) 1 2)))",
+            "1:88: not a Horn clause: a quantifier occurs inside a term",
+        ),
+        ("\n(assert\n (and (P 1) S))", "3:13: undeclared symbol `S`"),
+        ("\n (assert (P 1 2))", "2:10: P takes 1 argument, but has 2"),
+        ("\n (assert (P true))", "2:13: argument 1 of P has sort Bool, expected Int"),
+        ("(assert (P 1)", "1:101: expected `)`, found the end of the file"),
+        ("(assert (+ 1 2))", "1:96: expected a formula, found a term of sort Int"),
+        ("(asert (P 1))", "1:82: unknown command `asert`"),
+        ("(push 1)", "1:82: `push` is not supported: a file holds one system of clauses"),
+        ("(check-sat)(assert R)", "1:99: a clause after the satisfiability of all clauses was asked for"),
+    ] {
+        let found = mistake(&format!("{P}{script}"));
+        let found = found.strip_prefix("test:").unwrap();
+        // Columns behind the declarations are counted from the end of these.
+        assert_eq!(found.split_once(": ").unwrap().1, message.split_once(": ").unwrap().1, "{script}");
+        if script.starts_with('\n') {
+            assert_eq!(found, message);
+        }
+    }
+}
+
+#[test]
+fn too_many_clauses_are_refused() {
+    let choice = "(or (P 1) (Q 1 true))".repeat(40);
+    assert_eq!(clauses(&format!("(assert (=> (and {choice}) R))")).len(), 2);
+    let choices: String = (0..40).map(|i| format!("(or (P {i}) (Q {i} true))")).collect();
+    assert!(mistake(&format!("{P}(assert (=> (and {choices}) R))")).contains("more than 100000 clauses"));
+}
+
+#[test]
+fn shared_formulas_with_predicates_are_walked_once() {
+    let mut script = String::from("(assert (let ((a0 (and (P 1) (P 2))))");
+    for i in 1..1000 {
+        script.push_str(&format!("(let ((a{i} (and a{} a{})))", i - 1, i - 1));
+    }
+    script.push_str("(=> a999 R)");
+    script.push_str(&")".repeat(1001));
+    assert_eq!(clauses(&script), ["(=> (and (P 1) (P 2)) R)"]);
+}
+
+#[test]
+fn a_million_levels() {
+    const LEVELS: usize = 1_000_000;
+    for (open, inside, close) in [
+        ("(and R ", "R", ")"),
+        ("(or R ", "R", ")"),
+        ("(not (not ", "R", "))"),
+        ("(=> true ", "R", ")"),
+        ("(exists ((x Int)) ", "R", ")"),
+        ("(let ((a R)) (and a ", "R", "))"),
+    ] {
+        let body = format!("{}{inside}{}", open.repeat(LEVELS), close.repeat(LEVELS));
+        let store = TermStore::new();
+        let system = read(&store, &format!("{P}(assert (=> {body} false))"));
+        let text = system.to_text(&store, Format::Smtlib);
+        assert!(read(&store, &text).same_as(&system), "{open}");
+        system.info(&store);
+    }
+}
+
+#[test]
+fn empty_and_broken_files() {
+    let store = TermStore::new();
+    assert_eq!(read(&store, "").clauses.len(), 0);
+    assert_eq!(read(&store, "; nothing\n").info(&store).track, Some("LIA-Lin"));
+    assert_eq!(mistake("x"), "test:1:1: expected a command, found `x`");
+    assert_eq!(mistake("\n  )"), "test:2:3: expected a command, found `)`");
+    let whole = format!("{P}(assert (forall ((x Int)) (=> (and (P x) (Q x |true|) (> x #x0f)) R)))");
+    for end in 0..whole.len() {
+        let _ = parse(&store, "cut", &whole.as_bytes()[..end]);
+    }
+}
