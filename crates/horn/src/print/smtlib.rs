@@ -1,0 +1,49 @@
+//! The format of the CHC competition.
+
+use std::io;
+
+use super::Printer;
+use crate::system::Clause;
+
+impl Printer<'_> {
+    pub(super) fn smtlib(self, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "(set-logic HORN)")?;
+        self.declarations(out)?;
+        for (_, fun) in self.system.predicates() {
+            let decl = self.store.fun_decl(fun);
+            let name = self.store.display_symbol(decl.name);
+            writeln!(out, "(declare-fun {name} ({}) Bool)", self.sorts(&decl.domain))?;
+        }
+        for clause in &self.system.clauses {
+            self.assertion(clause, out)?;
+        }
+        writeln!(out, "(check-sat)")
+    }
+
+    fn assertion(self, clause: &Clause, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "(assert")?;
+        let mut closing = String::from(")");
+        if let Some(name) = clause.name {
+            writeln!(out, "  (!")?;
+            closing = format!(" :named {}))", self.store.display_symbol(name));
+        }
+        if !clause.variables.is_empty() {
+            write!(out, "  (forall (")?;
+            for (position, &variable) in clause.variables.iter().enumerate() {
+                let sort = self.store.display_sort(self.store.sort_of(variable));
+                let space = if position == 0 { "" } else { " " };
+                write!(out, "{space}({} {sort})", self.store.display(variable))?;
+            }
+            writeln!(out, ")")?;
+            closing.insert(0, ')');
+        }
+        writeln!(out, "    (=>")?;
+        self.body(clause, 6, out)?;
+        write!(out, "      ")?;
+        match &clause.head {
+            Some(head) => self.atom(head, out)?,
+            None => write!(out, "false")?,
+        }
+        writeln!(out, "){closing}")
+    }
+}
