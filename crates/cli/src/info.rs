@@ -1,0 +1,81 @@
+//! `shofar info`: what kind of clauses a file has.
+
+use std::io::{self, Write};
+
+use shofar_horn::Info;
+use shofar_logic::TermStore;
+
+use crate::Failure;
+use crate::input::read_system;
+
+/// Tells what kind of clauses a file has.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A file with Horn clauses; `-` is standard input.
+    file: String,
+
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let store = TermStore::new();
+    let info = read_system(&store, &arguments.file)?.info(&store);
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &info).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        report(&info, out)?;
+    }
+    Ok(())
+}
+
+fn report(info: &Info, out: &mut impl Write) -> io::Result<()> {
+    let recursive = info.predicates.iter().filter(|p| p.recursive).count();
+    writeln!(
+        out,
+        "predicates  {}, {recursive} of them recursive in {}",
+        info.predicates.len(),
+        counted(info.loops, "loop", "loops")
+    )?;
+    for predicate in &info.predicates {
+        let mark = if predicate.recursive { "  recursive" } else { "" };
+        writeln!(out, "            {} ({}){mark}", predicate.name, predicate.sorts.join(" "))?;
+    }
+    writeln!(
+        out,
+        "clauses     {}: {}, {}, {}",
+        info.facts + info.rules + info.queries,
+        counted(info.facts, "fact", "facts"),
+        counted(info.rules, "rule", "rules"),
+        counted(info.queries, "query", "queries")
+    )?;
+    if let Some(largest) = &info.largest_clause {
+        writeln!(
+            out,
+            "largest     the one in line {}: {}, {} in the body, {}",
+            largest.line,
+            counted(largest.variables, "variable", "variables"),
+            counted(largest.atoms, "atom", "atoms"),
+            counted(largest.terms, "term", "terms")
+        )?;
+    }
+    let theories = info.theories.names();
+    writeln!(
+        out,
+        "theories    {}",
+        if theories.is_empty() { "none".to_owned() } else { theories.join(", ") }
+    )?;
+    let shape = match (info.transition_system, info.linear) {
+        (true, _) => "linear, a transition system",
+        (false, true) => "linear",
+        (false, false) => "not linear",
+    };
+    writeln!(out, "shape       {shape}")?;
+    writeln!(out, "track       {}", info.track.unwrap_or("none"))
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

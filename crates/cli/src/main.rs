@@ -1,0 +1,57 @@
+//! The command line: options, output and exit status. The work is done in the library crates.
+
+mod convert;
+mod info;
+mod input;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Decides constrained Horn clauses and proves its answer.
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Info(info::Arguments),
+    Convert(convert::Arguments),
+}
+
+/// What ends a command early.
+enum Failure {
+    /// The input cannot be read or is wrong; the message is for the user.
+    Input(String),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = match &arguments.command {
+        Command::Info(arguments) => info::run(arguments, &mut out),
+        Command::Convert(arguments) => convert::run(arguments, &mut out),
+    };
+    let message = match result.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Output(error)) => format!("shofar: cannot write the output: {error}"),
+        Err(Failure::Input(message)) => message,
+    };
+    // Nothing can be done where even this message cannot be written.
+    let _ = writeln!(io::stderr(), "{message}");
+    ExitCode::from(2)
+}

@@ -1,0 +1,137 @@
+//! The program as its users see it: output, messages and exit status.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+const COUNTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/counter.smt2");
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+fn shofar(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shofar"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+#[test]
+fn info_for_people() {
+    let output = shofar(&["info", COUNTER], b"");
+    assert!(output.status.success());
+    assert_eq!(
+        stdout(&output),
+        "predicates  1, 1 of them recursive in 1 loop\n            loop (Int Int Int)  recursive\n\
+         clauses     3: 1 fact, 1 rule, 1 query\n\
+         largest     the one in line 10: 3 variables, 0 atoms in the body, 7 terms\n\
+         theories    integers\nshape       linear, a transition system\ntrack       LIA-Lin\n"
+    );
+}
+
+#[test]
+fn info_for_programs() {
+    let output = shofar(&["info", "--json", "-"], &std::fs::read(COUNTER).unwrap());
+    assert!(output.status.success());
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(info["track"], "LIA-Lin");
+    assert_eq!(info["transition_system"], true);
+    assert_eq!(info["predicates"][0]["sorts"], serde_json::json!(["Int", "Int", "Int"]));
+    assert_eq!(info["theories"]["integers"], true);
+    assert_eq!(info["theories"]["arrays"], false);
+}
+
+#[test]
+fn a_mistake_has_its_place_and_exit_status_2() {
+    let output = shofar(&["info", "-"], b"(declare-fun P (Int) Bool)\n(assert (P true))");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stdout(&output), "");
+    assert_eq!(stderr(&output), "<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n");
+}
+
+#[test]
+fn a_missing_file_and_a_wrong_option() {
+    let output = shofar(&["convert", "no/such/file.smt2"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("shofar: cannot read no/such/file.smt2: "));
+    assert_eq!(shofar(&["convert", COUNTER, "--to", "latin"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn conversion_is_the_identity_on_its_own_output() {
+    for entry in std::fs::read_dir(EXAMPLES).unwrap() {
+        let file = entry.unwrap().path();
+        let once = shofar(&["convert", file.to_str().unwrap(), "--to", "smtlib"], b"");
+        assert!(once.status.success(), "{}", stderr(&once));
+        let twice = shofar(&["convert", "-"], &once.stdout);
+        assert_eq!(stdout(&twice), stdout(&once));
+    }
+}
+
+#[test]
+fn the_graph_shows_predicates_and_hyperedges() {
+    let output = shofar(&["convert", &format!("{EXAMPLES}/mccarthy91.smt2"), "--to", "dot"], b"");
+    let graph = stdout(&output);
+    assert!(graph.starts_with("digraph clauses {") && graph.ends_with("}\n"));
+    for line in [
+        "p0 [label=\"m(Int, Int)\"];",
+        "start -> p0 [label=\"(m n (- n 10))\\l(> n 100)\\l\"];",
+        "p0 -> c1 [arrowhead=none, label=\"2\"];",
+        "c1 -> p0 [label=\"(m n s) :-\\l(m (+ n 11) r)\\l(m r s)\\l(<= n 100)\\l\"];",
+    ] {
+        assert!(graph.lines().any(|found| found.trim() == line), "{line} is not in {graph}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shofar"))
+        .args(["convert", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let clauses = "(assert (P 1))".repeat(100_000);
+    child.stdin.take().unwrap().write_all(format!("(declare-fun P (Int) Bool){clauses}").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+/// Z3 reads what is written in both formats, and answers as the example says.
+#[test]
+fn z3_agrees_on_converted_examples() {
+    if Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
+        return;
+    }
+    for (example, answer) in
+        [("counter", "sat"), ("overshoot", "unsat"), ("mccarthy91", "sat"), ("barrier", "sat")]
+    {
+        let file = format!("{EXAMPLES}/{example}.smt2");
+        for (format, swapped) in [("smtlib", false), ("datalog", true)] {
+            let converted = shofar(&["convert", &file, "--to", format], b"");
+            let mut input = tempfile::Builder::new().suffix(".smt2").tempfile().unwrap();
+            input.write_all(&converted.stdout).unwrap();
+            let z3 = Command::new("z3").arg("-T:60").arg(input.path()).output().unwrap();
+            // A query that can be derived is `sat` to Z3.
+            let expected = match (answer, swapped) {
+                ("sat", false) | ("unsat", true) => "sat",
+                _ => "unsat",
+            };
+            assert_eq!(stdout(&z3).lines().next(), Some(expected), "{example} as {format}: {}", stdout(&z3));
+        }
+    }
+}
