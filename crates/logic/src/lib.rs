@@ -45,7 +45,8 @@ pub use free_vars::Symbols;
 pub use linear::LinearPoly;
 pub use op::{NumberId, Op};
 pub use sort::{
-    Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, Sort, SortKind, Symbol,
+    Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, MAX_WIDTH, Sort,
+    SortKind, Symbol,
 };
 pub use subst::{Substitution, Substitutor};
 pub use term::{Term, TermStore};

@@ -24,6 +24,10 @@ impl Sort {
     }
 }
 
+/// The largest width of bit-vectors that is read or results from an operation. Numbers of so many bits can be
+/// computed with; without a bound, a script of a few bytes could ask for gigabytes.
+pub const MAX_WIDTH: u32 = 1 << 20;
+
 /// What a sort is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SortKind {

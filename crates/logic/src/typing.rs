@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::op::Op;
-use crate::sort::{Sort, SortKind};
+use crate::sort::{MAX_WIDTH, Sort, SortKind};
 use crate::term::{Term, TermStore};
 
 /// An application that has no sort.
@@ -295,8 +295,8 @@ impl Application<'_> {
 
     fn result_width(&self, width: Option<u32>) -> Result<Sort, SortError> {
         match width {
-            Some(width) => Ok(self.store.bitvec_sort(width)),
-            None => Err(self.error(None, "the width of the bit-vector is zero or too large".to_owned())),
+            Some(width) if width <= MAX_WIDTH => Ok(self.store.bitvec_sort(width)),
+            _ => Err(self.error(None, "the width of the bit-vector is zero or too large".to_owned())),
         }
     }
 

@@ -239,6 +239,12 @@ fn mistakes_are_located() {
         ("(assert (forall ((x Int)) 1))", "the body of a quantifier must be Bool", "1))"),
         ("(assert ((_ extract 9 0) #x00))", "cannot extract bits 9 to 0 of 8 bits", "((_ extract"),
         ("(declare-const s String)", "undeclared sort `String` (this theory is not supported)", "String)"),
+        ("(declare-const v (_ BitVec 2000000))", "the largest width is 1048576", "2000000"),
+        (
+            "(assert ((_ repeat 2000000) #x0))",
+            "the width of the bit-vector is zero or too large",
+            "((_ repeat 2000000)",
+        ),
         ("(assert let)", "unexpected reserved word `let`", "let)"),
     ] {
         let (found, at) = mistake(script);

@@ -13,7 +13,7 @@ use super::environment::{Environment, Meaning, Name, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
 use crate::number::{Integer, Rational};
 use crate::op::Op;
-use crate::sort::{ConstructorId, Fun, Sort, Symbol};
+use crate::sort::{ConstructorId, Fun, MAX_WIDTH, Sort, Symbol};
 use crate::subst::Substitution;
 use crate::term::{Term, TermStore};
 use crate::typing::SortError;
@@ -280,8 +280,9 @@ impl<'e, 't> Reader<'e, 't> {
             Integer::parse(digits.as_bytes(), radix)
                 .ok_or_else(|| SyntaxError::new(offset, "a malformed number"))
         };
-        let width = |digits: &str, bits: usize| {
-            u32::try_from(digits.len() * bits).map_err(|_| SyntaxError::new(offset, "too many digits"))
+        let width = |digits: &str, bits: usize| match u32::try_from(digits.len() * bits) {
+            Ok(width) if width <= MAX_WIDTH => Ok(width),
+            _ => Err(SyntaxError::new(offset, "too many digits for a bit-vector")),
         };
         match token {
             Token::Numeral(digits) => Ok(self.store.int(integer(digits, 10)?)),
@@ -916,10 +917,12 @@ impl<'e, 't> Reader<'e, 't> {
 
     /// Reads the width of a bit-vector, which is positive.
     pub(super) fn width(&mut self) -> Result<u32> {
-        match self.index()? {
-            0 => Err(SyntaxError::new(self.lexer.offset(), "the width of a bit-vector must be positive")),
-            width => Ok(width),
-        }
+        let message = match self.index()? {
+            0 => "the width of a bit-vector must be positive".to_owned(),
+            width if width <= MAX_WIDTH => return Ok(width),
+            _ => format!("the largest width is {MAX_WIDTH}"),
+        };
+        Err(SyntaxError::new(self.lexer.offset(), message))
     }
 
     #[cold]
