@@ -33,7 +33,7 @@ def main(files):
     with tempfile.TemporaryDirectory() as folder:
         empty = os.path.join(folder, 'empty.smt2')
         open(empty, 'w').close()
-        start = {'shofar': best([SHOFAR, 'info', empty], 9)[0], 'z3': best(['z3', empty], 9)[0]}
+        start = {'shofar': best([SHOFAR, 'info', empty], 25)[0], 'z3': best(['z3', empty], 25)[0]}
         print(f"start of the process: shofar {start['shofar'] * 1e3:.1f} ms, z3 {start['z3'] * 1e3:.1f} ms\n")
         print('| file | MB | shofar MB/s | MiB | z3 MB/s | MiB |\n|---|---|---|---|---|---|')
         for file in files:
@@ -41,7 +41,7 @@ def main(files):
             unchecked = os.path.join(folder, 'unchecked.smt2')
             with open(unchecked, 'wb') as out:
                 out.write(re.sub(rb'\(check-sat\)', b'', text))
-            runs = 9 if len(text) < 5e6 else 2
+            runs = 25 if len(text) < 5e6 else 2
             cells = [os.path.basename(file), f'{len(text) / 1e6:.2f}']
             for name, command in [('shofar', [SHOFAR, 'info', file]), ('z3', ['z3', unchecked])]:
                 wall, memory = best(command, runs)

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
-use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{Op, Sort, SortKind, Term, TermStore, Walker};
 
 use crate::scc::components;
 use crate::system::{Clause, HornSystem};
@@ -133,7 +133,13 @@ impl HornSystem {
     }
 
     fn largest_clause(&self, store: &TermStore) -> Option<LargestClause> {
-        let sizes = self.clauses.iter().map(|clause| (store.subterms(&clause.terms()).len(), clause));
+        let mut walker = Walker::new(store);
+        let sizes = self.clauses.iter().map(|clause| {
+            let mut terms = 0;
+            walker.reset();
+            walker.visit(clause.terms(), |_| terms += 1);
+            (terms, clause)
+        });
         // Of clauses of the same size, the first.
         let (terms, clause) = sizes.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         Some(LargestClause {
@@ -146,12 +152,18 @@ impl HornSystem {
 
     fn theories(&self, store: &TermStore) -> Theories {
         let mut theories = Theories::default();
-        let roots: Vec<Term> = self.clauses.iter().flat_map(Clause::terms).collect();
         let mut sorts = self.declared_sorts(store);
+        let mut terms: Vec<Term> = Vec::new();
+        Walker::new(store).visit(self.clauses.iter().flat_map(Clause::terms), |term| terms.push(term));
+        // Bottom-up, so that arguments are known to be constant before the term is looked at.
+        terms.sort_unstable();
         let mut constant: FxHashSet<Term> = FxHashSet::default();
-        for term in store.subterms(&roots) {
+        for term in terms {
             let (op, args) = store.view(term);
-            sorts.push(store.sort_of(term));
+            let sort = store.sort_of(term);
+            if sorts.last() != Some(&sort) {
+                sorts.push(sort);
+            }
             theories.uninterpreted |= matches!(op, Op::Apply(_));
             let varying = |args: &[Term]| args.iter().filter(|arg| !constant.contains(arg)).count();
             match op {
@@ -200,7 +212,8 @@ impl HornSystem {
     fn declared_sorts(&self, store: &TermStore) -> Vec<Sort> {
         let arguments = self.predicates().flat_map(|(_, fun)| store.fun_decl(fun).domain.iter().copied());
         let variables = self.clauses.iter().flat_map(|c| c.variables.iter().map(|&v| store.sort_of(v)));
-        arguments.chain(variables).collect()
+        let mut seen: FxHashSet<Sort> = FxHashSet::default();
+        arguments.chain(variables).filter(|&sort| seen.insert(sort)).collect()
     }
 }
 
@@ -261,8 +274,8 @@ impl Theories {
 
 impl Clause {
     /// The constraint and the arguments of all atoms.
-    pub fn terms(&self) -> Vec<Term> {
+    pub fn terms(&self) -> impl Iterator<Item = Term> + '_ {
         let atoms = self.head.iter().chain(&self.body);
-        std::iter::once(self.constraint).chain(atoms.flat_map(|atom| atom.args.iter().copied())).collect()
+        std::iter::once(self.constraint).chain(atoms.flat_map(|atom| atom.args.iter().copied()))
     }
 }

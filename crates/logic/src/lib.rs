@@ -50,5 +50,6 @@ pub use sort::{
 };
 pub use subst::{Substitution, Substitutor};
 pub use term::{Term, TermStore};
+pub use traverse::Walker;
 pub use typing::SortError;
 pub use value::Value;

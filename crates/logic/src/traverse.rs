@@ -33,9 +33,71 @@ impl TermStore {
     }
 }
 
+/// Walks many terms of one store, one after the other. What has been visited is remembered in a table over all
+/// terms, which pays off where the walks together cover a good part of the store.
+pub struct Walker<'a> {
+    store: &'a TermStore,
+    /// The round in which each term was visited last; zero for never.
+    rounds: Vec<u32>,
+    round: u32,
+    open: Vec<Term>,
+}
+
+impl<'a> Walker<'a> {
+    /// A walker that has visited nothing.
+    pub fn new(store: &'a TermStore) -> Self {
+        Walker { store, rounds: vec![0; store.len()], round: 1, open: Vec::new() }
+    }
+
+    /// Visits the subterms of the roots, themselves included, except for those that were visited since the last
+    /// [`reset`](Self::reset); in no particular order.
+    pub fn visit(&mut self, roots: impl IntoIterator<Item = Term>, mut visitor: impl FnMut(Term)) {
+        self.open.extend(roots);
+        while let Some(term) = self.open.pop() {
+            if term.index() >= self.rounds.len() {
+                self.rounds.resize(self.store.len().max(term.index() + 1), 0);
+            }
+            if self.rounds[term.index()] != self.round {
+                self.rounds[term.index()] = self.round;
+                visitor(term);
+                self.open.extend_from_slice(self.store.args(term));
+            }
+        }
+    }
+
+    /// Forgets what was visited.
+    pub fn reset(&mut self) {
+        match self.round.checked_add(1) {
+            Some(next) => self.round = next,
+            None => {
+                self.rounds.fill(0);
+                self.round = 1;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::Walker;
     use crate::{Op, Sort, Term, TermStore};
+
+    #[test]
+    fn a_walker_visits_once_until_it_is_reset() {
+        let store = TermStore::new();
+        let p = store.var(store.symbol("p"), Sort::BOOL);
+        let mut walker = Walker::new(&store);
+        let later = store.app(Op::Not, &[p]).unwrap();
+        let mut count = |walker: &mut Walker<'_>, roots: &[Term]| {
+            let mut visited = 0;
+            walker.visit(roots.iter().copied(), |_| visited += 1);
+            visited
+        };
+        assert_eq!(count(&mut walker, &[later, p, later]), 2);
+        assert_eq!(count(&mut walker, &[p, Term::TRUE]), 1);
+        walker.reset();
+        assert_eq!(count(&mut walker, &[later]), 2);
+    }
 
     #[test]
     fn shared_subterms_are_visited_once_and_bottom_up() {

@@ -35,6 +35,8 @@ struct Entry {
     global: bool,
     /// How many enclosing quantifiers bind a variable of this name.
     bound: u32,
+    /// The variable that the name was bound to last, which is likely to be asked for again.
+    variable: Option<Term>,
     /// The suffix that told the innermost variable of this name from others; zero for none.
     suffix: u32,
 }
@@ -130,6 +132,7 @@ impl Environment {
             global: false,
             bound: 0,
             suffix: 0,
+            variable: None,
         });
         name
     }
@@ -213,8 +216,11 @@ impl Environment {
             suffix += 1;
             real = self.name(store, &format!("{}!{suffix}", store.name(self.symbol(name))));
         }
-        self.entries[real.0 as usize].bound += 1;
-        let variable = store.var(self.symbol(real), sort);
+        let entry = &mut self.entries[real.0 as usize];
+        entry.bound += 1;
+        let known = entry.variable.filter(|&variable| store.sort_of(variable) == sort);
+        let variable = known.unwrap_or_else(|| store.var(entry.symbol, sort));
+        entry.variable = Some(variable);
         self.bind(name, Meaning::Term(variable));
         self.entries[name.0 as usize].suffix = suffix;
         (real, variable)
