@@ -88,7 +88,7 @@ mod tests {
         let p = store.var(store.symbol("p"), Sort::BOOL);
         let mut walker = Walker::new(&store);
         let later = store.app(Op::Not, &[p]).unwrap();
-        let mut count = |walker: &mut Walker<'_>, roots: &[Term]| {
+        let count = |walker: &mut Walker<'_>, roots: &[Term]| {
             let mut visited = 0;
             walker.visit(roots.iter().copied(), |_| visited += 1);
             visited

@@ -290,3 +290,24 @@ fn a_million_levels() {
     }
     assert!(read(&TermStore::new(), &"(".repeat(LEVELS)).is_err());
 }
+
+#[test]
+fn declarations_of_a_level_are_forgotten_with_it() {
+    let store = TermStore::new();
+    let mut environment = Environment::new(&store);
+    let declare = |environment: &mut Environment, text: &str| {
+        let mut reader = Reader::new(&store, environment, text.as_bytes());
+        let command = reader.command()?.expect("a command");
+        reader.declaration(command)
+    };
+    declare(&mut environment, "(declare-const x Int)").unwrap();
+    environment.push();
+    declare(&mut environment, "(declare-datatype D ((c (x2 Int))))").unwrap();
+    declare(&mut environment, "(declare-const y D)").unwrap();
+    assert!(declare(&mut environment, "(declare-const x Bool)").is_err());
+    environment.pop();
+    declare(&mut environment, "(declare-const y Int)").unwrap();
+    declare(&mut environment, "(declare-sort D 0)").unwrap();
+    declare(&mut environment, "(declare-const c D)").unwrap();
+    assert!(declare(&mut environment, "(declare-const x Bool)").is_err());
+}

@@ -578,7 +578,7 @@ impl<'t> Reader<'_, 't> {
 
     // ---- names -------------------------------------------------------------------------------------------
 
-    fn expect_open(&mut self) -> Result<()> {
+    pub(super) fn expect_open(&mut self) -> Result<()> {
         match self.lexer.next_token()? {
             Token::Open => Ok(()),
             token => Err(self.expected("`(`", token)),

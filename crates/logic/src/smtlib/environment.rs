@@ -21,6 +21,10 @@ pub struct Environment {
     trail: Vec<(Name, Meaning, u32)>,
     /// Datatypes that wait for others which are declared later.
     pub(super) postponed: Postponed,
+    /// What names meant to the whole script before, for [`Environment::pop`]; empty outside of levels.
+    log: Vec<(Name, Meaning, SortMeaning, bool)>,
+    /// The lengths of the log when the open levels were opened.
+    levels: Vec<usize>,
 }
 
 /// A name that has been seen.
@@ -104,6 +108,8 @@ impl Environment {
             sort_macros: Vec::new(),
             trail: Vec::new(),
             postponed: Postponed::default(),
+            log: Vec::new(),
+            levels: Vec::new(),
         };
         for (name, op) in named_operators() {
             let name = environment.name(store, name);
@@ -116,6 +122,27 @@ impl Environment {
         let array = environment.name(store, "Array");
         environment.set_sort(array, SortMeaning::Array);
         environment
+    }
+
+    /// Opens a level: what is declared from now on is forgotten when it is closed.
+    pub fn push(&mut self) {
+        self.levels.push(self.log.len());
+    }
+
+    /// Closes a level. Without an open level nothing happens.
+    pub fn pop(&mut self) {
+        let Some(level) = self.levels.pop() else { return };
+        for (name, meaning, sort, global) in self.log.drain(level..).rev() {
+            let entry = &mut self.entries[name.0 as usize];
+            (entry.meaning, entry.sort, entry.global) = (meaning, sort, global);
+        }
+    }
+
+    fn remember(&mut self, name: Name) {
+        if !self.levels.is_empty() {
+            let entry = &self.entries[name.0 as usize];
+            self.log.push((name, entry.meaning, entry.sort, entry.global));
+        }
     }
 
     #[inline]
@@ -148,6 +175,7 @@ impl Environment {
 
     /// Gives a name a meaning for the whole script. No scope must be open.
     pub(super) fn set_meaning(&mut self, name: Name, meaning: Meaning) {
+        self.remember(name);
         let entry = &mut self.entries[name.0 as usize];
         entry.meaning = meaning;
         entry.global = meaning != Meaning::Undeclared;
@@ -158,6 +186,7 @@ impl Environment {
     }
 
     pub(super) fn set_sort(&mut self, name: Name, sort: SortMeaning) {
+        self.remember(name);
         self.entries[name.0 as usize].sort = sort;
     }
 

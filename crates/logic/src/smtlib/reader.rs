@@ -893,6 +893,51 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
+    /// Reads a keyword, which starts with a colon.
+    pub fn keyword(&mut self) -> Result<&'t str> {
+        match self.lexer.next_token()? {
+            Token::Keyword(text) => Ok(text),
+            token => Err(self.expected("a keyword", token)),
+        }
+    }
+
+    /// Reads a string, and returns it as it is written between its quotation marks.
+    pub fn string(&mut self) -> Result<String> {
+        match self.lexer.next_token()? {
+            Token::String(text) => Ok(String::from_utf8_lossy(text).into_owned()),
+            token => Err(self.expected("a string", token)),
+        }
+    }
+
+    /// Reads a numeral if the next token is one.
+    pub fn optional_numeral(&mut self) -> Result<Option<usize>> {
+        let before = self.lexer.clone();
+        match self.lexer.next_token()? {
+            Token::Numeral(digits) => digits
+                .parse()
+                .map(Some)
+                .map_err(|_| SyntaxError::new(self.lexer.offset(), "the number is too large")),
+            _ => {
+                self.lexer = before;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads `(t u ...)`.
+    pub fn terms(&mut self) -> Result<Vec<Term>> {
+        self.expect_open()?;
+        let mut terms = Vec::new();
+        loop {
+            let before = self.lexer.clone();
+            if self.lexer.next_token()? == Token::Close {
+                return Ok(terms);
+            }
+            self.lexer = before;
+            terms.push(self.term()?);
+        }
+    }
+
     /// Reads the name of a declared function if the next token is one.
     pub fn optional_function(&mut self) -> Result<Option<Fun>> {
         let before = self.lexer.clone();
