@@ -1,0 +1,373 @@
+//! Conflict analysis: what a conflict teaches.
+//!
+//! Starting from the false clause, literals of the current level are resolved with their antecedents, the latest first,
+//! until one literal of this level is left: the first unique implication point (Marques-Silva & Sakallah, "GRASP", IEEE
+//! ToC 1999; Zhang et al., ICCAD 2001). Its negation and the false literals of lower levels are the learnt clause,
+//! which is unit after backjumping to the second highest of its levels.
+//!
+//! The clause is then minimised (Sörensson & Biere, "Minimizing Learned Clauses", SAT 2009): a literal goes if the other
+//! literals imply it, which a depth-first search through antecedents finds out. The search has its own stack, and what
+//! it finds out about a literal is remembered for the conflict, so that it is linear in the size of the graph.
+//!
+//! *Glue* is the number of levels in a clause (Audemard & Simon, IJCAI 2009). Levels of assumptions count like others: taken
+//! as one (Audemard, Lagniez & Simon, SAT 2013), they would give clauses that only link assumptions the best glue, and
+//! such clauses would be kept for good however many queries come.
+//!
+//! All resolution takes place in [`Solver::resolve_with`] and, for minimisation, in [`Solver::is_implied`]; all
+//! antecedents come from [`Solver::antecedent_clause`]. A proof log has to listen there.
+
+use super::Solver;
+use super::clause::ClauseRef;
+use super::literal::{Lit, Var};
+use super::theory::Theory;
+use super::trail::{Antecedent, Trail};
+
+/// What is known of a variable in the current analysis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Unseen,
+    /// Its literal was met on the way from the conflict. If it is of a lower level, it came into the learnt clause,
+    /// and others of the clause imply it should minimisation have removed it.
+    Seen,
+    /// Its literal is implied by literals of the learnt clause.
+    Implied,
+    /// Its literal is not implied.
+    Free,
+}
+
+/// Scratch space of the analysis.
+#[derive(Default)]
+pub(super) struct Analysis {
+    /// The learnt clause; the literal to be asserted comes first, one of the backjump level second.
+    pub(super) learnt: Vec<Lit>,
+    /// By variables.
+    marks: Vec<Mark>,
+    /// The variables whose marks are to be reset.
+    marked: Vec<Var>,
+    /// By levels: the last stamp given to it.
+    stamps: Vec<u64>,
+    stamp: u64,
+    /// [`Solver::is_implied`]: literals under investigation, their antecedents and the next position in these.
+    stack: Vec<(Lit, ClauseRef, usize)>,
+    /// [`Solver::antecedent_clause`]: the clause being made.
+    pub(super) explanation: Vec<Lit>,
+    /// Clauses made of explanations; not watched, and garbage once they are no longer antecedents.
+    pub(super) explained: Vec<ClauseRef>,
+    /// When to look for garbage among these.
+    sweep_at: usize,
+}
+
+impl Analysis {
+    /// Makes room for one more variable.
+    pub(super) fn add_var(&mut self) {
+        self.marks.push(Mark::Unseen);
+    }
+
+    #[inline]
+    fn mark(&mut self, var: Var, mark: Mark) {
+        if self.marks[var.index()] == Mark::Unseen {
+            self.marked.push(var);
+        }
+        self.marks[var.index()] = mark;
+    }
+
+    fn reset(&mut self) {
+        for var in self.marked.drain(..) {
+            self.marks[var.index()] = Mark::Unseen;
+        }
+    }
+
+    /// Gives the current stamp to a level and tells whether it did not have it.
+    #[inline]
+    fn stamp(&mut self, level: u32) -> bool {
+        let level = level as usize;
+        if level >= self.stamps.len() {
+            self.stamps.resize(level + 1, 0);
+        }
+        std::mem::replace(&mut self.stamps[level], self.stamp) != self.stamp
+    }
+
+    /// The number of levels of assigned literals.
+    fn glue(&mut self, trail: &Trail, lits: impl Iterator<Item = Lit>) -> u32 {
+        self.stamp += 1;
+        lits.filter(|lit| self.stamp(trail.level_of(lit.var()))).count() as u32
+    }
+
+    #[inline]
+    fn has_stamp(&self, level: u32) -> bool {
+        self.stamps.get(level as usize) == Some(&self.stamp)
+    }
+}
+
+impl<T: Theory> Solver<T> {
+    /// Learns from a conflict.
+    ///
+    /// Before: the current level is above 0, all literals of `conflict` are false, one at least at the current level.
+    /// After: `analysis.learnt` holds a clause that follows from clauses and theory, is false now, and whose first
+    /// literal alone is of the current level. Returns the level to jump back to and the glue.
+    pub(super) fn analyze(&mut self, conflict: ClauseRef) -> (u32, u32) {
+        self.analysis.learnt.clear();
+        self.analysis.learnt.push(self.arena.lit(conflict, 0));
+        let mut open = self.resolve_with(conflict, None);
+        let mut index = self.trail.lits().len();
+        let unique = loop {
+            // Lower levels lie below on the trail (T1), so this meets literals of the current level only.
+            let pivot = loop {
+                index -= 1;
+                let lit = self.trail.lits()[index];
+                if self.analysis.marks[lit.var().index()] == Mark::Seen {
+                    break lit;
+                }
+            };
+            open -= 1;
+            if open == 0 {
+                break pivot;
+            }
+            let antecedent = self.antecedent_clause(pivot);
+            open += self.resolve_with(antecedent, Some(pivot));
+        };
+        self.analysis.learnt[0] = !unique;
+        self.minimize();
+        let learnt = std::mem::take(&mut self.analysis.learnt);
+        let glue = self.analysis.glue(&self.trail, learnt.iter().copied());
+        self.analysis.learnt = learnt;
+        self.analysis.reset();
+        (self.order_learnt(), glue)
+    }
+
+    /// Resolves the clause derived so far with an antecedent on the pivot; without pivot it is the first clause.
+    /// Returns how many literals of the current level this adds.
+    fn resolve_with(&mut self, clause: ClauseRef, pivot: Option<Lit>) -> usize {
+        if self.arena.is_redundant(clause) {
+            self.used(clause);
+        }
+        let level = self.trail.level();
+        let mut added = 0;
+        for lit in self.arena.lits(clause) {
+            let var = lit.var();
+            if Some(lit) == pivot || self.analysis.marks[var.index()] != Mark::Unseen {
+                continue;
+            }
+            let lit_level = self.trail.level_of(var);
+            if lit_level == 0 {
+                continue;
+            }
+            self.analysis.mark(var, Mark::Seen);
+            self.order.bump(var);
+            if lit_level == level {
+                added += 1;
+            } else {
+                self.analysis.learnt.push(lit);
+            }
+        }
+        added
+    }
+
+    /// Takes note that a redundant clause was of use.
+    fn used(&mut self, clause: ClauseRef) {
+        self.bump_clause(clause);
+        let glue = self.arena.glue(clause);
+        if glue > 2 {
+            let Self { analysis, arena, trail, .. } = self;
+            let now = analysis.glue(trail, arena.lits(clause));
+            if now < glue {
+                self.arena.set_glue(clause, now);
+            }
+        }
+        self.arena.set_used(clause, 2);
+    }
+
+    /// The antecedent of a literal above level 0 that was not decided. A theory's reason is made a clause here, when
+    /// it is first asked for, and replaces the token.
+    fn antecedent_clause(&mut self, lit: Lit) -> ClauseRef {
+        match self.trail.antecedent(lit.var()) {
+            Antecedent::Clause(clause) => clause,
+            Antecedent::Theory(token) => {
+                self.explain(lit, token);
+                let clause = self.arena.alloc(&self.analysis.explanation, None);
+                self.trail.set_antecedent(lit.var(), Antecedent::Clause(clause));
+                self.analysis.explained.push(clause);
+                self.sweep_explained();
+                clause
+            }
+            Antecedent::None => unreachable!("{lit:?} is not implied, by T2"),
+        }
+    }
+
+    /// Asks the theory why it propagated a literal. The explanation, as a clause, is left in the scratch space.
+    pub(super) fn explain(&mut self, lit: Lit, token: u32) {
+        self.statistics.theory_explanations += 1;
+        let explanation = &mut self.analysis.explanation;
+        explanation.clear();
+        explanation.push(lit);
+        self.theory.explain(lit, token, explanation);
+        for reason in &mut explanation[1..] {
+            debug_assert!(self.trail.value(*reason) > 0, "C4: {reason:?} does not hold");
+            *reason = !*reason;
+        }
+        // A clause needs a second literal (A3). A literal that follows from nothing is never explained at level 0, so
+        // repeating it is harmless: resolution meets the pivot twice.
+        if explanation.len() == 1 {
+            explanation.push(lit);
+        }
+    }
+
+    /// Marks explanations that are not antecedents any more. Looked for when their number has doubled.
+    fn sweep_explained(&mut self) {
+        let Self { analysis, arena, trail, .. } = self;
+        if analysis.explained.len() < analysis.sweep_at.max(256) {
+            return;
+        }
+        analysis.explained.retain(|&clause| {
+            let lives = trail.is_antecedent_of(clause, arena.lit(clause, 0));
+            if !lives {
+                arena.mark_garbage(clause);
+            }
+            lives
+        });
+        analysis.sweep_at = 2 * analysis.explained.len();
+    }
+
+    /// Removes literals of the learnt clause that others of it imply.
+    fn minimize(&mut self) {
+        let mut learnt = std::mem::take(&mut self.analysis.learnt);
+        self.analysis.stamp += 1;
+        for lit in &learnt {
+            let level = self.trail.level_of(lit.var());
+            self.analysis.stamp(level);
+        }
+        let before = learnt.len();
+        let mut kept = 1;
+        for index in 1..before {
+            let lit = learnt[index];
+            if !self.is_implied(lit) {
+                learnt[kept] = lit;
+                kept += 1;
+            }
+        }
+        learnt.truncate(kept);
+        self.statistics.minimized_literals += (before - kept) as u64;
+        self.analysis.learnt = learnt;
+    }
+
+    /// Whether a literal of the learnt clause is implied by others of it. The levels of the clause must be stamped: a
+    /// literal of another level depends on a decision that the clause does not have.
+    ///
+    /// Antecedents of lower levels have no literals of the current one, so a mark from there is never met.
+    /// Reasons that the theory has not been asked for are not asked for here: a shorter clause is not worth that.
+    fn is_implied(&mut self, lit: Lit) -> bool {
+        let Self { analysis, arena, trail, .. } = self;
+        let Antecedent::Clause(clause) = trail.antecedent(lit.var()) else { return false };
+        analysis.stack.clear();
+        analysis.stack.push((lit, clause, 0));
+        while let Some((lit, clause, next)) = analysis.stack.last_mut() {
+            if *next == arena.size(*clause) {
+                let var = lit.var();
+                analysis.stack.pop();
+                if analysis.marks[var.index()] == Mark::Unseen {
+                    analysis.mark(var, Mark::Implied);
+                }
+                continue;
+            }
+            let reason = arena.lit(*clause, *next);
+            *next += 1;
+            let var = reason.var();
+            let mark = analysis.marks[var.index()];
+            if var == lit.var() || matches!(mark, Mark::Seen | Mark::Implied) || trail.level_of(var) == 0 {
+                continue;
+            }
+            let antecedent = trail.antecedent(var);
+            match antecedent {
+                Antecedent::Clause(clause)
+                    if mark != Mark::Free && analysis.has_stamp(trail.level_of(var)) =>
+                {
+                    analysis.stack.push((reason, clause, 0));
+                }
+                _ => {
+                    analysis.mark(var, Mark::Free);
+                    // What waits on the stack needs this literal. The one at the bottom is in the clause.
+                    for depth in 1..analysis.stack.len() {
+                        analysis.mark(analysis.stack[depth].0.var(), Mark::Free);
+                    }
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Puts a literal of the highest level but the first into the second place, and returns that level.
+    fn order_learnt(&mut self) -> u32 {
+        let learnt = &mut self.analysis.learnt;
+        let second = (1..learnt.len()).max_by_key(|&index| self.trail.level_of(learnt[index].var()));
+        second.map_or(0, |second| {
+            learnt.swap(1, second);
+            self.trail.level_of(learnt[1].var())
+        })
+    }
+
+    /// The assumptions from which a false assumption's negation follows, together with that assumption. All levels of
+    /// the trail must be those of assumptions.
+    pub(super) fn analyze_final(&mut self, failed: Lit, core: &mut Vec<Lit>) {
+        debug_assert!(self.trail.value(failed) < 0);
+        core.push(failed);
+        self.analysis.mark(failed.var(), Mark::Seen);
+        for index in (self.trail.num_fixed()..self.trail.lits().len()).rev() {
+            let lit = self.trail.lits()[index];
+            if self.analysis.marks[lit.var().index()] != Mark::Seen {
+                continue;
+            }
+            if self.trail.antecedent(lit.var()) == Antecedent::None {
+                core.push(lit);
+                continue;
+            }
+            let antecedent = self.antecedent_clause(lit);
+            for reason in self.arena.lits(antecedent) {
+                self.analysis.mark(reason.var(), Mark::Seen);
+            }
+        }
+        self.analysis.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sat::{Lit, Outcome, Solver, Var};
+
+    #[test]
+    fn the_first_unique_implication_point_is_learnt() {
+        // Under d: d -> a, a -> b, a -> c, and not both b and c. The point is a, so -a is learnt, at level 0.
+        let mut solver = Solver::new();
+        let [d, a, b, c] = [(); 4].map(|()| solver.new_var());
+        solver.add_clause(&[d.negative(), a.positive()]);
+        solver.add_clause(&[a.negative(), b.positive()]);
+        solver.add_clause(&[a.negative(), c.positive()]);
+        solver.add_clause(&[b.negative(), c.negative()]);
+        assert_eq!(solver.solve(&[d.positive()]), Outcome::Unsat);
+        assert_eq!(solver.core(), [d.positive()]);
+        assert_eq!(solver.fixed(a), Some(false));
+        assert_eq!(solver.statistics().conflicts, 1);
+    }
+
+    #[test]
+    fn cores_leave_out_assumptions_that_were_not_needed() {
+        let mut solver = Solver::new();
+        let vars: Vec<Var> = (0..6).map(|_| solver.new_var()).collect();
+        solver.add_clause(&[vars[1].negative(), vars[3].negative(), vars[5].negative()]);
+        let assumptions: Vec<Lit> = vars.iter().map(|var| var.positive()).collect();
+        assert_eq!(solver.solve(&assumptions), Outcome::Unsat);
+        let mut core = solver.core().to_vec();
+        core.sort();
+        assert_eq!(core, [1, 3, 5].map(|index| vars[index].positive()));
+    }
+
+    #[test]
+    fn opposite_assumptions_are_a_core() {
+        let mut solver = Solver::new();
+        let x = solver.new_var();
+        assert_eq!(solver.solve(&[x.positive(), x.negative()]), Outcome::Unsat);
+        let mut core = solver.core().to_vec();
+        core.sort();
+        assert_eq!(core, [x.positive(), x.negative()]);
+    }
+}

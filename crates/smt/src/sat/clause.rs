@@ -1,0 +1,275 @@
+//! The clause arena: all clauses in one flat vector of words.
+//!
+//! A clause is a header of four words followed by its literals. The size is the last header word, so that
+//! propagation, which reads the size and the first literals, finds them on one cache line:
+//!
+//! ```text
+//! [ id | activity | glue, use counter, flags | size | literal 0 | literal 1 | ... ]
+//! ```
+//!
+//! - A1: the clauses lie one behind the other; walking the arena from its start by sizes meets each of them.
+//! - A2: ids grow in the order of creation and belong to the clause for life; references ([`ClauseRef`]) change
+//!   when the arena is compacted. A proof log names clauses by their ids.
+//! - A3: every clause has two literals at least. Shorter ones live on the trail.
+//!
+//! Deleting sets a flag. The space comes back when [`Arena::compact`] copies what is left into a new vector and
+//! leaves the new reference in the old header, where the owners of references pick it up (`reduce.rs`). The scheme
+//! is MiniSat's (Eén & Sörensson, SAT 2003), glue is that of Audemard & Simon ("Predicting Learnt Clauses Quality in
+//! Modern SAT Solvers", IJCAI 2009).
+
+use super::literal::Lit;
+
+/// The position of a clause in the arena.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ClauseRef(u32);
+
+/// References must leave the bit free by which a watch tells binary clauses.
+const MAX_WORDS: usize = 1 << 31;
+
+const HEADER: usize = 4;
+const ID: usize = 0;
+const ACTIVITY: usize = 1;
+const FLAGS: usize = 2;
+const SIZE: usize = 3;
+
+/// Learnt, or a lemma: may be forgotten.
+const REDUNDANT: u32 = 1;
+/// To be left behind by the next compaction.
+const GARBAGE: u32 = 2;
+/// Two bits: how many reductions the clause survives without being used again.
+const USED_SHIFT: u32 = 2;
+const USED_MASK: u32 = 3 << USED_SHIFT;
+const GLUE_SHIFT: u32 = 4;
+const MAX_GLUE: u32 = u32::MAX >> GLUE_SHIFT;
+
+/// All clauses of a solver.
+#[derive(Default)]
+pub(super) struct Arena {
+    words: Vec<u32>,
+    next_id: u32,
+    /// Words of clauses that are marked as garbage.
+    wasted: usize,
+}
+
+impl ClauseRef {
+    /// The reference in one word, below 2^31.
+    #[inline]
+    pub(super) fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The inverse of [`word`](Self::word).
+    #[inline]
+    pub(super) fn from_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    #[inline]
+    fn at(self, field: usize) -> usize {
+        self.0 as usize + field
+    }
+}
+
+impl Arena {
+    /// Stores a clause of two literals at least (A3). The glue is given for redundant clauses.
+    pub(super) fn alloc(&mut self, lits: &[Lit], glue: Option<u32>) -> ClauseRef {
+        debug_assert!(lits.len() >= 2);
+        assert!(self.words.len() + HEADER + lits.len() < MAX_WORDS, "the clauses exceed eight gigabytes");
+        let clause = ClauseRef(self.words.len() as u32);
+        let flags = glue.map_or(0, |glue| glue.min(MAX_GLUE) << GLUE_SHIFT | REDUNDANT);
+        self.words.extend_from_slice(&[self.next_id, 0, flags, lits.len() as u32]);
+        self.words.extend(lits.iter().map(|lit| lit.code()));
+        self.next_id += 1;
+        clause
+    }
+
+    /// The number of literals.
+    #[inline]
+    pub(super) fn size(&self, clause: ClauseRef) -> usize {
+        self.words[clause.at(SIZE)] as usize
+    }
+
+    /// A literal of a clause by its position.
+    #[inline]
+    pub(super) fn lit(&self, clause: ClauseRef, index: usize) -> Lit {
+        debug_assert!(index < self.size(clause));
+        Lit::from_code(self.words[clause.at(HEADER + index)])
+    }
+
+    /// The literals of a clause.
+    #[inline]
+    pub(super) fn lits(&self, clause: ClauseRef) -> impl Iterator<Item = Lit> + Clone {
+        let start = clause.at(HEADER);
+        self.words[start..start + self.size(clause)].iter().map(|&code| Lit::from_code(code))
+    }
+
+    /// The codes of the literals, to be permuted.
+    #[inline]
+    pub(super) fn codes_mut(&mut self, clause: ClauseRef) -> &mut [u32] {
+        let words = &mut self.words[clause.at(SIZE)..];
+        let (size, rest) = words.split_first_mut().expect("a header precedes the literals");
+        &mut rest[..*size as usize]
+    }
+
+    /// The number that the clause keeps for life (A2).
+    #[cfg_attr(not(test), expect(dead_code, reason = "the proof log will name antecedents by it"))]
+    pub(super) fn id(&self, clause: ClauseRef) -> u32 {
+        self.words[clause.at(ID)]
+    }
+
+    /// Whether the clause is implied by others, or by the theory.
+    #[inline]
+    pub(super) fn is_redundant(&self, clause: ClauseRef) -> bool {
+        self.words[clause.at(FLAGS)] & REDUNDANT != 0
+    }
+
+    /// Whether the clause waits to be collected.
+    #[inline]
+    pub(super) fn is_garbage(&self, clause: ClauseRef) -> bool {
+        self.words[clause.at(FLAGS)] & GARBAGE != 0
+    }
+
+    /// Marks a clause to be left behind by the next compaction.
+    pub(super) fn mark_garbage(&mut self, clause: ClauseRef) {
+        if !self.is_garbage(clause) {
+            self.words[clause.at(FLAGS)] |= GARBAGE;
+            self.wasted += HEADER + self.size(clause);
+        }
+    }
+
+    /// The number of decision levels that the clause linked when it was learnt or last used.
+    #[inline]
+    pub(super) fn glue(&self, clause: ClauseRef) -> u32 {
+        self.words[clause.at(FLAGS)] >> GLUE_SHIFT
+    }
+
+    /// Lowers the glue.
+    pub(super) fn set_glue(&mut self, clause: ClauseRef, glue: u32) {
+        let flags = &mut self.words[clause.at(FLAGS)];
+        *flags = *flags & ((1 << GLUE_SHIFT) - 1) | glue.min(MAX_GLUE) << GLUE_SHIFT;
+    }
+
+    /// How many reductions the clause survives by having been used.
+    pub(super) fn used(&self, clause: ClauseRef) -> u32 {
+        (self.words[clause.at(FLAGS)] & USED_MASK) >> USED_SHIFT
+    }
+
+    /// Sets the use counter, which is at most three.
+    #[inline]
+    pub(super) fn set_used(&mut self, clause: ClauseRef, used: u32) {
+        debug_assert!(used <= 3);
+        let flags = &mut self.words[clause.at(FLAGS)];
+        *flags = *flags & !USED_MASK | used << USED_SHIFT;
+    }
+
+    /// How much the clause took part in recent conflicts.
+    #[inline]
+    pub(super) fn activity(&self, clause: ClauseRef) -> u32 {
+        self.words[clause.at(ACTIVITY)]
+    }
+
+    /// The activity, to be changed.
+    #[inline]
+    pub(super) fn activity_mut(&mut self, clause: ClauseRef) -> &mut u32 {
+        &mut self.words[clause.at(ACTIVITY)]
+    }
+
+    /// Whether so much is garbage that compaction pays for itself.
+    pub(super) fn is_wasteful(&self) -> bool {
+        self.wasted > 1 << 16 && self.wasted > self.words.len() / 4
+    }
+
+    /// All clauses that are not garbage, in the order of their creation (A1).
+    pub(super) fn iter(&self) -> impl Iterator<Item = ClauseRef> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            while next < self.words.len() {
+                let clause = ClauseRef(next as u32);
+                next += HEADER + self.size(clause);
+                if !self.is_garbage(clause) {
+                    return Some(clause);
+                }
+            }
+            None
+        })
+    }
+
+    /// Copies all clauses but the garbage to a new vector and returns the old one, which knows where each went.
+    /// Literals for which `is_dead` holds are left out, other than the two watched ones at the front.
+    pub(super) fn compact(&mut self, is_dead: impl Fn(Lit) -> bool) -> Moved {
+        let mut old = Arena {
+            words: Vec::with_capacity(self.words.len() - self.wasted),
+            next_id: self.next_id,
+            wasted: 0,
+        };
+        std::mem::swap(self, &mut old);
+        let mut next = 0;
+        while next < old.words.len() {
+            let clause = ClauseRef(next as u32);
+            next += HEADER + old.size(clause);
+            if old.is_garbage(clause) {
+                continue;
+            }
+            let moved = self.words.len();
+            self.words.extend_from_slice(&old.words[clause.at(0)..clause.at(HEADER + 2)]);
+            let rest = &old.words[clause.at(HEADER + 2)..next];
+            self.words.extend(rest.iter().filter(|&&code| !is_dead(Lit::from_code(code))));
+            self.words[moved + SIZE] = (self.words.len() - moved - HEADER) as u32;
+            old.words[clause.at(ID)] = moved as u32;
+        }
+        Moved { old }
+    }
+}
+
+/// Where the clauses went in a compaction.
+pub(super) struct Moved {
+    old: Arena,
+}
+
+impl Moved {
+    /// The new reference of a clause, unless it was garbage.
+    #[inline]
+    pub(super) fn get(&self, clause: ClauseRef) -> Option<ClauseRef> {
+        (!self.old.is_garbage(clause)).then(|| ClauseRef(self.old.words[clause.at(ID)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lits(codes: &[u32]) -> Vec<Lit> {
+        codes.iter().map(|&code| Lit::from_code(code)).collect()
+    }
+
+    #[test]
+    fn header_fields_do_not_disturb_each_other() {
+        let mut arena = Arena::default();
+        let clause = arena.alloc(&lits(&[2, 5, 7]), Some(9));
+        arena.set_used(clause, 3);
+        *arena.activity_mut(clause) = u32::MAX;
+        arena.set_glue(clause, 4);
+        assert_eq!((arena.glue(clause), arena.used(clause), arena.activity(clause)), (4, 3, u32::MAX));
+        assert!(arena.is_redundant(clause) && !arena.is_garbage(clause));
+        arena.mark_garbage(clause);
+        arena.set_used(clause, 1);
+        assert_eq!((arena.glue(clause), arena.used(clause), arena.size(clause)), (4, 1, 3));
+        assert!(arena.is_garbage(clause));
+    }
+
+    #[test]
+    fn compaction_keeps_ids_and_drops_dead_literals_that_are_not_watched() {
+        let mut arena = Arena::default();
+        let first = arena.alloc(&lits(&[0, 2, 4]), None);
+        let second = arena.alloc(&lits(&[1, 3, 4, 6]), Some(3));
+        arena.mark_garbage(first);
+        let moved = arena.compact(|lit| lit.code() == 4 || lit.code() == 1);
+        assert_eq!(moved.get(first), None);
+        let second = moved.get(second).unwrap();
+        assert_eq!(arena.lits(second).collect::<Vec<_>>(), lits(&[1, 3, 6]));
+        assert_eq!((arena.id(second), arena.glue(second)), (1, 3));
+        let third = arena.alloc(&lits(&[0, 2]), None);
+        assert_eq!(arena.id(third), 2);
+        assert_eq!(arena.iter().collect::<Vec<_>>(), [second, third]);
+    }
+}

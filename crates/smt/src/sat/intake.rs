@@ -1,0 +1,299 @@
+//! Taking in clauses at any level, and what the theory says.
+//!
+//! A clause may arrive while the trail is high: between two queries that share assumptions, or as a lemma in the middle
+//! of the search. It is sorted into one of four cases by its two best literals, of which the best are true ones
+//! (early ones first), then unassigned, then false ones (late ones first). Say that the second of them is false since
+//! level `k`; then all literals but the first have been false since `k`.
+//!
+//! ```text
+//! the second is not false                 open: watch both
+//! the first is true since k or earlier    satisfied as long as it matters: watch both
+//! the first is false since k too          falsified: jump back to k, this is a conflict
+//! otherwise                               unit since k: jump back to k, assert the first
+//! ```
+//!
+//! So W2 and T2 hold as if the clause had been there all the time. Clauses of one literal hold at level 0.
+
+use super::clause::ClauseRef;
+use super::literal::Lit;
+use super::propagate::Propagation;
+use super::theory::{Effort, Lemma, LemmaKind, Theory};
+use super::trail::Antecedent;
+use super::{KEPT_LEMMA, Solver};
+
+/// What became of a clause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Intake {
+    /// It is watched, or was not needed, or asserted its literal.
+    Done,
+    /// It is watched and false, and two of its literals at least are of the current level.
+    Conflict(ClauseRef),
+    /// It is false at level 0.
+    Refuted,
+}
+
+impl<T: Theory> Solver<T> {
+    /// Takes in the clause in `self.clause`; see the module documentation. With a glue the clause is redundant.
+    pub(super) fn take_in(&mut self, glue: Option<u32>) -> Intake {
+        if !self.simplify_clause() {
+            return Intake::Done;
+        }
+        match self.clause[..] {
+            [] => {
+                self.consistent = false;
+                Intake::Refuted
+            }
+            [unit] => {
+                self.backtrack(0);
+                self.trail.assign(unit, Antecedent::None);
+                Intake::Done
+            }
+            _ => self.take_in_long(glue),
+        }
+    }
+
+    /// Removes literals that occur twice or are false at level 0 and tells whether the clause is needed: it is not if
+    /// it is true at level 0 or a tautology.
+    fn simplify_clause(&mut self) -> bool {
+        let Self { clause, trail, .. } = self;
+        clause.sort_unstable();
+        clause.dedup();
+        if clause.windows(2).any(|pair| pair[0] == !pair[1]) {
+            return false;
+        }
+        if clause.iter().any(|&lit| trail.value(lit) > 0 && trail.is_fixed(lit)) {
+            return false;
+        }
+        clause.retain(|&lit| !trail.is_fixed(lit));
+        true
+    }
+
+    fn take_in_long(&mut self, glue: Option<u32>) -> Intake {
+        self.select_watches();
+        let (first, second) = (self.clause[0], self.clause[1]);
+        let [first_level, second_level] = [first, second].map(|lit| self.trail.level_of(lit.var()));
+        let first_value = self.trail.value(first);
+        let clause = self.arena.alloc(&self.clause, glue);
+        if glue.is_some() {
+            self.redundant.push(clause);
+            self.arena.set_used(clause, 2);
+        }
+        self.watches.attach(&self.arena, clause);
+        if self.trail.value(second) >= 0 || first_value > 0 && first_level <= second_level {
+            return Intake::Done;
+        }
+        self.backtrack(second_level);
+        if first_value < 0 && first_level == second_level {
+            return Intake::Conflict(clause);
+        }
+        self.trail.assign(first, Antecedent::Clause(clause));
+        Intake::Done
+    }
+
+    /// Moves the two best literals to the front.
+    fn select_watches(&mut self) {
+        let Self { clause, trail, .. } = self;
+        let rank = |lit: Lit| {
+            let level = trail.level_of(lit.var());
+            match trail.value(lit) {
+                1 => (2, u32::MAX - level),
+                0 => (1, 0),
+                _ => (0, level),
+            }
+        };
+        for place in 0..2 {
+            let mut best = place;
+            // The first of equals, so that the order of the literals, and nothing else, breaks ties.
+            for index in place + 1..clause.len() {
+                if rank(clause[index]) > rank(clause[best]) {
+                    best = index;
+                }
+            }
+            clause.swap(place, best);
+        }
+    }
+
+    /// Tells the theory what became true and asks what follows. Returns whether the search has to look again: there
+    /// is something to propagate, to take in, or to decide.
+    ///
+    /// Before: clauses are propagated, and all lemmas taken in.
+    pub(super) fn consult_theory(&mut self, effort: Effort) -> bool {
+        debug_assert!(self.answers.lemmas.is_empty());
+        if !self.assert_to_theory() && effort == Effort::Fast {
+            return false;
+        }
+        self.statistics.theory_checks += 1;
+        self.answers.propagations.clear();
+        self.answers.new_vars.clear();
+        self.answers.first_new = self.trail.num_vars();
+        self.answers.gave_up = false;
+        self.theory.check(effort, &mut self.answers);
+        let new_vars = std::mem::take(&mut self.answers.new_vars);
+        for &is_atom in &new_vars {
+            self.add_var(true, is_atom);
+        }
+        let grown = !new_vars.is_empty();
+        self.answers.new_vars = new_vars;
+        let in_conflict = self.answers.lemmas.iter().any(|lemma| lemma.kind == LemmaKind::Conflict);
+        debug_assert!(in_conflict || !self.clashed, "a clash must be followed by a conflict");
+        let propagated = !in_conflict && self.take_propagations();
+        grown || propagated || !self.answers.lemmas.is_empty()
+    }
+
+    /// Asserts the atoms that became true; returns whether there were any. Stops at a clash.
+    fn assert_to_theory(&mut self) -> bool {
+        let mut any = self.clashed;
+        while !self.clashed
+            && let Some(&lit) = self.trail.lits().get(self.asserted)
+        {
+            self.asserted += 1;
+            if self.is_atom[lit.var().index()] {
+                any = true;
+                self.clashed = self.theory.assert(lit).is_err();
+            }
+        }
+        any
+    }
+
+    /// Puts the theory's propagations onto the trail. One that is false already becomes a clause to be taken in.
+    fn take_propagations(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.answers.propagations.len() {
+            let (lit, token) = self.answers.propagations[index];
+            match self.trail.value(lit) {
+                0 => {
+                    any = true;
+                    self.statistics.theory_propagations += 1;
+                    let is_fixed = self.trail.level() == 0;
+                    let antecedent = if is_fixed { Antecedent::None } else { Antecedent::Theory(token) };
+                    self.trail.assign(lit, antecedent);
+                }
+                1 => {}
+                _ => {
+                    // The other propagations belong to a level that this conflict takes back.
+                    self.explain(lit, token);
+                    self.answers.lits.extend_from_slice(&self.analysis.explanation);
+                    let end = self.answers.lits.len();
+                    self.answers.lemmas.push(Lemma { end, kind: LemmaKind::Conflict });
+                    return true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Takes in the lemmas that wait. Returns what keeps the search from propagating, if anything does; the remaining
+    /// lemmas then wait for the next time.
+    pub(super) fn take_in_lemmas(&mut self) -> Option<Propagation> {
+        while let Some(lemma) = self.answers.lemmas.get(self.next_lemma) {
+            let start = self.next_lemma.checked_sub(1).map_or(0, |before| self.answers.lemmas[before].end);
+            self.clause.clear();
+            self.clause.extend_from_slice(&self.answers.lits[start..lemma.end]);
+            self.next_lemma += 1;
+            let size = self.clause.len() as u32;
+            let glue = match lemma.kind {
+                LemmaKind::Conflict => {
+                    self.statistics.theory_conflicts += 1;
+                    size
+                }
+                LemmaKind::Lemma => {
+                    self.statistics.theory_lemmas += 1;
+                    if size <= KEPT_LEMMA { 0 } else { size }
+                }
+            };
+            match self.take_in(Some(glue)) {
+                Intake::Done => {}
+                Intake::Conflict(clause) => return Some(Propagation::Conflict(clause)),
+                Intake::Refuted => return Some(Propagation::Refuted),
+            }
+        }
+        self.answers.lemmas.clear();
+        self.answers.lits.clear();
+        self.next_lemma = 0;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sat::{Outcome, Var};
+
+    /// Four variables, assumed true one after the other, so that variable `i` is at level `i + 1`.
+    fn stairs() -> (Solver, Vec<Var>) {
+        let mut solver = Solver::new();
+        let vars: Vec<Var> = (0..4).map(|_| solver.new_var()).collect();
+        let assumptions: Vec<Lit> = vars.iter().map(|var| var.positive()).collect();
+        assert_eq!(solver.solve(&assumptions), Outcome::Sat);
+        assert_eq!(solver.trail.level(), 4);
+        (solver, vars)
+    }
+
+    fn take_in(solver: &mut Solver, lits: &[Lit]) -> Intake {
+        solver.clause = lits.to_vec();
+        let intake = solver.take_in(None);
+        if !matches!(intake, Intake::Conflict(_)) {
+            solver.check_invariants();
+        }
+        intake
+    }
+
+    #[test]
+    fn open_and_satisfied_clauses_leave_the_trail_alone() {
+        let (mut solver, vars) = stairs();
+        let fresh = solver.new_var();
+        let other = solver.new_var();
+        assert_eq!(
+            take_in(&mut solver, &[vars[3].negative(), fresh.positive(), other.positive()]),
+            Intake::Done
+        );
+        assert_eq!(take_in(&mut solver, &[vars[1].positive(), vars[3].negative()]), Intake::Done);
+        assert_eq!(solver.trail.level(), 4);
+    }
+
+    #[test]
+    fn a_unit_clause_is_asserted_where_it_became_unit() {
+        let (mut solver, vars) = stairs();
+        let fresh = solver.new_var();
+        take_in(&mut solver, &[vars[0].negative(), vars[1].negative(), fresh.positive()]);
+        assert_eq!((solver.trail.level(), solver.trail.level_of(fresh)), (2, 2));
+    }
+
+    #[test]
+    fn a_literal_that_is_true_too_late_is_asserted_earlier() {
+        let (mut solver, vars) = stairs();
+        take_in(&mut solver, &[vars[0].negative(), vars[3].positive()]);
+        assert_eq!((solver.trail.level(), solver.trail.level_of(vars[3])), (1, 1));
+    }
+
+    #[test]
+    fn a_falsified_clause_with_one_latest_literal_is_unit_below() {
+        let (mut solver, vars) = stairs();
+        take_in(&mut solver, &[vars[0].negative(), vars[1].negative(), vars[3].negative()]);
+        assert_eq!((solver.trail.level(), solver.trail.value(vars[3].positive())), (2, -1));
+    }
+
+    #[test]
+    fn a_falsified_clause_with_two_latest_literals_is_a_conflict() {
+        let mut solver = Solver::new();
+        let [x, y, z] = [(); 3].map(|()| solver.new_var());
+        solver.add_clause(&[x.negative(), y.positive()]);
+        assert_eq!(solver.solve(&[x.positive(), z.positive()]), Outcome::Sat);
+        assert!(matches!(take_in(&mut solver, &[x.negative(), y.negative()]), Intake::Conflict(_)));
+        assert_eq!(solver.trail.level(), 1);
+    }
+
+    #[test]
+    fn tautologies_repetitions_and_fixed_literals_are_removed() {
+        let mut solver = Solver::new();
+        let [x, y] = [(); 2].map(|()| solver.new_var());
+        take_in(&mut solver, &[x.positive(), y.positive(), x.negative()]);
+        assert_eq!(solver.arena.iter().count(), 0);
+        take_in(&mut solver, &[x.positive(), x.positive()]);
+        assert_eq!(solver.fixed(x), Some(true));
+        take_in(&mut solver, &[x.negative(), y.positive()]);
+        assert_eq!(solver.fixed(y), Some(true));
+        assert_eq!(take_in(&mut solver, &[x.negative(), y.negative()]), Intake::Refuted);
+        assert!(!solver.is_consistent());
+    }
+}

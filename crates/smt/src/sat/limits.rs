@@ -1,0 +1,154 @@
+//! How long a query may take, and the counters by which that is measured.
+//!
+//! The search asks [`Solver::interrupted`] once in each round of its main loop, and nowhere else. A round is bounded:
+//! propagation pauses after some thousand literals. Conflicts and propagations are compared exactly, so that a budget
+//! ends a query at the same point in each run; clock and cancel flag are looked at once in about a thousand steps.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::theory::Theory;
+use super::{Reason, Solver};
+
+/// Steps between two looks at the clock and the cancel flag.
+const POLL_INTERVAL: u64 = 1000;
+
+/// Bounds on one query. The default has none.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Limits<'a> {
+    /// Conflicts that may be resolved in this query.
+    pub conflicts: Option<u64>,
+    /// Literals that may be propagated in this query.
+    pub propagations: Option<u64>,
+    /// When to give up.
+    pub deadline: Option<Instant>,
+    /// Gives up soon after another thread has set the flag.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+/// What the solver did since it was created.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Statistics {
+    /// Queries answered, `Unknown` included.
+    pub queries: u64,
+    /// Assumptions whose levels could be kept from the query before.
+    pub kept_assumptions: u64,
+    /// Free decisions; assumptions are not counted.
+    pub decisions: u64,
+    /// Literals whose watch lists were visited.
+    pub propagations: u64,
+    /// Conflicts resolved.
+    pub conflicts: u64,
+    /// Restarts.
+    pub restarts: u64,
+    /// Clauses learnt from conflicts.
+    pub learnt: u64,
+    /// Literals of these clauses.
+    pub learnt_literals: u64,
+    /// Literals that minimisation removed from them.
+    pub minimized_literals: u64,
+    /// Clauses deleted, because they were of little use or satisfied for good.
+    pub deleted: u64,
+    /// Compactions of the clause arena.
+    pub collections: u64,
+    /// Checks made by the theory.
+    pub theory_checks: u64,
+    /// Literals that the theory propagated.
+    pub theory_propagations: u64,
+    /// Those of them that had to be explained.
+    pub theory_explanations: u64,
+    /// Conflicts that the theory reported.
+    pub theory_conflicts: u64,
+    /// Lemmas that the theory stated.
+    pub theory_lemmas: u64,
+}
+
+/// The limits of the current query, as values of the running counters.
+#[derive(Default)]
+pub(super) struct Budget {
+    max_conflicts: u64,
+    max_propagations: u64,
+    next_poll: u64,
+}
+
+impl<T: Theory> Solver<T> {
+    /// Starts a query's budget.
+    pub(super) fn start_budget(&mut self, limits: &Limits<'_>) {
+        let end = |used: u64, limit: Option<u64>| limit.map_or(u64::MAX, |limit| used.saturating_add(limit));
+        self.budget = Budget {
+            max_conflicts: end(self.statistics.conflicts, limits.conflicts),
+            max_propagations: end(self.statistics.propagations, limits.propagations),
+            next_poll: 0,
+        };
+    }
+
+    /// Whether the query has to end, and why.
+    #[inline]
+    pub(super) fn interrupted(&mut self, limits: &Limits<'_>) -> Option<Reason> {
+        let Statistics { conflicts, propagations, decisions, .. } = self.statistics;
+        if conflicts > self.budget.max_conflicts || propagations > self.budget.max_propagations {
+            return Some(Reason::Budget);
+        }
+        let steps = conflicts + propagations + decisions;
+        // A theory's check may take as long as many steps.
+        if !T::ACTIVE && steps < self.budget.next_poll {
+            return None;
+        }
+        self.budget.next_poll = steps + POLL_INTERVAL;
+        if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            Some(Reason::Cancelled)
+        } else if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            Some(Reason::Deadline)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sat::{Outcome, Var};
+
+    fn odd_cycle() -> (Solver, Vec<Var>) {
+        let mut solver = Solver::new();
+        let vars: Vec<Var> = (0..3).map(|_| solver.new_var()).collect();
+        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+            solver.add_clause(&[vars[i].positive(), vars[j].positive()]);
+            solver.add_clause(&[vars[i].negative(), vars[j].negative()]);
+        }
+        (solver, vars)
+    }
+
+    #[test]
+    fn each_limit_is_told_and_the_solver_goes_on_afterwards() {
+        let (mut solver, _) = odd_cycle();
+        let set = AtomicBool::new(true);
+        let past = Instant::now() - Duration::from_secs(1);
+        for (limits, reason) in [
+            (Limits { conflicts: Some(0), ..Limits::default() }, Reason::Budget),
+            (Limits { cancel: Some(&set), ..Limits::default() }, Reason::Cancelled),
+            (Limits { deadline: Some(past), ..Limits::default() }, Reason::Deadline),
+        ] {
+            let (mut solver, _) = odd_cycle();
+            assert_eq!(solver.solve_within(&[], &limits), Outcome::Unknown(reason));
+            assert_eq!(solver.solve(&[]), Outcome::Unsat);
+        }
+        assert_eq!(solver.solve(&[]), Outcome::Unsat);
+    }
+
+    #[test]
+    fn budgets_are_per_query() {
+        let mut solver = Solver::new();
+        let vars: Vec<Var> = (0..100).map(|_| solver.new_var()).collect();
+        for pair in vars.windows(2) {
+            solver.add_clause(&[pair[0].negative(), pair[1].positive()]);
+        }
+        let limits = Limits { propagations: Some(150), ..Limits::default() };
+        for round in 0..10 {
+            assert_eq!(solver.solve_within(&[vars[0].lit(round % 2 == 0)], &limits), Outcome::Sat);
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! Boolean satisfiability modulo a theory: conflict-driven clause learning for many small incremental queries.
+//!
+//! Given clauses over Boolean variables, and perhaps a theory that gives meaning to some of them, a query asks whether an
+//! assignment makes all clauses and some assumptions true. The search assigns literals one at a time, propagates what
+//! follows, and when a clause becomes false learns a clause that would have prevented it and jumps back:
+//!
+//! ```text
+//! loop
+//!     interrupted?                          give up                      limits.rs
+//!     propagate                             clauses, then the theory     propagate.rs, intake.rs
+//!     conflict?                             analyze, backtrack, learn    analyze.rs
+//!     restarting?  reducing?                                             restart.rs, reduce.rs
+//!     next decision:  an assumption         failed? find the core        assumptions.rs
+//!                     a free variable                                    decide.rs
+//!                     none is left          ask the theory; satisfiable
+//! ```
+//!
+//! Invariants are numbered where they belong: A (clauses), T (trail), D (decisions), W (watches), F (frames), C (the
+//! contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every learnt clause is
+//! a resolvent of clauses and explanations, so level 0 holds in all models, and a failed assumption is false by
+//! resolution from the core alone; at a fixpoint no clause is false (W2), so a complete assignment satisfies all of them,
+//! and the theory vouches for its part (C6).
+//!
+//! The architecture is that of MiniSat (Eén & Sörensson, "An Extensible SAT-solver", SAT 2003); each file names the
+//! source of its technique. Between queries we keep the trail, as far as assumptions agree, because our queries are many,
+//! small, and differ in their last assumptions. There is no preprocessing: clauses may come at any time and must
+//! mean what they say.
+//!
+//! Runs are deterministic: the same calls give the same answers, models and cores, unless a clock or a cancel flag
+//! interferes.
+//!
+//! ```
+//! use shofar_smt::sat::{Outcome, Solver};
+//!
+//! let mut solver = Solver::new();
+//! let (x, y) = (solver.new_var(), solver.new_var());
+//! solver.add_clause(&[x.positive(), y.positive()]);
+//! assert_eq!(solver.solve(&[x.negative()]), Outcome::Sat);
+//! assert_eq!(solver.value(y), Some(true));
+//! assert_eq!(solver.solve(&[x.negative(), y.negative()]), Outcome::Unsat);
+//! assert_eq!(solver.core().len(), 2);
+//! ```
+
+mod literal;
+mod theory;
+
+mod clause;
+mod trail;
+
+mod analyze;
+mod assumptions;
+mod decide;
+mod intake;
+mod limits;
+mod propagate;
+mod reduce;
+mod restart;
+
+mod check;
+
+pub use limits::{Limits, Statistics};
+pub use literal::{Lit, Var};
+pub use theory::{Answers, Certificate, Clash, Effort, NoTheory, Theory};
+
+use analyze::Analysis;
+use assumptions::Frames;
+use clause::{Arena, ClauseRef};
+use decide::Order;
+use intake::Intake;
+use limits::Budget;
+use propagate::{Propagation, Watches};
+use reduce::Reductions;
+use restart::Restarts;
+use trail::{Antecedent, Trail};
+
+/// Lemmas of up to this many literals are never forgotten.
+pub const KEPT_LEMMA: u32 = 8;
+
+/// The answer to a query.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// There is a model; [`Solver::value`] tells it.
+    Sat,
+    /// There is none; [`Solver::core`] tells the assumptions at fault.
+    Unsat,
+    /// The search was given up.
+    Unknown(Reason),
+}
+
+/// Why a search was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The conflicts or propagations allowed were used up.
+    Budget,
+    /// The cancel flag was set.
+    Cancelled,
+    /// The deadline passed.
+    Deadline,
+    /// The theory could not decide an assignment.
+    Incomplete,
+}
+
+/// A satisfiability solver with a theory.
+pub struct Solver<T: Theory = NoTheory> {
+    // The problem.
+    /// All clauses, learnt ones and lemmas included.
+    arena: Arena,
+    watches: Watches,
+    /// Learnt clauses and lemmas.
+    redundant: Vec<ClauseRef>,
+    theory: T,
+    /// By variables: whether the theory is told its value.
+    is_atom: Vec<bool>,
+    /// The assumptions to which the levels of the trail belong: those of the frames, then the caller's.
+    assumptions: Vec<Lit>,
+    frames: Frames,
+    /// No contradiction is known at level 0.
+    consistent: bool,
+
+    // The search.
+    trail: Trail,
+    order: Order,
+    restarts: Restarts,
+    reductions: Reductions,
+    /// The number of literals at level 0 when satisfied clauses were last removed.
+    cleaned: usize,
+
+    // The theory's side of the search.
+    /// Literals of the trail that the theory has been told (C1).
+    asserted: usize,
+    /// The theory found a contradiction when it was told the last of them.
+    clashed: bool,
+    /// What the theory said last; lemmas wait here until they are taken in.
+    answers: Answers,
+    /// The first lemma that waits.
+    next_lemma: usize,
+
+    // Results.
+    /// By variables: the value in the last model, zero for unassigned.
+    model: Vec<i8>,
+    core: Vec<Lit>,
+
+    // Scratch.
+    analysis: Analysis,
+    /// The clause that is being taken in.
+    clause: Vec<Lit>,
+
+    budget: Budget,
+    statistics: Statistics,
+}
+
+/// What the search does next at a fixpoint.
+enum Next {
+    Assume(Lit),
+    Decide(Lit),
+    /// The assumption is false.
+    Failed(Lit),
+    /// All decision variables have values.
+    Complete,
+}
+
+impl Solver {
+    /// A solver for propositional problems.
+    pub fn new() -> Self {
+        Self::with_theory(NoTheory, 0)
+    }
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Theory> Solver<T> {
+    /// A solver modulo a theory. The seed decides which of the variables that have not yet taken part in a conflict are
+    /// decided first; zero takes them by age, more or less.
+    pub fn with_theory(theory: T, seed: u64) -> Self {
+        Self {
+            arena: Arena::default(),
+            watches: Watches::default(),
+            redundant: Vec::new(),
+            theory,
+            is_atom: Vec::new(),
+            assumptions: Vec::new(),
+            frames: Frames::default(),
+            consistent: true,
+            trail: Trail::default(),
+            order: Order::new(seed),
+            restarts: Restarts::default(),
+            reductions: Reductions::default(),
+            cleaned: 0,
+            asserted: 0,
+            clashed: false,
+            answers: Answers::default(),
+            next_lemma: 0,
+            model: Vec::new(),
+            core: Vec::new(),
+            analysis: Analysis::default(),
+            clause: Vec::new(),
+            budget: Budget::default(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// A new variable, which the theory does not see.
+    pub fn new_var(&mut self) -> Var {
+        self.add_var(true, false)
+    }
+
+    /// A new variable whose value the theory is told.
+    pub fn new_atom(&mut self) -> Var {
+        self.add_var(true, true)
+    }
+
+    /// Has the theory told the value of a variable from now on.
+    pub fn make_atom(&mut self, var: Var) {
+        if self.is_atom[var.index()] {
+            return;
+        }
+        self.is_atom[var.index()] = true;
+        let Some(&lit) = [var.positive(), var.negative()].iter().find(|&&lit| self.trail.value(lit) > 0)
+        else {
+            return;
+        };
+        // The theory must be told at the variable's level (C1): its assertion is made up for at level 0, and
+        // otherwise the level is taken back.
+        let level = self.trail.level_of(var);
+        self.backtrack(level.saturating_sub(1));
+        if level == 0 && self.trail.lits()[..self.asserted].contains(&lit) {
+            self.clashed |= self.theory.assert(lit).is_err();
+        }
+    }
+
+    /// Sets whether the search has to give the variable a value. It does so for all variables at first. One without is
+    /// assigned only if a value follows; a model may then leave it open.
+    pub fn set_decision(&mut self, var: Var, decide: bool) {
+        self.order.set_eligible(var, decide);
+    }
+
+    /// Sets the value that the variable is tried with next.
+    pub fn set_phase(&mut self, lit: Lit) {
+        self.order.set_phase(lit);
+    }
+
+    /// The number of variables, those used for frames included.
+    pub fn num_vars(&self) -> usize {
+        self.trail.num_vars()
+    }
+
+    /// Adds a clause, in any order and with any repetition of literals; the empty one is false. It belongs to the
+    /// innermost open frame.
+    pub fn add_clause(&mut self, lits: &[Lit]) {
+        if !self.consistent {
+            return;
+        }
+        self.clause.clear();
+        self.clause.extend_from_slice(lits);
+        self.clause.extend(self.guard());
+        if let Intake::Conflict(_) = self.take_in(None) {
+            // Both watched literals are of the current level: one level below, the clause is open.
+            self.backtrack(self.trail.level() - 1);
+        }
+    }
+
+    /// Whether the clauses outside of all frames are not known to contradict each other.
+    pub fn is_consistent(&self) -> bool {
+        self.consistent
+    }
+
+    /// Whether all clauses and assumptions can be true together.
+    pub fn solve(&mut self, assumptions: &[Lit]) -> Outcome {
+        self.solve_within(assumptions, &Limits::default())
+    }
+
+    /// As [`solve`](Self::solve), within limits.
+    pub fn solve_within(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
+        self.statistics.queries += 1;
+        self.core.clear();
+        self.model.clear();
+        self.start_budget(limits);
+        if !self.consistent {
+            return Outcome::Unsat;
+        }
+        self.assume(assumptions);
+        self.restarts.restarted();
+        let outcome = self.search(limits);
+        if outcome == Outcome::Sat {
+            self.model.extend(self.trail.values().iter().step_by(2));
+        }
+        outcome
+    }
+
+    /// The value of a variable in the model found by the last query, if that answered `Sat` and the variable matters.
+    pub fn value(&self, var: Var) -> Option<bool> {
+        self.model.get(var.index()).filter(|&&value| value != 0).map(|&value| value > 0)
+    }
+
+    /// The value that the variable has in all models, as far as it is known.
+    pub fn fixed(&self, var: Var) -> Option<bool> {
+        self.trail.is_fixed(var.positive()).then(|| self.trail.value(var.positive()) > 0)
+    }
+
+    /// Assumptions of the last query that cannot be true together, if it answered `Unsat`. There are none if the clauses
+    /// contradict each other.
+    pub fn core(&self) -> &[Lit] {
+        &self.core
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The theory. After `Sat` it is in the state of the final check, until the solver is changed.
+    pub fn theory(&self) -> &T {
+        &self.theory
+    }
+
+    /// The theory, to be told of atoms for instance. What was asserted to it is still there: see
+    /// [`backtrack_fully`](Self::backtrack_fully).
+    pub fn theory_mut(&mut self) -> &mut T {
+        &mut self.theory
+    }
+
+    /// Takes back all that does not hold at level 0. Never necessary; the next query starts from the beginning.
+    pub fn backtrack_fully(&mut self) {
+        self.backtrack(0);
+    }
+
+    /// The main loop.
+    fn search(&mut self, limits: &Limits<'_>) -> Outcome {
+        loop {
+            if let Some(reason) = self.interrupted(limits) {
+                return Outcome::Unknown(reason);
+            }
+            match self.propagate() {
+                Propagation::Fixpoint => {}
+                Propagation::Paused => continue,
+                Propagation::Refuted => return Outcome::Unsat,
+                Propagation::Conflict(clause) => {
+                    if !self.learn_from(clause) {
+                        return Outcome::Unsat;
+                    }
+                    continue;
+                }
+            }
+            if self.restarting() {
+                self.restart();
+            }
+            if self.reducing() {
+                self.reduce();
+            }
+            match self.next_decision() {
+                Next::Assume(lit) => self.decide(lit),
+                Next::Decide(lit) => {
+                    self.statistics.decisions += 1;
+                    self.decide(lit);
+                }
+                Next::Failed(lit) => {
+                    self.find_core(lit);
+                    return Outcome::Unsat;
+                }
+                Next::Complete => {
+                    if T::ACTIVE && self.consult_theory(Effort::Final) {
+                        continue;
+                    }
+                    let gave_up = T::ACTIVE && self.answers.gave_up;
+                    return if gave_up { Outcome::Unknown(Reason::Incomplete) } else { Outcome::Sat };
+                }
+            }
+        }
+    }
+
+    /// Resolves a conflict: learns a clause, jumps back and asserts its first literal. Returns whether that was possible;
+    /// a conflict at level 0 refutes the clauses.
+    fn learn_from(&mut self, conflict: ClauseRef) -> bool {
+        self.statistics.conflicts += 1;
+        if self.trail.level() == 0 {
+            self.consistent = false;
+            return false;
+        }
+        let (level, glue) = self.analyze(conflict);
+        self.backtrack(level);
+        let learnt = &self.analysis.learnt;
+        self.statistics.learnt += 1;
+        self.statistics.learnt_literals += learnt.len() as u64;
+        let antecedent = if learnt.len() == 1 {
+            Antecedent::None
+        } else {
+            let clause = self.arena.alloc(learnt, Some(glue));
+            self.arena.set_used(clause, 2);
+            self.redundant.push(clause);
+            self.watches.attach(&self.arena, clause);
+            Antecedent::Clause(clause)
+        };
+        self.trail.assign(self.analysis.learnt[0], antecedent);
+        if let Antecedent::Clause(clause) = antecedent {
+            self.bump_clause(clause);
+        }
+        self.restarts.learnt(glue);
+        self.order.decay();
+        self.decay_clauses();
+        true
+    }
+
+    fn restarting(&self) -> bool {
+        self.restarts.is_due() && self.trail.level() as usize > self.assumptions.len()
+    }
+
+    /// Takes back all free decisions.
+    fn restart(&mut self) {
+        self.statistics.restarts += 1;
+        self.restarts.restarted();
+        self.backtrack(self.assumptions.len() as u32);
+    }
+
+    /// Makes a literal true at a new level.
+    fn decide(&mut self, lit: Lit) {
+        self.push_level();
+        self.trail.assign(lit, Antecedent::None);
+    }
+
+    fn push_level(&mut self) {
+        self.trail.push_level();
+        if T::ACTIVE {
+            debug_assert_eq!(self.asserted, self.trail.lits().len(), "C1");
+            self.theory.push_level();
+        }
+    }
+
+    /// Takes back all levels above `level`.
+    fn backtrack(&mut self, level: u32) {
+        let current = self.trail.level();
+        if level >= current {
+            return;
+        }
+        let Self { trail, order, .. } = self;
+        trail.pop_to(level, |lit| order.undone(lit));
+        if T::ACTIVE {
+            self.theory.pop_levels(current - level);
+            self.asserted = self.asserted.min(self.trail.lits().len());
+            self.clashed = false;
+        }
+    }
+
+    /// Propagates clauses at level 0 outside of queries. Returns whether that found no contradiction.
+    fn settle(&mut self) -> bool {
+        debug_assert_eq!(self.trail.level(), 0);
+        loop {
+            match self.propagate_clauses() {
+                Propagation::Fixpoint => return true,
+                Propagation::Paused => {}
+                Propagation::Conflict(_) | Propagation::Refuted => {
+                    self.consistent = false;
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn add_var(&mut self, decide: bool, is_atom: bool) -> Var {
+        let var = self.trail.add_var();
+        self.watches.add_var();
+        self.order.add_var(var, decide);
+        self.analysis.add_var();
+        self.is_atom.push(is_atom);
+        var
+    }
+}

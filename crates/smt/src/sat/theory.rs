@@ -1,0 +1,185 @@
+//! The contract between the search and a theory.
+//!
+//! The search owns the Boolean structure; the theory sees a growing and shrinking set of true literals over its atoms
+//! and says what follows. Everything that it says goes through [`Answers`], as clauses and literals. The scheme is
+//! DPLL(T) with lazy explanations (Nieuwenhuis, Oliveras & Tinelli, "Solving SAT and SAT Modulo Theories", JACM 2006).
+//!
+//! What holds whenever the search calls the theory:
+//!
+//! - C1: the theory has been told, by [`Theory::assert`], all true atoms of the trail in trail order, in
+//!   [`Theory::check`] without exception. Each level of the search is one [`Theory::push_level`]; an atom is asserted
+//!   at its level, also one that the theory propagated itself.
+//! - C2: after a clash or a conflict above level 0, [`Theory::pop_levels`] comes before the next assertion.
+//!   At level 0 the solver is inconsistent for good, and the theory is not called again.
+//!
+//! What the search relies on:
+//!
+//! - C3: the literals of a conflict are all true, and contradictory in the theory.
+//! - C4: `explain(l, token)` gives literals that were true before `l` was propagated and that imply `l`; also after
+//!   later assertions, and until `l`'s level is popped. So a token pins what the explanation needs.
+//! - C5: lemmas are valid in the theory, independently of the current assertions.
+//! - C6: a final check that answers nothing promises a model of all asserted literals.
+
+use super::literal::{Lit, Var};
+
+/// How thorough a check is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// At each fixpoint of propagation: find what is cheap to find. Saying nothing is always allowed.
+    Fast,
+    /// All decision variables are assigned: find a reason to go on, or answer nothing (C6).
+    Final,
+}
+
+/// The theory's number for the justification of a conflict, lemma or explanation. The search does not interpret it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Certificate(pub u32);
+
+/// The theory found the assertions contradictory while taking in one of them; the next check tells the conflict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clash;
+
+/// A decision procedure for conjunctions of literals. The module documentation has the numbered obligations.
+pub trait Theory {
+    /// Whether there is anything to call. Only [`NoTheory`] says no, and is compiled away.
+    const ACTIVE: bool = true;
+
+    /// Takes in a true literal over one of the theory's atoms. Cheap: work that can wait is left to
+    /// [`check`](Self::check). After a [`Clash`] the search asserts nothing more and calls `check`, which must then
+    /// report the conflict.
+    fn assert(&mut self, lit: Lit) -> Result<(), Clash>;
+
+    /// Opens a level.
+    fn push_level(&mut self);
+
+    /// Takes back the assertions of the last `count` levels, along with what was derived from them.
+    fn pop_levels(&mut self, count: u32);
+
+    /// Looks for consequences of the assertions (C1 holds).
+    ///
+    /// - A conflict, a propagation, a lemma that is not true yet, or a new variable makes the search go on. A final
+    ///   check that answers only what is true already, forever, keeps it from ending.
+    /// - When a conflict is reported, other propagations of this check may be ignored: the level is popped.
+    fn check(&mut self, effort: Effort, answers: &mut Answers);
+
+    /// Appends literals that imply the propagated `lit` to `out` (C4). Called once at most for each propagation.
+    fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate;
+
+    /// The value that an unassigned atom should be tried with, if the theory prefers one.
+    fn suggest_phase(&mut self, _atom: Var) -> Option<bool> {
+        None
+    }
+}
+
+/// The theory without atoms, for propositional problems.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct NoTheory;
+
+impl Theory for NoTheory {
+    const ACTIVE: bool = false;
+
+    fn assert(&mut self, _lit: Lit) -> Result<(), Clash> {
+        Ok(())
+    }
+
+    fn push_level(&mut self) {}
+
+    fn pop_levels(&mut self, _count: u32) {}
+
+    fn check(&mut self, _effort: Effort, _answers: &mut Answers) {}
+
+    fn explain(&mut self, lit: Lit, _token: u32, _out: &mut Vec<Lit>) -> Certificate {
+        unreachable!("{lit:?} was propagated by no theory")
+    }
+}
+
+/// Where a theory puts what it found in a check.
+#[derive(Default)]
+pub struct Answers {
+    /// Propagated literals with their tokens.
+    pub(super) propagations: Vec<(Lit, u32)>,
+    /// The literals of all lemmas, one after the other; conflicts are lemmas too, negated.
+    pub(super) lits: Vec<Lit>,
+    pub(super) lemmas: Vec<Lemma>,
+    /// For each new variable whether it is an atom.
+    pub(super) new_vars: Vec<bool>,
+    /// The number of the first new variable.
+    pub(super) first_new: usize,
+    pub(super) gave_up: bool,
+}
+
+/// One clause of [`Answers`].
+#[derive(Clone, Copy)]
+pub(super) struct Lemma {
+    /// The end of its literals; the start is the end of the lemma before.
+    pub(super) end: usize,
+    pub(super) kind: LemmaKind,
+}
+
+/// Where a clause of the theory comes from. With a proof log, the certificate that is given to [`Answers`] is to be
+/// kept here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LemmaKind {
+    Conflict,
+    Lemma,
+}
+
+impl Answers {
+    /// The literal follows from the assertions; `token` will be handed to [`Theory::explain`] should the reason be
+    /// needed. Literals that are true already are ignored.
+    pub fn propagate(&mut self, lit: Lit, token: u32) {
+        self.propagations.push((lit, token));
+    }
+
+    /// The literals, all true now, contradict each other (C3).
+    pub fn conflict(&mut self, lits: &[Lit], _certificate: Certificate) {
+        self.lits.extend(lits.iter().map(|&lit| !lit));
+        self.lemmas.push(Lemma { end: self.lits.len(), kind: LemmaKind::Conflict });
+    }
+
+    /// A clause that holds in the theory (C5), over any literals. Lemmas of up to [`KEPT_LEMMA`] literals are kept
+    /// for good; longer ones may be forgotten, and a theory that still needs one states it again in a later check.
+    ///
+    /// [`KEPT_LEMMA`]: super::KEPT_LEMMA
+    pub fn lemma(&mut self, lits: &[Lit], _certificate: Certificate) {
+        self.lits.extend_from_slice(lits);
+        self.lemmas.push(Lemma { end: self.lits.len(), kind: LemmaKind::Lemma });
+    }
+
+    /// A new variable without meaning to the theory.
+    pub fn new_var(&mut self) -> Var {
+        self.add_var(false)
+    }
+
+    /// A new atom of the theory.
+    pub fn new_atom(&mut self) -> Var {
+        self.add_var(true)
+    }
+
+    /// In a final check: the theory cannot tell whether the assertions have a model.
+    pub fn give_up(&mut self) {
+        self.gave_up = true;
+    }
+
+    fn add_var(&mut self, is_atom: bool) -> Var {
+        self.new_vars.push(is_atom);
+        Var::from_index(self.first_new + self.new_vars.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_are_stored_as_clauses_and_new_variables_are_counted_on() {
+        let mut answers = Answers { first_new: 5, ..Answers::default() };
+        let x = answers.new_atom();
+        let y = answers.new_var();
+        assert_eq!((x.index(), y.index()), (5, 6));
+        assert_eq!(answers.new_vars, [true, false]);
+        answers.conflict(&[x.positive(), y.negative()], Certificate(0));
+        assert_eq!(answers.lits, [x.negative(), y.positive()]);
+        assert_eq!(answers.lemmas[0].kind, LemmaKind::Conflict);
+    }
+}
