@@ -1,0 +1,75 @@
+//! Reading the assignment: rational models, polarities, and variables with equal values.
+//!
+//! The assignment consists of delta-rationals. A model replaces `δ` by a rational number for which all bounds
+//! in force still hold (see [`Concretisation`]); rows hold for any `δ`, being linear and without constant.
+//!
+//! Deciding an atom as the assignment already has it avoids a pivot, and was found to be worth much in
+//! OpenSMT. The answer is three-valued there as here: with the value `c - δ/2` neither `x >= c` nor its
+//! negation `x <= c - δ` is satisfied.
+
+use shofar_logic::number::Rational;
+
+use super::bounds::negate;
+use super::{Concretisation, DeltaRational, Side, Simplex, Var};
+
+impl Simplex {
+    /// The values of all variables, by index, in a model of all rows and bounds in force. To be called after
+    /// a feasible check, before other bounds are asserted.
+    pub fn model(&self) -> Vec<Rational> {
+        self.model_apart(&[])
+    }
+
+    /// Such a model in which, in addition, each of the variables differs from the given number. The
+    /// assignment must make a difference between the two already.
+    pub fn model_apart(&self, different: &[(Var, DeltaRational)]) -> Vec<Rational> {
+        let values: Vec<_> = (0..self.var_count()).map(|index| self.value(Var::new(index))).collect();
+        let mut concretisation = Concretisation::default();
+        for (index, value) in values.iter().enumerate() {
+            if let Some(lower) = self.bounds.get(Var::new(index), Side::Lower) {
+                concretisation.keep_order(&lower.value, value);
+            }
+            if let Some(upper) = self.bounds.get(Var::new(index), Side::Upper) {
+                concretisation.keep_order(value, &upper.value);
+            }
+        }
+        for (var, other) in different {
+            concretisation.keep_apart(&values[var.index()], other);
+        }
+        let delta = concretisation.choose();
+        values.iter().map(|value| value.at(&delta)).collect()
+    }
+
+    /// Whether the assignment satisfies a bound: `Some(false)` if it satisfies the bound's negation, and
+    /// `None` if neither.
+    pub fn suggest(&self, var: Var, side: Side, bound: &DeltaRational) -> Option<bool> {
+        let value = self.value(var);
+        if side.admits(bound, &value) {
+            return Some(true);
+        }
+        let (side, bound) = self.negation(var, side, bound);
+        side.admits(&bound, &value).then_some(false)
+    }
+
+    /// The bound that holds where the given one does not: `x < c` for `x >= c`, and `x <= c - 1` if `x` and
+    /// `c` are integers.
+    pub fn negation(&self, var: Var, side: Side, bound: &DeltaRational) -> (Side, DeltaRational) {
+        negate(self.is_int(var), side, bound)
+    }
+
+    /// The value of a variable whose bounds leave it no other one.
+    pub fn fixed(&self, var: Var) -> Option<&DeltaRational> {
+        let lower = &self.bounds.get(var, Side::Lower)?.value;
+        let upper = &self.bounds.get(var, Side::Upper)?.value;
+        (lower == upper).then_some(lower)
+    }
+
+    /// Groups of two or more of the given variables that have equal values in the assignment, hence in the
+    /// model. Groups and their members come in a fixed order, by value and by index.
+    pub fn equal_values(&self, vars: &[Var]) -> Vec<Vec<Var>> {
+        let mut valued: Vec<_> = vars.iter().map(|&var| (self.value(var), var)).collect();
+        valued.sort_unstable();
+        valued.dedup();
+        let groups = valued.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+        groups.map(|group| group.iter().map(|(_, var)| *var).collect()).collect()
+    }
+}
