@@ -1,0 +1,453 @@
+//! The proof forest, and explanations and proofs read off it.
+//!
+//! **The forest.** When two nodes are joined, the tree of one class is turned so that its node becomes the
+//! root, and hung below the other node. The tree of the lighter class is turned, so that this costs no more
+//! than relabelling it. When an edge is removed the tree falls apart at the edge; how its parts are turned
+//! does not matter.
+//!
+//! **Explaining** two nodes collects the edges on the path between them, and for each congruence edge also
+//! those on the paths between the arguments. Written naively this visits edges again and again, exponentially
+//! often in diamonds. Therefore explained edges are contracted, by a union-find structure whose
+//! representatives are the nodes nearest to the root: a path jumps over what is contracted, and each edge is
+//! visited once. The common ancestor is sought from both nodes in alternation, one step each, which takes at
+//! most twice as many steps as the path has edges; they are all contracted thereafter. The total is almost
+//! linear in the number of edges that come out (times the arity), however large the graph.
+//!
+//! Sorting the edges by age gives a proof in dependency order, by I4.
+
+use super::egraph::EGraph;
+use super::{Apart, Conflict, Node, Propagation, Reason};
+
+const NONE: u32 = u32::MAX;
+
+/// The age of an edge in the proof forest: how many were there before it. After a pop times are used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Time(pub u32);
+
+/// A proof that nodes are equal: a forest, whose paths are chains of equalities.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    edges: Vec<ProofEdge>,
+    /// Argument pairs of congruence edges, one after the other.
+    pairs: Vec<(Node, Node)>,
+    /// The nodes on edges, ascending; the rest goes by the position in this vector.
+    nodes: Vec<Node>,
+    /// The position of the parent and the edge to it, or `NONE` twice.
+    parents: Vec<(u32, u32)>,
+    depths: Vec<u32>,
+}
+
+/// An equality in a proof.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProofEdge {
+    /// The left side.
+    pub left: Node,
+    /// The right side.
+    pub right: Node,
+    /// Where it comes from.
+    pub why: ProofWhy,
+    pairs: (u32, u32),
+}
+
+/// Where an equality in a proof comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProofWhy {
+    /// It was asserted.
+    Input(Reason),
+    /// Both sides are applications of one function, and their arguments are equal;
+    /// [`Proof::argument_pairs`] has them.
+    Congruence,
+}
+
+/// An edge on a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathStep {
+    /// Its index in [`Proof::edges`].
+    pub edge: usize,
+    /// Whether the path goes from the right side of the edge to the left.
+    pub is_reversed: bool,
+}
+
+impl EGraph {
+    /// Appends reasons that imply that the nodes are equal, each once. They had all been asserted when the
+    /// nodes became equal, whatever was asserted since.
+    ///
+    /// # Panics
+    /// If the nodes are not equal.
+    pub fn explain(&mut self, left: Node, right: Node, out: &mut Vec<Reason>) {
+        self.explain_pairs(&[(left, right)], None, out);
+    }
+
+    /// Appends reasons that imply that the watched equation is true, or that it is false. They had all been
+    /// asserted when it was told.
+    ///
+    /// # Panics
+    /// May panic if the propagation was popped.
+    pub fn explain_propagation(&mut self, propagation: &Propagation, out: &mut Vec<Reason>) {
+        let Propagation { left, right, apart, .. } = *propagation;
+        match apart {
+            None => self.explain(left, right, out),
+            Some(apart) => {
+                self.explain_pairs(&[(left, apart.left), (right, apart.right)], apart.reason, out);
+            }
+        }
+    }
+
+    /// Appends reasons that are contradictory together.
+    ///
+    /// # Panics
+    /// May panic if the conflict was popped.
+    pub fn explain_conflict(&mut self, conflict: &Conflict, out: &mut Vec<Reason>) {
+        let Apart { left, right, reason } = conflict.0;
+        self.explain_pairs(&[(left, right)], reason, out);
+    }
+
+    /// Appends reasons that imply that the nodes are distinct, each once; nothing happens and the answer is
+    /// no if they are not.
+    pub fn explain_distinct(&mut self, left: Node, right: Node, out: &mut Vec<Reason>) -> bool {
+        let Some(apart) = self.apart_roots(self.root(left), self.root(right)) else { return false };
+        let (first, second) = if self.are_equal(left, apart.left) { (left, right) } else { (right, left) };
+        self.explain_pairs(&[(first, apart.left), (second, apart.right)], apart.reason, out);
+        true
+    }
+
+    fn explain_pairs(&mut self, pairs: &[(Node, Node)], and: Option<Reason>, out: &mut Vec<Reason>) {
+        let start = out.len();
+        out.extend(and);
+        self.collect_edges(pairs);
+        for &edge in &self.explainer.edges {
+            if let Why::Input(reason) = self.forest.edges[edge as usize].why {
+                out.push(reason);
+            }
+        }
+        // Edges are visited once, but one reason may stand behind several of them.
+        out[start..].sort_unstable();
+        let mut kept = start;
+        for at in start..out.len() {
+            if at == start || out[at] != out[kept - 1] {
+                out[kept] = out[at];
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
+    }
+
+    /// A proof that the nodes of each pair are equal.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn prove(&mut self, pairs: &[(Node, Node)]) -> Proof {
+        self.collect_edges(pairs);
+        let mut collected = std::mem::take(&mut self.explainer.edges);
+        collected.sort_unstable();
+        let proof = Proof::new(self, &collected);
+        self.explainer.edges = collected;
+        proof
+    }
+
+    /// When the nodes became equal: the age of the newest edge between them. Nothing if they are not equal;
+    /// the same node is equal to itself since time zero.
+    pub fn equal_since(&mut self, left: Node, right: Node) -> Option<Time> {
+        if !self.are_equal(left, right) {
+            return None;
+        }
+        self.explainer.start(self.forest.links.len());
+        self.explainer.contract_path(&self.forest, left, right);
+        let newest = self.explainer.edges.iter().max().map_or(0, |&edge| edge + 1);
+        self.explainer.finish();
+        Some(Time(newest))
+    }
+
+    /// The present time, greater than that of all equalities so far.
+    pub fn now(&self) -> Time {
+        Time(self.forest.edges.len() as u32 + 1)
+    }
+
+    /// Leaves in `explainer.edges` what the equality of all pairs rests on.
+    fn collect_edges(&mut self, pairs: &[(Node, Node)]) {
+        let mut explainer = std::mem::take(&mut self.explainer);
+        explainer.start(self.forest.links.len());
+        explainer.open.extend_from_slice(pairs);
+        while let Some((left, right)) = explainer.open.pop() {
+            let first_new = explainer.edges.len();
+            explainer.contract_path(&self.forest, left, right);
+            for at in first_new..explainer.edges.len() {
+                let Edge { left, right, why } = self.forest.edges[explainer.edges[at] as usize];
+                if why == Why::Congruence {
+                    let (left, right) = (self.args(left).iter().copied(), self.args(right).iter().copied());
+                    explainer.open.extend(std::iter::zip(left, right).filter(|(left, right)| left != right));
+                }
+            }
+        }
+        explainer.finish();
+        self.explainer = explainer;
+    }
+}
+
+/// Scratch for explanations. Between two of them no edge is contracted.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Explainer {
+    /// The edges found, in the order of the search.
+    edges: Vec<u32>,
+    /// Pairs whose equality is to be explained.
+    open: Vec<(Node, Node)>,
+    /// For nodes whose edge to the parent is contracted, a node nearer to the root in the same contracted
+    /// part; others lead to themselves.
+    up: Vec<u32>,
+    /// The nodes that do not lead to themselves.
+    contracted: Vec<u32>,
+    /// The last search for an ancestor that came by.
+    mark: Vec<u32>,
+    search: u32,
+}
+
+impl Explainer {
+    fn start(&mut self, nodes: usize) {
+        self.edges.clear();
+        self.open.clear();
+        for node in self.up.len()..nodes {
+            self.up.push(node as u32);
+            self.mark.push(0);
+        }
+    }
+
+    fn finish(&mut self) {
+        for node in self.contracted.drain(..) {
+            self.up[node as usize] = node;
+        }
+    }
+
+    /// Collects and contracts the edges between two nodes that are not contracted yet.
+    fn contract_path(&mut self, forest: &Forest, left: Node, right: Node) {
+        let (left, right) = (self.find(left.0), self.find(right.0));
+        if left == right {
+            return;
+        }
+        let ancestor =
+            self.common_ancestor(forest, left, right).expect("nodes that are not equal were explained");
+        for mut node in [left, right] {
+            while node != ancestor {
+                let Link { parent, edge } = forest.links[node as usize];
+                self.edges.push(edge);
+                self.up[node as usize] = parent;
+                self.contracted.push(node);
+                node = self.find(parent);
+            }
+        }
+    }
+
+    fn common_ancestor(&mut self, forest: &Forest, left: u32, right: u32) -> Option<u32> {
+        self.search = self.search.wrapping_add(1);
+        if self.search == 0 {
+            self.mark.fill(0);
+            self.search = 1;
+        }
+        let (mut here, mut there) = (Some(left), Some(right));
+        while let Some(node) = here {
+            if self.mark[node as usize] == self.search {
+                return Some(node);
+            }
+            self.mark[node as usize] = self.search;
+            let Link { parent, edge } = forest.links[node as usize];
+            here = (edge != NONE).then(|| self.find(parent));
+            // The walk that has reached its root leaves the turn to the other one.
+            if there.is_some() {
+                std::mem::swap(&mut here, &mut there);
+            }
+        }
+        None
+    }
+
+    /// The node nearest to the root in the contracted part, with path halving.
+    fn find(&mut self, mut node: u32) -> u32 {
+        loop {
+            let parent = self.up[node as usize];
+            if parent == node {
+                return node;
+            }
+            let grandparent = self.up[parent as usize];
+            self.up[node as usize] = grandparent;
+            node = grandparent;
+        }
+    }
+}
+
+// ---- the forest ------------------------------------------------------------------------------------------
+
+/// Why two nodes were joined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Why {
+    Input(Reason),
+    Congruence,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) left: Node,
+    pub(super) right: Node,
+    pub(super) why: Why,
+}
+
+/// The parent of a node and the edge that leads to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) parent: u32,
+    /// `NONE` at a root.
+    pub(super) edge: u32,
+}
+
+#[derive(Clone, Default, Debug)]
+pub(super) struct Forest {
+    pub(super) links: Vec<Link>,
+    /// By age.
+    pub(super) edges: Vec<Edge>,
+}
+
+impl Forest {
+    pub(super) fn add_node(&mut self) {
+        self.links.push(Link { parent: NONE, edge: NONE });
+    }
+
+    pub(super) fn remove_last_node(&mut self) {
+        self.links.pop();
+    }
+
+    /// Adds an edge between two trees; that of `left` is turned.
+    pub(super) fn connect(&mut self, left: Node, right: Node, why: Why) {
+        let mut link = Link { parent: right.0, edge: self.edges.len() as u32 };
+        self.edges.push(Edge { left, right, why });
+        let mut node = left.0;
+        loop {
+            let old = std::mem::replace(&mut self.links[node as usize], link);
+            if old.edge == NONE {
+                return;
+            }
+            link = Link { parent: node, edge: old.edge };
+            node = old.parent;
+        }
+    }
+
+    pub(super) fn remove_last_edge(&mut self) {
+        let Edge { left, right, .. } = self.edges.pop().expect("an edge was added");
+        let edge = self.edges.len() as u32;
+        let below = if self.links[left.index()].edge == edge { left } else { right };
+        debug_assert_eq!(self.links[below.index()].edge, edge);
+        self.links[below.index()] = Link { parent: NONE, edge: NONE };
+    }
+}
+
+// ---- proofs ----------------------------------------------------------------------------------------------
+
+impl Proof {
+    fn new(graph: &EGraph, collected: &[u32]) -> Self {
+        let mut edges: Vec<ProofEdge> = Vec::with_capacity(collected.len());
+        let mut pairs: Vec<(Node, Node)> = Vec::new();
+        let mut nodes: Vec<Node> = Vec::with_capacity(2 * collected.len());
+        for &edge in collected {
+            let Edge { left, right, why } = graph.forest.edges[edge as usize];
+            nodes.extend([left, right]);
+            let first_pair = pairs.len() as u32;
+            let why = match why {
+                Why::Input(reason) => ProofWhy::Input(reason),
+                Why::Congruence => {
+                    pairs.extend(std::iter::zip(
+                        graph.args(left).iter().copied(),
+                        graph.args(right).iter().copied(),
+                    ));
+                    ProofWhy::Congruence
+                }
+            };
+            edges.push(ProofEdge { left, right, why, pairs: (first_pair, pairs.len() as u32) });
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        let place = |node: Node| nodes.binary_search(&node).expect("all ends of edges are there");
+        let mut parents = vec![(NONE, NONE); nodes.len()];
+        for (at, (&number, edge)) in std::iter::zip(collected, &edges).enumerate() {
+            let (mut below, mut above) = (edge.left, edge.right);
+            if graph.forest.links[below.index()].edge != number {
+                (below, above) = (above, below);
+            }
+            parents[place(below)] = (place(above) as u32, at as u32);
+        }
+        let depths = depths(&parents);
+        Proof { edges, pairs, nodes, parents, depths }
+    }
+
+    /// The equalities. An equality by congruence comes after those that make its arguments equal.
+    pub fn edges(&self) -> &[ProofEdge] {
+        &self.edges
+    }
+
+    /// The arguments that a congruence edge says to be equal, for each position, with those of the left side
+    /// first; no pairs for an input.
+    pub fn argument_pairs(&self, edge: &ProofEdge) -> &[(Node, Node)] {
+        &self.pairs[edge.pairs.0 as usize..edge.pairs.1 as usize]
+    }
+
+    /// The steps that lead from one node to the other; nothing if the proof does not connect them. It takes
+    /// time proportional to their number, besides finding the nodes.
+    pub fn path(&self, from: Node, to: Node) -> Option<Vec<PathStep>> {
+        if from == to {
+            return Some(Vec::new());
+        }
+        let place = |node| self.nodes.binary_search(&node).ok();
+        let (mut here, mut there) = (place(from)?, place(to)?);
+        let (mut upwards, mut downwards): (Vec<PathStep>, Vec<PathStep>) = (Vec::new(), Vec::new());
+        while here != there {
+            let climbs_here = self.depths[here] >= self.depths[there];
+            let node = if climbs_here { &mut here } else { &mut there };
+            let (parent, edge) = self.parents[*node];
+            if edge == NONE {
+                return None;
+            }
+            let edge = edge as usize;
+            let is_left = self.edges[edge].left == self.nodes[*node];
+            if climbs_here {
+                upwards.push(PathStep { edge, is_reversed: !is_left });
+            } else {
+                downwards.push(PathStep { edge, is_reversed: is_left });
+            }
+            *node = parent as usize;
+        }
+        upwards.extend(downwards.into_iter().rev());
+        Some(upwards)
+    }
+
+    /// The reasons of all inputs, each once, in ascending order.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = self
+            .edges
+            .iter()
+            .filter_map(|edge| match edge.why {
+                ProofWhy::Input(reason) => Some(reason),
+                ProofWhy::Congruence => None,
+            })
+            .collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        reasons
+    }
+}
+
+/// The distance of each node from its root.
+fn depths(parents: &[(u32, u32)]) -> Vec<u32> {
+    let mut depths = vec![NONE; parents.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for start in 0..parents.len() {
+        let mut node = start;
+        while depths[node] == NONE && parents[node].1 != NONE {
+            open.push(node);
+            node = parents[node].0 as usize;
+        }
+        if depths[node] == NONE {
+            depths[node] = 0;
+        }
+        let mut depth = depths[node];
+        while let Some(node) = open.pop() {
+            depth += 1;
+            depths[node] = depth;
+        }
+    }
+    depths
+}
