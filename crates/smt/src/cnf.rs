@@ -1,0 +1,167 @@
+//! Clauses from formulas, by Tseitin's transformation.
+//!
+//! Every connective of a normal formula gets a variable, its *gate*, and clauses that make the gate equivalent
+//! to the connective over the literals of its arguments; everything else is an *atom* and gets a variable whose
+//! meaning is the theories' business. Gates and atoms are shared between all formulas that are ever translated.
+//!
+//! ```text
+//! g = and(a, b, ...)   (-g or a) (-g or b) ... (g or -a or -b or ...)
+//! g = or(a, b, ...)    (g or -a) (g or -b) ... (-g or a or b or ...)
+//! g = (a = b)          (-g or -a or b) (-g or a or -b) (g or a or b) (g or -a or -b)
+//! g = ite(c, a, b)     (-g or -c or a) (-g or c or b) (g or -c or -a) (g or c or -b)
+//!                      (g or -a or -b) (-g or a or b)
+//! ```
+//!
+//! Both directions are given, although one would do for a formula that occurs with one sign only: a gate is then
+//! a function of the atoms, so its clauses hold whatever is asserted. They are *definitions*, which outlive the
+//! formula that they came with. The last two clauses of `ite` follow from the others; with them, branches that
+//! agree propagate.
+//!
+//! G. S. Tseitin, "On the complexity of derivation in propositional calculus", 1968.
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Op, Sort, Term, TermStore};
+
+use crate::sat::{Lit, Var};
+
+/// Where variables come from and clauses go to.
+pub trait Clauses {
+    /// A new variable.
+    fn new_var(&mut self) -> Var;
+
+    /// Takes a clause that holds in any case, since it says what gates mean.
+    fn define(&mut self, clause: &[Lit]);
+
+    /// Takes a clause that holds as long as the formula it comes from is asserted.
+    fn assert(&mut self, clause: &[Lit]);
+}
+
+/// Translates formulas of one store, and remembers their literals.
+pub struct Cnf<'a> {
+    store: &'a TermStore,
+    /// The literals of atoms and gates.
+    literals: FxHashMap<Term, Lit>,
+    /// Atoms that were not handed out yet.
+    new_atoms: Vec<(Term, Var)>,
+    /// Scratch of [`Cnf::define`].
+    clause: Vec<Lit>,
+}
+
+impl<'a> Cnf<'a> {
+    /// A translation that knows no formulas yet.
+    pub fn new(store: &'a TermStore) -> Self {
+        Cnf { store, literals: FxHashMap::default(), new_atoms: Vec::new(), clause: Vec::new() }
+    }
+
+    /// Asserts a normal formula. Conjunctions fall apart, and a disjunction becomes a clause, without gates.
+    pub fn assert(&mut self, formula: Term, clauses: &mut impl Clauses) {
+        let mut open = vec![(formula, true)];
+        while let Some((term, holds)) = open.pop() {
+            match (self.store.view(term), holds) {
+                ((Op::Not, args), _) => open.push((args[0], !holds)),
+                ((Op::And, args), true) | ((Op::Or, args), false) => {
+                    open.extend(args.iter().rev().map(|&arg| (arg, holds)));
+                }
+                ((Op::And, args), false) | ((Op::Or, args), true) => {
+                    let literals = args.iter().map(|&arg| self.literal(arg, clauses));
+                    let literals = literals.map(|literal| if holds { literal } else { !literal });
+                    let clause: Vec<Lit> = literals.collect();
+                    clauses.assert(&clause);
+                }
+                ((Op::True, _), true) | ((Op::False, _), false) => {}
+                ((Op::True, _), false) | ((Op::False, _), true) => clauses.assert(&[]),
+                _ => {
+                    let literal = self.literal(term, clauses);
+                    clauses.assert(&[if holds { literal } else { !literal }]);
+                }
+            }
+        }
+    }
+
+    /// The literal that is equivalent to a normal formula.
+    pub fn literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
+        if let Some(literal) = self.known(formula) {
+            return literal;
+        }
+        let store = self.store;
+        let subterms = store
+            .subterms_until(&[formula], |term| !is_connective(store, term) || self.known(term).is_some());
+        for term in subterms {
+            if self.known(term).is_none() && store.op(term) != Op::Not {
+                let variable = clauses.new_var();
+                self.literals.insert(term, variable.positive());
+                if is_connective(store, term) || matches!(store.op(term), Op::True | Op::False) {
+                    self.define(term, variable.positive(), clauses);
+                } else {
+                    self.new_atoms.push((term, variable));
+                }
+            }
+        }
+        self.known(formula).expect("all subformulas have been given literals")
+    }
+
+    /// The literal of a formula that was translated before.
+    pub fn known(&self, formula: Term) -> Option<Lit> {
+        match self.store.view(formula) {
+            (Op::Not, &[inner]) => self.literals.get(&inner).map(|&literal| !literal),
+            _ => self.literals.get(&formula).copied(),
+        }
+    }
+
+    /// The atoms that were met since this was asked last, with their variables.
+    pub fn take_atoms(&mut self) -> Vec<(Term, Var)> {
+        std::mem::take(&mut self.new_atoms)
+    }
+
+    /// Says what a gate means; its arguments have literals.
+    fn define(&mut self, term: Term, gate: Lit, clauses: &mut impl Clauses) {
+        let (op, args) = self.store.view(term);
+        let literal = |position: usize| self.known(args[position]).expect("arguments come before the term");
+        match op {
+            Op::True => clauses.define(&[gate]),
+            Op::False => clauses.define(&[!gate]),
+            Op::And | Op::Or => {
+                // A disjunction is a conjunction with all literals negated.
+                let sign = |literal: Lit| if op == Op::And { literal } else { !literal };
+                let gate = sign(gate);
+                let mut all = std::mem::take(&mut self.clause);
+                all.clear();
+                all.push(gate);
+                for &arg in args {
+                    let part = sign(self.known(arg).expect("arguments come before the term"));
+                    clauses.define(&[!gate, part]);
+                    all.push(!part);
+                }
+                clauses.define(&all);
+                self.clause = all;
+            }
+            Op::Eq => {
+                let (a, b) = (literal(0), literal(1));
+                clauses.define(&[!gate, !a, b]);
+                clauses.define(&[!gate, a, !b]);
+                clauses.define(&[gate, a, b]);
+                clauses.define(&[gate, !a, !b]);
+            }
+            Op::Ite => {
+                let (c, a, b) = (literal(0), literal(1), literal(2));
+                clauses.define(&[!gate, !c, a]);
+                clauses.define(&[!gate, c, b]);
+                clauses.define(&[gate, !c, !a]);
+                clauses.define(&[gate, c, !b]);
+                clauses.define(&[gate, !a, !b]);
+                clauses.define(&[!gate, a, b]);
+            }
+            _ => unreachable!("only connectives have gates"),
+        }
+    }
+}
+
+/// Whether the term is a formula made of formulas.
+fn is_connective(store: &TermStore, term: Term) -> bool {
+    match store.view(term) {
+        (Op::Not | Op::And | Op::Or, _) => true,
+        (Op::Eq, args) => store.sort_of(args[0]) == Sort::BOOL,
+        (Op::Ite, _) => store.sort_of(term) == Sort::BOOL,
+        _ => false,
+    }
+}

@@ -1,0 +1,452 @@
+//! SMT-LIB scripts: the solver as other programs drive it.
+//!
+//! A [`Script`] executes one command after the other and writes the answers. A mistake is answered with
+//! `(error "...")`, and the script goes on; the command that was wrong has no effect. [`Commands`] cuts a stream
+//! into commands, so that a command is answered as soon as its last parenthesis has come.
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, SyntaxError};
+use shofar_logic::{Assignment, EvalError, Fun, Op, Sort, Symbol, Term, TermStore};
+
+use crate::purify::Unsupported;
+use crate::sat::{Limits, Outcome, Reason};
+use crate::solver::Solver;
+
+/// Whether there is more to execute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// The next command can come.
+    Continue,
+    /// The script has ended itself.
+    Exit,
+}
+
+/// A script being executed.
+pub struct Script<'a> {
+    store: &'a TermStore,
+    environment: Environment,
+    solver: Solver<'a>,
+    frames: Vec<Frame>,
+    options: Options,
+    state: State,
+}
+
+/// What was said at one level.
+#[derive(Default)]
+struct Frame {
+    assertions: Vec<Term>,
+    /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
+    named: Vec<(Symbol, Term)>,
+    constants: Vec<Fun>,
+    /// The first assertion that the solver does not understand.
+    unsupported: Option<Unsupported>,
+}
+
+#[derive(Default)]
+struct Options {
+    print_success: bool,
+    unsat_cores: bool,
+}
+
+/// The result of the last query, as long as nothing has changed since.
+enum State {
+    Open,
+    Sat { assumptions: Vec<Term> },
+    Unsat { assumptions: Vec<Term> },
+    Unknown(String),
+}
+
+/// Why a command is not executed.
+enum Failure {
+    Message(String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+impl From<SyntaxError> for Failure {
+    fn from(error: SyntaxError) -> Self {
+        Failure::Message(error.message)
+    }
+}
+
+type Result<T> = std::result::Result<T, Failure>;
+
+fn failure<T>(message: impl Into<String>) -> Result<T> {
+    Err(Failure::Message(message.into()))
+}
+
+impl<'a> Script<'a> {
+    /// A script that has not begun.
+    pub fn new(store: &'a TermStore) -> Self {
+        Script {
+            store,
+            environment: Environment::new(store),
+            solver: Solver::new(store),
+            frames: vec![Frame::default()],
+            options: Options::default(),
+            state: State::Open,
+        }
+    }
+
+    /// Executes one command and writes what it answers.
+    pub fn execute(
+        &mut self,
+        command: &[u8],
+        limits: &Limits<'_>,
+        out: &mut impl Write,
+    ) -> io::Result<Progress> {
+        match self.command(command, limits, out) {
+            Ok(progress) => Ok(progress),
+            Err(Failure::Output(error)) => Err(error),
+            Err(Failure::Message(message)) => {
+                writeln!(out, "(error \"{}\")", message.replace('"', "\"\""))?;
+                Ok(Progress::Continue)
+            }
+        }
+    }
+
+    fn command(&mut self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<Progress> {
+        let store = self.store;
+        let mut reader = Reader::new(store, &mut self.environment, text);
+        let Some(name) = reader.command()? else { return Ok(Progress::Continue) };
+        match name {
+            "exit" => {
+                reader.close()?;
+                return Ok(Progress::Exit);
+            }
+            "set-logic" | "set-info" => reader.skip_rest()?,
+            "set-option" => {
+                let (keyword, value) = (reader.keyword()?, reader.optional_symbol()?);
+                reader.skip_rest()?;
+                let value = value.is_some_and(|value| store.name(value) == "true");
+                match keyword {
+                    ":print-success" => self.options.print_success = value,
+                    ":produce-unsat-cores" => self.options.unsat_cores = value,
+                    _ => {}
+                }
+            }
+            "echo" => {
+                let text = reader.string()?;
+                reader.close()?;
+                writeln!(out, "\"{text}\"")?;
+                return Ok(Progress::Continue);
+            }
+            "assert" => {
+                let formula = reader.formula()?;
+                reader.close()?;
+                let name = reader.take_named().into_iter().find(|&(_, term)| term == formula);
+                self.assert(formula, name.map(|(name, _)| name));
+            }
+            "push" | "pop" => {
+                let count = reader.optional_numeral()?.unwrap_or(1);
+                reader.close()?;
+                if name == "push" { self.push(count) } else { self.pop(count)? }
+            }
+            "check-sat" => {
+                reader.close()?;
+                self.check(Vec::new(), limits, out)?;
+                return Ok(Progress::Continue);
+            }
+            "check-sat-assuming" => {
+                let assumptions = reader.terms()?;
+                reader.close()?;
+                if assumptions.iter().any(|&term| store.sort_of(term) != Sort::BOOL) {
+                    return failure("assumptions must be formulas");
+                }
+                self.check(assumptions, limits, out)?;
+                return Ok(Progress::Continue);
+            }
+            "get-value" => {
+                let terms = reader.terms()?;
+                reader.close()?;
+                self.get_value(&terms, out)?;
+                return Ok(Progress::Continue);
+            }
+            "get-info" => {
+                let keyword = reader.keyword()?;
+                reader.close()?;
+                self.get_info(keyword, out)?;
+                return Ok(Progress::Continue);
+            }
+            "get-model" | "get-unsat-core" | "get-unsat-assumptions" | "get-assertions" => {
+                reader.close()?;
+                match name {
+                    "get-model" => self.get_model(out)?,
+                    "get-unsat-core" => self.get_unsat_core(out)?,
+                    "get-unsat-assumptions" => self.get_unsat_assumptions(out)?,
+                    _ => self.get_assertions(out)?,
+                }
+                return Ok(Progress::Continue);
+            }
+            "reset" => {
+                reader.close()?;
+                *self = Script { options: std::mem::take(&mut self.options), ..Script::new(store) };
+            }
+            "reset-assertions" => {
+                reader.close()?;
+                let declared = std::mem::take(&mut self.frames[0].constants);
+                (1..self.frames.len()).for_each(|_| self.environment.pop());
+                self.frames = vec![Frame { constants: declared, ..Frame::default() }];
+                self.solver = Solver::new(store);
+                self.state = State::Open;
+            }
+            _ => match reader.declaration(name)? {
+                Some(Declaration::Fun(fun)) => self.declared(fun),
+                Some(_) => {}
+                None => return failure(format!("unknown command `{name}`")),
+            },
+        }
+        if self.options.print_success {
+            writeln!(out, "success")?;
+        }
+        Ok(Progress::Continue)
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("there is always a frame")
+    }
+
+    fn declared(&mut self, fun: Fun) {
+        if self.store.fun_decl(fun).domain.is_empty() {
+            self.frame().constants.push(fun);
+        }
+    }
+
+    fn assert(&mut self, formula: Term, name: Option<Symbol>) {
+        self.state = State::Open;
+        self.frame().assertions.push(formula);
+        if let Some(name) = name.filter(|_| self.options.unsat_cores) {
+            self.frame().named.push((name, formula));
+        } else if let Err(unsupported) = self.solver.assert(formula) {
+            self.frame().unsupported.get_or_insert(unsupported);
+        }
+    }
+
+    fn push(&mut self, count: usize) {
+        self.state = State::Open;
+        for _ in 0..count {
+            self.solver.push();
+            self.environment.push();
+            self.frames.push(Frame::default());
+        }
+    }
+
+    fn pop(&mut self, count: usize) -> Result<()> {
+        if count >= self.frames.len() {
+            return failure(format!("cannot pop {count} of {} levels", self.frames.len() - 1));
+        }
+        self.state = State::Open;
+        for _ in 0..count {
+            self.solver.pop();
+            self.environment.pop();
+            self.frames.pop();
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, assumptions: Vec<Term>, limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
+        let named = self.frames.iter().flat_map(|frame| frame.named.iter().map(|&(_, term)| term));
+        let all: Vec<Term> = named.chain(assumptions.iter().copied()).collect();
+        let unsupported = self.frames.iter().find_map(|frame| frame.unsupported);
+        let outcome = match unsupported {
+            Some(unsupported) => Err(unsupported),
+            None => self.solver.check(&all, limits),
+        };
+        self.state = match outcome {
+            Ok(Outcome::Sat) => State::Sat { assumptions },
+            Ok(Outcome::Unsat) => State::Unsat { assumptions },
+            Ok(Outcome::Unknown(reason)) => State::Unknown(words(reason).to_owned()),
+            Err(Unsupported { term, feature }) => {
+                State::Unknown(format!("{feature}: not supported, as in {}", self.store.display(term)))
+            }
+        };
+        let answer = match self.state {
+            State::Sat { .. } => "sat",
+            State::Unsat { .. } => "unsat",
+            State::Open | State::Unknown(_) => "unknown",
+        };
+        Ok(writeln!(out, "{answer}")?)
+    }
+
+    /// Values for the symbols of all that is asserted and assumed, and of the given terms.
+    fn model(&self, terms: &[Term]) -> Result<Assignment> {
+        let State::Sat { assumptions } = &self.state else {
+            return failure("a model is there after the answer sat only");
+        };
+        let asserted = self.frames.iter().flat_map(|frame| frame.assertions.iter().copied());
+        let all: Vec<Term> =
+            asserted.chain(assumptions.iter().copied()).chain(terms.iter().copied()).collect();
+        Ok(self.solver.model(&all))
+    }
+
+    fn get_model(&self, out: &mut impl Write) -> Result<()> {
+        let store = self.store;
+        let constants: Vec<(Fun, Term)> = self
+            .frames
+            .iter()
+            .flat_map(|frame| &frame.constants)
+            .map(|&fun| (fun, store.app(Op::Apply(fun), &[]).expect("constants take no arguments")))
+            .collect();
+        let terms: Vec<Term> = constants.iter().map(|&(_, term)| term).collect();
+        let model = self.model(&terms)?;
+        writeln!(out, "(")?;
+        for (fun, term) in constants {
+            let decl = store.fun_decl(fun);
+            let (name, sort) = (store.display_symbol(decl.name), store.display_sort(decl.range));
+            let value = model.get(term).expect("the model has values for all constants");
+            writeln!(out, "  (define-fun {name} () {sort} {})", store.display_value(value))?;
+        }
+        Ok(writeln!(out, ")")?)
+    }
+
+    fn get_value(&self, terms: &[Term], out: &mut impl Write) -> Result<()> {
+        let store = self.store;
+        let model = self.model(terms)?;
+        let mut answer = String::new();
+        for (position, &term) in terms.iter().enumerate() {
+            let value = store.eval(term, &model);
+            let value =
+                value.map_err(|error: EvalError| Failure::Message(error.display(store).to_string()))?;
+            let space = if position == 0 { "" } else { "\n " };
+            answer.push_str(&format!("{space}({} {})", store.display(term), store.display_value(&value)));
+        }
+        Ok(writeln!(out, "({answer})")?)
+    }
+
+    fn get_unsat_core(&self, out: &mut impl Write) -> Result<()> {
+        if !self.options.unsat_cores {
+            return failure("cores need the option :produce-unsat-cores");
+        }
+        let State::Unsat { .. } = &self.state else {
+            return failure("a core is there after the answer unsat only");
+        };
+        let core = self.solver.core();
+        let named = self.frames.iter().flat_map(|frame| &frame.named);
+        let names = named.filter(|(_, term)| core.contains(term)).map(|&(name, _)| self.store.name(name));
+        Ok(writeln!(out, "({})", joined(names.map(DisplaySymbol)))?)
+    }
+
+    fn get_unsat_assumptions(&self, out: &mut impl Write) -> Result<()> {
+        let State::Unsat { assumptions } = &self.state else {
+            return failure("assumptions at fault are there after the answer unsat only");
+        };
+        let core = self.solver.core();
+        let failed = assumptions.iter().filter(|term| core.contains(term));
+        Ok(writeln!(out, "({})", joined(failed.map(|&term| self.store.display(term))))?)
+    }
+
+    fn get_assertions(&self, out: &mut impl Write) -> Result<()> {
+        let assertions = self.frames.iter().flat_map(|frame| &frame.assertions);
+        Ok(writeln!(out, "({})", joined(assertions.map(|&term| self.store.display(term))))?)
+    }
+
+    fn get_info(&self, keyword: &str, out: &mut impl Write) -> Result<()> {
+        let value = match (keyword, &self.state) {
+            (":name", _) => "\"Shofar\"".to_owned(),
+            (":version", _) => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
+            (":authors", _) => "\"The Shofar developers\"".to_owned(),
+            (":error-behavior", _) => "continued-execution".to_owned(),
+            (":assertion-stack-levels", _) => (self.frames.len() - 1).to_string(),
+            (":reason-unknown", State::Unknown(reason)) => format!("\"{}\"", reason.replace('"', "\"\"")),
+            (":reason-unknown", _) => return failure("the last answer was not unknown"),
+            _ => return Ok(writeln!(out, "unsupported")?),
+        };
+        Ok(writeln!(out, "({keyword} {value})")?)
+    }
+}
+
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Budget => "the budget is used up",
+        Reason::Cancelled => "cancelled",
+        Reason::Deadline => "timeout",
+        Reason::Incomplete => "incomplete",
+    }
+}
+
+fn joined(items: impl Iterator<Item = impl fmt::Display>) -> String {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// The commands of a stream, one by one.
+pub struct Commands<R> {
+    input: R,
+    /// Read and not handed out.
+    buffer: Vec<u8>,
+    /// How far the buffer has been looked at, and what was open there.
+    position: usize,
+    depth: usize,
+    inside: Inside,
+}
+
+/// What the text before a position leaves open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    Comment,
+    String,
+    Quoted,
+}
+
+impl<R: BufRead> Commands<R> {
+    /// The commands of an input.
+    pub fn new(input: R) -> Self {
+        Commands { input, buffer: Vec::new(), position: 0, depth: 0, inside: Inside::Nothing }
+    }
+
+    /// The text of the next command, or what is left at the end of the input; `None` after that.
+    pub fn next_command(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            while let Some(&byte) = self.buffer.get(self.position) {
+                self.position += 1;
+                if self.ends_command(byte) {
+                    return Ok(Some(self.take()));
+                }
+            }
+            let chunk = self.input.fill_buf()?;
+            if chunk.is_empty() {
+                let rest = self.take();
+                return Ok((!rest.is_empty()).then_some(rest));
+            }
+            let length = chunk.len();
+            self.buffer.extend_from_slice(chunk);
+            self.input.consume(length);
+        }
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        let rest = self.buffer.split_off(self.position);
+        self.position = 0;
+        self.depth = 0;
+        std::mem::replace(&mut self.buffer, rest)
+    }
+
+    /// Whether a command is complete with this byte. Outside of parentheses each line is one, so that a stray
+    /// symbol is answered at once.
+    fn ends_command(&mut self, byte: u8) -> bool {
+        match (self.inside, byte) {
+            (Inside::Comment, b'\n') | (Inside::String, b'"') | (Inside::Quoted, b'|') => {
+                self.inside = Inside::Nothing;
+            }
+            (Inside::Comment | Inside::String | Inside::Quoted, _) => {}
+            (Inside::Nothing, b';') => self.inside = Inside::Comment,
+            (Inside::Nothing, b'"') => self.inside = Inside::String,
+            (Inside::Nothing, b'|') => self.inside = Inside::Quoted,
+            (Inside::Nothing, b'(') => self.depth += 1,
+            (Inside::Nothing, b')') => {
+                self.depth = self.depth.saturating_sub(1);
+                return self.depth == 0;
+            }
+            (Inside::Nothing, b'\n') => return self.depth == 0,
+            (Inside::Nothing, _) => {}
+        }
+        false
+    }
+}
