@@ -3,6 +3,7 @@
 mod convert;
 mod info;
 mod input;
+mod smt;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ struct Arguments {
 enum Command {
     Info(info::Arguments),
     Convert(convert::Arguments),
+    Smt(smt::Arguments),
 }
 
 /// What ends a command early.
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Info(arguments) => info::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
+        Command::Smt(arguments) => smt::run(arguments, &mut out),
     };
     let message = match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => return ExitCode::SUCCESS,

@@ -135,3 +135,52 @@ fn z3_agrees_on_converted_examples() {
         }
     }
 }
+
+#[test]
+fn a_script_is_answered_command_by_command() {
+    let script = b"(set-logic QF_LIRA)(set-option :produce-unsat-cores true)
+        (declare-const x Int)(declare-const |y z| Real)(define-fun twice ((n Int)) Int (* 2 n))
+        (assert (! (> (twice x) 7) :named big))(assert (! (< |y z| (to_real x)) :named below))
+        (check-sat)(get-value (x (+ x 1)))
+        (push 1)(declare-const b Bool)(assert (! (< x 3) :named small))(check-sat)(get-unsat-core)(pop 1)
+        (check-sat-assuming ((= (mod x 5) 2) (< x 6)))(get-unsat-assumptions)
+        (check-sat-assuming ((= x 4) (= |y z| 3.5)))(get-model)
+        (assert (b 1))(assert (> x \"a\"))(foo)(pop 3)
+        (assert (= (* x x) 2))(check-sat)(get-info :reason-unknown)
+        (echo \"say \"\"x\"\"\")(get-info :name)(reset)(assert x)(exit)(check-sat)";
+    let output = shofar(&["smt"], script);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(
+        stdout(&output),
+        "sat\n((x 4)\n ((+ x 1) 5))\nunsat\n(big small)\nunsat\n((= (mod x 5) 2) (< x 6))\nsat\n(\n  \
+         (define-fun x () Int 4)\n  (define-fun |y z| () Real (/ 7.0 2.0))\n)\n\
+         (error \"undeclared symbol `b`\")\n(error \"expected a term, found a string\")\n\
+         (error \"unknown command `foo`\")\n(error \"cannot pop 3 of 0 levels\")\nunknown\n\
+         (:reason-unknown \"non-linear arithmetic: not supported, as in (* x x)\")\n\
+         \"say \"\"x\"\"\"\n(:name \"Shofar\")\n(error \"undeclared symbol `x`\")\n"
+    );
+}
+
+#[test]
+fn an_answer_comes_before_the_next_command_is_there() {
+    use std::io::{BufRead, BufReader};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shofar"))
+        .args(["smt", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for (command, answer) in [
+        ("(declare-const x Real) (assert (< x 0.0)) (check-sat)", "sat"),
+        ("(check-sat-assuming\n  ((>= x 1.0)))", "unsat"),
+        ("stray", "(error \"expected a command, found `stray`\")"),
+        ("(get-info :error-behavior)", "(:error-behavior continued-execution)"),
+    ] {
+        writeln!(stdin, "{command}").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), answer);
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,55 @@
+//! `shofar smt`: the SMT solver by itself.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::time::{Duration, Instant};
+
+use shofar_logic::TermStore;
+use shofar_smt::sat::Limits;
+use shofar_smt::script::{Commands, Progress, Script};
+
+use crate::Failure;
+
+/// Executes an SMT-LIB script.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// An SMT-LIB script; `-` is standard input, which is answered command by command.
+    #[arg(default_value = "-")]
+    file: String,
+
+    /// Seconds after which each query is answered with unknown.
+    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let input: Box<dyn BufRead> = if arguments.file == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&arguments.file);
+        let file =
+            file.map_err(|error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file)))?;
+        Box::new(BufReader::new(file))
+    };
+    let store = TermStore::new();
+    let mut script = Script::new(&store);
+    let mut commands = Commands::new(input);
+    let unreadable =
+        |error: io::Error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file));
+    while let Some(command) = commands.next_command().map_err(unreadable)? {
+        let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let limits = Limits { deadline, ..Limits::default() };
+        let progress = script.execute(&command, &limits, out)?;
+        // Whoever drives the solver waits for the answer.
+        out.flush()?;
+        if progress == Progress::Exit {
+            break;
+        }
+    }
+    Ok(())
+}
