@@ -184,3 +184,14 @@ fn an_answer_comes_before_the_next_command_is_there() {
     drop(stdin);
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn numbers_that_nobody_can_compute_are_refused() {
+    let mut script = String::from("(declare-const x Int)(assert (let ((a0 9999)) ");
+    for level in 1..80 {
+        script.push_str(&format!("(let ((a{level} (* a{0} a{0}))) ", level - 1));
+    }
+    script.push_str(&format!("(< x a79){})(check-sat)", ")".repeat(80)));
+    let output = shofar(&["smt"], script.as_bytes());
+    assert_eq!(stdout(&output), "(error \"the numbers in this term are too large to compute with\")\nsat\n");
+}

@@ -14,6 +14,9 @@ use crate::purify::Unsupported;
 use crate::sat::{Limits, Outcome, Reason};
 use crate::solver::Solver;
 
+/// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
+const MOST_BITS: u64 = 1 << 22;
+
 /// Whether there is more to execute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
@@ -141,6 +144,7 @@ impl<'a> Script<'a> {
             "assert" => {
                 let formula = reader.formula()?;
                 reader.close()?;
+                check_magnitude(store, &[formula])?;
                 let name = reader.take_named().into_iter().find(|&(_, term)| term == formula);
                 self.assert(formula, name.map(|(name, _)| name));
             }
@@ -157,6 +161,7 @@ impl<'a> Script<'a> {
             "check-sat-assuming" => {
                 let assumptions = reader.terms()?;
                 reader.close()?;
+                check_magnitude(store, &assumptions)?;
                 if assumptions.iter().any(|&term| store.sort_of(term) != Sort::BOOL) {
                     return failure("assumptions must be formulas");
                 }
@@ -166,6 +171,7 @@ impl<'a> Script<'a> {
             "get-value" => {
                 let terms = reader.terms()?;
                 reader.close()?;
+                check_magnitude(store, &terms)?;
                 self.get_value(&terms, out)?;
                 return Ok(Progress::Continue);
             }
@@ -360,6 +366,13 @@ impl<'a> Script<'a> {
         };
         Ok(writeln!(out, "({keyword} {value})")?)
     }
+}
+
+fn check_magnitude(store: &TermStore, terms: &[Term]) -> Result<()> {
+    if terms.iter().any(|&term| store.magnitude(term) > MOST_BITS) {
+        return failure("the numbers in this term are too large to compute with");
+    }
+    Ok(())
 }
 
 fn words(reason: Reason) -> &'static str {

@@ -92,6 +92,8 @@
 //!   many lists, of a total length that is quadratic in the chain.
 //! - The order of arguments is that of creation. It is the same in each run of one thread, but means nothing.
 //!
+//! - Numbers are computed as large as they get; [`magnitude`](TermStore::magnitude) tells beforehand how large.
+//!
 //! Sorts are the caller's duty in all methods but [`build`](TermStore::build). A call with arguments of wrong
 //! sorts is a mistake of the program and panics.
 
@@ -100,6 +102,7 @@ mod array;
 mod bitvec;
 mod boolean;
 mod datatype;
+mod magnitude;
 mod normalize;
 
 pub use normalize::Normalizer;
