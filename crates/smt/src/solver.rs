@@ -10,10 +10,8 @@
 //! search               CDCL, with linear arithmetic as its theory          sat/, theory/linear.rs
 //! ```
 //!
-//! Frames are activation literals: the clauses of a formula that is asserted in a frame carry the frame's literal,
-//! queries assume the literals of the open frames, and leaving a frame makes its literal false for good.
-//! Definitions of fresh symbols and gates hold in any case and carry none, so they may be kept; the stages remember
-//! them and do not give them twice.
+//! Frames are those of the search. Definitions of fresh symbols and gates hold in any case, so they go to the search
+//! outside of all frames; the stages remember them and do not give them twice.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::build::Normalizer;
@@ -33,8 +31,6 @@ pub struct Solver<'a> {
     purifier: Purifier<'a>,
     cnf: Cnf<'a>,
     search: sat::Solver<LinearArithmetic>,
-    /// The literals of the open frames.
-    frames: Vec<Lit>,
     /// The numbers of arithmetic variables and constants.
     numbers: FxHashMap<Term, arith::Var>,
     /// Boolean variables and constants, with their variables in the search.
@@ -52,7 +48,6 @@ impl<'a> Solver<'a> {
             purifier: Purifier::new(store),
             cnf: Cnf::new(store),
             search: sat::Solver::with_theory(LinearArithmetic::default(), 0),
-            frames: Vec::new(),
             numbers: FxHashMap::default(),
             booleans: Vec::new(),
             assumptions: Vec::new(),
@@ -61,21 +56,20 @@ impl<'a> Solver<'a> {
 
     /// Opens a frame.
     pub fn push(&mut self) {
-        self.frames.push(self.search.new_var().positive());
+        self.search.push();
     }
 
     /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
     pub fn pop(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            self.search.add_clause(&[!frame]);
+        if self.search.depth() > 0 {
+            self.search.pop();
         }
     }
 
     /// Asserts a formula, as written or normal, in the innermost open frame.
     pub fn assert(&mut self, formula: Term) -> Result<(), Unsupported> {
         let formula = self.prepare(formula)?;
-        let guard = self.frames.last().map(|&frame| !frame);
-        self.cnf.assert(formula, &mut Sink { search: &mut self.search, guard });
+        self.cnf.assert(formula, &mut Sink { search: &mut self.search, permanent: false });
         self.define_atoms();
         Ok(())
     }
@@ -85,14 +79,12 @@ impl<'a> Solver<'a> {
         self.assumptions.clear();
         for &assumption in assumptions {
             let formula = self.prepare(assumption)?;
-            let literal = self.cnf.literal(formula, &mut Sink { search: &mut self.search, guard: None });
+            let literal = self.cnf.literal(formula, &mut Sink { search: &mut self.search, permanent: true });
             self.define_atoms();
             self.assumptions.push((assumption, literal));
         }
         self.search.theory_mut().start_query();
-        let literals =
-            self.frames.iter().copied().chain(self.assumptions.iter().map(|&(_, literal)| literal));
-        let literals: Vec<Lit> = literals.collect();
+        let literals: Vec<Lit> = self.assumptions.iter().map(|&(_, literal)| literal).collect();
         Ok(self.search.solve_within(&literals, limits))
     }
 
@@ -141,7 +133,7 @@ impl<'a> Solver<'a> {
         let Purified { formula, definitions } = self.purifier.purify(normal)?;
         for definition in definitions {
             let definition = self.without_equalities(definition);
-            self.cnf.assert(definition, &mut Sink { search: &mut self.search, guard: None });
+            self.cnf.assert(definition, &mut Sink { search: &mut self.search, permanent: true });
         }
         self.define_atoms();
         Ok(self.without_equalities(formula))
@@ -207,10 +199,11 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Takes clauses to the search; those of a formula in a frame carry its guard.
+/// Takes clauses to the search.
 struct Sink<'s> {
     search: &'s mut sat::Solver<LinearArithmetic>,
-    guard: Option<Lit>,
+    /// Whether what is asserted is asserted for good.
+    permanent: bool,
 }
 
 impl Clauses for Sink<'_> {
@@ -219,16 +212,14 @@ impl Clauses for Sink<'_> {
     }
 
     fn define(&mut self, clause: &[Lit]) {
-        self.search.add_clause(clause);
+        self.search.add_permanent_clause(clause);
     }
 
     fn assert(&mut self, clause: &[Lit]) {
-        match self.guard {
-            None => self.search.add_clause(clause),
-            Some(guard) => {
-                let guarded: Vec<Lit> = clause.iter().copied().chain([guard]).collect();
-                self.search.add_clause(&guarded);
-            }
+        if self.permanent {
+            self.search.add_permanent_clause(clause);
+        } else {
+            self.search.add_clause(clause);
         }
     }
 }

@@ -251,12 +251,21 @@ impl<T: Theory> Solver<T> {
     /// Adds a clause, in any order and with any repetition of literals; the empty one is false. It belongs to the
     /// innermost open frame.
     pub fn add_clause(&mut self, lits: &[Lit]) {
+        self.add_guarded(lits, self.guard());
+    }
+
+    /// As [`add_clause`](Self::add_clause), but the clause belongs to no frame and outlives all of them.
+    pub fn add_permanent_clause(&mut self, lits: &[Lit]) {
+        self.add_guarded(lits, None);
+    }
+
+    fn add_guarded(&mut self, lits: &[Lit], guard: Option<Lit>) {
         if !self.consistent {
             return;
         }
         self.clause.clear();
         self.clause.extend_from_slice(lits);
-        self.clause.extend(self.guard());
+        self.clause.extend(guard);
         if let Intake::Conflict(_) = self.take_in(None) {
             // Both watched literals are of the current level: one level below, the clause is open.
             self.backtrack(self.trail.level() - 1);
