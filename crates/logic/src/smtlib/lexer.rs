@@ -154,11 +154,6 @@ impl<'t> Lexer<'t> {
         self.start
     }
 
-    /// The text being read.
-    pub fn text(&self) -> &'t [u8] {
-        self.text
-    }
-
     /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {

@@ -13,8 +13,7 @@
 //! - L1: the kernel has one level for each level of the search.
 //! - L2: the reason of every bound is the code of the true literal that asserted it.
 
-use rustc_hash::FxHashMap;
-use shofar_logic::number::{Integer, Rational};
+use shofar_logic::number::Rational;
 
 use super::arith::{self, Budget, Config, Conflict, DeltaRational, Outcome, Reason, Side, Simplex};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
@@ -38,8 +37,6 @@ pub struct LinearArithmetic {
     atoms: Vec<Option<Atom>>,
     /// The integer variables that may have to be branched on.
     integers: Vec<arith::Var>,
-    /// The atoms made by branching, `x <= k`.
-    branches: FxHashMap<(arith::Var, Integer), Var>,
     /// Branches since the query began.
     branched: usize,
     /// The conflict found when a literal was asserted.
@@ -59,7 +56,6 @@ impl Default for LinearArithmetic {
             simplex: Simplex::new(Config::default()),
             atoms: Vec::new(),
             integers: Vec::new(),
-            branches: FxHashMap::default(),
             branched: 0,
             conflict: None,
         }
@@ -128,13 +124,9 @@ impl LinearArithmetic {
             return;
         }
         self.branched += 1;
+        // Had this atom been made before, it would be assigned, and the bound would exclude the fraction.
         let floor = self.simplex.value(var).floor();
-        debug_assert!(
-            !self.branches.contains_key(&(var, floor.clone())),
-            "an atom that is assigned excludes the fraction"
-        );
         let atom = answers.new_atom();
-        self.branches.insert((var, floor.clone()), atom);
         self.add_atom(atom, var, (Side::Upper, DeltaRational::from(Rational::from(floor))));
     }
 }
