@@ -37,6 +37,7 @@ pub struct Assignment {
     values: FxHashMap<Term, Value>,
     functions: FxHashMap<Fun, Interpretation>,
     open_cases: FxHashMap<(Op, Box<[Value]>), Value>,
+    open_defaults: FxHashMap<Op, Value>,
 }
 
 /// What a declared function means.
@@ -91,9 +92,15 @@ impl Assignment {
         self.open_cases.insert((op, args.into()), value);
     }
 
+    /// Gives a value to all other applications of the operator that SMT-LIB leaves open.
+    pub fn set_open_default(&mut self, op: Op, value: Value) {
+        self.open_defaults.insert(op, value);
+    }
+
     /// The value given to an application that SMT-LIB leaves open.
     pub fn open_case(&self, op: Op, args: &[Value]) -> Option<&Value> {
-        if self.open_cases.is_empty() { None } else { self.open_cases.get(&(op, args.into())) }
+        let case = if self.open_cases.is_empty() { None } else { self.open_cases.get(&(op, args.into())) };
+        case.or_else(|| self.open_defaults.get(&op))
     }
 }
 
@@ -790,6 +797,21 @@ mod tests {
         assert_eq!(store.eval(term, &assignment), Err(EvalError::WrongSort(term)));
         let quantifier = app(&store, Op::Forall, &[x, Term::TRUE]);
         assert_eq!(store.eval(quantifier, &assignment), Err(EvalError::Quantifier(quantifier)));
+    }
+
+    #[test]
+    fn open_cases_without_a_value_of_their_own_have_the_default_of_the_operator() {
+        let store = TermStore::new();
+        let zero = store.int(0);
+        let [one, two] = [1, 2].map(|n| app(&store, Op::IntDiv, &[store.int(n), zero]));
+        let mut assignment = Assignment::new();
+        let int = |n: i64| Value::Int(n.into());
+        assignment.set_open_case(Op::IntDiv, &[int(1), int(0)], int(5));
+        assert_eq!(store.eval(two, &assignment), Err(EvalError::Unspecified(two)));
+        assignment.set_open_default(Op::IntDiv, int(7));
+        assert_eq!((store.eval(one, &assignment), store.eval(two, &assignment)), (Ok(int(5)), Ok(int(7))));
+        let rest = app(&store, Op::Mod, &[zero, zero]);
+        assert_eq!(store.eval(rest, &assignment), Err(EvalError::Unspecified(rest)));
     }
 
     #[test]

@@ -36,6 +36,11 @@ impl Substitution {
         self.map.insert(symbol, replacement);
     }
 
+    /// Leaves a symbol in its place.
+    pub fn remove(&mut self, symbol: Term) {
+        self.map.remove(&symbol);
+    }
+
     /// What is put in the place of a symbol.
     pub fn get(&self, symbol: Term) -> Option<Term> {
         self.map.get(&symbol).copied()

@@ -18,7 +18,7 @@
 //! second.
 
 use std::hash::{BuildHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
@@ -52,6 +52,8 @@ pub(crate) struct Node {
     op: Op,
     sort: Sort,
     content: Content,
+    /// Whether normalising the term was found to give the term. Nothing but time depends on it.
+    is_normal: AtomicBool,
     args: SmallVec<[Term; 4]>,
 }
 
@@ -260,6 +262,17 @@ impl TermStore {
         self.nodes.get(term.0).content.predicate
     }
 
+    /// Whether the term is known to be its own normal form.
+    #[inline]
+    pub(crate) fn is_known_normal(&self, term: Term) -> bool {
+        self.nodes.get(term.0).is_normal.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that the term is its own normal form.
+    pub(crate) fn set_known_normal(&self, term: Term) {
+        self.nodes.get(term.0).is_normal.store(true, Ordering::Relaxed);
+    }
+
     /// The value of an `Int` or `Real` numeral.
     pub fn numeral(&self, term: Term) -> Option<&Rational> {
         match self.op(term) {
@@ -353,7 +366,8 @@ impl TermStore {
                     content.quantifier |= part.quantifier;
                     content.predicate |= part.predicate;
                 }
-                Ok(Node { op, sort, content, args: SmallVec::from_slice(args) })
+                let is_normal = AtomicBool::new(false);
+                Ok(Node { op, sort, content, is_normal, args: SmallVec::from_slice(args) })
             },
         )?;
         Ok(Term(index))
@@ -372,7 +386,13 @@ impl TermStore {
         let (index, _) = self.nodes.intern(
             hasher.finish(),
             |node| node.op == op && node.sort == sort,
-            || Node { op, sort, content: Content::PLAIN, args: SmallVec::new() },
+            || Node {
+                op,
+                sort,
+                content: Content::PLAIN,
+                is_normal: AtomicBool::new(true),
+                args: SmallVec::new(),
+            },
         );
         Term(index)
     }

@@ -12,6 +12,9 @@
 //! modulo two. A region of sums ends where a normal form is known already, which changes nothing of the result.
 //! Junctions are seen as a whole in any case: what a part absorbs would depend on what was asked before
 //! otherwise.
+//!
+//! That a term is its own normal form is remembered in the store, so that a new normaliser need not find it out
+//! again: for normal terms, which is what engines work with, normalising is one look.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -59,6 +62,9 @@ impl<'a> Normalizer<'a> {
                 }
                 None => {
                     let normal = self.close(frame);
+                    if normal == frame.term {
+                        self.store.set_known_normal(normal);
+                    }
                     self.cache.insert(frame.term, normal);
                     stack.pop();
                 }
@@ -71,6 +77,7 @@ impl<'a> Normalizer<'a> {
     fn known(&self, term: Term) -> Option<Term> {
         match self.store.op(term) {
             Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False => Some(term),
+            _ if self.store.is_known_normal(term) => Some(term),
             _ => self.cache.get(&term).copied(),
         }
     }
