@@ -237,7 +237,7 @@ impl Counting {
         self.asserted[..prefix].iter().filter(is_counted).take(bound + 1).copied().collect()
     }
 
-    fn check_bounds(&mut self, answers: &mut Answers) {
+    fn check_bounds(&mut self, answers: &mut Answers<'_>) {
         for constraint in 0..self.at_most.len() {
             let lits = self.true_lits(constraint, self.asserted.len());
             let (bound, vars) = &self.at_most[constraint];
@@ -258,7 +258,7 @@ impl Counting {
         }
     }
 
-    fn check_parity(&mut self, answers: &mut Answers) {
+    fn check_parity(&mut self, answers: &mut Answers<'_>) {
         for index in 0..self.even.len() {
             let vars = &self.even[index];
             let lits: Vec<Lit> =
@@ -315,7 +315,7 @@ impl Theory for Counting {
         self.violated = None;
     }
 
-    fn check(&mut self, effort: Effort, answers: &mut Answers) {
+    fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
         if let Some(constraint) = self.violated {
             answers.conflict(&self.true_lits(constraint, self.asserted.len()), Certificate(0));
             return;
@@ -430,7 +430,7 @@ fn a_theory_may_give_up() {
         }
         fn push_level(&mut self) {}
         fn pop_levels(&mut self, _count: u32) {}
-        fn check(&mut self, effort: Effort, answers: &mut Answers) {
+        fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
             if effort == Effort::Final {
                 answers.give_up();
             }

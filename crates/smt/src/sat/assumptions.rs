@@ -17,6 +17,8 @@
 //! Popped frames are retired many at a time: `-f` is made a unit, which satisfies all clauses that depend on the frame,
 //! these are collected, and as no clause contains the variable any more, it serves for a new frame.
 
+use rustc_hash::FxHashSet;
+
 use super::literal::{Lit, Var};
 use super::theory::Theory;
 use super::trail::Antecedent;
@@ -86,6 +88,7 @@ impl<T: Theory> Solver<T> {
         self.collect();
         let vars: Vec<Var> = self.frames.popped.drain(..).map(Lit::var).collect();
         self.trail.forget(&vars, &mut self.asserted);
+        self.agreed = self.asserted;
         self.cleaned = self.trail.lits().len();
         self.frames.unused.extend(vars);
     }
@@ -104,11 +107,17 @@ impl<T: Theory> Solver<T> {
         self.statistics.kept_assumptions += u64::from(self.trail.level().min(common as u32));
     }
 
+    /// Whether assumptions are left that have no level yet.
+    #[inline]
+    pub(super) fn is_assuming(&self) -> bool {
+        (self.trail.level() as usize) < self.assumptions.len()
+    }
+
     /// What to do at a fixpoint: assume the next assumption, or decide a variable.
     pub(super) fn next_decision(&mut self) -> Next {
         while let Some(&assumption) = self.assumptions.get(self.trail.level() as usize) {
             match self.trail.value(assumption) {
-                1 => self.push_level(),
+                1 => self.trail.push_level(),
                 0 => return Next::Assume(assumption),
                 _ => return Next::Failed(assumption),
             }
@@ -131,7 +140,9 @@ impl<T: Theory> Solver<T> {
     pub(super) fn find_core(&mut self, failed: Lit) {
         let mut core = std::mem::take(&mut self.core);
         self.analyze_final(failed, &mut core);
-        core.retain(|lit| !self.frames.open.contains(lit));
+        // A frame's literal is never the caller's: no one but us knows its variable.
+        let frames: FxHashSet<Lit> = self.frames.open.iter().copied().collect();
+        core.retain(|lit| !frames.contains(lit));
         self.core = core;
     }
 

@@ -34,7 +34,10 @@ impl<T: Theory> Solver<T> {
             }
             match trail.antecedent(lit.var()) {
                 Antecedent::None => assert!(starts_level, "T2: {lit:?} is within a level"),
-                Antecedent::Theory(_) => assert!(!starts_level, "T2: {lit:?} starts a level"),
+                Antecedent::Theory(_) => {
+                    let is_assumed = level as usize == self.assumptions.len();
+                    assert!(!starts_level || is_assumed, "T2: {lit:?} starts a level");
+                }
                 Antecedent::Clause(clause) => {
                     assert!(!self.arena.is_garbage(clause), "T2: the antecedent of {lit:?} was deleted");
                     assert!(self.arena.lits(clause).any(|other| other == lit), "T2: {lit:?} is not implied");

@@ -7,6 +7,10 @@
 //! [ id | activity | glue, use counter, flags | size | literal 0 | literal 1 | ... ]
 //! ```
 //!
+//! Only redundant clauses have an activity. Of the others the word is the place where the last search for a literal
+//! to watch ended; the next one goes on there (Gent, "Optimal Implementation of Watched Literals and More General
+//! Techniques", JAIR 2013). Always starting at the front would be quadratic for clauses with a million literals.
+//!
 //! - A1: the clauses lie one behind the other; walking the arena from its start by sizes meets each of them.
 //! - A2: ids grow in the order of creation and belong to the clause for life; references ([`ClauseRef`]) change
 //!   when the arena is compacted. A proof log names clauses by their ids.
@@ -103,12 +107,15 @@ impl Arena {
         self.words[start..start + self.size(clause)].iter().map(|&code| Lit::from_code(code))
     }
 
-    /// The codes of the literals, to be permuted.
+    /// The codes of the literals, to be permuted; and, for a clause that has no activity, the place where the last
+    /// search among those behind the first two ended.
     #[inline]
-    pub(super) fn codes_mut(&mut self, clause: ClauseRef) -> &mut [u32] {
-        let words = &mut self.words[clause.at(SIZE)..];
-        let (size, rest) = words.split_first_mut().expect("a header precedes the literals");
-        &mut rest[..*size as usize]
+    pub(super) fn codes_mut(&mut self, clause: ClauseRef) -> (&mut [u32], Option<&mut u32>) {
+        let [activity, flags, size, rest @ ..] = &mut self.words[clause.at(ACTIVITY)..] else {
+            unreachable!("a header precedes the literals")
+        };
+        let place = (*flags & REDUNDANT == 0).then_some(activity);
+        (&mut rest[..*size as usize], place)
     }
 
     /// The number that the clause keeps for life (A2).

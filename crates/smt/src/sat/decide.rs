@@ -10,7 +10,7 @@
 //! the rounding of floats.
 //!
 //! - D1: every unassigned decision variable is in the heap. (Assigned ones may be; they are dropped when met.)
-//! - D2: no entry of the heap is more active than its parent.
+//! - D2: no entry of the heap comes before its parent.
 
 use super::literal::{Lit, Var};
 
@@ -116,22 +116,37 @@ impl Order {
         self.increment += self.increment / 20;
         if self.increment > MAX_INCREMENT {
             self.increment >>= RESCALE_SHIFT;
-            // Shifting is monotone: D2 is kept.
             for activity in &mut self.activity {
                 *activity >>= RESCALE_SHIFT;
+            }
+            // Variables have become equals, and the older ones come first now.
+            for at in (0..self.heap.len() / 2).rev() {
+                self.sift_down(at);
             }
         }
     }
 
     /// Takes the most active decision variable for which `is_open` holds from the heap.
     pub(super) fn pop(&mut self, is_open: impl Fn(Var) -> bool) -> Option<Var> {
+        let var = self.peek(is_open)?;
+        self.remove_first();
+        Some(var)
+    }
+
+    /// The variable that [`pop`](Self::pop) would take.
+    pub(super) fn peek(&mut self, is_open: impl Fn(Var) -> bool) -> Option<Var> {
         loop {
             let var = Var::from_index(*self.heap.first()? as usize);
-            self.remove_first();
             if self.eligible[var.index()] && is_open(var) {
                 return Some(var);
             }
+            self.remove_first();
         }
+    }
+
+    /// Whether the first variable would be decided before the second.
+    pub(super) fn precedes(&self, first: Var, second: Var) -> bool {
+        self.comes_before(first.index() as u32, second.index() as u32)
     }
 
     #[inline]
@@ -152,14 +167,21 @@ impl Order {
         }
     }
 
+    /// Whether the first variable is to be decided before the second. Among equals it is the older one: what was made
+    /// together belongs together, and is best decided one after the other, so that a conflict takes back little else.
+    #[inline]
+    fn comes_before(&self, first: u32, second: u32) -> bool {
+        let (one, other) = (self.activity[first as usize], self.activity[second as usize]);
+        one > other || one == other && first < second
+    }
+
     #[inline]
     fn sift_up(&mut self, mut at: usize) {
         let var = self.heap[at];
-        let activity = self.activity[var as usize];
         while at > 0 {
             let parent = (at - 1) / 2;
             let above = self.heap[parent];
-            if self.activity[above as usize] >= activity {
+            if !self.comes_before(var, above) {
                 break;
             }
             self.heap[at] = above;
@@ -172,17 +194,16 @@ impl Order {
 
     fn sift_down(&mut self, mut at: usize) {
         let var = self.heap[at];
-        let activity = self.activity[var as usize];
         loop {
             let left = 2 * at + 1;
             let Some(&(mut below)) = self.heap.get(left) else { break };
             let mut child = left;
             if let Some(&right) = self.heap.get(left + 1)
-                && self.activity[right as usize] > self.activity[below as usize]
+                && self.comes_before(right, below)
             {
                 (child, below) = (left + 1, right);
             }
-            if self.activity[below as usize] <= activity {
+            if !self.comes_before(below, var) {
                 break;
             }
             self.heap[at] = below;
@@ -202,7 +223,7 @@ impl Order {
         }
         for (at, &var) in self.heap.iter().enumerate().skip(1) {
             let parent = self.heap[(at - 1) / 2];
-            assert!(self.activity[parent as usize] >= self.activity[var as usize], "D2 at {at}");
+            assert!(!self.comes_before(var, parent), "D2 at {at}");
         }
     }
 }

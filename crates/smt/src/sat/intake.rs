@@ -15,9 +15,10 @@
 //! So W2 and T2 hold as if the clause had been there all the time. Clauses of one literal hold at level 0.
 
 use super::clause::ClauseRef;
+use super::limits::Poll;
 use super::literal::Lit;
 use super::propagate::Propagation;
-use super::theory::{Effort, Lemma, LemmaKind, Theory};
+use super::theory::{Answers, Effort, LemmaKind, Theory};
 use super::trail::Antecedent;
 use super::{KEPT_LEMMA, Solver};
 
@@ -117,30 +118,55 @@ impl<T: Theory> Solver<T> {
     /// is something to propagate, to take in, or to decide.
     ///
     /// Before: clauses are propagated, and all lemmas taken in.
-    pub(super) fn consult_theory(&mut self, effort: Effort) -> bool {
-        debug_assert!(self.answers.lemmas.is_empty());
-        if !self.assert_to_theory() && effort == Effort::Fast {
+    pub(super) fn consult_theory(&mut self, effort: Effort, poll: &Poll<'_>) -> bool {
+        debug_assert!(self.inbox.lemmas.is_empty());
+        let any = self.assert_to_theory();
+        if !std::mem::take(&mut self.unchecked) && !any && effort == Effort::Fast {
             return false;
         }
         self.statistics.theory_checks += 1;
-        self.answers.propagations.clear();
-        self.answers.new_vars.clear();
-        self.answers.first_new = self.trail.num_vars();
-        self.answers.gave_up = false;
-        self.theory.check(effort, &mut self.answers);
-        let new_vars = std::mem::take(&mut self.answers.new_vars);
+        self.inbox.propagations.clear();
+        self.inbox.new_vars.clear();
+        self.inbox.decisions.clear();
+        self.inbox.first_new = self.trail.num_vars();
+        self.inbox.gave_up = false;
+        self.theory.check(effort, &mut Answers { inbox: &mut self.inbox, poll });
+        let new_vars = std::mem::take(&mut self.inbox.new_vars);
         for &is_atom in &new_vars {
             self.add_var(true, is_atom);
         }
-        let grown = !new_vars.is_empty();
-        self.answers.new_vars = new_vars;
-        let in_conflict = self.answers.lemmas.iter().any(|lemma| lemma.kind == LemmaKind::Conflict);
+        let mut grown = !new_vars.is_empty();
+        for &(var, decide) in &self.inbox.decisions {
+            self.order.set_eligible(var, decide);
+            grown |= decide;
+        }
+        self.inbox.new_vars = new_vars;
+        let in_conflict = self.inbox.has_conflict();
         debug_assert!(in_conflict || !self.clashed, "a clash must be followed by a conflict");
         let propagated = !in_conflict && self.take_propagations();
-        grown || propagated || !self.answers.lemmas.is_empty()
+        grown || propagated || !self.inbox.lemmas.is_empty()
     }
 
-    /// Asserts the atoms that became true; returns whether there were any. Stops at a clash.
+    /// Tells the theory what became true, and asks nothing. Returns whether that went well; otherwise there is a clash,
+    /// and the theory must be consulted.
+    pub(super) fn inform_theory(&mut self) -> bool {
+        let any = self.assert_to_theory();
+        self.unchecked |= any;
+        !self.clashed
+    }
+
+    /// Whether the theory's present model satisfies all atoms that became true, so that it need not be consulted.
+    pub(super) fn theory_agrees(&mut self) -> bool {
+        let Self { trail, is_atom, theory, agreed, .. } = self;
+        let news = &trail.lits()[*agreed..];
+        let agrees = news.iter().all(|lit| !is_atom[lit.var().index()] || theory.agrees(*lit));
+        if agrees {
+            *agreed = trail.lits().len();
+        }
+        agrees
+    }
+
+    /// Asserts the atoms that became true, at their levels; returns whether there were any. Stops at a clash.
     fn assert_to_theory(&mut self) -> bool {
         let mut any = self.clashed;
         while !self.clashed
@@ -148,18 +174,28 @@ impl<T: Theory> Solver<T> {
         {
             self.asserted += 1;
             if self.is_atom[lit.var().index()] {
+                self.open_theory_levels(self.trail.level_of(lit.var()));
                 any = true;
                 self.clashed = self.theory.assert(lit).is_err();
             }
         }
+        self.open_theory_levels(self.trail.level());
+        self.agreed = self.asserted;
         any
+    }
+
+    fn open_theory_levels(&mut self, level: u32) {
+        while self.theory_level < level {
+            self.theory.push_level();
+            self.theory_level += 1;
+        }
     }
 
     /// Puts the theory's propagations onto the trail. One that is false already becomes a clause to be taken in.
     fn take_propagations(&mut self) -> bool {
         let mut any = false;
-        for index in 0..self.answers.propagations.len() {
-            let (lit, token) = self.answers.propagations[index];
+        for index in 0..self.inbox.propagations.len() {
+            let (lit, token) = self.inbox.propagations[index];
             match self.trail.value(lit) {
                 0 => {
                     any = true;
@@ -172,9 +208,8 @@ impl<T: Theory> Solver<T> {
                 _ => {
                     // The other propagations belong to a level that this conflict takes back.
                     self.explain(lit, token);
-                    self.answers.lits.extend_from_slice(&self.analysis.explanation);
-                    let end = self.answers.lits.len();
-                    self.answers.lemmas.push(Lemma { end, kind: LemmaKind::Conflict });
+                    self.inbox.lits.extend_from_slice(&self.analysis.explanation);
+                    self.inbox.end_lemma(LemmaKind::Conflict);
                     return true;
                 }
             }
@@ -185,10 +220,10 @@ impl<T: Theory> Solver<T> {
     /// Takes in the lemmas that wait. Returns what keeps the search from propagating, if anything does; the remaining
     /// lemmas then wait for the next time.
     pub(super) fn take_in_lemmas(&mut self) -> Option<Propagation> {
-        while let Some(lemma) = self.answers.lemmas.get(self.next_lemma) {
-            let start = self.next_lemma.checked_sub(1).map_or(0, |before| self.answers.lemmas[before].end);
+        while let Some(lemma) = self.inbox.lemmas.get(self.next_lemma) {
+            let start = self.next_lemma.checked_sub(1).map_or(0, |before| self.inbox.lemmas[before].end);
             self.clause.clear();
-            self.clause.extend_from_slice(&self.answers.lits[start..lemma.end]);
+            self.clause.extend_from_slice(&self.inbox.lits[start..lemma.end]);
             self.next_lemma += 1;
             let size = self.clause.len() as u32;
             let glue = match lemma.kind {
@@ -207,8 +242,8 @@ impl<T: Theory> Solver<T> {
                 Intake::Refuted => return Some(Propagation::Refuted),
             }
         }
-        self.answers.lemmas.clear();
-        self.answers.lits.clear();
+        self.inbox.lemmas.clear();
+        self.inbox.lits.clear();
         self.next_lemma = 0;
         None
     }

@@ -1,17 +1,25 @@
 //! How long a query may take, and the counters by which that is measured.
 //!
 //! The search asks [`Solver::interrupted`] once in each round of its main loop, and nowhere else. A round is bounded:
-//! propagation pauses after some thousand literals. Conflicts and propagations are compared exactly, so that a budget
-//! ends a query at the same point in each run; clock and cancel flag are looked at once in about a thousand steps.
+//! propagation pauses after some thousand literals, and a theory asks the same [`Poll`] during long checks
+//! ([`Answers::interrupted`](super::Answers::interrupted)). Conflicts and propagations are compared exactly, so that a
+//! budget ends a query at the same point in each run; without a theory, clock, memory and cancel flag are looked at once
+//! in about a thousand steps.
+//!
+//! What an interrupted query has learnt stays, and the next one goes on from there.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::theory::Theory;
 use super::{Reason, Solver};
 
-/// Steps between two looks at the clock and the cancel flag.
+/// Steps between two looks at clock, memory and cancel flag.
 const POLL_INTERVAL: u64 = 1000;
+
+/// Time between two looks at the memory, for which the system has to be asked.
+const MEMORY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Bounds on one query. The default has none.
 #[derive(Clone, Copy, Default, Debug)]
@@ -22,6 +30,9 @@ pub struct Limits<'a> {
     pub propagations: Option<u64>,
     /// When to give up.
     pub deadline: Option<Instant>,
+    /// Gives up soon after the process has grown beyond so many bytes of resident memory. Where the system does not tell
+    /// how many it has, there is no such limit.
+    pub memory: Option<usize>,
     /// Gives up soon after another thread has set the flag.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -84,7 +95,7 @@ impl<T: Theory> Solver<T> {
 
     /// Whether the query has to end, and why.
     #[inline]
-    pub(super) fn interrupted(&mut self, limits: &Limits<'_>) -> Option<Reason> {
+    pub(super) fn interrupted(&mut self, poll: &Poll<'_>) -> Option<Reason> {
         let Statistics { conflicts, propagations, decisions, .. } = self.statistics;
         if conflicts > self.budget.max_conflicts || propagations > self.budget.max_propagations {
             return Some(Reason::Budget);
@@ -95,13 +106,64 @@ impl<T: Theory> Solver<T> {
             return None;
         }
         self.budget.next_poll = steps + POLL_INTERVAL;
-        if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            Some(Reason::Cancelled)
-        } else if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            Some(Reason::Deadline)
-        } else {
-            None
+        poll.interruption()
+    }
+}
+
+/// Looks at clock, memory and cancel flag on behalf of one query.
+pub(super) struct Poll<'a> {
+    limits: &'a Limits<'a>,
+    /// When to look at the memory next; only used with a limit on it.
+    next_memory: Cell<Option<Instant>>,
+    /// What was found. A query that has to end is not told otherwise later.
+    found: Cell<Option<Reason>>,
+}
+
+impl<'a> Poll<'a> {
+    pub(super) fn new(limits: &'a Limits<'a>) -> Self {
+        Poll { limits, next_memory: Cell::new(None), found: Cell::new(None) }
+    }
+
+    /// Whether the query has to end, and why.
+    #[inline]
+    pub(super) fn interruption(&self) -> Option<Reason> {
+        let Limits { deadline, memory, cancel, .. } = *self.limits;
+        if deadline.is_none() && memory.is_none() && cancel.is_none() {
+            return None;
         }
+        self.look(deadline, memory, cancel)
+    }
+
+    fn look(
+        &self,
+        deadline: Option<Instant>,
+        memory: Option<usize>,
+        cancel: Option<&AtomicBool>,
+    ) -> Option<Reason> {
+        let reason = self.found.get().or_else(|| {
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Some(Reason::Cancelled);
+            }
+            let now = (deadline.is_some() || memory.is_some()).then(Instant::now)?;
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                Some(Reason::Deadline)
+            } else if memory.is_some_and(|memory| self.exceeds(memory, now)) {
+                Some(Reason::Memory)
+            } else {
+                None
+            }
+        });
+        self.found.set(reason);
+        reason
+    }
+
+    /// Whether the process uses more memory, if it is time to look.
+    fn exceeds(&self, memory: usize, now: Instant) -> bool {
+        if self.next_memory.get().is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next_memory.set(now.checked_add(MEMORY_INTERVAL));
+        memory_stats::memory_stats().is_some_and(|stats| stats.physical_mem > memory)
     }
 }
 
@@ -131,6 +193,7 @@ mod tests {
             (Limits { conflicts: Some(0), ..Limits::default() }, Reason::Budget),
             (Limits { cancel: Some(&set), ..Limits::default() }, Reason::Cancelled),
             (Limits { deadline: Some(past), ..Limits::default() }, Reason::Deadline),
+            (Limits { memory: Some(1), ..Limits::default() }, Reason::Memory),
         ] {
             let (mut solver, _) = odd_cycle();
             assert_eq!(solver.solve_within(&[], &limits), Outcome::Unknown(reason));

@@ -60,6 +60,8 @@ mod check;
 
 pub use limits::{Limits, Statistics};
 pub use literal::{Lit, Var};
+#[cfg(test)]
+pub(crate) use theory::with_answers;
 pub use theory::{Answers, Certificate, Clash, Effort, NoTheory, Theory};
 
 use analyze::Analysis;
@@ -67,10 +69,11 @@ use assumptions::Frames;
 use clause::{Arena, ClauseRef};
 use decide::Order;
 use intake::Intake;
-use limits::Budget;
+use limits::{Budget, Poll};
 use propagate::{Propagation, Watches};
 use reduce::Reductions;
 use restart::Restarts;
+use theory::Inbox;
 use trail::{Antecedent, Trail};
 
 /// Lemmas of up to this many literals are never forgotten.
@@ -96,6 +99,8 @@ pub enum Reason {
     Cancelled,
     /// The deadline passed.
     Deadline,
+    /// The process uses more memory than allowed.
+    Memory,
     /// The theory could not decide an assignment.
     Incomplete,
 }
@@ -128,10 +133,16 @@ pub struct Solver<T: Theory = NoTheory> {
     // The theory's side of the search.
     /// Literals of the trail that the theory has been told (C1).
     asserted: usize,
+    /// The levels that the theory has opened (C1).
+    theory_level: u32,
+    /// Literals of the trail that the theory was told or agrees with.
+    agreed: usize,
     /// The theory found a contradiction when it was told the last of them.
     clashed: bool,
+    /// The theory was told literals that it has not checked.
+    unchecked: bool,
     /// What the theory said last; lemmas wait here until they are taken in.
-    answers: Answers,
+    inbox: Inbox,
     /// The first lemma that waits.
     next_lemma: usize,
 
@@ -191,8 +202,11 @@ impl<T: Theory> Solver<T> {
             reductions: Reductions::default(),
             cleaned: 0,
             asserted: 0,
+            theory_level: 0,
+            agreed: 0,
             clashed: false,
-            answers: Answers::default(),
+            unchecked: false,
+            inbox: Inbox::default(),
             next_lemma: 0,
             model: Vec::new(),
             core: Vec::new(),
@@ -248,6 +262,16 @@ impl<T: Theory> Solver<T> {
         self.trail.num_vars()
     }
 
+    /// The number of clauses with two literals at least, redundant ones included.
+    pub fn num_clauses(&self) -> usize {
+        self.arena.iter().count()
+    }
+
+    /// The number of those clauses that may be forgotten: learnt ones and lemmas.
+    pub fn num_redundant(&self) -> usize {
+        self.redundant.len()
+    }
+
     /// Adds a clause, in any order and with any repetition of literals; the empty one is false. It belongs to the
     /// innermost open frame.
     pub fn add_clause(&mut self, lits: &[Lit]) {
@@ -293,7 +317,7 @@ impl<T: Theory> Solver<T> {
         }
         self.assume(assumptions);
         self.restarts.restarted();
-        let outcome = self.search(limits);
+        let outcome = self.search(&Poll::new(limits));
         if outcome == Outcome::Sat {
             self.model.extend(self.trail.values().iter().step_by(2));
         }
@@ -338,12 +362,12 @@ impl<T: Theory> Solver<T> {
     }
 
     /// The main loop.
-    fn search(&mut self, limits: &Limits<'_>) -> Outcome {
+    fn search(&mut self, poll: &Poll<'_>) -> Outcome {
         loop {
-            if let Some(reason) = self.interrupted(limits) {
+            if let Some(reason) = self.interrupted(poll) {
                 return Outcome::Unknown(reason);
             }
-            match self.propagate() {
+            match self.propagate(poll) {
                 Propagation::Fixpoint => {}
                 Propagation::Paused => continue,
                 Propagation::Refuted => return Outcome::Unsat,
@@ -371,11 +395,13 @@ impl<T: Theory> Solver<T> {
                     return Outcome::Unsat;
                 }
                 Next::Complete => {
-                    if T::ACTIVE && self.consult_theory(Effort::Final) {
+                    if T::ACTIVE && self.consult_theory(Effort::Final, poll) {
                         continue;
                     }
-                    let gave_up = T::ACTIVE && self.answers.gave_up;
-                    return if gave_up { Outcome::Unknown(Reason::Incomplete) } else { Outcome::Sat };
+                    if T::ACTIVE && self.inbox.gave_up {
+                        return Outcome::Unknown(poll.interruption().unwrap_or(Reason::Incomplete));
+                    }
+                    return Outcome::Sat;
                 }
             }
         }
@@ -417,25 +443,27 @@ impl<T: Theory> Solver<T> {
         self.restarts.is_due() && self.trail.level() as usize > self.assumptions.len()
     }
 
-    /// Takes back all free decisions.
+    /// Takes back the free decisions, except for those that would be made again: the first ones, as long as each is
+    /// more active than all open variables (van der Tak, Ramos & Heule, "Reusing the Assignment Trail in CDCL
+    /// Solvers", JSAT 2011).
     fn restart(&mut self) {
         self.statistics.restarts += 1;
         self.restarts.restarted();
-        self.backtrack(self.assumptions.len() as u32);
+        let Self { trail, order, .. } = self;
+        let next = order.peek(|var| trail.value(var.positive()) == 0);
+        let stays = |level| {
+            let decision = trail.decision_above(level).var();
+            next.is_none_or(|next| order.precedes(decision, next))
+        };
+        let first = self.assumptions.len() as u32;
+        let kept = (first..trail.level()).take_while(|&level| stays(level)).count();
+        self.backtrack(first + kept as u32);
     }
 
     /// Makes a literal true at a new level.
     fn decide(&mut self, lit: Lit) {
-        self.push_level();
-        self.trail.assign(lit, Antecedent::None);
-    }
-
-    fn push_level(&mut self) {
         self.trail.push_level();
-        if T::ACTIVE {
-            debug_assert_eq!(self.asserted, self.trail.lits().len(), "C1");
-            self.theory.push_level();
-        }
+        self.trail.assign(lit, Antecedent::None);
     }
 
     /// Takes back all levels above `level`.
@@ -447,8 +475,12 @@ impl<T: Theory> Solver<T> {
         let Self { trail, order, .. } = self;
         trail.pop_to(level, |lit| order.undone(lit));
         if T::ACTIVE {
-            self.theory.pop_levels(current - level);
+            if self.theory_level > level {
+                self.theory.pop_levels(self.theory_level - level);
+                self.theory_level = level;
+            }
             self.asserted = self.asserted.min(self.trail.lits().len());
+            self.agreed = self.agreed.min(self.trail.lits().len());
             self.clashed = false;
         }
     }

@@ -14,6 +14,7 @@
 
 use super::Solver;
 use super::clause::{Arena, ClauseRef};
+use super::limits::Poll;
 use super::literal::Lit;
 use super::theory::{Effort, Theory};
 use super::trail::Antecedent;
@@ -93,8 +94,10 @@ impl Watches {
 
 impl<T: Theory> Solver<T> {
     /// Propagates until nothing follows any more: clauses that wait for intake first, then the watched clauses, then
-    /// the theory, and again as long as the theory has something to say.
-    pub(super) fn propagate(&mut self) -> Propagation {
+    /// the theory, and again as long as the theory has something to say. As long as assumptions are left, the theory
+    /// only takes note: one check for all of them is cheaper than one for each, and those that clash do so either way.
+    /// What the theory agrees with anyway it need not be told at once.
+    pub(super) fn propagate(&mut self, poll: &Poll<'_>) -> Propagation {
         loop {
             if T::ACTIVE
                 && let Some(propagation) = self.take_in_lemmas()
@@ -105,7 +108,13 @@ impl<T: Theory> Solver<T> {
                 Propagation::Fixpoint => {}
                 other => return other,
             }
-            if !T::ACTIVE || !self.consult_theory(Effort::Fast) {
+            if !T::ACTIVE || self.is_assuming() && self.inform_theory() {
+                return Propagation::Fixpoint;
+            }
+            if !self.unchecked && !self.clashed && self.theory_agrees() {
+                return Propagation::Fixpoint;
+            }
+            if !self.consult_theory(Effort::Fast, poll) {
                 return Propagation::Fixpoint;
             }
         }
@@ -143,7 +152,7 @@ impl<T: Theory> Solver<T> {
                     trail.assign(blocker, Antecedent::Clause(watch.clause()));
                     continue;
                 }
-                let codes = arena.codes_mut(watch.clause());
+                let (codes, place) = arena.codes_mut(watch.clause());
                 let [first, second, rest @ ..] = codes else {
                     unreachable!("clauses have two literals, by A3")
                 };
@@ -156,9 +165,14 @@ impl<T: Theory> Solver<T> {
                     continue;
                 }
                 let values = trail.values();
-                if let Some(code) = rest.iter_mut().find(|code| values[**code as usize] >= 0) {
-                    let replacement = *code;
-                    *code = false_lit.code();
+                let start = place.as_ref().map_or(0, |place| (**place as usize).min(rest.len()));
+                let is_open = |code: &u32| values[*code as usize] >= 0;
+                let found = rest[start..].iter().position(is_open).map(|index| start + index);
+                if let Some(found) = found.or_else(|| rest[..start].iter().position(is_open)) {
+                    let replacement = std::mem::replace(&mut rest[found], false_lit.code());
+                    if let Some(place) = place {
+                        *place = found as u32;
+                    }
                     *first = other.code();
                     *second = replacement;
                     watches.lists[replacement as usize].push(updated);

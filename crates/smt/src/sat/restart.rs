@@ -12,7 +12,7 @@
 /// Binary digits behind the point.
 const POINT: u32 = 32;
 /// Restarts are at least this many conflicts apart.
-const MIN_INTERVAL: u64 = 10;
+const MIN_INTERVAL: u64 = 50;
 /// Glues above this count as this: one huge clause must not overflow an average, nor dominate it.
 const MAX_GLUE: u32 = 1 << 12;
 

@@ -6,9 +6,9 @@
 //!
 //! What holds whenever the search calls the theory:
 //!
-//! - C1: the theory has been told, by [`Theory::assert`], all true atoms of the trail in trail order, in
-//!   [`Theory::check`] without exception. Each level of the search is one [`Theory::push_level`]; an atom is asserted
-//!   at its level, also one that the theory propagated itself.
+//! - C1: the theory has been told, by [`Theory::assert`], true atoms of the trail in trail order: in [`Theory::check`]
+//!   all of them, between checks as many as the search liked to. Each level of the search is one
+//!   [`Theory::push_level`]; an atom is asserted at its level, also one that the theory propagated itself.
 //! - C2: after a clash or a conflict above level 0, [`Theory::pop_levels`] comes before the next assertion.
 //!   At level 0 the solver is inconsistent for good, and the theory is not called again.
 //!
@@ -20,6 +20,7 @@
 //! - C5: lemmas are valid in the theory, independently of the current assertions.
 //! - C6: a final check that answers nothing promises a model of all asserted literals.
 
+use super::limits::Poll;
 use super::literal::{Lit, Var};
 
 /// How thorough a check is to be.
@@ -57,13 +58,22 @@ pub trait Theory {
 
     /// Looks for consequences of the assertions (C1 holds).
     ///
-    /// - A conflict, a propagation, a lemma that is not true yet, or a new variable makes the search go on. A final
+    /// - A conflict, a propagation, a lemma that is not true yet, or a variable to decide makes the search go on. A final
     ///   check that answers only what is true already, forever, keeps it from ending.
     /// - When a conflict is reported, other propagations of this check may be ignored: the level is popped.
-    fn check(&mut self, effort: Effort, answers: &mut Answers);
+    /// - A check that may take long asks [`Answers::interrupted`] from time to time. If it is to end, it says nothing, or
+    ///   that it gives up.
+    fn check(&mut self, effort: Effort, answers: &mut Answers<'_>);
 
     /// Appends literals that imply the propagated `lit` to `out` (C4). Called once at most for each propagation.
     fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate;
+
+    /// Whether a literal that became true, and was not asserted yet, cannot bring anything new: the theory has a model of
+    /// all assertions that satisfies it, and expects nothing of a check. Then there is none, and the literal is
+    /// asserted before the next one.
+    fn agrees(&mut self, _lit: Lit) -> bool {
+        false
+    }
 
     /// The value that an unassigned atom should be tried with, if the theory prefers one.
     fn suggest_phase(&mut self, _atom: Var) -> Option<bool> {
@@ -86,7 +96,7 @@ impl Theory for NoTheory {
 
     fn pop_levels(&mut self, _count: u32) {}
 
-    fn check(&mut self, _effort: Effort, _answers: &mut Answers) {}
+    fn check(&mut self, _effort: Effort, _answers: &mut Answers<'_>) {}
 
     fn explain(&mut self, lit: Lit, _token: u32, _out: &mut Vec<Lit>) -> Certificate {
         unreachable!("{lit:?} was propagated by no theory")
@@ -94,8 +104,14 @@ impl Theory for NoTheory {
 }
 
 /// Where a theory puts what it found in a check.
+pub struct Answers<'a> {
+    pub(super) inbox: &'a mut Inbox,
+    pub(super) poll: &'a Poll<'a>,
+}
+
+/// What a theory found, until the search has taken it in.
 #[derive(Default)]
-pub struct Answers {
+pub(super) struct Inbox {
     /// Propagated literals with their tokens.
     pub(super) propagations: Vec<(Lit, u32)>,
     /// The literals of all lemmas, one after the other; conflicts are lemmas too, negated.
@@ -105,10 +121,12 @@ pub struct Answers {
     pub(super) new_vars: Vec<bool>,
     /// The number of the first new variable.
     pub(super) first_new: usize,
+    /// Variables of which it was said whether they are to be decided.
+    pub(super) decisions: Vec<(Var, bool)>,
     pub(super) gave_up: bool,
 }
 
-/// One clause of [`Answers`].
+/// One clause of an [`Inbox`].
 #[derive(Clone, Copy)]
 pub(super) struct Lemma {
     /// The end of its literals; the start is the end of the lemma before.
@@ -124,17 +142,17 @@ pub(super) enum LemmaKind {
     Lemma,
 }
 
-impl Answers {
+impl Answers<'_> {
     /// The literal follows from the assertions; `token` will be handed to [`Theory::explain`] should the reason be
     /// needed. Literals that are true already are ignored.
     pub fn propagate(&mut self, lit: Lit, token: u32) {
-        self.propagations.push((lit, token));
+        self.inbox.propagations.push((lit, token));
     }
 
     /// The literals, all true now, contradict each other (C3).
     pub fn conflict(&mut self, lits: &[Lit], _certificate: Certificate) {
-        self.lits.extend(lits.iter().map(|&lit| !lit));
-        self.lemmas.push(Lemma { end: self.lits.len(), kind: LemmaKind::Conflict });
+        self.inbox.lits.extend(lits.iter().map(|&lit| !lit));
+        self.inbox.end_lemma(LemmaKind::Conflict);
     }
 
     /// A clause that holds in the theory (C5), over any literals. Lemmas of up to [`KEPT_LEMMA`] literals are kept
@@ -142,8 +160,8 @@ impl Answers {
     ///
     /// [`KEPT_LEMMA`]: super::KEPT_LEMMA
     pub fn lemma(&mut self, lits: &[Lit], _certificate: Certificate) {
-        self.lits.extend_from_slice(lits);
-        self.lemmas.push(Lemma { end: self.lits.len(), kind: LemmaKind::Lemma });
+        self.inbox.lits.extend_from_slice(lits);
+        self.inbox.end_lemma(LemmaKind::Lemma);
     }
 
     /// A new variable without meaning to the theory.
@@ -156,30 +174,78 @@ impl Answers {
         self.add_var(true)
     }
 
+    /// Sets whether the search has to give the variable a value from now on, as
+    /// [`set_decision`](super::Solver::set_decision) does.
+    pub fn set_decision(&mut self, var: Var, decide: bool) {
+        self.inbox.decisions.push((var, decide));
+    }
+
     /// In a final check: the theory cannot tell whether the assertions have a model.
     pub fn give_up(&mut self) {
-        self.gave_up = true;
+        self.inbox.gave_up = true;
+    }
+
+    /// Whether the query has to end: its time is over, it needs too much memory, or it was cancelled. Cheap enough for
+    /// every pivot.
+    pub fn interrupted(&self) -> bool {
+        self.poll.interruption().is_some()
+    }
+
+    /// Whether a conflict was reported.
+    pub fn has_conflict(&self) -> bool {
+        self.inbox.has_conflict()
+    }
+
+    /// Whether a final check that has said this much may end: the search goes on, or the theory gave up.
+    /// Propagations do not count, for they may be true already.
+    pub fn is_decisive(&self) -> bool {
+        let Inbox { lemmas, new_vars, decisions, gave_up, .. } = &*self.inbox;
+        let grown = !new_vars.is_empty() || decisions.iter().any(|&(_, decide)| decide);
+        grown || !lemmas.is_empty() || *gave_up
     }
 
     fn add_var(&mut self, is_atom: bool) -> Var {
-        self.new_vars.push(is_atom);
-        Var::from_index(self.first_new + self.new_vars.len() - 1)
+        self.inbox.new_vars.push(is_atom);
+        Var::from_index(self.inbox.first_new + self.inbox.new_vars.len() - 1)
+    }
+}
+
+/// Lets a theory answer without a search.
+#[cfg(test)]
+pub(crate) fn with_answers<R>(answer: impl FnOnce(&mut Answers<'_>) -> R) -> R {
+    let limits = super::Limits::default();
+    answer(&mut Answers { inbox: &mut Inbox::default(), poll: &Poll::new(&limits) })
+}
+
+impl Inbox {
+    /// Whether a conflict was reported.
+    pub(super) fn has_conflict(&self) -> bool {
+        self.lemmas.iter().any(|lemma| lemma.kind == LemmaKind::Conflict)
+    }
+
+    /// Makes a lemma of the literals behind the last one.
+    pub(super) fn end_lemma(&mut self, kind: LemmaKind) {
+        self.lemmas.push(Lemma { end: self.lits.len(), kind });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sat::Limits;
 
     #[test]
     fn conflicts_are_stored_as_clauses_and_new_variables_are_counted_on() {
-        let mut answers = Answers { first_new: 5, ..Answers::default() };
+        let mut inbox = Inbox { first_new: 5, ..Inbox::default() };
+        let limits = Limits::default();
+        let mut answers = Answers { inbox: &mut inbox, poll: &Poll::new(&limits) };
         let x = answers.new_atom();
         let y = answers.new_var();
         assert_eq!((x.index(), y.index()), (5, 6));
-        assert_eq!(answers.new_vars, [true, false]);
         answers.conflict(&[x.positive(), y.negative()], Certificate(0));
-        assert_eq!(answers.lits, [x.negative(), y.positive()]);
-        assert_eq!(answers.lemmas[0].kind, LemmaKind::Conflict);
+        assert!(!answers.interrupted());
+        assert_eq!(inbox.new_vars, [true, false]);
+        assert_eq!(inbox.lits, [x.negative(), y.positive()]);
+        assert_eq!(inbox.lemmas[0].kind, LemmaKind::Conflict);
     }
 }

@@ -1,7 +1,8 @@
 //! The trail: the current partial assignment in the order in which it was made.
 //!
 //! - T1: the literals on the trail are those that are true, each once, and their levels do not decrease.
-//! - T2: level `k > 0` starts with a decision or an assumption, or is empty (an assumption that was true already).
+//! - T2: level `k > 0` starts with a decision or an assumption. The level of an assumption that was true already is
+//!   empty, or the last of all assumptions, and starts with what the theory found then.
 //!   Every other literal above level 0 has an antecedent, whose other literals are false and come earlier.
 //! - T3: literals from `head` on wait for propagation, and they all belong to the current level.
 //!
@@ -107,6 +108,11 @@ impl Trail {
     #[inline]
     pub(super) fn lits(&self) -> &[Lit] {
         &self.lits
+    }
+
+    /// The literal that was decided at the level after this one, which is open and not empty.
+    pub(super) fn decision_above(&self, level: u32) -> Lit {
+        self.lits[self.starts[level as usize] as usize]
     }
 
     /// The number of literals at level 0.
