@@ -8,7 +8,8 @@
 //! order of a stack. The kernel knows variables by index and bounds by an opaque [`Reason`]; it knows nothing
 //! of literals and terms.
 //!
-//! Of integer variables it rounds the bounds, and nothing more: a feasible answer speaks of rationals.
+//! Of integer variables it rounds the bounds, and nothing more: a feasible answer speaks of rationals. What leads
+//! from there to integers is in the folder `integer`.
 //!
 //! # The idea
 //!
@@ -86,6 +87,7 @@
 mod bounds;
 mod delta;
 mod explain;
+mod integer;
 mod model;
 mod propagate;
 mod simplex;
@@ -94,6 +96,7 @@ mod tableau;
 pub use bounds::Side;
 pub use delta::{Concretisation, DeltaRational};
 pub use explain::{Conflict, Weighted};
+pub use integer::{IntegerStatistics, Integers, Multiple, Refutation, Step, Tightening};
 pub use propagate::{ImpliedBound, Token};
 pub use simplex::{Budget, Config, Outcome, Simplex, Statistics};
 

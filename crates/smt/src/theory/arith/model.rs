@@ -19,8 +19,8 @@ impl Simplex {
         self.model_apart(&[])
     }
 
-    /// Such a model in which, in addition, each of the variables differs from the given number. The
-    /// assignment must make a difference between the two already.
+    /// Such a model in which, in addition, each of the variables differs from the given number, and is on the
+    /// same side of it as in the assignment. The assignment must make a difference between the two already.
     pub fn model_apart(&self, different: &[(Var, DeltaRational)]) -> Vec<Rational> {
         let values: Vec<_> = (0..self.var_count()).map(|index| self.value(Var::new(index))).collect();
         let mut concretisation = Concretisation::default();
@@ -33,7 +33,9 @@ impl Simplex {
             }
         }
         for (var, other) in different {
-            concretisation.keep_apart(&values[var.index()], other);
+            let value = &values[var.index()];
+            concretisation.keep_order(value.as_ref().min(other), value.as_ref().max(other));
+            concretisation.keep_apart(value, other);
         }
         let delta = concretisation.choose();
         values.iter().map(|value| value.at(&delta)).collect()
@@ -61,15 +63,5 @@ impl Simplex {
         let lower = &self.bounds.get(var, Side::Lower)?.value;
         let upper = &self.bounds.get(var, Side::Upper)?.value;
         (lower == upper).then_some(lower)
-    }
-
-    /// Groups of two or more of the given variables that have equal values in the assignment, hence in the
-    /// model. Groups and their members come in a fixed order, by value and by index.
-    pub fn equal_values(&self, vars: &[Var]) -> Vec<Vec<Var>> {
-        let mut valued: Vec<_> = vars.iter().map(|&var| (self.value(var), var)).collect();
-        valued.sort_unstable();
-        valued.dedup();
-        let groups = valued.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-        groups.map(|group| group.iter().map(|(_, var)| *var).collect()).collect()
     }
 }

@@ -30,7 +30,7 @@ pub struct Config {
     /// After so many pivots without progress, or as many as there are variables if these are more, Bland's
     /// rule sets in. `None`: at once. Default: 50.
     pub bland_after: Option<u32>,
-    /// Rows with more variables are not searched for implied bounds. Default: 30.
+    /// Definitions with more variables are not searched for implied bounds. Default: 30.
     pub implied_row_length: usize,
     /// A call of [`Simplex::propagate`] gives at most so many implied bounds. Default: 100.
     pub implied_limit: usize,
@@ -47,7 +47,7 @@ impl Default for Config {
 pub struct Budget<'a> {
     /// The number of pivots after which the check gives up; `None` for no limit.
     pub pivots: Option<u64>,
-    /// Asked every few pivots whether the check is to give up.
+    /// Asked before each pivot, and each time that a row is made, whether the check is to give up.
     pub interrupted: Option<&'a dyn Fn() -> bool>,
 }
 
@@ -55,13 +55,13 @@ impl Budget<'_> {
     /// The budget that never runs out.
     pub const UNLIMITED: Budget<'static> = Budget { pivots: None, interrupted: None };
 
-    /// How many pivots pass between two questions to `interrupted`.
-    const INTERVAL: u64 = 16;
-
     fn is_exhausted(&self, pivots: u64) -> bool {
-        self.pivots.is_some_and(|limit| pivots >= limit)
-            || pivots.is_multiple_of(Budget::INTERVAL)
-                && self.interrupted.is_some_and(|interrupted| interrupted())
+        self.pivots.is_some_and(|limit| pivots >= limit) || self.is_interrupted()
+    }
+
+    // One pivot of a dense tableau takes far longer than the question.
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some_and(|interrupted| interrupted())
     }
 }
 
@@ -270,6 +270,11 @@ impl Simplex {
         self.definitions[var.index()].is_some()
     }
 
+    /// All variables, including those that were removed.
+    pub(super) fn vars(&self) -> impl Iterator<Item = Var> + use<> {
+        (0..self.is_int.len()).map(Var::new)
+    }
+
     /// The number of variables, including those that were removed.
     pub fn var_count(&self) -> usize {
         self.is_int.len()
@@ -334,7 +339,7 @@ impl Simplex {
         }
         self.bounds.set(var, side, value, reason, rounded);
         self.touched.insert(var);
-        self.propagation.bound_changed(var);
+        self.propagation.bound_changed(var, side);
         Ok(())
     }
 
@@ -367,7 +372,6 @@ impl Simplex {
                 tableau.set_tracked(row, false);
             }
         });
-        self.propagation.truncate(self.bounds.time());
     }
 }
 
@@ -376,8 +380,7 @@ impl Simplex {
     /// Decides whether the rows and the bounds in force can be satisfied.
     pub fn check(&mut self, budget: &Budget<'_>) -> Outcome {
         self.statistics.checks += 1;
-        self.settle();
-        let outcome = self.search(budget);
+        let outcome = if self.settle(budget) { self.search(budget) } else { Outcome::Budget };
         match &outcome {
             Outcome::Feasible => self.accept(),
             Outcome::Infeasible(conflict) => {
@@ -409,12 +412,20 @@ impl Simplex {
     }
 
     /// Gives a tracked row to each touched basic variable, then puts the touched non-basic variables within
-    /// their bounds. Untouches all variables that satisfy their bounds.
-    fn settle(&mut self) {
+    /// their bounds. Untouches all variables that satisfy their bounds. Returns whether it was not interrupted.
+    fn settle(&mut self, budget: &Budget<'_>) -> bool {
         let mut touched = mem::take(&mut self.touched);
         // By I4 no value has changed since the last feasible check. So what is violated now is also what
         // will be violated when the check fails and the assignment is restored; the rest is settled for good.
-        touched.retain(|var| self.bounds.is_bounded(var) && self.wake(var).is_some());
+        let mut is_interrupted = false;
+        touched.retain(|var| {
+            is_interrupted = is_interrupted || budget.is_interrupted();
+            is_interrupted || self.bounds.is_bounded(var) && self.wake(var).is_some()
+        });
+        if is_interrupted {
+            self.touched = touched;
+            return false;
+        }
         for &var in &touched.list {
             let value = &self.values[var.index()];
             let Some(side) = self.bounds.violated(var, value) else { continue };
@@ -430,6 +441,7 @@ impl Simplex {
             }
         }
         self.touched = touched;
+        true
     }
 
     /// Gives a tracked row to a variable, unless it is non-basic. The answer is the bound that it violates.
@@ -627,6 +639,43 @@ impl Simplex {
                     sum.add_mul(&Rational::from(coeff.clone()), &self.value(*var));
                 }
                 Cow::Owned(sum)
+            }
+        }
+    }
+
+    /// Moves a non-basic variable of a feasible assignment, and the basic ones along with it. The caller has made
+    /// sure that this violates no bounds, and ends a series of moves with [`Simplex::end_moves`].
+    pub(super) fn move_non_basic(&mut self, var: Var, step: &DeltaRational) {
+        let mut value = self.values[var.index()].clone();
+        value += step;
+        self.shift_basic(var, step, None);
+        self.set_value(var, value);
+        self.suspects.clear();
+    }
+
+    /// Keeps the moves that were made, or takes them back.
+    pub(super) fn end_moves(&mut self, keep: bool) {
+        if keep { self.accept() } else { self.restore() }
+    }
+
+    /// Changes the values of integer variables that are not slack variables, and those of slack variables
+    /// accordingly. The caller has made sure that the new values satisfy all bounds.
+    pub(super) fn reassign(&mut self, change: impl Fn(&DeltaRational) -> DeltaRational) {
+        let changed = self.vars().filter(|&var| !self.is_slack(var)).map(|var| {
+            let value = self.value(var).into_owned();
+            (var, if self.is_int(var) { change(&value) } else { value })
+        });
+        for (var, value) in changed.collect::<Vec<_>>() {
+            self.values[var.index()] = value;
+        }
+        for slack in self.vars() {
+            let Some([_, form @ ..]) = self.definition(slack) else { continue };
+            if self.tableau.place(slack) != Place::Dormant {
+                let mut sum = DeltaRational::ZERO;
+                for (var, coeff) in form {
+                    sum.add_mul(&Rational::from(coeff.clone()), &self.values[var.index()]);
+                }
+                self.values[slack.index()] = sum;
             }
         }
     }

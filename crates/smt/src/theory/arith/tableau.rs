@@ -121,11 +121,6 @@ impl Tableau {
         (0..self.rows.len() as u32).map(RowId).filter(|row| !self.row(*row).entries.is_empty())
     }
 
-    /// An exclusive upper bound of the indices of rows.
-    pub(super) fn row_limit(&self) -> usize {
-        self.rows.len()
-    }
-
     pub(super) fn set_tracked(&mut self, row: RowId, tracked: bool) {
         self.rows[row.index()].tracked = tracked;
     }

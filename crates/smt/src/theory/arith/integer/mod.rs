@@ -1,0 +1,258 @@
+//! Integer reasoning on top of the simplex kernel.
+//!
+//! # What it decides
+//!
+//! The kernel finds rational values. [`Integers::step`] is asked when it has found some, and says what to do about
+//! integer variables whose values are fractions: nothing, as there are none left; learn that the bounds in force
+//! have no integer solution; assert a stronger bound; or split on a linear form. A split on a form `y` with integer
+//! coefficients and the value `v` is `y <= floor(v)` or `y >= floor(v) + 1`, and it is up to the caller to search both
+//! sides. Nothing here depends on how the caller does this. Linear integer arithmetic without bounds would need
+//! splits without end, so that a budget of splits ends the search: then nobody knows.
+//!
+//! It is a part of the kernel, not a client of it: tests look at rows and columns, and patching moves values.
+//!
+//! # The schedule
+//!
+//! ```text
+//! step:
+//!     all values are integers: content
+//!     GCD test of rows: refuted                                       gcd.rs
+//!     patch; now and then the cube test: content                      patch.rs, cube.rs
+//!     now and then solve equations: refuted or tightened              diophantine.rs
+//!     the budget is used up: give up
+//!     now and then a cut from a proof: split on its form              cuts.rs, hermite.rs
+//!     split on a variable                                             branch.rs
+//! ```
+//!
+//! "Now and then" is a [`Pace`]: the first time in a query, then every few times, and less often with each failure.
+//! Everything is counted, nothing is timed, so that runs can be repeated. Splits on variables with a small range
+//! cost less of the budget than others, for they come to an end by themselves.
+//!
+//! # Why the answers are right
+//!
+//! A [`Refutation`] and a [`Tightening`] carry certificates, which debug builds verify against definitions and bounds.
+//! Splits hold for all integers. Patching and the cube test change the values of a feasible
+//! assignment to those of another one.
+//!
+//! # Where it comes from
+//!
+//! Each file names its source. The order is that of Z3's `int_solver`, as far as the techniques are the same.
+
+mod branch;
+mod cube;
+mod cuts;
+mod diophantine;
+mod gcd;
+mod hermite;
+mod patch;
+mod refutation;
+
+use shofar_logic::number::{Integer, Rational};
+
+pub use refutation::{Multiple, Refutation, Tightening};
+
+use super::{DeltaRational, Side, Simplex, Var};
+use diophantine::Equations;
+
+/// What the splits of a query may cost.
+const BUDGET: u64 = 100_000;
+/// What a split costs on a variable with a small range.
+const SMALL_COST: u64 = 5;
+/// What any other split costs.
+const LARGE_COST: u64 = 50;
+/// The greatest small range.
+const SMALL_RANGE: i64 = 64;
+
+/// What is to be done about integer variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Nothing: all values are integers.
+    Content,
+    /// The bounds in force have no integer solution.
+    Refuted(Refutation),
+    /// A bound follows that the current values violate.
+    Tightened(Tightening),
+    /// The variable is at most `floor`, or at least one more, and has a value between the two.
+    Split {
+        /// The variable.
+        var: Var,
+        /// The greatest value below.
+        floor: Integer,
+        /// The side that should be tried first: the one nearer to zero, as without bounds the search has to keep
+        /// from going on and on in one direction.
+        first: Side,
+    },
+    /// The budget was used up.
+    GiveUp,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct IntegerStatistics {
+    /// Contradictions by the GCD test.
+    pub gcd_conflicts: u64,
+    /// Solutions by patching.
+    pub patched: u64,
+    /// Cube tests.
+    pub cube_tests: u64,
+    /// Solutions by the cube test.
+    pub cubes: u64,
+    /// Systems of equations that were solved.
+    pub equations: u64,
+    /// Contradictions by equations.
+    pub equation_conflicts: u64,
+    /// Bounds that were made stronger by equations.
+    pub tightened: u64,
+    /// Searches for cuts.
+    pub cut_searches: u64,
+    /// Splits on forms from proofs.
+    pub cuts: u64,
+    /// Splits on variables.
+    pub branches: u64,
+}
+
+/// The integer variables of a problem, and the schedule.
+#[derive(Default)]
+pub struct Integers {
+    vars: Vec<Var>,
+    /// What the splits of this query have cost.
+    cost: u64,
+    cube: Pace,
+    equations: Pace,
+    cuts: Pace,
+    statistics: IntegerStatistics,
+}
+
+/// When a technique is due: every `period` times, where the period grows with failures.
+struct Pace {
+    period: u32,
+    wait: u32,
+}
+
+impl Pace {
+    const FIRST_PERIOD: u32 = 4;
+    const LAST_PERIOD: u32 = 64;
+
+    /// Whether it is time.
+    fn is_due(&mut self) -> bool {
+        if self.wait == 0 {
+            self.wait = self.period - 1;
+            return true;
+        }
+        self.wait -= 1;
+        false
+    }
+
+    /// Takes note of how the last attempt went.
+    fn learn(&mut self, succeeded: bool) {
+        self.period = if succeeded { Pace::FIRST_PERIOD } else { (self.period * 2).min(Pace::LAST_PERIOD) };
+        self.wait = self.period - 1;
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { period: Pace::FIRST_PERIOD, wait: 0 }
+    }
+}
+
+impl Integers {
+    /// Adds an integer variable, which is not a slack variable.
+    pub fn add_var(&mut self, var: Var) {
+        self.vars.push(var);
+    }
+
+    /// A query begins: the schedule starts anew.
+    pub fn start_query(&mut self) {
+        self.cost = 0;
+        (self.cube, self.equations, self.cuts) = Default::default();
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> IntegerStatistics {
+        self.statistics
+    }
+
+    /// What is to be done. To be called after a feasible check; changes no bounds, but perhaps values, which then
+    /// satisfy all rows and bounds as before. It may add rows.
+    pub fn step(&mut self, simplex: &mut Simplex) -> Step {
+        if self.fractional(simplex).is_empty() {
+            return Step::Content;
+        }
+        if let Some(refutation) = simplex.gcd_test() {
+            self.statistics.gcd_conflicts += 1;
+            return Step::Refuted(refutation);
+        }
+        if self.finds_solution(simplex) {
+            return Step::Content;
+        }
+        if self.equations.is_due() {
+            self.statistics.equations += 1;
+            let found = simplex.solve_equations();
+            self.equations.learn(!matches!(found, Equations::Nothing));
+            match found {
+                Equations::Contradiction(refutation) => {
+                    self.statistics.equation_conflicts += 1;
+                    return Step::Refuted(refutation);
+                }
+                Equations::Tightened(tightening) => {
+                    self.statistics.tightened += 1;
+                    return Step::Tightened(tightening);
+                }
+                Equations::Nothing => {}
+            }
+        }
+        self.split(simplex)
+    }
+
+    /// The integer variables whose values are not integers.
+    fn fractional(&self, simplex: &Simplex) -> Vec<Var> {
+        self.vars.iter().copied().filter(|&var| !simplex.value(var).is_integer()).collect()
+    }
+
+    /// Changes values until all are integers, if this is easy.
+    fn finds_solution(&mut self, simplex: &mut Simplex) -> bool {
+        if simplex.patch(&self.vars) {
+            self.statistics.patched += 1;
+            return true;
+        }
+        if !self.cube.is_due() {
+            return false;
+        }
+        self.statistics.cube_tests += 1;
+        let found = simplex.cube_test();
+        self.cube.learn(found);
+        self.statistics.cubes += u64::from(found);
+        found
+    }
+
+    fn split(&mut self, simplex: &mut Simplex) -> Step {
+        if self.cost >= BUDGET {
+            return Step::GiveUp;
+        }
+        let fractional = self.fractional(simplex);
+        let var = simplex.branch_variable(&fractional).expect("some value is not an integer");
+        let is_small = simplex.range(var).is_some_and(|range| range <= Integer::from(SMALL_RANGE));
+        self.cost += if is_small { SMALL_COST } else { LARGE_COST };
+        if self.cuts.is_due() {
+            self.statistics.cut_searches += 1;
+            let cut = simplex.cut_from_proof();
+            self.cuts.learn(cut.is_some());
+            if let Some(cut) = cut {
+                self.statistics.cuts += 1;
+                let form: Vec<_> =
+                    cut.form.into_iter().map(|(var, coeff)| (var, Rational::from(coeff))).collect();
+                let (var, factor) =
+                    simplex.new_row(&form).expect("a form with a fractional value is not zero");
+                return split_at(var, &DeltaRational::from(cut.value / factor));
+            }
+        }
+        self.statistics.branches += 1;
+        split_at(var, &simplex.value(var))
+    }
+}
+
+fn split_at(var: Var, value: &DeltaRational) -> Step {
+    let first = if value.real().is_negative() { Side::Lower } else { Side::Upper };
+    Step::Split { var, floor: value.floor(), first }
+}
