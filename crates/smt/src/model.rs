@@ -1,0 +1,129 @@
+//! Models of formulas, from what the search and its theories found.
+//!
+//! Numbers have the values that arithmetic gives them. A class of nodes is a number, a truth value, or an element of
+//! its declared sort, different classes being different elements. A function is a table with one line for each of
+//! its applications, and the default value of its range elsewhere; the combination of theories sees to it that no two
+//! lines contradict each other. Division by zero is such a function too.
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, Term, TermStore, Value};
+
+use crate::sat::Var;
+use crate::theory::combination::CombinedModel;
+use crate::theory::{arith, euf};
+
+/// What symbols are to the search and to the theories.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    /// The variables of arithmetic for symbols and applications.
+    pub(crate) numbers: FxHashMap<Term, arith::Var>,
+    /// Boolean variables and constants, with their variables in the search.
+    pub(crate) booleans: Vec<(Term, Var)>,
+    /// The nodes of symbols and applications.
+    pub(crate) nodes: FxHashMap<Term, euf::Node>,
+    /// The symbols of congruence for functions with arguments.
+    pub(crate) functions: FxHashMap<Fun, euf::Symbol>,
+}
+
+impl Symbols {
+    /// Meanings for the symbols of the formulas, for the given operators that functions stand for, and for all their
+    /// other open cases.
+    pub(crate) fn model(
+        &self,
+        store: &TermStore,
+        formulas: &[Term],
+        open_cases: &[(Op, Fun)],
+        theories: &CombinedModel,
+        truth: impl Fn(Var) -> bool,
+    ) -> Assignment {
+        let mut model = Assignment::new();
+        let mut elements =
+            Elements { store, theories, numbers: FxHashMap::default(), used: FxHashMap::default() };
+        let mentioned = store.symbols(formulas);
+        let (constants, functions): (Vec<Fun>, Vec<Fun>) =
+            mentioned.funs.iter().partition(|&&fun| store.fun_decl(fun).domain.is_empty());
+        let constants = constants.iter().map(|&fun| store.apply(fun, &[]).expect("it takes no arguments"));
+        for symbol in mentioned.vars.iter().copied().chain(constants) {
+            let sort = store.sort_of(symbol);
+            let value = match (self.numbers.get(&symbol), self.nodes.get(&symbol)) {
+                (Some(var), _) => number(sort, &theories.numbers[var.index()]),
+                (None, Some(node)) => elements.value(theories.classes.class_of[node.0 as usize], sort),
+                (None, None) => store.default_value(sort),
+            };
+            model.set(symbol, value);
+        }
+        for &(term, var) in &self.booleans {
+            if model.get(term).is_some() {
+                model.set(term, Value::Bool(truth(var)));
+            }
+        }
+        for fun in functions {
+            let entries = self.table(fun, &mut elements).collect();
+            let default = Some(store.default_value(store.fun_decl(fun).range));
+            model.set_function(fun, Interpretation::Table { entries, default });
+        }
+        for op in [Op::IntDiv, Op::Mod] {
+            model.set_open_default(op, Value::Int(Integer::ZERO));
+        }
+        model.set_open_default(Op::RealDiv, Value::Real(Rational::ZERO));
+        for &(op, fun) in open_cases {
+            let zero = number(store.fun_decl(fun).range, &Rational::ZERO);
+            for (dividend, value) in self.table(fun, &mut elements) {
+                model.set_open_case(op, &[dividend[0].clone(), zero.clone()], value);
+            }
+        }
+        model
+    }
+
+    /// The lines of a function's table.
+    fn table(&self, fun: Fun, elements: &mut Elements<'_>) -> impl Iterator<Item = (Box<[Value]>, Value)> {
+        let decl = elements.store.fun_decl(fun);
+        let classes = &elements.theories.classes;
+        let rows = self.functions.get(&fun).map_or(&[][..], |&symbol| classes.table(symbol));
+        rows.iter().map(move |row| {
+            let args = std::iter::zip(&row.args, &decl.domain);
+            let args = args.map(|(&class, &sort)| elements.value(class, sort)).collect();
+            (args, elements.value(row.result, decl.range))
+        })
+    }
+}
+
+/// What the classes of congruence are.
+struct Elements<'a> {
+    store: &'a TermStore,
+    theories: &'a CombinedModel,
+    /// The numbers of the elements that classes are.
+    numbers: FxHashMap<u32, u32>,
+    /// How many elements of each declared sort there are.
+    used: FxHashMap<Sort, u32>,
+}
+
+impl Elements<'_> {
+    /// The value of a class as one of the sort. An integer that is cast to a real number has values of both sorts.
+    fn value(&mut self, class: u32, sort: Sort) -> Value {
+        let theories = self.theories;
+        match sort {
+            Sort::BOOL => Value::Bool(theories.classes.values[class as usize] == Some(euf::Node::TRUE)),
+            Sort::INT | Sort::REAL => {
+                let quantity = theories.quantities[class as usize].as_ref();
+                number(sort, quantity.expect("classes of arithmetic sorts have shared members"))
+            }
+            _ => {
+                let used = self.used.entry(sort).or_default();
+                let element = *self.numbers.entry(class).or_insert_with(|| {
+                    *used += 1;
+                    *used - 1
+                });
+                self.store.uninterpreted_value(sort, element)
+            }
+        }
+    }
+}
+
+fn number(sort: Sort, value: &Rational) -> Value {
+    match sort {
+        Sort::INT => Value::Int(value.to_integer().expect("integer variables have integer values")),
+        _ => Value::Real(value.clone()),
+    }
+}

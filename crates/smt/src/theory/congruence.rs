@@ -1,0 +1,223 @@
+//! Equality with uninterpreted functions as a theory of the search: atoms are equations between nodes, the
+//! congruence-closure kernel decides conjunctions.
+//!
+//! An atom is an equation `a = b`, or says that a node of two values is [`Node::TRUE`]. A true equation joins two
+//! classes and a false one keeps them apart; a node with a truth value is joined with one of the two. Each atom is
+//! watched in the graph: when the graph settles its equation, the literal is propagated, and the token stands for
+//! what the graph told, which pins the nodes that an explanation starts from. Explanations are read off the proof
+//! forest when the search asks for them.
+//!
+//! Nodes and atoms may come at any time, also in the middle of a search. When levels are taken back they stay.
+//!
+//! Invariants:
+//! - E1: the graph has at most as many levels as the search. Levels of the search in which nothing was asserted
+//!   here need none: a level is opened in the graph when the first assertion above it comes.
+//! - E2: the reason of every assertion to the graph is the code of the true literal behind it.
+//! - E3: a token is an index into the list of what was told; the list is cut with the level of the graph in which
+//!   it grew, hence not before the level of the propagated literal is taken back.
+//!
+//! A literal may be propagated at a higher level than the one at which the graph settled it, where the watch came
+//! late. When that level is taken back the graph does not tell it again. No answer depends on this: if the literal
+//! is then decided against the graph, the assertion is a conflict.
+
+use super::euf::{EGraph, Model, Node, Propagation, Reason, Symbol, Token};
+use crate::sat::{Answers, Certificate, Clash, Lit, Var};
+
+/// Equality with uninterpreted functions.
+#[derive(Default)]
+pub struct Congruence {
+    graph: EGraph,
+    /// By variables of the search: what their atoms say.
+    atoms: Vec<Option<Atom>>,
+    /// How many symbols were given out.
+    symbols: u32,
+    /// The level of the search.
+    level: usize,
+    /// What tokens stand for (E3).
+    told: Vec<Propagation>,
+    /// How long the list was at the start of each level of the graph.
+    told_before: Vec<usize>,
+    /// Scratch for explanations.
+    reasons: Vec<Reason>,
+}
+
+/// The equation that an atom stands for.
+#[derive(Clone, Copy)]
+struct Atom {
+    left: Node,
+    right: Node,
+    /// Whether the left side has a truth value, and the right side is true.
+    is_truth: bool,
+}
+
+impl Congruence {
+    /// A function symbol that was not there before.
+    pub fn new_symbol(&mut self) -> Symbol {
+        self.symbols += 1;
+        Symbol(self.symbols - 1)
+    }
+
+    /// The application of the symbol to the arguments, found or made.
+    pub fn node(&mut self, symbol: Symbol, args: &[Node]) -> Node {
+        self.graph.new_node(symbol, args)
+    }
+
+    /// A constant that differs from all others made by this.
+    pub fn new_value(&mut self) -> Node {
+        let symbol = self.new_symbol();
+        self.graph.new_value(symbol)
+    }
+
+    /// Says what a variable of the search means: that the nodes are equal.
+    pub fn define_equation(&mut self, atom: Var, left: Node, right: Node) {
+        self.define(atom, Atom { left, right, is_truth: false });
+    }
+
+    /// Says what a variable of the search means: that the node, which has a truth value, is true.
+    pub fn define_truth(&mut self, atom: Var, node: Node) {
+        self.define(atom, Atom { left: node, right: Node::TRUE, is_truth: true });
+    }
+
+    fn define(&mut self, var: Var, atom: Atom) {
+        if self.atoms.len() <= var.index() {
+            self.atoms.resize(var.index() + 1, None);
+        }
+        self.atoms[var.index()] = Some(atom);
+        self.graph.watch(atom.left, atom.right, Token(var.index() as u32));
+    }
+
+    /// Whether the variable is an atom of this theory.
+    #[inline]
+    pub fn is_atom(&self, var: Var) -> bool {
+        matches!(self.atoms.get(var.index()), Some(Some(_)))
+    }
+
+    /// The two sides of an atom of this theory.
+    pub fn sides(&self, var: Var) -> Option<(Node, Node)> {
+        let atom = self.atoms.get(var.index())?.as_ref()?;
+        Some((atom.left, atom.right))
+    }
+
+    /// The closure under congruence of what is asserted.
+    pub fn graph(&self) -> &EGraph {
+        &self.graph
+    }
+
+    /// After a final check that found nothing: the classes, and what functions do on them.
+    pub fn model(&self) -> Model {
+        self.graph.model()
+    }
+
+    /// Takes in a true literal over an atom of this theory.
+    pub fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
+        let Some(&Some(Atom { left, right, is_truth })) = self.atoms.get(lit.var().index()) else {
+            return Ok(());
+        };
+        self.open_levels();
+        let reason = Reason(lit.code());
+        let result = match (lit.is_positive(), is_truth) {
+            (true, _) => self.graph.merge(left, right, reason),
+            (false, true) => self.graph.merge(left, Node::FALSE, reason),
+            (false, false) => self.graph.distinct(left, right, reason),
+        };
+        result.map_err(|_| Clash)
+    }
+
+    /// Opens the levels in the graph that the search has opened since the last assertion (E1).
+    fn open_levels(&mut self) {
+        while self.graph.level() < self.level {
+            self.graph.push();
+            self.told_before.push(self.told.len());
+        }
+    }
+
+    /// The search opened a level.
+    #[inline]
+    pub fn push_level(&mut self) {
+        self.level += 1;
+    }
+
+    /// Takes back the assertions of the last `count` levels, but no nodes and no atoms.
+    #[inline]
+    pub fn pop_levels(&mut self, count: u32) {
+        self.level -= count as usize;
+        if self.graph.level() > self.level {
+            self.graph.pop_assertions(self.graph.level() - self.level);
+            self.told.truncate(self.told_before[self.level]);
+            self.told_before.truncate(self.level);
+        }
+    }
+
+    /// Reports the conflict, if there is one, or else what the graph has settled since the last time. Tokens get
+    /// the given mark, bits that they do not have themselves.
+    pub fn check(&mut self, mark: u32, answers: &mut Answers<'_>) {
+        if let Some(conflict) = self.graph.conflict() {
+            self.reasons.clear();
+            self.graph.explain_conflict(&conflict, &mut self.reasons);
+            let lits: Vec<Lit> = self.reasons.iter().map(|reason| Lit::from_code(reason.0)).collect();
+            answers.conflict(&lits, Certificate(0));
+            return;
+        }
+        let first_new = self.told.len();
+        self.told.extend_from_slice(self.graph.propagations());
+        for (token, propagation) in self.told.iter().enumerate().skip(first_new) {
+            let atom = Var::from_index(propagation.token.0 as usize);
+            answers.propagate(atom.lit(propagation.holds()), mark | token as u32);
+        }
+    }
+
+    /// Appends literals that imply the one that was propagated with the token, which is given without its mark.
+    pub fn explain(&mut self, token: u32, out: &mut Vec<Lit>) -> Certificate {
+        self.reasons.clear();
+        self.graph.explain_propagation(&self.told[token as usize], &mut self.reasons);
+        out.extend(self.reasons.iter().map(|reason| Lit::from_code(reason.0)));
+        Certificate(0)
+    }
+
+    /// What the graph knows about an atom of this theory.
+    pub fn known(&self, atom: Var) -> Option<bool> {
+        let (left, right) = self.sides(atom)?;
+        if self.graph.are_equal(left, right) {
+            return Some(true);
+        }
+        self.graph.are_distinct(left, right).then_some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sat::with_answers;
+
+    #[test]
+    fn what_is_made_at_a_level_outlives_it_and_what_is_asserted_does_not() {
+        let mut congruence = Congruence::default();
+        let (f, a, b) = (congruence.new_symbol(), congruence.new_symbol(), congruence.new_symbol());
+        let [a, b] = [a, b].map(|symbol| congruence.node(symbol, &[]));
+        let [same, images] = [0, 1].map(Var::from_index);
+        congruence.define_equation(same, a, b);
+        // The first two levels have no assertion, so the graph opens none before the third has one.
+        (0..3).for_each(|_| congruence.push_level());
+        assert_eq!(congruence.graph().level(), 0);
+        assert_eq!(congruence.assert(same.positive()), Ok(()));
+        assert_eq!(congruence.graph().level(), 3);
+        let [fa, fb] = [a, b].map(|node| congruence.node(f, &[node]));
+        congruence.define_equation(images, fa, fb);
+        with_answers(|answers| congruence.check(0, answers));
+        let mut explanation = Vec::new();
+        let token = congruence.told.iter().position(|told| told.token == Token(1)).expect("it is told");
+        congruence.explain(token as u32, &mut explanation);
+        assert_eq!(explanation, [same.positive()]);
+
+        congruence.pop_levels(1);
+        assert_eq!((congruence.known(images), congruence.told.len()), (None, 0));
+        assert_eq!(congruence.assert(images.negative()), Ok(()));
+        assert_eq!(congruence.known(same), None);
+        assert_eq!(congruence.assert(same.positive()), Err(Clash));
+        let in_conflict = with_answers(|answers| {
+            congruence.check(0, answers);
+            answers.has_conflict()
+        });
+        assert!(in_conflict);
+    }
+}
