@@ -34,6 +34,10 @@ pub trait Clauses {
 
     /// Takes a clause that holds as long as the formula it comes from is asserted.
     fn assert(&mut self, clause: &[Lit]);
+
+    /// Takes note that the variable is that of an atom or a gate of the formula that is being translated. Returns
+    /// whether this is news; then the arguments of a gate follow.
+    fn require(&mut self, var: Var) -> bool;
 }
 
 /// Translates formulas of one store, and remembers their literals.
@@ -80,9 +84,20 @@ impl<'a> Cnf<'a> {
 
     /// The literal that is equivalent to a normal formula.
     pub fn literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
-        if let Some(literal) = self.known(formula) {
-            return literal;
+        let literal = self.dispensable_literal(formula, clauses);
+        if clauses.require(literal.var()) {
+            self.require_below(formula, clauses);
         }
+        literal
+    }
+
+    /// As [`literal`](Self::literal), but nothing is required.
+    pub fn dispensable_literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
+        self.known(formula).unwrap_or_else(|| self.translate(formula, clauses))
+    }
+
+    /// Gives literals to a formula and to all its subformulas that have none.
+    fn translate(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         let store = self.store;
         let subterms = store
             .subterms_until(&[formula], |term| !is_connective(store, term) || self.known(term).is_some());
@@ -98,6 +113,25 @@ impl<'a> Cnf<'a> {
             }
         }
         self.known(formula).expect("all subformulas have been given literals")
+    }
+
+    /// Requires the atoms and gates below a formula whose own variable is required.
+    fn require_below(&self, formula: Term, clauses: &mut impl Clauses) {
+        let store = self.store;
+        // Only atoms and gates have variables of their own.
+        let positive = |term: Term| match store.view(term) {
+            (Op::Not, &[inner]) => inner,
+            _ => term,
+        };
+        let mut open = vec![positive(formula)];
+        while let Some(term) = open.pop() {
+            if is_connective(store, term) {
+                let args = store.args(term).iter().map(|&arg| positive(arg));
+                open.extend(args.filter(|arg| {
+                    clauses.require(self.known(*arg).expect("subformulas have literals").var())
+                }));
+            }
+        }
     }
 
     /// The literal of a formula that was translated before.

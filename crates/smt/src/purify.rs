@@ -5,17 +5,20 @@
 //!
 //! ```text
 //! term                      becomes     with the definition
-//! ite(c, a, b), not Bool    k           (c => k = a) and (not c => k = b)
+//! ite(c, a, b), not Bool    k           (c => k = a) and (not c => k = b); with few cases see cases.rs
 //! x div n, n >= 2           q           n*q <= x  and  x <= n*q + n-1
 //! x mod n, n >= 2           x - n*q     with the q of x div n
 //! to_int(x)                 q           to_real(q) <= x  and  x < to_real(q) + 1
 //! x div 0, x mod 0, x / 0   f(x)        none: f is an uninterpreted function
+//! f(.., t, ..)              f(.., k, ..)  k = t, unless t is a symbol, an application, a numeral or a truth value
 //! distinct(a, b, ...)       a != b and ...
 //! ```
 //!
 //! Definitions are satisfiable extensions: every model of the original formula has exactly one extension to the
 //! fresh symbols (of the numbers and choices above), and the definitions hold in it. So they may be asserted
 //! once and for all, whatever happens to the formula that they came with. Equal terms get the same symbol.
+//!
+//! So the arguments of functions are terms that congruence knows by themselves; a cast integer counts as the integer.
 //!
 //! Products and quotients of terms that are not constant are refused, and so are the theories that have no
 //! solver yet.
@@ -24,7 +27,9 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
-use shofar_logic::{Fun, Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{Fun, LinearPoly, Op, Sort, SortKind, Term, TermStore};
+
+use crate::cases::CaseTable;
 
 /// A term that no theory solver understands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,8 +53,6 @@ pub enum Feature {
     Datatypes,
     /// Quantifiers.
     Quantifiers,
-    /// Uninterpreted functions and sorts.
-    Functions,
 }
 
 impl fmt::Display for Feature {
@@ -60,7 +63,6 @@ impl fmt::Display for Feature {
             Feature::BitVectors => "bit-vectors",
             Feature::Datatypes => "datatypes",
             Feature::Quantifiers => "quantifiers",
-            Feature::Functions => "uninterpreted functions and sorts",
         })
     }
 }
@@ -77,12 +79,19 @@ pub struct Purified {
 /// Compiles formulas over one store, and remembers the symbols it made.
 pub struct Purifier<'a> {
     store: &'a TermStore,
-    /// The images of terms. By construction they are pure.
+    /// The images of terms. They are pure but for numbers with cases, which only stand in sums.
     images: FxHashMap<Term, Term>,
+    cases: CaseTable<'a>,
     /// The symbols made for compiled applications, keyed by operator and pure arguments.
     symbols: FxHashMap<(Op, Box<[Term]>), Term>,
+    /// The symbols made for arguments of functions.
+    names: FxHashMap<Term, Term>,
     /// What each symbol stands for, in the order of their making.
     origins: Vec<(Term, Term)>,
+    /// The functions that stand for division by zero, with the operators.
+    open_cases: Vec<(Op, Fun)>,
+    /// Applications of functions to arguments that were not handed out yet.
+    applications: Vec<Term>,
     /// Definitions not handed out yet.
     pending: Vec<Term>,
 }
@@ -93,8 +102,12 @@ impl<'a> Purifier<'a> {
         Purifier {
             store,
             images: FxHashMap::default(),
+            cases: CaseTable::new(store),
             symbols: FxHashMap::default(),
+            names: FxHashMap::default(),
             origins: Vec::new(),
+            open_cases: Vec::new(),
+            applications: Vec::new(),
             pending: Vec::new(),
         }
     }
@@ -102,9 +115,11 @@ impl<'a> Purifier<'a> {
     /// Compiles a normal formula.
     pub fn purify(&mut self, formula: Term) -> Result<Purified, Unsupported> {
         // Ascending indices are bottom-up; what has an image needs no second look, nor what is below it.
-        for term in self.store.subterms_until(&[formula], |term| self.images.contains_key(&term)) {
+        let subterms = self.store.subterms_until(&[formula], |term| self.images.contains_key(&term));
+        let uses = self.count_uses(&subterms);
+        for term in subterms {
             if !self.images.contains_key(&term) {
-                let image = self.image(term)?;
+                let image = self.image(term, &uses)?;
                 self.images.insert(term, image);
             }
         }
@@ -117,8 +132,38 @@ impl<'a> Purifier<'a> {
         &self.origins
     }
 
+    /// The functions that stand for division by zero, each with its operator. They are applied to the dividend.
+    pub fn open_cases(&self) -> &[(Op, Fun)] {
+        &self.open_cases
+    }
+
+    /// The applications of functions to arguments that compiled formulas and definitions have and that were not
+    /// asked for before. The arguments of each that are applications come before it.
+    pub fn take_applications(&mut self) -> Vec<Term> {
+        std::mem::take(&mut self.applications)
+    }
+
+    /// In how many atoms each number occurs, counted along all ways that lead there. Empty if there is no numeric
+    /// `ite` that would make this interesting.
+    fn count_uses(&self, subterms: &[Term]) -> FxHashMap<Term, u32> {
+        let store = self.store;
+        let is_number = |term: Term| store.sort_of(term).is_arithmetic();
+        let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
+        if !subterms.iter().any(|&term| store.op(term) == Op::Ite && is_number(term)) {
+            return uses;
+        }
+        for &term in subterms.iter().rev() {
+            let own = if is_number(term) { uses.get(&term).copied().unwrap_or(0) } else { 1 };
+            for &arg in store.args(term).iter().filter(|&&arg| is_number(arg)) {
+                let count = uses.entry(arg).or_default();
+                *count = count.saturating_add(own);
+            }
+        }
+        uses
+    }
+
     /// The image of a term whose arguments have images.
-    fn image(&mut self, term: Term) -> Result<Term, Unsupported> {
+    fn image(&mut self, term: Term, uses: &FxHashMap<Term, u32>) -> Result<Term, Unsupported> {
         let store = self.store;
         let (op, args) = store.view(term);
         self.check_theory(term, op)?;
@@ -127,21 +172,36 @@ impl<'a> Purifier<'a> {
         let numeral = |position: usize| store.numeral(args[position]).cloned();
         Ok(match op {
             Op::Var(_) | Op::Numeral(_) | Op::True | Op::False => term,
+            Op::Ite if store.sort_of(term).is_arithmetic() => {
+                let cased = self.cases.choose(&args, uses.get(&term) == Some(&1));
+                cased.unwrap_or_else(|| self.choice(&args))
+            }
             Op::Ite if store.sort_of(term) != Sort::BOOL => self.choice(&args),
+            Op::Eq | Op::Le | Op::Lt if store.sort_of(args[0]).is_arithmetic() => {
+                self.comparison(op, args[0], args[1])
+            }
             Op::IntDiv | Op::Mod => match numeral(1) {
                 Some(zero) if zero.is_zero() => self.open_case(op, args[0]),
-                Some(divisor) => self.quotient_or_rest(op, args[0], &divisor),
+                Some(divisor) => {
+                    let dividend = self.without_cases(args[0]);
+                    self.quotient_or_rest(op, dividend, &divisor)
+                }
                 None => return Err(nonlinear),
             },
             Op::RealDiv => match numeral(1) {
                 Some(zero) if zero.is_zero() => self.open_case(op, args[0]),
                 _ => return Err(nonlinear),
             },
-            Op::ToInt => self.floor(args[0]),
+            Op::ToInt => {
+                let number = self.without_cases(args[0]);
+                self.floor(number)
+            }
+            Op::Apply(fun) if !args.is_empty() => self.application(fun, args),
             Op::Mul if !args.iter().any(|&arg| store.numeral(arg).is_some()) => return Err(nonlinear),
             Op::Distinct => {
                 let pairs = (0..args.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-                store.and_of(pairs.map(|(i, j)| store.not(store.eq(args[i], args[j]))))
+                let equal: Vec<Term> = pairs.map(|(i, j)| self.equation(args[i], args[j])).collect();
+                store.and_of(equal.into_iter().map(|equal| store.not(equal)))
             }
             _ => store.build(op, &args).expect("images have the sorts of the terms"),
         })
@@ -166,17 +226,74 @@ impl<'a> Purifier<'a> {
     fn choice(&mut self, args: &[Term]) -> Term {
         let store = self.store;
         let &[condition, then, otherwise] = args else { unreachable!("ite has three arguments") };
-        self.symbol(Op::Ite, args, store.sort_of(then), |k| {
-            let chosen = store.implies(condition, store.eq(k, then));
-            vec![chosen, store.or2(condition, store.eq(k, otherwise))]
+        self.symbol(Op::Ite, args, store.sort_of(then), |purifier, k| {
+            let chosen = store.implies(condition, purifier.equation(k, then));
+            vec![chosen, store.or2(condition, purifier.equation(k, otherwise))]
         })
+    }
+
+    fn equation(&mut self, a: Term, b: Term) -> Term {
+        if self.store.sort_of(a).is_arithmetic() {
+            self.comparison(Op::Eq, a, b)
+        } else {
+            self.store.eq(a, b)
+        }
+    }
+
+    /// The atom `a op b` between numbers, case by case.
+    fn comparison(&mut self, op: Op, a: Term, b: Term) -> Term {
+        let store = self.store;
+        let atom = |a: Term, b: Term| store.build(op, &[a, b]).expect("both sides are numbers of one sort");
+        if self.cases.is_empty() {
+            return atom(a, b);
+        }
+        let sort = store.sort_of(a);
+        let mut poly = LinearPoly::from_term(store, a);
+        poly.add_scaled(&LinearPoly::from_term(store, b), &-Rational::ONE);
+        let (cases, rest) = self.cases.combine(&poly);
+        if cases.len() == 1 && rest.is_empty() {
+            return atom(a, b);
+        }
+        let rest = rest.into_iter().map(|(number, factor)| (self.without_case(number), factor)).collect();
+        let rest = LinearPoly::from_pairs(rest, Rational::ZERO);
+        let zero = LinearPoly::default().to_term(store, sort);
+        store.or_of(cases.into_iter().map(|(when, mut value)| {
+            value.add_scaled(&rest, &Rational::ONE);
+            store.and2(when, atom(value.to_term(store, sort), zero))
+        }))
+    }
+
+    /// The number with symbols for the summands that have cases.
+    fn without_cases(&mut self, number: Term) -> Term {
+        let store = self.store;
+        if self.cases.is_empty() {
+            return number;
+        }
+        let poly = LinearPoly::from_term(store, number);
+        let summands = poly.terms().iter();
+        let summands = summands.map(|(term, factor)| (self.without_case(*term), factor.clone())).collect();
+        LinearPoly::from_pairs(summands, poly.constant().clone()).to_term(store, store.sort_of(number))
+    }
+
+    /// The symbol for a monomial with cases; others stay what they are. The definition of the symbol may ask for
+    /// other symbols in turn if it has a sum of numbers with cases. A sum of cases has more cases than its
+    /// summands, so this goes no deeper than a list of cases may be long.
+    fn without_case(&mut self, monomial: Term) -> Term {
+        match self.store.view(monomial) {
+            _ if !self.cases.contains(monomial) => monomial,
+            (Op::ToReal, &[inner]) => {
+                let symbol = self.choice(self.store.args(inner));
+                self.store.to_real(symbol)
+            }
+            (_, args) => self.choice(args),
+        }
     }
 
     /// `q` with `n*q <= x <= n*q + n-1` for the quotient, `x - n*q` for the rest.
     fn quotient_or_rest(&mut self, op: Op, x: Term, divisor: &Rational) -> Term {
         let store = self.store;
         let divisor_term = store.int(divisor.numer());
-        let quotient = self.symbol(Op::IntDiv, &[x, divisor_term], Sort::INT, |q| {
+        let quotient = self.symbol(Op::IntDiv, &[x, divisor_term], Sort::INT, |_, q| {
             let multiple = store.mul_const(divisor, q);
             let largest_rest = store.int(&divisor.numer() - &1.into());
             vec![store.le(multiple, x), store.le(x, store.add(&[multiple, largest_rest]))]
@@ -190,7 +307,7 @@ impl<'a> Purifier<'a> {
     /// `q` with `to_real(q) <= x < to_real(q) + 1`.
     fn floor(&mut self, x: Term) -> Term {
         let store = self.store;
-        self.symbol(Op::ToInt, &[x], Sort::INT, |q| {
+        self.symbol(Op::ToInt, &[x], Sort::INT, |_, q| {
             let real = store.to_real(q);
             let next = store.add(&[real, store.real(Rational::ONE)]);
             vec![store.le(real, x), store.lt(x, next)]
@@ -198,10 +315,48 @@ impl<'a> Purifier<'a> {
     }
 
     /// Division by zero: any function of the dividend, as SMT-LIB has it.
-    fn open_case(&self, op: Op, dividend: Term) -> Term {
+    fn open_case(&mut self, op: Op, dividend: Term) -> Term {
         let store = self.store;
-        let fun = open_case_function(store, op, store.sort_of(dividend));
-        store.build(Op::Apply(fun), &[dividend]).expect("the function is declared for the dividend's sort")
+        let known = self.open_cases.iter().find(|(other, _)| *other == op).map(|&(_, fun)| fun);
+        let fun = known.unwrap_or_else(|| {
+            let sort = store.sort_of(dividend);
+            // No script can write a backslash in a symbol, so none declares this function later.
+            let name = store.fresh_symbol(&format!("{}\\zero", stem(op)));
+            let fun = store.fun(name, &[sort], sort);
+            self.open_cases.push((op, fun));
+            fun
+        });
+        self.application(fun, vec![dividend])
+    }
+
+    /// The function applied to the arguments, or to names of them.
+    fn application(&mut self, fun: Fun, mut args: Vec<Term>) -> Term {
+        args.iter_mut().for_each(|arg| *arg = self.named(*arg));
+        let application =
+            self.store.app(Op::Apply(fun), &args).expect("names have the sorts of what they name");
+        self.applications.push(application);
+        application
+    }
+
+    /// A term that congruence knows by itself and that is equal to the pure term: `k` with `k = t` if need be.
+    fn named(&mut self, term: Term) -> Term {
+        let store = self.store;
+        let inner = match store.view(term) {
+            (Op::ToReal, &[inner]) => inner,
+            _ => term,
+        };
+        if matches!(store.op(inner), Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False) {
+            return term;
+        }
+        if let Some(&name) = self.names.get(&term) {
+            return name;
+        }
+        let name = store.var(store.fresh_symbol("arg"), store.sort_of(term));
+        self.names.insert(term, name);
+        self.origins.push((name, term));
+        let definition = self.equation(name, term);
+        self.pending.push(definition);
+        name
     }
 
     /// The symbol for an application to pure arguments, with its definition when it is new.
@@ -210,7 +365,7 @@ impl<'a> Purifier<'a> {
         op: Op,
         args: &[Term],
         sort: Sort,
-        definition: impl FnOnce(Term) -> Vec<Term>,
+        definition: impl FnOnce(&mut Self, Term) -> Vec<Term>,
     ) -> Term {
         let key = (op, args.into());
         if let Some(&symbol) = self.symbols.get(&key) {
@@ -220,14 +375,10 @@ impl<'a> Purifier<'a> {
         let origin = self.store.app(op, args).expect("the application is well-sorted");
         self.symbols.insert(key, symbol);
         self.origins.push((symbol, origin));
-        self.pending.extend(definition(symbol));
+        let definition = definition(self, symbol);
+        self.pending.extend(definition);
         symbol
     }
-}
-
-/// The function that stands for division by zero.
-pub fn open_case_function(store: &TermStore, op: Op, sort: Sort) -> Fun {
-    store.fun(store.symbol(&format!("{}!zero", stem(op))), &[sort], sort)
 }
 
 /// What the names of fresh symbols begin with.

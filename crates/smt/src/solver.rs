@@ -1,28 +1,43 @@
-//! The solver for formulas: booleans and linear arithmetic over reals and integers, incremental.
+//! The solver for formulas: booleans, linear arithmetic over reals and integers, functions and declared sorts;
+//! incremental.
 //!
 //! A formula goes through these stages, each in a file of its own:
 //!
 //! ```text
 //! normalise            the store's normal form
+//! equations            symbols that are defined by equations are replaced     equations.rs
 //! purify               ite, div, mod and the like become fresh symbols with definitions
-//! no equalities        p = c becomes p <= c and p >= c
 //! clauses              gates and atoms                                     cnf.rs
-//! search               CDCL, with linear arithmetic as its theory          sat/, theory/linear.rs
+//! search               CDCL modulo arithmetic and congruence               sat/, theory/combination.rs
 //! ```
 //!
+//! Congruence has a node for each application of a function, for each argument, and for each symbol of a declared sort.
+//! A node that is a number is a variable of arithmetic too, and one that is a truth value has a literal. An equality
+//! between two numbers one of which is such a node is an atom of both theories.
+//!
 //! Frames are those of the search. Definitions of fresh symbols and gates hold in any case, so they go to the search
-//! outside of all frames; the stages remember them and do not give them twice.
+//! outside of all frames; the stages remember them and do not give them twice. What the search has to decide are only
+//! the atoms and gates that matter at present (`relevance.rs`).
 
-use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::build::Normalizer;
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, LinearPoly, Op, Sort, SortKind, Term, TermStore, Value};
+use shofar_logic::{Assignment, Fun, LinearPoly, Op, Sort, Term, TermStore};
 
 use crate::cnf::{Clauses, Cnf};
-use crate::purify::{Feature, Purified, Purifier, Unsupported};
-use crate::sat::{self, Limits, Lit, Outcome, Var};
-use crate::theory::arith;
-use crate::theory::linear::{Comparison, LinearArithmetic};
+use crate::equations::Equations;
+use crate::model::Symbols;
+use crate::purify::{Purified, Purifier, Unsupported};
+use crate::relevance::{Relevance, Scope};
+use crate::sat::{self, Limits, Lit, Outcome, Reason, Var};
+use crate::theory::combination::Combination;
+use crate::theory::linear::Comparison;
+use crate::theory::{arith, euf};
+
+/// Conflicts that [`Solver::minimize_core`] spends on one assumption.
+const CORE_CONFLICTS: u64 = 1000;
 
 /// An incremental solver over one store.
 pub struct Solver<'a> {
@@ -30,13 +45,19 @@ pub struct Solver<'a> {
     normalizer: Normalizer<'a>,
     purifier: Purifier<'a>,
     cnf: Cnf<'a>,
-    search: sat::Solver<LinearArithmetic>,
-    /// The numbers of arithmetic variables and constants.
-    numbers: FxHashMap<Term, arith::Var>,
-    /// Boolean variables and constants, with their variables in the search.
-    booleans: Vec<(Term, Var)>,
+    search: sat::Solver<Combination>,
+    equations: Equations<'a>,
+    /// A frame for each of the search, and one for the last query while `in_query` holds.
+    relevance: Relevance,
+    /// What became of formulas in [`Solver::prepare`].
+    prepared: FxHashMap<Term, Term>,
+    symbols: Symbols,
     /// The assumptions of the last query, as formulas and as literals.
     assumptions: Vec<(Term, Lit)>,
+    /// The literals of the core of the last query, if it was unsatisfiable.
+    core: Vec<Lit>,
+    /// Whether the last query is the last thing that happened.
+    in_query: bool,
 }
 
 impl<'a> Solver<'a> {
@@ -47,78 +68,133 @@ impl<'a> Solver<'a> {
             normalizer: Normalizer::new(store),
             purifier: Purifier::new(store),
             cnf: Cnf::new(store),
-            search: sat::Solver::with_theory(LinearArithmetic::default(), 0),
-            numbers: FxHashMap::default(),
-            booleans: Vec::new(),
+            search: sat::Solver::with_theory(Combination::default(), 0),
+            equations: Equations::new(store),
+            relevance: Relevance::default(),
+            prepared: FxHashMap::default(),
+            symbols: Symbols::default(),
             assumptions: Vec::new(),
+            core: Vec::new(),
+            in_query: false,
         }
     }
 
     /// Opens a frame.
     pub fn push(&mut self) {
+        self.end_query();
         self.search.push();
+        self.relevance.push();
+        self.equations.push();
     }
 
     /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
     pub fn pop(&mut self) {
+        self.end_query();
         if self.search.depth() > 0 {
             self.search.pop();
+            self.end_frame();
+            if self.equations.pop() {
+                self.prepared.clear();
+            }
         }
     }
 
     /// Asserts a formula, as written or normal, in the innermost open frame.
     pub fn assert(&mut self, formula: Term) -> Result<(), Unsupported> {
+        self.end_query();
         let formula = self.prepare(formula)?;
-        self.cnf.assert(formula, &mut Sink { search: &mut self.search, permanent: false });
+        self.cnf.assert(
+            formula,
+            &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Frame },
+        );
         self.define_atoms();
         Ok(())
     }
 
+    /// Asserts all formulas, as [`assert`](Self::assert) does, but uses that they come together: a symbol that is new
+    /// and that one of them defines by an equation is replaced in the others.
+    pub fn assert_all(&mut self, formulas: &[Term]) -> Result<(), Unsupported> {
+        self.end_query();
+        let formulas: Vec<Term> = formulas
+            .iter()
+            .map(|&formula| self.equations.apply(self.normalizer.normalize(formula)))
+            .collect();
+        let (symbols, cnf) = (&self.symbols, &self.cnf);
+        let is_new = |symbol: Term| {
+            !symbols.numbers.contains_key(&symbol)
+                && !symbols.nodes.contains_key(&symbol)
+                && cnf.known(symbol).is_none()
+        };
+        let formulas = self.equations.solve(&formulas, is_new);
+        self.prepared.clear();
+        formulas.into_iter().try_for_each(|formula| self.assert(formula))
+    }
+
     /// Whether the asserted formulas and the assumptions can be true together.
     pub fn check(&mut self, assumptions: &[Term], limits: &Limits<'_>) -> Result<Outcome, Unsupported> {
-        self.assumptions.clear();
+        self.end_query();
+        self.relevance.push();
+        self.in_query = true;
         for &assumption in assumptions {
             let formula = self.prepare(assumption)?;
-            let literal = self.cnf.literal(formula, &mut Sink { search: &mut self.search, permanent: true });
+            let literal = self.cnf.literal(
+                formula,
+                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Frame },
+            );
             self.define_atoms();
             self.assumptions.push((assumption, literal));
         }
-        self.search.theory_mut().start_query();
         let literals: Vec<Lit> = self.assumptions.iter().map(|&(_, literal)| literal).collect();
-        Ok(self.search.solve_within(&literals, limits))
+        let outcome = self.search_under(&literals, limits);
+        self.core.extend_from_slice(self.search.core());
+        Ok(outcome)
     }
 
-    /// After `Sat`: values for the free symbols of the given formulas with which all that is asserted and assumed is
-    /// true. Symbols that do not matter have the default value of their sort.
+    /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, with which
+    /// all that is asserted and assumed is true. Division by zero is given total functions. Symbols that do not matter
+    /// have the default value of their sort.
     pub fn model(&self, formulas: &[Term]) -> Assignment {
-        let values = self.search.theory().model();
-        let mut model = Assignment::new();
-        let number = |term: Term, value: &Rational| match self.store.sort_of(term) {
-            Sort::INT => Value::Int(value.to_integer().expect("integer variables have integer values")),
-            _ => Value::Real(value.clone()),
-        };
-        let symbols = self.store.symbols(formulas);
-        let constants = symbols.funs.iter().filter_map(|&fun| self.store.apply(fun, &[]).ok());
-        for symbol in symbols.vars.iter().copied().chain(constants) {
-            let value = match self.numbers.get(&symbol) {
-                Some(var) => number(symbol, &values[var.index()]),
-                None => self.store.default_value(self.store.sort_of(symbol)),
-            };
+        let theories = self.search.theory().model();
+        let defined = self.equations.definitions(formulas);
+        let all: Vec<Term> =
+            formulas.iter().copied().chain(defined.iter().map(|&(_, definition)| definition)).collect();
+        let mut model = self.symbols.model(self.store, &all, self.purifier.open_cases(), &theories, |var| {
+            self.search.value(var).unwrap_or(false)
+        });
+        for (symbol, definition) in defined {
+            let value = self.store.eval(definition, &model).expect("the model is total");
             model.set(symbol, value);
-        }
-        for &(term, var) in &self.booleans {
-            if model.get(term).is_some() {
-                model.set(term, Value::Bool(self.search.value(var).unwrap_or(false)));
-            }
         }
         model
     }
 
     /// After `Unsat`: assumptions that cannot be true together with what is asserted.
     pub fn core(&self) -> Vec<Term> {
-        let failed = self.search.core();
+        let failed: FxHashSet<Lit> = self.core.iter().copied().collect();
         let assumptions = self.assumptions.iter().filter(|(_, literal)| failed.contains(literal));
         assumptions.map(|&(term, _)| term).collect()
+    }
+
+    /// After `Unsat`: makes the core smaller, by leaving out one assumption after the other and asking again. An
+    /// assumption stays if the others have a model, or if a thousand conflicts do not tell; in the end no single one
+    /// can be left out, except for those of the second kind. Whatever the limits interrupt, the core is one.
+    pub fn minimize_core(&mut self, limits: &Limits<'_>) {
+        // The first ones, those that stay, keep their levels from query to query.
+        let mut kept = 0;
+        while kept < self.core.len() {
+            let mut fewer = self.core.clone();
+            fewer.remove(kept);
+            let conflicts = limits.conflicts.map_or(CORE_CONFLICTS, |limit| limit.min(CORE_CONFLICTS));
+            match self.search_under(&fewer, &Limits { conflicts: Some(conflicts), ..*limits }) {
+                Outcome::Unsat => {
+                    let smaller: FxHashSet<Lit> = self.search.core().iter().copied().collect();
+                    kept = self.core[..kept].iter().filter(|literal| smaller.contains(literal)).count();
+                    self.core.retain(|literal| smaller.contains(literal));
+                }
+                Outcome::Sat | Outcome::Unknown(Reason::Budget | Reason::Incomplete) => kept += 1,
+                Outcome::Unknown(Reason::Cancelled | Reason::Deadline | Reason::Memory) => return,
+            }
+        }
     }
 
     /// What the search has done so far.
@@ -126,89 +202,288 @@ impl<'a> Solver<'a> {
         self.search.statistics()
     }
 
-    /// The formula in the language of clauses. Definitions that come with it are asserted for good.
+    /// All that is counted, by name: the search, the simplex kernel, and present sizes.
+    pub fn all_statistics(&self) -> Vec<(&'static str, u64)> {
+        let sat::Statistics {
+            queries,
+            kept_assumptions,
+            decisions,
+            propagations,
+            conflicts,
+            restarts,
+            learnt,
+            learnt_literals,
+            minimized_literals,
+            deleted,
+            collections,
+            theory_checks,
+            theory_propagations,
+            theory_explanations,
+            theory_conflicts,
+            theory_lemmas,
+        } = *self.search.statistics();
+        let simplex = self.search.theory().arithmetic().statistics();
+        vec![
+            ("queries", queries),
+            ("kept-assumptions", kept_assumptions),
+            ("decisions", decisions),
+            ("propagations", propagations),
+            ("conflicts", conflicts),
+            ("restarts", restarts),
+            ("learnt-clauses", learnt),
+            ("learnt-literals", learnt_literals),
+            ("minimized-literals", minimized_literals),
+            ("deleted-clauses", deleted),
+            ("collections", collections),
+            ("theory-checks", theory_checks),
+            ("theory-propagations", theory_propagations),
+            ("theory-explanations", theory_explanations),
+            ("theory-conflicts", theory_conflicts),
+            ("theory-lemmas", theory_lemmas),
+            ("simplex-checks", simplex.checks),
+            ("simplex-conflicts", simplex.conflicts),
+            ("simplex-pivots", simplex.pivots),
+            ("simplex-bland-pivots", simplex.bland_pivots),
+            ("simplex-row-additions", simplex.row_additions),
+            ("simplex-woken-rows", simplex.woken),
+            ("simplex-implied-bounds", simplex.implied),
+            ("variables", self.search.num_vars() as u64),
+            ("clauses", self.search.num_clauses() as u64),
+            ("redundant-clauses", self.search.num_redundant() as u64),
+            ("numbers", self.symbols.numbers.len() as u64),
+            ("terms", self.store.len() as u64),
+        ]
+    }
+
+    fn search_under(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
+        // What was decided for the theory's sake alone need not be decided any more.
+        for atom in self.search.theory_mut().arithmetic_mut().start_query() {
+            if !self.relevance.is_relevant(atom) {
+                self.search.set_decision(atom, false);
+            }
+        }
+        self.search.solve_within(assumptions, limits)
+    }
+
+    /// Forgets the assumptions of the last query.
+    fn end_query(&mut self) {
+        if std::mem::take(&mut self.in_query) {
+            self.assumptions.clear();
+            self.core.clear();
+            self.end_frame();
+        }
+    }
+
+    fn end_frame(&mut self) {
+        let search = &mut self.search;
+        self.relevance.pop(|var| search.set_decision(var, false));
+    }
+
+    /// As [`Solver::translate`], which it asks once for each formula.
     fn prepare(&mut self, formula: Term) -> Result<Term, Unsupported> {
-        let normal = self.normalizer.normalize(formula);
-        self.check_language(normal)?;
+        if let Some(&prepared) = self.prepared.get(&formula) {
+            return Ok(prepared);
+        }
+        let prepared = self.translate(formula)?;
+        self.prepared.insert(formula, prepared);
+        Ok(prepared)
+    }
+
+    /// The formula in the language of clauses. Definitions that come with it are asserted for good.
+    fn translate(&mut self, formula: Term) -> Result<Term, Unsupported> {
+        let normal = self.equations.apply(self.normalizer.normalize(formula));
+        if self.is_plain_literal(normal) {
+            return Ok(normal);
+        }
         let Purified { formula, definitions } = self.purifier.purify(normal)?;
+        for application in self.purifier.take_applications() {
+            self.node(application);
+        }
         for definition in definitions {
-            let definition = self.without_equalities(definition);
-            self.cnf.assert(definition, &mut Sink { search: &mut self.search, permanent: true });
+            self.cnf.assert(
+                definition,
+                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good },
+            );
         }
         self.define_atoms();
-        Ok(self.without_equalities(formula))
+        Ok(formula)
     }
 
-    /// There is no solver for functions and declared sorts yet. Division by zero is a function, too.
-    fn check_language(&self, normal: Term) -> Result<(), Unsupported> {
+    /// Whether a normal formula is a literal that is in the language of clauses as it stands: over a boolean symbol, or
+    /// a comparison of a linear combination of symbols with a numeral.
+    fn is_plain_literal(&self, normal: Term) -> bool {
         let store = self.store;
-        let unsupported = store.subterms(&[normal]).into_iter().find(|&term| match store.view(term) {
-            (Op::Apply(_), args) if !args.is_empty() => true,
-            (Op::IntDiv | Op::Mod | Op::RealDiv, &[_, divisor]) => {
-                store.numeral(divisor).is_some_and(Rational::is_zero)
+        let atom = match store.view(normal) {
+            (Op::Not, &[inner]) => inner,
+            _ => normal,
+        };
+        let is_symbol = |term: Term| matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []));
+        let is_multiple = |term: Term| match store.view(term) {
+            (Op::Mul, &[factor, term]) => store.numeral(factor).is_some() && is_symbol(term),
+            _ => is_symbol(term),
+        };
+        match store.view(atom) {
+            (Op::Le | Op::Lt | Op::Eq, &[left, right]) => {
+                let is_linear = match store.view(left) {
+                    (Op::Add, terms) => terms.iter().all(|&term| is_multiple(term)),
+                    _ => is_multiple(left),
+                };
+                is_linear && store.numeral(right).is_some()
             }
-            _ => matches!(store.sort_kind(store.sort_of(term)), SortKind::Uninterpreted(..)),
-        });
-        match unsupported {
-            Some(term) => Err(Unsupported { term, feature: Feature::Functions }),
-            None => Ok(()),
+            _ => is_symbol(atom),
         }
     }
 
-    /// Equalities of numbers as pairs of inequalities, which is all that the kernel knows.
-    fn without_equalities(&self, formula: Term) -> Term {
-        let store = self.store;
-        store.rewrite(formula, &mut |op, args| match (op, args) {
-            (Op::Eq, &[a, b]) if store.sort_of(a).is_arithmetic() => {
-                store.and2(store.le(a, b), store.ge(a, b))
-            }
-            _ => store.build(op, args).expect("the arguments have the sorts of those they replace"),
-        })
+    /// The two sides of a normal equality of numbers, if they are two symbols, or a symbol and a numeral, and at least
+    /// one has a node.
+    fn interface(&self, sum: Term, constant: Term) -> Option<(Term, Term)> {
+        if self.symbols.nodes.is_empty() {
+            return None;
+        }
+        let poly = LinearPoly::from_term(self.store, sum);
+        let is_zero = self.store.numeral(constant).is_some_and(Rational::is_zero);
+        let (left, right) = match poly.terms() {
+            [(left, one)] if one.is_one() => (*left, constant),
+            [(left, a), (right, b)] if is_zero && (a + b).is_zero() => (*left, *right),
+            _ => return None,
+        };
+        let has_node = |term: Term| self.symbols.nodes.contains_key(&self.without_cast(term));
+        (has_node(left) || has_node(right)).then_some((left, right))
     }
 
     /// Gives meaning to the atoms that the translation has met.
     fn define_atoms(&mut self) {
-        for (term, var) in self.cnf.take_atoms() {
-            let (comparison, args) = match self.store.view(term) {
-                (Op::Le, args) => (Comparison::AtMost, args),
-                (Op::Lt, args) => (Comparison::Below, args),
-                _ => {
-                    self.booleans.push((term, var));
-                    continue;
+        let mut atoms = VecDeque::from(self.cnf.take_atoms());
+        while let Some((term, var)) = atoms.pop_front() {
+            match self.store.view(term) {
+                (Op::Le, &[sum, constant]) => self.define_comparison(var, sum, Comparison::AtMost, constant),
+                (Op::Lt, &[sum, constant]) => self.define_comparison(var, sum, Comparison::Below, constant),
+                (Op::Eq, &[sum, constant]) if self.store.sort_of(sum).is_arithmetic() => {
+                    self.define_equation(var, sum, constant);
                 }
-            };
-            let constant =
-                self.store.numeral(args[1]).expect("normal atoms have a numeral on the right").clone();
-            let poly = LinearPoly::from_term(self.store, args[0]);
-            let sum: Vec<_> =
-                poly.terms().iter().map(|(term, factor)| (self.number(*term), factor.clone())).collect();
-            self.search.theory_mut().define_atom(var, &sum, comparison, &constant);
-            self.search.make_atom(var);
+                (Op::Eq, &[a, b]) => {
+                    let (left, right) = (self.node(a), self.node(b));
+                    self.search.theory_mut().congruence_mut().define_equation(var, left, right);
+                    self.search.make_atom(var);
+                }
+                (_, []) => self.symbols.booleans.push((term, var)),
+                // The node of the application has given the literal its meaning.
+                _ => {}
+            }
+            atoms.extend(self.cnf.take_atoms());
         }
     }
 
-    /// The kernel's variable for a symbol. A cast integer is the integer.
+    fn define_comparison(&mut self, var: Var, sum: Term, comparison: Comparison, constant: Term) {
+        let (sum, constant) = self.linear_form(sum, constant);
+        self.search.theory_mut().arithmetic_mut().define_atom(var, &sum, comparison, &constant);
+        self.search.make_atom(var);
+    }
+
+    /// An equation is the conjunction of two inequalities, which need not be decided. Congruence has to know of one
+    /// between nodes.
+    fn define_equation(&mut self, var: Var, sum: Term, constant: Term) {
+        let halves = [self.store.le(sum, constant), self.store.ge(sum, constant)];
+        let sink = &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good };
+        let [le, ge] = halves.map(|half| self.cnf.dispensable_literal(half, sink));
+        let equation = var.positive();
+        for clause in [&[!equation, le][..], &[!equation, ge], &[equation, !le, !ge]] {
+            sink.define(clause);
+        }
+        if let Some((left, right)) = self.interface(sum, constant) {
+            let (left, right) = (self.node(left), self.node(right));
+            self.search.theory_mut().define_equality(var, left, right);
+        }
+        let (sum, constant) = self.linear_form(sum, constant);
+        self.search.theory_mut().arithmetic_mut().define_equation(var, &sum, &constant, [le, ge]);
+        self.search.make_atom(var);
+    }
+
+    /// The two sides of a normal atom.
+    fn linear_form(&mut self, sum: Term, constant: Term) -> (Vec<(arith::Var, Rational)>, Rational) {
+        let constant = self.store.numeral(constant).expect("normal atoms have a numeral on the right");
+        let poly = LinearPoly::from_term(self.store, sum);
+        let sum = poly.terms().iter().map(|(term, factor)| (self.number(*term), factor.clone()));
+        (sum.collect(), constant.clone())
+    }
+
+    /// The kernel's variable for a symbol or an application. A cast integer is the integer.
     fn number(&mut self, term: Term) -> arith::Var {
-        let symbol = match self.store.view(term) {
+        let term = self.without_cast(term);
+        let is_int = self.store.sort_of(term) == Sort::INT;
+        let search = &mut self.search;
+        let new_var = || search.theory_mut().arithmetic_mut().new_var(is_int);
+        *self.symbols.numbers.entry(term).or_insert_with(new_var)
+    }
+
+    fn without_cast(&self, term: Term) -> Term {
+        match self.store.view(term) {
             (Op::ToReal, &[inner]) => inner,
             _ => term,
+        }
+    }
+
+    /// The node of a term that congruence knows by itself: a symbol, a numeral, a truth value, or an application of a
+    /// function to such terms, which have nodes already.
+    fn node(&mut self, term: Term) -> euf::Node {
+        let term = self.without_cast(term);
+        if let Some(&node) = self.symbols.nodes.get(&term) {
+            return node;
+        }
+        let theory = self.search.theory_mut();
+        let node = match self.store.view(term) {
+            (Op::True, _) => return euf::Node::TRUE,
+            (Op::False, _) => return euf::Node::FALSE,
+            (Op::Numeral(id), _) => return theory.numeral(self.store.rational(id)),
+            (Op::Apply(fun), args) if !args.is_empty() => {
+                let args: Vec<euf::Node> = args.iter().map(|&arg| self.node(arg)).collect();
+                let symbol = self.function(fun);
+                self.search.theory_mut().congruence_mut().node(symbol, &args)
+            }
+            _ => {
+                let congruence = theory.congruence_mut();
+                let symbol = congruence.new_symbol();
+                congruence.node(symbol, &[])
+            }
         };
-        let is_int = self.store.sort_of(symbol) == Sort::INT;
+        self.symbols.nodes.insert(term, node);
+        let sort = self.store.sort_of(term);
+        if sort.is_arithmetic() {
+            let number = self.number(term);
+            self.search.theory_mut().share(node, number);
+        } else if sort == Sort::BOOL {
+            let sink =
+                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good };
+            let literal = self.cnf.literal(term, sink);
+            self.search.theory_mut().congruence_mut().define_truth(literal.var(), node);
+            self.search.make_atom(literal.var());
+        }
+        if self.store.args(term).iter().any(|&arg| self.store.sort_of(arg).is_arithmetic()) {
+            self.search.theory_mut().add_application(node);
+        }
+        node
+    }
+
+    fn function(&mut self, fun: Fun) -> euf::Symbol {
         let search = &mut self.search;
-        *self.numbers.entry(symbol).or_insert_with(|| search.theory_mut().new_var(is_int))
+        let new_symbol = || search.theory_mut().congruence_mut().new_symbol();
+        *self.symbols.functions.entry(fun).or_insert_with(new_symbol)
     }
 }
 
 /// Takes clauses to the search.
 struct Sink<'s> {
-    search: &'s mut sat::Solver<LinearArithmetic>,
-    /// Whether what is asserted is asserted for good.
-    permanent: bool,
+    search: &'s mut sat::Solver<Combination>,
+    relevance: &'s mut Relevance,
+    /// For how long it is asserted what is asserted.
+    scope: Scope,
 }
 
 impl Clauses for Sink<'_> {
     fn new_var(&mut self) -> Var {
-        self.search.new_var()
+        let var = self.search.new_var();
+        self.search.set_decision(var, false);
+        var
     }
 
     fn define(&mut self, clause: &[Lit]) {
@@ -216,10 +491,17 @@ impl Clauses for Sink<'_> {
     }
 
     fn assert(&mut self, clause: &[Lit]) {
-        if self.permanent {
-            self.search.add_permanent_clause(clause);
-        } else {
-            self.search.add_clause(clause);
+        match self.scope {
+            Scope::Good => self.search.add_permanent_clause(clause),
+            Scope::Frame => self.search.add_clause(clause),
         }
+    }
+
+    fn require(&mut self, var: Var) -> bool {
+        let is_news = self.relevance.require(var, self.scope);
+        if is_news {
+            self.search.set_decision(var, true);
+        }
+        is_news
     }
 }

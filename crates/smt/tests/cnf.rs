@@ -1,5 +1,7 @@
 //! Clauses from formulas, against the value of the formula under all assignments.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use shofar_logic::{Assignment, Op, Sort, Term, TermStore, Value};
 use shofar_smt::cnf::{Clauses, Cnf};
@@ -11,6 +13,7 @@ struct Kept {
     variables: usize,
     definitions: Vec<Vec<Lit>>,
     assertions: Vec<Vec<Lit>>,
+    required: BTreeSet<Var>,
 }
 
 impl Clauses for Kept {
@@ -25,6 +28,10 @@ impl Clauses for Kept {
 
     fn assert(&mut self, clause: &[Lit]) {
         self.assertions.push(clause.to_vec());
+    }
+
+    fn require(&mut self, var: Var) -> bool {
+        self.required.insert(var)
     }
 }
 
@@ -109,6 +116,29 @@ fn atoms_are_handed_out_once() {
     assert!(cnf.take_atoms().is_empty());
     let (_, variable) = atoms.into_iter().find(|(term, _)| *term == atom).unwrap();
     assert_eq!(kept.assertions[1], [variable.positive()]);
+}
+
+#[test]
+fn all_that_a_formula_consists_of_is_required_also_when_it_is_known() {
+    let store = TermStore::new();
+    let [p, q, r, s] = ["p", "q", "r", "s"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+    let inner = store.iff(p, q);
+    let formula = store.not(store.ite(inner, store.and2(r, s), store.not(r)));
+    let mut cnf = Cnf::new(&store);
+    let mut kept = Kept::default();
+    let expected = |cnf: &Cnf<'_>| -> BTreeSet<Var> {
+        let subterms = store.subterms(&[formula]);
+        subterms.iter().map(|&term| cnf.known(term).expect("it was translated").var()).collect()
+    };
+    cnf.literal(formula, &mut kept);
+    assert_eq!(kept.required, expected(&cnf));
+    kept.required.clear();
+    cnf.literal(formula, &mut kept);
+    assert_eq!(kept.required, expected(&cnf));
+    // A formula that is required is not walked again.
+    kept.required = BTreeSet::from([cnf.known(inner).expect("it was translated").var()]);
+    cnf.literal(formula, &mut kept);
+    assert!(!kept.required.contains(&cnf.known(p).expect("it was translated").var()));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, Interpretation, Op, Sort, Term, TermStore, Value};
-use shofar_smt::purify::{Feature, Purifier, open_case_function};
+use shofar_smt::purify::{Feature, Purifier};
 
 /// Makes a term of the sort from a stream of choices; the stream decides the shape, its end gives leaves.
 fn term(store: &TermStore, sort: Sort, choices: &mut dyn Iterator<Item = u8>, depth: usize) -> Term {
@@ -64,15 +64,15 @@ fn assignment(store: &TermStore, numbers: [i64; 4]) -> Assignment {
 }
 
 /// Defines division by zero in the compiled language: one more than the dividend, twice for `mod`.
-fn define_open_cases(store: &TermStore, assignment: &mut Assignment) {
-    for (op, sort) in [(Op::IntDiv, Sort::INT), (Op::Mod, Sort::INT), (Op::RealDiv, Sort::REAL)] {
+fn define_open_cases(store: &TermStore, purifier: &Purifier<'_>, assignment: &mut Assignment) {
+    for &(op, fun) in purifier.open_cases() {
+        let sort = store.fun_decl(fun).range;
         let parameter = store.var(store.symbol("dividend"), sort);
         let one = if sort == Sort::INT { store.int(1) } else { store.real(1) };
         let mut body = store.add(&[parameter, one]);
         if op == Op::Mod {
             body = store.mul_const(&Rational::from(2), body);
         }
-        let fun = open_case_function(store, op, sort);
         assignment.set_function(fun, Interpretation::Definition { params: [parameter].into(), body });
     }
 }
@@ -115,7 +115,7 @@ proptest! {
 
         let mut assignment = assignment(&store, numbers);
         let expected = eval_with_open_cases(&store, formula, &mut assignment);
-        define_open_cases(&store, &mut assignment);
+        define_open_cases(&store, &purifier, &mut assignment);
         for &(symbol, origin) in purifier.origins() {
             let value = eval_with_open_cases(&store, origin, &mut assignment);
             assignment.set(symbol, value);

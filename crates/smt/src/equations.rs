@@ -1,0 +1,261 @@
+//! Symbols that asserted equations define, and the elimination of these symbols.
+//!
+//! The unrollings of programs are full of equations `x = y + 1`, `p = not q` that hold as they stand. Where nothing is
+//! known about the symbol on one side, it can be replaced by the other side and forgotten; a model gives it the value
+//! of its *definition* afterwards. So the search has fewer atoms, and the simplex kernel fewer rows.
+//!
+//! ```text
+//! solve(conjuncts):
+//!     repeat, while there are new definitions:
+//!         choose equations x = t among the conjuncts such that no chosen x is in a chosen t
+//!         replace each x by its t in all other conjuncts and in the definitions so far
+//! ```
+//!
+//! A chain of equations loses half of its links in each round, so that few rounds are needed. Only equations are
+//! taken that make nothing bigger: with two summands at most, and between truth values with a small other side.
+//!
+//! Frames: a definition is given up with the frame of its equation. Formulas that were changed by it are formulas of the
+//! same frame, or of inner ones, so that they are given up too.
+//!
+//! - Q1: no defined symbol is in a definition, or known to the search.
+//! - Q2: symbols in the definitions of finished batches are not defined later.
+//!
+//! By Q1 and Q2 one pass replaces all defined symbols. The method is that of the preprocessors of Yices and Z3.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+
+/// Rounds for one batch of formulas.
+const MOST_ROUNDS: usize = 8;
+/// Summands other than the symbol and a number in an equation that defines a symbol.
+const MOST_SUMMANDS: usize = 2;
+/// Subterms of a formula that defines a truth value.
+const MOST_SUBTERMS: usize = 64;
+
+/// The definitions in force.
+pub(crate) struct Equations<'a> {
+    store: &'a TermStore,
+    substitution: Substitution,
+    /// The symbols that are defined, in the order of the frames.
+    symbols: Vec<Term>,
+    /// Symbols that must stay what they are (Q2), in the order of the frames.
+    kept: Vec<Term>,
+    is_kept: FxHashSet<Term>,
+    /// The heights of both lists when the frames were opened.
+    frames: Vec<(usize, usize)>,
+}
+
+/// The definitions of one round.
+#[derive(Default)]
+struct Round {
+    definitions: Substitution,
+    defined: FxHashSet<Term>,
+    /// The symbols in the definitions.
+    used: FxHashSet<Term>,
+}
+
+impl<'a> Equations<'a> {
+    pub(crate) fn new(store: &'a TermStore) -> Self {
+        Equations {
+            store,
+            substitution: Substitution::new(),
+            symbols: Vec::new(),
+            kept: Vec::new(),
+            is_kept: FxHashSet::default(),
+            frames: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self) {
+        self.frames.push((self.symbols.len(), self.kept.len()));
+    }
+
+    /// Ends the innermost frame. Returns whether definitions were given up.
+    pub(crate) fn pop(&mut self) -> bool {
+        let Some((symbols, kept)) = self.frames.pop() else { return false };
+        let is_news = symbols < self.symbols.len();
+        for symbol in self.symbols.drain(symbols..) {
+            self.substitution.remove(symbol);
+        }
+        for symbol in self.kept.drain(kept..) {
+            self.is_kept.remove(&symbol);
+        }
+        is_news
+    }
+
+    /// The defined symbols of formulas, with their definitions.
+    pub(crate) fn definitions(&self, formulas: &[Term]) -> Vec<(Term, Term)> {
+        if self.symbols.is_empty() {
+            return Vec::new();
+        }
+        let mentioned = self.store.symbols(formulas);
+        let constants = mentioned.funs.iter().filter_map(|&fun| self.store.apply(fun, &[]).ok());
+        let symbols = mentioned.vars.iter().copied().chain(constants);
+        symbols.filter_map(|symbol| Some((symbol, self.substitution.get(symbol)?))).collect()
+    }
+
+    /// The normal formula with definitions in the place of defined symbols.
+    pub(crate) fn apply(&self, normal: Term) -> Term {
+        if self.substitution.is_empty() {
+            return normal;
+        }
+        let store = self.store;
+        Substitutor::with_rebuild(store, &self.substitution, |op, args| {
+            store.build(op, args).expect("definitions have the sorts of what they define")
+        })
+        .apply(normal)
+    }
+
+    /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
+    /// Returns formulas that are equivalent to them under the new definitions, which concern only symbols that are
+    /// `open`: nothing else is known of them.
+    pub(crate) fn solve(&mut self, formulas: &[Term], open: impl Fn(Term) -> bool) -> Vec<Term> {
+        let store = self.store;
+        let mut conjuncts = conjuncts(store, formulas);
+        let first = self.symbols.len();
+        for _ in 0..MOST_ROUNDS {
+            let mut round = Round::default();
+            conjuncts.retain(|&conjunct| {
+                !round.take(store, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
+            });
+            if round.definitions.is_empty() {
+                break;
+            }
+            let mut substitutor = Substitutor::with_rebuild(store, &round.definitions, |op, args| {
+                store.build(op, args).expect("definitions have the sorts of what they define")
+            });
+            for &symbol in &self.symbols[first..] {
+                let definition = self.substitution.get(symbol).expect("it is defined");
+                self.substitution.insert(symbol, substitutor.apply(definition));
+            }
+            let replaced: Vec<Term> = conjuncts.iter().map(|&conjunct| substitutor.apply(conjunct)).collect();
+            conjuncts = self::conjuncts(store, &replaced);
+            // In the order of terms, for that of a set is not fixed.
+            let mut defined: Vec<Term> = round.defined.into_iter().collect();
+            defined.sort_unstable();
+            for symbol in defined {
+                let definition = round.definitions.get(symbol).expect("it is defined");
+                self.substitution.insert(symbol, definition);
+                self.symbols.push(symbol);
+            }
+        }
+        let definitions: Vec<Term> =
+            self.symbols[first..].iter().filter_map(|&symbol| self.substitution.get(symbol)).collect();
+        let mentioned = store.symbols(&definitions);
+        let constants = mentioned.funs.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
+        for symbol in mentioned.vars.iter().copied().chain(constants) {
+            if self.is_kept.insert(symbol) {
+                self.kept.push(symbol);
+            }
+        }
+        conjuncts
+    }
+}
+
+impl Round {
+    /// Makes a definition of a conjunct, if it is fit for one.
+    fn take(&mut self, store: &TermStore, conjunct: Term, open: impl Fn(Term) -> bool) -> bool {
+        let open =
+            |symbol: Term| open(symbol) && !self.used.contains(&symbol) && !self.defined.contains(&symbol);
+        let found = match store.view(conjunct) {
+            (Op::Not, &[inner]) => match store.view(inner) {
+                (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => define_truth(store, a, b, true, open),
+                _ if is_symbol(store, inner) && open(inner) => Some((inner, Term::FALSE)),
+                _ => None,
+            },
+            (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => define_truth(store, a, b, false, open),
+            (Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
+                define_number(store, sum, constant, open)
+            }
+            _ if is_symbol(store, conjunct) && open(conjunct) => Some((conjunct, Term::TRUE)),
+            _ => None,
+        };
+        let Some((symbol, definition)) = found else { return false };
+        let Some(symbols) = few_symbols(store, definition) else { return false };
+        if symbols.iter().any(|other| *other == symbol || self.defined.contains(other)) {
+            return false;
+        }
+        self.used.extend(symbols);
+        self.defined.insert(symbol);
+        self.definitions.insert(symbol, definition);
+        true
+    }
+}
+
+/// The conjuncts of all formulas, without repetition and without what is true.
+fn conjuncts(store: &TermStore, formulas: &[Term]) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut open: Vec<Term> = formulas.iter().rev().copied().collect();
+    while let Some(formula) = open.pop() {
+        match store.view(formula) {
+            (Op::And, args) => open.extend(args.iter().rev()),
+            (Op::True, _) => {}
+            _ if seen.insert(formula) => found.push(formula),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A definition of one side of `a = b`, or of `a != b` if it is `negated`.
+fn define_truth(
+    store: &TermStore,
+    a: Term,
+    b: Term,
+    negated: bool,
+    open: impl Fn(Term) -> bool,
+) -> Option<(Term, Term)> {
+    let value = |side: Term| if negated { store.not(side) } else { side };
+    // The younger symbol: it belongs to the later step.
+    let sides = if a > b { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
+    let (symbol, other) = sides.into_iter().find(|&(symbol, _)| is_symbol(store, symbol) && open(symbol))?;
+    Some((symbol, value(other)))
+}
+
+/// A definition of a summand of `sum = constant`.
+fn define_number(
+    store: &TermStore,
+    sum: Term,
+    constant: Term,
+    open: impl Fn(Term) -> bool,
+) -> Option<(Term, Term)> {
+    let sort = store.sort_of(sum);
+    let poly = LinearPoly::from_term(store, sum);
+    if poly.terms().len() > MOST_SUMMANDS + 1 {
+        return None;
+    }
+    let is_unit = |factor: &Rational| sort == Sort::REAL || factor.is_one() || (-factor).is_one();
+    let mut candidates = poly.terms().iter().rev();
+    let (symbol, factor) =
+        candidates.find(|(symbol, factor)| is_symbol(store, *symbol) && is_unit(factor) && open(*symbol))?;
+    let others = poly.terms().iter().filter(|(other, _)| other != symbol);
+    let others = others.map(|(other, coefficient)| (*other, -(coefficient / factor))).collect();
+    let definition = LinearPoly::from_pairs(others, store.numeral(constant)? / factor);
+    Some((*symbol, definition.to_term(store, sort)))
+}
+
+/// The symbols of a term, unless it is big or has quantifiers.
+fn few_symbols(store: &TermStore, term: Term) -> Option<Vec<Term>> {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut symbols = Vec::new();
+    let mut open = vec![term];
+    while let Some(term) = open.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        if seen.len() > MOST_SUBTERMS || matches!(store.op(term), Op::Forall | Op::Exists) {
+            return None;
+        }
+        if is_symbol(store, term) {
+            symbols.push(term);
+        }
+        open.extend(store.args(term));
+    }
+    Some(symbols)
+}
+
+fn is_symbol(store: &TermStore, term: Term) -> bool {
+    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
+}
