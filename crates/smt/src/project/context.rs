@@ -1,0 +1,159 @@
+//! What one projection knows: the store, the model, the variables to eliminate, and facts about terms.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::build::Normalizer;
+use shofar_logic::number::Rational;
+use shofar_logic::{Assignment, EvalError, Evaluator, Op, Sort, Term, TermStore, Value};
+
+use super::ProjectError;
+
+/// What all stages of one projection share.
+pub(super) struct Context<'c, 'a> {
+    pub(super) store: &'a TermStore,
+    pub(super) normalizer: &'c mut Normalizer<'a>,
+    model: &'c Assignment,
+    pub(super) evaluator: Evaluator<'c>,
+    /// The variables and constants to be eliminated, as they were given and as a set.
+    pub(super) vars: &'c [Term],
+    set: FxHashSet<Term>,
+    /// What occurs in terms that are no leaves.
+    contents: FxHashMap<Term, Contents>,
+}
+
+/// What occurs in a term.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Contents {
+    /// A variable to eliminate.
+    pub(super) variable: bool,
+    /// An `ite` that is not `Bool`.
+    pub(super) choice: bool,
+    /// `div`, `mod` or `to_int`.
+    pub(super) rounding: bool,
+}
+
+impl<'c, 'a> Context<'c, 'a> {
+    pub(super) fn new(
+        store: &'a TermStore,
+        normalizer: &'c mut Normalizer<'a>,
+        model: &'c Assignment,
+        vars: &'c [Term],
+    ) -> Self {
+        Context {
+            store,
+            normalizer,
+            model,
+            evaluator: Evaluator::new(store, model),
+            vars,
+            set: vars.iter().copied().collect(),
+            contents: FxHashMap::default(),
+        }
+    }
+
+    /// Whether the term is a variable to eliminate.
+    pub(super) fn is_variable(&self, term: Term) -> bool {
+        self.set.contains(&term)
+    }
+
+    /// Whether a variable to eliminate occurs in the term.
+    pub(super) fn mentions(&mut self, term: Term) -> bool {
+        self.contents(term).variable
+    }
+
+    /// What occurs in the term.
+    pub(super) fn contents(&mut self, term: Term) -> Contents {
+        if let Some(contents) = self.known_contents(term) {
+            return contents;
+        }
+        let store = self.store;
+        let mut stack = vec![term];
+        while let Some(&top) = stack.last() {
+            let (op, args) = store.view(top);
+            let mut contents = Contents {
+                variable: false,
+                choice: op == Op::Ite && store.sort_of(top) != Sort::BOOL,
+                rounding: matches!(op, Op::IntDiv | Op::Mod | Op::ToInt),
+            };
+            let height = stack.len();
+            for &arg in args {
+                match self.known_contents(arg) {
+                    Some(part) => {
+                        contents.variable |= part.variable;
+                        contents.choice |= part.choice;
+                        contents.rounding |= part.rounding;
+                    }
+                    None => stack.push(arg),
+                }
+            }
+            if stack.len() == height {
+                self.contents.insert(top, contents);
+                stack.pop();
+            }
+        }
+        self.contents[&term]
+    }
+
+    fn known_contents(&self, term: Term) -> Option<Contents> {
+        // A multiple of a symbol is so frequent that looking is cheaper than remembering.
+        let leaf = match self.store.view(term) {
+            (_, []) => term,
+            (Op::Mul, &[factor, leaf]) if self.is_leaf(factor) && self.is_leaf(leaf) => leaf,
+            _ => return self.contents.get(&term).copied(),
+        };
+        Some(Contents { variable: self.is_variable(leaf), ..Contents::default() })
+    }
+
+    fn is_leaf(&self, term: Term) -> bool {
+        self.store.args(term).is_empty()
+    }
+
+    /// The truth value of a formula, if the model gives it one.
+    pub(super) fn truth(&mut self, formula: Term) -> Result<bool, EvalError> {
+        if let Some(truth) = self.linear_truth(formula) {
+            return Ok(truth);
+        }
+        let value = self.evaluator.eval(formula)?;
+        value.as_bool().ok_or(EvalError::WrongSort(formula))
+    }
+
+    /// The truth value of a normal comparison of symbols. Most atoms are such, and need nothing to be remembered.
+    fn linear_truth(&self, formula: Term) -> Option<bool> {
+        let store = self.store;
+        let (op, &[form, bound]) = store.view(formula) else { return None };
+        if !matches!(op, Op::Le | Op::Lt | Op::Eq) {
+            return None;
+        }
+        let bound = store.numeral(bound)?;
+        let summands = match store.view(form) {
+            (Op::Add, summands) => summands,
+            _ => std::slice::from_ref(&form),
+        };
+        let mut sum = Rational::ZERO;
+        let one = Rational::ONE;
+        for &summand in summands {
+            let (factor, symbol) = match store.view(summand) {
+                (Op::Mul, &[factor, symbol]) => (store.numeral(factor)?, symbol),
+                _ => (&one, summand),
+            };
+            match (self.model.get(symbol)?, store.sort_of(symbol)) {
+                (Value::Int(value), Sort::INT) => sum.add_mul(factor, &Rational::from(value.clone())),
+                (Value::Real(value), Sort::REAL) => sum.add_mul(factor, value),
+                _ => return None,
+            }
+        }
+        Some(match op {
+            Op::Le => sum <= *bound,
+            Op::Lt => sum < *bound,
+            _ => sum == *bound,
+        })
+    }
+
+    /// The value of a number.
+    pub(super) fn number(&mut self, term: Term) -> Result<Rational, ProjectError> {
+        match self.evaluator.eval(term) {
+            Ok(Value::Int(value)) => Ok(Rational::from(value)),
+            Ok(Value::Real(value)) => Ok(value),
+            Ok(_) => Err(ProjectError::NoValue(EvalError::WrongSort(term))),
+            Err(error) => Err(ProjectError::NoValue(error)),
+        }
+    }
+}

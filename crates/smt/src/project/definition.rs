@@ -1,0 +1,44 @@
+//! Variables that an equality defines: `x = t` with a `t` in which `x` does not occur.
+//!
+//! Putting `t` in the place of `x` eliminates `x` exactly, whatever its sort is and wherever it occurs, under functions
+//! and in array indices too. Numbers are normally eliminated by constraints, which is faster; they come here when they
+//! are buried where only a term can go.
+
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+
+/// A term that the literal says equal to the variable, and in which the variable does not occur.
+pub(super) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Term> {
+    let (Op::Eq, &[a, b]) = store.view(literal) else { return None };
+    let occurs_in = |term: Term| store.subterms_until(&[term], |part| part == x).contains(&x);
+    if !store.sort_of(a).is_arithmetic() {
+        return match (a, b) {
+            _ if a == x && !occurs_in(b) => Some(b),
+            _ if b == x && !occurs_in(a) => Some(a),
+            _ => None,
+        };
+    }
+    let sort = store.sort_of(x);
+    if store.sort_of(a) != sort {
+        return None;
+    }
+    let poly = LinearPoly::from_term(store, a) - &LinearPoly::from_term(store, b);
+    let coefficient = poly.coefficient(x);
+    if coefficient.is_zero() || sort == Sort::INT && !coefficient.abs().is_one() {
+        return None;
+    }
+    if poly.terms().iter().any(|(monomial, _)| *monomial != x && occurs_in(*monomial)) {
+        return None;
+    }
+    let itself = LinearPoly::from_pairs(vec![(x, coefficient.clone())], Rational::ZERO);
+    let value = (poly - &itself) * &-coefficient.recip();
+    Some(value.to_term(store, sort))
+}
+
+/// Normal literals with terms in the place of variables; the results are normal, but need not be literals.
+pub(super) fn substitute(store: &TermStore, literals: &[Term], substitution: &Substitution) -> Vec<Term> {
+    let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
+        store.build(op, args).expect("terms have the sorts of the variables that they replace")
+    });
+    literals.iter().map(|&literal| substitutor.apply(literal)).collect()
+}

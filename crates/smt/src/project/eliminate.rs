@@ -1,0 +1,136 @@
+//! Quantifier elimination by repeated projection.
+//!
+//! The projections of all models of a formula together are its exact elimination:
+//!
+//! ```text
+//! while the formula, without the disjuncts so far, has a model
+//!     add the projection of the model to the disjuncts
+//! ```
+//!
+//! Every disjunct implies that the variables exist (P1), and when no model is left, every model is in a disjunct. The
+//! loop ends because there are finitely many projections (P3), each of which is found at most once (P2). Where it is
+//! stopped before, the disjunction still is an under-approximation.
+//!
+//! A disjunct that implies another one is dropped, at first where that can be seen from the literals; when the
+//! search is complete, also where it takes the solver to see that it follows from the others together.
+//!
+//! The universal quantifier is the dual: `forall x. f` is the negation of `exists x. not f`.
+
+use shofar_logic::{Term, TermStore};
+
+use super::{ProjectError, Projector, cube};
+use crate::sat::{Limits, Outcome, Reason};
+use crate::solver::Solver;
+
+/// The number of disjuncts up to which the solver looks for redundant ones. Each takes a query about all of them.
+const MAX_MINIMIZED: usize = 200;
+
+/// How far an elimination may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// Bounds on each query to the solver. Deadline and cancel flag are bounds on the whole.
+    pub limits: Limits<'a>,
+    /// The number of projections after which to stop.
+    pub disjuncts: usize,
+    /// Whether the solver looks for disjuncts that follow from the others in the end, if there are not too many.
+    pub minimize: bool,
+}
+
+impl Default for Bounds<'_> {
+    fn default() -> Self {
+        Bounds { limits: Limits::default(), disjuncts: 10_000, minimize: true }
+    }
+}
+
+/// What an elimination has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Elimination {
+    /// The result, without the variables.
+    pub formula: Term,
+    /// Whether the result is equivalent to the quantified formula. If not, an existential one follows from it, and it
+    /// follows from a universal one.
+    pub status: Status,
+    /// The number of models that were projected.
+    pub projections: usize,
+}
+
+/// How an elimination has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// The result is exact.
+    Complete,
+    /// There are more disjuncts than allowed.
+    TooManyDisjuncts,
+    /// The solver gave up.
+    Unknown(Reason),
+}
+
+/// A formula without the variables that is equivalent to `exists vars. formula`, or a part of it. The formula is free of
+/// quantifiers.
+pub fn eliminate(
+    store: &TermStore,
+    formula: Term,
+    vars: &[Term],
+    bounds: &Bounds<'_>,
+) -> Result<Elimination, ProjectError> {
+    let mut projector = Projector::new(store);
+    let mut solver = Solver::new(store);
+    solver.assert(formula).map_err(ProjectError::Unsupported)?;
+    let mut disjuncts: Vec<Vec<Term>> = Vec::new();
+    let mut projections = 0;
+    let status = loop {
+        match solver.check(&[], &bounds.limits).map_err(ProjectError::Unsupported)? {
+            Outcome::Unsat => break Status::Complete,
+            Outcome::Unknown(reason) => break Status::Unknown(reason),
+            Outcome::Sat if projections == bounds.disjuncts => break Status::TooManyDisjuncts,
+            Outcome::Sat => {}
+        }
+        let projection = projector.project(formula, &solver.model(&[formula]), vars)?;
+        projections += 1;
+        solver.assert(store.not(projection.formula(store))).map_err(ProjectError::Unsupported)?;
+        disjuncts.retain(|other| !cube::implies(store, other, &projection.literals));
+        disjuncts.push(projection.literals);
+    };
+    let mut disjuncts: Vec<Term> = disjuncts.iter().map(|literals| store.and(literals)).collect();
+    let few = (2..=MAX_MINIMIZED).contains(&disjuncts.len());
+    if bounds.minimize && status == Status::Complete && few {
+        drop_redundant(store, &mut disjuncts, bounds)?;
+    }
+    Ok(Elimination { formula: store.or(&disjuncts), status, projections })
+}
+
+/// A formula without the variables that is equivalent to `forall vars. formula`, or implied by it.
+pub fn eliminate_forall(
+    store: &TermStore,
+    formula: Term,
+    vars: &[Term],
+    bounds: &Bounds<'_>,
+) -> Result<Elimination, ProjectError> {
+    let negation = store.not(store.normalize(formula));
+    let elimination = eliminate(store, negation, vars, bounds)?;
+    Ok(Elimination { formula: store.not(elimination.formula), ..elimination })
+}
+
+/// Drops disjuncts that follow from those that stay. Later ones tend to be more special, so they are tried first.
+fn drop_redundant(
+    store: &TermStore,
+    disjuncts: &mut Vec<Term>,
+    bounds: &Bounds<'_>,
+) -> Result<(), ProjectError> {
+    let mut solver = Solver::new(store);
+    for position in (0..disjuncts.len()).rev() {
+        let others = disjuncts.iter().enumerate().filter(|&(other, _)| other != position);
+        let alone: Vec<Term> =
+            others.map(|(_, &other)| store.not(other)).chain([disjuncts[position]]).collect();
+        let outcome = solver.check(&alone, &bounds.limits).map_err(ProjectError::Unsupported)?;
+        match outcome {
+            Outcome::Unsat => {
+                disjuncts.remove(position);
+            }
+            Outcome::Sat => {}
+            // What is redundant stays, that is no harm.
+            Outcome::Unknown(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! Elimination of an integer variable around a model, exact and aware of divisibility.
+//!
+//! All constraints on `x` in a cube are equalities, non-strict bounds and divisibilities:
+//!
+//! ```text
+//! a x = t             a | t; into others, multiplied by a:  b x <= r becomes b t <= a r,  d | c x + r becomes
+//!                     a d | c t + a r.  This is exact.
+//! bounds on one side  x can be as large as it wants: bounds go. Divisibilities are joined to one d | c x + r, which
+//!                     has a solution iff gcd(c, d) | r.  This is exact, too.
+//! divisibilities      with D the period in x of all of them and u = M(x) mod D, x = D x' + u. They no longer have
+//!                     an x then.
+//! s <= a x, b x <= t  the greatest lower bound s0 / a0 in the model speaks for all: a0 s <= a s0 for the others, and
+//!                     for each upper bound that there is an integer between s0 / a0 and t / b.
+//! ```
+//!
+//! That there is an integer between `s / a` and `t / b` is
+//!
+//! ```text
+//! a = 1 or b = 1      b s <= a t
+//! dark shadow         a t - b s >= (a - 1) (b - 1)      if the model satisfies it, as it implies the rest
+//! round t / b         b | t - z  and  b s <= a (t - z)  with z = M(t) mod b
+//! round s / a         a | s + z  and  b (s + z) <= a t  with z = -M(s) mod a
+//! ```
+//!
+//! Each upper bound speaks of an integer of its own, yet they agree on one: the least integer that is not below
+//! `s0 / a0` is below all of them. When two or more bounds need rounding, `s0 / a0` is rounded, once for all of them.
+//!
+//! The model satisfies every result, and results imply that an `x` exists. There are finitely many choices, of the
+//! pivot, of `u` and of `z`, so finitely many results cover the exact one. The exception: when `D` has more than
+//! [`MAX_PERIOD_BITS`] bits, `x` is replaced by its value, which is told to the caller.
+//!
+//! Bounds are resolved as in Pugh, "The Omega test" (Supercomputing 1991), divisibilities as in Cooper, "Theorem proving
+//! in arithmetic without multiplication" (Machine Intelligence 7, 1972); to let a model choose the case is the
+//! projection of Bjørner & Janota, "Playing with quantified satisfaction" (LPAR 2015).
+
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{LinearPoly, Term};
+
+use super::ProjectError;
+use super::arith::Values;
+use super::constraint::{Constraint, Relation, combination, integer, monomial, split};
+
+/// The size of a period beyond which the variable is replaced by its value. Covering all residues would not end anyway.
+const MAX_PERIOD_BITS: usize = 32;
+
+/// What became of the constraints on a variable.
+pub(super) struct Eliminated {
+    /// Constraints without it.
+    pub(super) constraints: Vec<Constraint>,
+    /// Whether it was replaced by its value.
+    pub(super) by_value: bool,
+}
+
+impl Eliminated {
+    fn from(constraints: Vec<Constraint>) -> Self {
+        Eliminated { constraints, by_value: false }
+    }
+}
+
+/// `rest <= factor * x` for a positive factor; for upper bounds the same of `-x`.
+struct Bound {
+    factor: Integer,
+    rest: LinearPoly,
+}
+
+/// Replaces the constraints on an integer variable by constraints without it.
+pub(super) fn eliminate(
+    x: Term,
+    constraints: &[Constraint],
+    values: &mut Values<'_, '_, '_>,
+) -> Result<Eliminated, ProjectError> {
+    let equalities = constraints.iter().enumerate().filter(|(_, c)| c.relation == Relation::Equal);
+    let smallest = equalities.min_by(|(_, a), (_, b)| a.poly.coefficient(x).cmp_abs(&b.poly.coefficient(x)));
+    if let Some((position, _)) = smallest {
+        return Ok(Eliminated::from(substitute(x, constraints, position)));
+    }
+    let is_divisibility = |c: &&Constraint| matches!(c.relation, Relation::Divisible(_));
+    let divisibilities: Vec<&Constraint> = constraints.iter().filter(is_divisibility).collect();
+    let bounds: Vec<&Constraint> = constraints.iter().filter(|c| !is_divisibility(c)).collect();
+    let has_lower = bounds.iter().any(|c| c.poly.coefficient(x).is_negative());
+    let has_upper = bounds.iter().any(|c| c.poly.coefficient(x).is_positive());
+    if !has_lower || !has_upper {
+        return Ok(Eliminated::from(join(x, &divisibilities)));
+    }
+    let Some((period, residue)) = period(x, &divisibilities, values)? else {
+        let value = LinearPoly::from_constant(values.of_monomial(x)?);
+        let fixed = constraints.iter().map(|c| Constraint { poly: put(&c.poly, x, &value), ..c.clone() });
+        return Ok(Eliminated { constraints: fixed.collect(), by_value: true });
+    };
+    let residue = Rational::from(residue);
+    let fixed = LinearPoly::from_constant(residue.clone());
+    let mut results: Vec<Constraint> =
+        divisibilities.iter().map(|c| Constraint { poly: put(&c.poly, x, &fixed), ..(*c).clone() }).collect();
+    // From here on x stands for x'. What was said of x by division is said of x' by rounding.
+    let image = combination(&Rational::from(period), &monomial(x), &Rational::ONE, &fixed);
+    let (mut lower, mut upper) = (Vec::new(), Vec::new());
+    for constraint in bounds {
+        let constraint = Constraint::at_most_zero(put(&constraint.poly, x, &image)).normalized();
+        let Some(constraint) = constraint else { continue };
+        let (coefficient, rest) = split(&constraint.poly, x);
+        let bound = Bound { factor: integer(&coefficient).abs(), rest };
+        if coefficient.is_negative() { lower.push(bound) } else { upper.push(bound) }
+    }
+    resolve(lower, upper, values, &mut results)?;
+    Ok(Eliminated::from(results))
+}
+
+/// The polynomial with another one in the place of the variable.
+fn put(poly: &LinearPoly, x: Term, image: &LinearPoly) -> LinearPoly {
+    let (coefficient, rest) = split(poly, x);
+    combination(&Rational::ONE, &rest, &coefficient, image)
+}
+
+/// Puts an equality `a x = t` into the other constraints.
+fn substitute(x: Term, constraints: &[Constraint], position: usize) -> Vec<Constraint> {
+    let (coefficient, rest) = split(&constraints[position].poly, x);
+    let (a, t) = if coefficient.is_negative() { (-coefficient, rest) } else { (coefficient, -rest) };
+    let mut results = vec![Constraint::divisible(integer(&a), t.clone())];
+    for constraint in constraints[..position].iter().chain(&constraints[position + 1..]) {
+        let (c, rest) = split(&constraint.poly, x);
+        let relation = match &constraint.relation {
+            Relation::Divisible(modulus) => Relation::Divisible(modulus * integer(&a)),
+            relation => relation.clone(),
+        };
+        results.push(Constraint { poly: combination(&a, &rest, &c, &t), relation, ..constraint.clone() });
+    }
+    results
+}
+
+/// What divisibilities say when the variable is subject to nothing else.
+///
+/// With `g = gcd(a n, c m) = p a n + q c m`, the pair `m | a x + r`, `n | c x + s` is equivalent to
+/// `m n | g x + p n r + q m s` and `g | a s - c r`.
+fn join(x: Term, divisibilities: &[&Constraint]) -> Vec<Constraint> {
+    let mut results = Vec::new();
+    let mut joined: Option<(Integer, LinearPoly)> = None;
+    for constraint in divisibilities {
+        let Relation::Divisible(n) = &constraint.relation else { continue };
+        let (m, first) = match joined.take() {
+            None => {
+                joined = Some((n.clone(), constraint.poly.clone()));
+                continue;
+            }
+            Some(joined) => joined,
+        };
+        let ((a, r), (c, s)) = (split(&first, x), split(&constraint.poly, x));
+        let (g, p, q) = (integer(&a) * n).gcd_ext(&(integer(&c) * &m));
+        results.push(Constraint::divisible(g.clone(), combination(&a, &s, &-c, &r)));
+        let (pn, qm) = (Rational::from(p * n), Rational::from(q * &m));
+        let sum = combination(&pn, &r, &qm, &s) + &(monomial(x) * &Rational::from(g));
+        // Reducing keeps the numbers small. It may even find that x has gone.
+        let sum = Constraint::divisible(m * n, sum).normalized();
+        joined = match sum.map(|sum| (sum.relation, sum.poly)) {
+            Some((Relation::Divisible(modulus), poly)) => Some((modulus, poly)),
+            _ => None,
+        };
+    }
+    if let Some((modulus, poly)) = joined {
+        let (c, rest) = split(&poly, x);
+        results.push(Constraint::divisible(integer(&c).gcd(&modulus), rest));
+    }
+    results
+}
+
+/// The period of the divisibilities in the variable, and the residue of its value; none if the period is too large.
+fn period(
+    x: Term,
+    divisibilities: &[&Constraint],
+    values: &mut Values<'_, '_, '_>,
+) -> Result<Option<(Integer, Integer)>, ProjectError> {
+    let mut period = Integer::ONE;
+    for constraint in divisibilities {
+        let Relation::Divisible(modulus) = &constraint.relation else { continue };
+        let coefficient = integer(&constraint.poly.coefficient(x));
+        period = period.lcm(&modulus.div_exact(&modulus.gcd(&coefficient)));
+        if period.bit_len() > MAX_PERIOD_BITS {
+            return Ok(None);
+        }
+    }
+    let residue = integer(&values.of_monomial(x)?).rem_euclid(&period);
+    Ok(Some((period, residue)))
+}
+
+/// Says of lower and upper bounds that there is an integer between them.
+fn resolve(
+    mut lower: Vec<Bound>,
+    mut upper: Vec<Bound>,
+    values: &mut Values<'_, '_, '_>,
+    results: &mut Vec<Constraint>,
+) -> Result<(), ProjectError> {
+    let all_unit = |bounds: &[Bound]| bounds.iter().all(|bound| bound.factor.is_one());
+    if lower.len() * upper.len() <= lower.len() + upper.len() && (all_unit(&lower) || all_unit(&upper)) {
+        results.extend(lower.iter().flat_map(|s| upper.iter().map(move |t| s.real_shadow(t))));
+        return Ok(());
+    }
+    if upper.len() < lower.len() {
+        (lower, upper) = (upper, lower);
+    }
+    let pivot = lower.swap_remove(greatest(&lower, values)?);
+    for bound in &lower {
+        let [a, a0] = [&bound.factor, &pivot.factor].map(|factor| Rational::from(factor.clone()));
+        results.push(Constraint::at_most_zero(combination(&a0, &bound.rest, &-a, &pivot.rest)));
+    }
+    // The upper bounds for which neither a unit coefficient nor the dark shadow will do.
+    let mut gray: Vec<&Bound> = Vec::new();
+    for bound in &upper {
+        if pivot.factor.is_one() || bound.factor.is_one() {
+            results.push(pivot.real_shadow(bound));
+            continue;
+        }
+        let dark = pivot.dark_shadow(bound);
+        if dark.holds_at(&values.of_poly(&dark.poly)?) {
+            results.push(dark);
+        } else {
+            gray.push(bound);
+        }
+    }
+    match gray[..] {
+        [] => {}
+        [bound] if bound.factor <= pivot.factor => {
+            let bound = bound.rounded(values, results)?;
+            results.push(pivot.real_shadow(&bound));
+        }
+        _ => {
+            let pivot = pivot.rounded(values, results)?;
+            results.extend(gray.iter().map(|bound| pivot.real_shadow(bound)));
+        }
+    }
+    Ok(())
+}
+
+/// The position of the bound that is greatest in the model; of equal ones that with the least factor.
+fn greatest(bounds: &[Bound], values: &mut Values<'_, '_, '_>) -> Result<usize, ProjectError> {
+    let mut best = 0;
+    let mut best_value: Option<Rational> = None;
+    for (position, bound) in bounds.iter().enumerate() {
+        let value = values.of_poly(&bound.rest)? / &Rational::from(bound.factor.clone());
+        let is_better = best_value.as_ref().is_none_or(|best_value| {
+            value > *best_value || value == *best_value && bound.factor < bounds[best].factor
+        });
+        if is_better {
+            best = position;
+            best_value = Some(value);
+        }
+    }
+    Ok(best)
+}
+
+impl Bound {
+    /// That a real number lies between this bound and one of the other side. With `s <= a x` and `-t <= -b x` that is
+    /// `b s - a t <= 0`.
+    fn real_shadow(&self, other: &Bound) -> Constraint {
+        let [a, b] = [&self.factor, &other.factor].map(|factor| Rational::from(factor.clone()));
+        Constraint::at_most_zero(combination(&b, &self.rest, &a, &other.rest))
+    }
+
+    /// That these bounds are so far apart that an integer lies between them, whatever their residues are.
+    fn dark_shadow(&self, other: &Bound) -> Constraint {
+        let mut shadow = self.real_shadow(other);
+        let slack = (&self.factor - Integer::ONE) * (&other.factor - Integer::ONE);
+        shadow.poly.add_constant(&Rational::from(slack));
+        shadow
+    }
+
+    /// The bound rounded up to the next multiple of its factor, by a number that the model gives and `results` state.
+    fn rounded(
+        &self,
+        values: &mut Values<'_, '_, '_>,
+        results: &mut Vec<Constraint>,
+    ) -> Result<Bound, ProjectError> {
+        let missing = (-integer(&values.of_poly(&self.rest)?)).rem_euclid(&self.factor);
+        let mut rest = self.rest.clone();
+        rest.add_constant(&Rational::from(missing));
+        results.push(Constraint::divisible(self.factor.clone(), rest.clone()));
+        Ok(Bound { factor: self.factor.clone(), rest })
+    }
+}

@@ -1,0 +1,338 @@
+//! Model-based projection: elimination of variables around a model.
+//!
+//! Given a formula, a model of it and variables, [`Projector::project`] finds a cube (a conjunction of literals) without
+//! the variables that
+//!
+//! - P1: implies that values for the variables exist with which the formula is true,
+//! - P2: is true in the model,
+//! - P3: is one of finitely many that the formula has in all, whatever its models are. The one exception is told:
+//!   [`Projection::by_value`].
+//!
+//! So a projection is a cheap part of the exact elimination, the part around the model, and projecting model
+//! after model until none is left makes the exact one: [`eliminate`](fn@eliminate) does that.
+//!
+//! ```text
+//! implicant        a cube that implies the formula, by the model                        implicant.rs
+//! truth values     Bool and bit-vector variables become their values
+//! definitions      x = t for sorts without elimination of their own                     definition.rs
+//! numbers          linear constraints; reals, then integers                             arith.rs, lra.rs, lia.rs
+//! ```
+//!
+//! Each step gives a cube that implies the existence of what it eliminates (P1) and is true in the model, extended
+//! where a step brings new variables (P2); debug builds check the latter. Variables of other sorts (declared sorts,
+//! arrays, datatypes) are eliminated where an equality defines them. Theories that can do more join between definitions
+//! and numbers. What cannot be eliminated is refused as an error.
+//!
+//! Literals are normal terms of the store; divisibility is `(= (mod t k) c)`.
+//!
+//! Projection by models comes from Komuravelli, Gurfinkel & Chaki, "SMT-based model checking for recursive programs"
+//! (CAV 2014), for integers and mixed formulas from Bjørner & Janota, "Playing with quantified satisfaction" (LPAR 2015).
+
+mod arith;
+mod constraint;
+mod context;
+mod cube;
+mod definition;
+mod eliminate;
+mod implicant;
+mod lia;
+mod lra;
+
+use std::fmt;
+
+use shofar_logic::build::Normalizer;
+use shofar_logic::{Assignment, EvalError, Op, Sort, SortKind, Substitution, Term, TermStore};
+
+use crate::purify::Unsupported;
+use arith::{Obstacle, System};
+use context::Context;
+use implicant::Implicant;
+
+pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
+
+/// A cube without the variables that were to be eliminated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Projection {
+    /// The literals, in normal form, each once.
+    pub literals: Vec<Term>,
+    /// Whether an integer variable was replaced by its value because its residues are too many to be told apart.
+    /// Then projecting all models need not end.
+    pub by_value: bool,
+}
+
+impl Projection {
+    /// The conjunction of the literals.
+    pub fn formula(&self, store: &TermStore) -> Term {
+        store.and(&self.literals)
+    }
+}
+
+/// Why a projection is not possible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProjectError {
+    /// The formula is false in the model.
+    NotSatisfied(Term),
+    /// The model does not tell the value of something that matters.
+    NoValue(EvalError),
+    /// A variable to eliminate occurs in this term, and there is no method for it.
+    Buried(Term),
+    /// What is to be eliminated has to be a variable or a declared constant.
+    NotAVariable(Term),
+    /// The solver that finds models does not understand the formula.
+    Unsupported(Unsupported),
+}
+
+impl ProjectError {
+    /// The term at fault.
+    pub fn term(self) -> Term {
+        match self {
+            ProjectError::NotSatisfied(term)
+            | ProjectError::Buried(term)
+            | ProjectError::NotAVariable(term) => term,
+            ProjectError::NoValue(error) => error.term(),
+            ProjectError::Unsupported(unsupported) => unsupported.term,
+        }
+    }
+
+    /// The error in words.
+    pub fn display(self, store: &TermStore) -> impl fmt::Display {
+        let term = store.display(self.term());
+        match self {
+            ProjectError::NotSatisfied(_) => format!("the model does not satisfy {term}"),
+            ProjectError::NoValue(error) => error.display(store).to_string(),
+            ProjectError::Buried(_) => format!("no method eliminates the variables in {term}"),
+            ProjectError::NotAVariable(_) => format!("{term} is neither a variable nor a constant"),
+            ProjectError::Unsupported(unsupported) => format!("{} in {term}", unsupported.feature),
+        }
+    }
+}
+
+/// Projects formulas of one store, and remembers their normal forms.
+pub struct Projector<'a> {
+    store: &'a TermStore,
+    normalizer: Normalizer<'a>,
+    /// Symbols for quotients that only live during one projection.
+    spare: Vec<Term>,
+}
+
+impl<'a> Projector<'a> {
+    /// A projector that knows nothing yet.
+    pub fn new(store: &'a TermStore) -> Self {
+        Projector { store, normalizer: Normalizer::new(store), spare: Vec::new() }
+    }
+
+    /// Literals that are true in the model and imply the formula. The formula is free of quantifiers, otherwise as
+    /// written or normal; the model satisfies it, where symbols without value count as having the default one. Literals
+    /// without the given variables are preferred.
+    pub fn implicant(
+        &mut self,
+        formula: Term,
+        model: &Assignment,
+        vars: &[Term],
+    ) -> Result<Vec<Term>, ProjectError> {
+        let literals =
+            implicant(&mut Context::new(self.store, &mut self.normalizer, model, vars), &[formula]);
+        let mut literals = match completed(self.store, &[formula], model, literals.as_ref().err()) {
+            Some(model) => {
+                implicant(&mut Context::new(self.store, &mut self.normalizer, &model, vars), &[formula])
+            }
+            None => literals,
+        }?;
+        cube::simplify(self.store, &mut literals);
+        Ok(literals)
+    }
+
+    /// A cube without the variables (variables or declared constants) that is true in the model and implies that the
+    /// formula can be made true by choosing them. What is asked of formula and model is as for
+    /// [`implicant`](Self::implicant).
+    pub fn project(
+        &mut self,
+        formula: Term,
+        model: &Assignment,
+        vars: &[Term],
+    ) -> Result<Projection, ProjectError> {
+        self.project_cube(&[formula], model, vars)
+    }
+
+    /// As [`project`](Self::project) for the conjunction of literals, which may be any formulas.
+    pub fn project_cube(
+        &mut self,
+        literals: &[Term],
+        model: &Assignment,
+        vars: &[Term],
+    ) -> Result<Projection, ProjectError> {
+        if let Some(&other) = vars.iter().find(|&&var| !is_symbol(self.store, var)) {
+            return Err(ProjectError::NotAVariable(other));
+        }
+        let projected = self.project_within(literals, model, vars);
+        match completed(self.store, literals, model, projected.as_ref().err()) {
+            Some(model) => self.project_within(literals, &model, vars),
+            None => projected,
+        }
+    }
+
+    /// Projects with a model that gives values to all symbols that matter.
+    fn project_within(
+        &mut self,
+        literals: &[Term],
+        model: &Assignment,
+        vars: &[Term],
+    ) -> Result<Projection, ProjectError> {
+        let store = self.store;
+        let mut context = Context::new(store, &mut self.normalizer, model, vars);
+        let mut literals = implicant(&mut context, literals)?;
+        fix_values(&mut context, &mut literals)?;
+        apply_definitions(&mut context, &mut literals)?;
+        let mut projection = eliminate_numbers(&mut context, literals, &mut self.spare)?;
+        cube::simplify(store, &mut projection.literals);
+        if cfg!(debug_assertions) {
+            for &literal in &projection.literals {
+                debug_assert!(!context.mentions(literal), "a variable is left");
+                debug_assert_eq!(context.truth(literal), Ok(true), "P2 for {}", store.display(literal));
+            }
+        }
+        Ok(projection)
+    }
+}
+
+/// [`Projector::project`] for a single use.
+pub fn project(
+    store: &TermStore,
+    formula: Term,
+    model: &Assignment,
+    vars: &[Term],
+) -> Result<Projection, ProjectError> {
+    Projector::new(store).project(formula, model, vars)
+}
+
+/// [`Projector::project_cube`] for a single use.
+pub fn project_cube(
+    store: &TermStore,
+    literals: &[Term],
+    model: &Assignment,
+    vars: &[Term],
+) -> Result<Projection, ProjectError> {
+    Projector::new(store).project_cube(literals, model, vars)
+}
+
+fn is_symbol(store: &TermStore, term: Term) -> bool {
+    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
+}
+
+/// The model with default values for the symbols of the formulas, if the error is that a symbol has no value.
+fn completed(
+    store: &TermStore,
+    formulas: &[Term],
+    model: &Assignment,
+    error: Option<&ProjectError>,
+) -> Option<Assignment> {
+    let Some(ProjectError::NoValue(EvalError::Unassigned(missing))) = error else { return None };
+    if !is_symbol(store, *missing) {
+        return None;
+    }
+    let mut completed = model.clone();
+    for term in store.subterms(formulas) {
+        if is_symbol(store, term) && model.get(term).is_none() {
+            completed.set(term, store.default_value(store.sort_of(term)));
+        }
+    }
+    Some(completed)
+}
+
+/// A cube that implies the formulas.
+fn implicant(context: &mut Context<'_, '_>, formulas: &[Term]) -> Result<Vec<Term>, ProjectError> {
+    let mut implicant = Implicant::default();
+    implicant.add(context, formulas)?;
+    Ok(implicant.into_literals())
+}
+
+/// Replaces `Bool` and bit-vector variables by their values. There are finitely many (P3).
+fn fix_values(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<(), ProjectError> {
+    let store = context.store;
+    let is_finite =
+        |var: &Term| matches!(store.sort_kind(store.sort_of(*var)), SortKind::Bool | SortKind::BitVec(_));
+    let mut fixed = Substitution::new();
+    for &var in context.vars.iter().filter(|var| is_finite(var)) {
+        // One without a value occurs nowhere: the literals have values.
+        if let Ok(value) = context.evaluator.eval(var) {
+            fixed.insert(var, store.value_to_term(&value));
+        }
+    }
+    if fixed.is_empty() {
+        return Ok(());
+    }
+    substitute(context, literals, &fixed)
+}
+
+/// Puts terms in the place of variables. They have the values of the variables, so that the model chooses where the
+/// results are no literals.
+fn substitute(
+    context: &mut Context<'_, '_>,
+    literals: &mut Vec<Term>,
+    substitution: &Substitution,
+) -> Result<(), ProjectError> {
+    let concerned: Vec<Term> = literals.extract_if(.., |literal| context.mentions(*literal)).collect();
+    let images = definition::substitute(context.store, &concerned, substitution);
+    let mut changed = Vec::new();
+    for (literal, image) in concerned.into_iter().zip(images) {
+        if image == literal { literals.push(literal) } else { changed.push(image) }
+    }
+    literals.extend(implicant(context, &changed)?);
+    Ok(())
+}
+
+/// Eliminates variables of sorts without elimination of their own, where equalities define them.
+fn apply_definitions(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<(), ProjectError> {
+    let store = context.store;
+    for &var in context.vars {
+        let sort = store.sort_of(var);
+        if !sort.is_arithmetic() && sort != Sort::BOOL {
+            define(context, literals, var)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the term that a literal says equal to the variable in its place. Returns whether there is one.
+fn define(context: &mut Context<'_, '_>, literals: &mut Vec<Term>, var: Term) -> Result<bool, ProjectError> {
+    let store = context.store;
+    let found = literals
+        .iter()
+        .enumerate()
+        .find_map(|(position, &literal)| Some((position, definition::definition(store, literal, var)?)));
+    let Some((position, term)) = found else { return Ok(false) };
+    literals.remove(position);
+    substitute(context, literals, &Substitution::from_iter([(var, term)]))?;
+    Ok(true)
+}
+
+/// Eliminates numbers, and with them all that is left.
+fn eliminate_numbers(
+    context: &mut Context<'_, '_>,
+    mut literals: Vec<Term>,
+    spare: &mut Vec<Term>,
+) -> Result<Projection, ProjectError> {
+    loop {
+        let (concerned, mut kept): (Vec<Term>, Vec<Term>) =
+            literals.iter().partition(|&&literal| context.mentions(literal));
+        let mut system = System::new(context, spare);
+        let buried = match concerned.iter().try_for_each(|&literal| system.add_literal(literal)) {
+            Ok(()) => {
+                let (results, by_value) = system.solve()?;
+                kept.extend(results);
+                return Ok(Projection { literals: kept, by_value });
+            }
+            Err(Obstacle::Buried(term)) => term,
+            Err(Obstacle::Error(error)) => return Err(error),
+        };
+        // A definition gets at the variables inside. Each round eliminates one, so that this ends.
+        let inside = context.store.subterms(&[buried]).into_iter().filter(|&part| context.is_variable(part));
+        let mut inside = inside.collect::<Vec<Term>>().into_iter();
+        loop {
+            let var = inside.next().ok_or(ProjectError::Buried(buried))?;
+            if define(context, &mut literals, var)? {
+                break;
+            }
+        }
+    }
+}
