@@ -195,3 +195,41 @@ fn numbers_that_nobody_can_compute_are_refused() {
     let output = shofar(&["smt"], script.as_bytes());
     assert_eq!(stdout(&output), "(error \"the numbers in this term are too large to compute with\")\nsat\n");
 }
+
+#[test]
+fn limits_and_statistics_of_scripts() {
+    let script = b"(set-option :produce-unsat-cores true)(set-option :minimal-unsat-cores true)
+        (declare-const x Int)(declare-const p Bool)(declare-const q Bool)
+        (assert (! (or p (> x 3)) :named a))(assert (! (or (not p) (> x 3)) :named b))
+        (assert (! (or q (> x 5)) :named c))(assert (! (< x 2) :named d))
+        (check-sat)(get-unsat-core)(get-info :reason-unknown)(get-info :all-statistics)";
+    let output = shofar(&["smt", "--stats"], script);
+    let answers = stdout(&output);
+    let answers: Vec<&str> = answers.lines().collect();
+    assert_eq!(answers[..3], ["unsat", "(a b d)", "(error \"the last answer was not unknown\")"]);
+    assert!(
+        answers[3].starts_with("(:queries ") && answers[3].contains(" :simplex-pivots "),
+        "{}",
+        answers[3]
+    );
+    let statistics = stderr(&output);
+    assert!(statistics.lines().any(|line| line.starts_with("theory-checks ")), "{statistics}");
+    for (limit, reason) in [(["-m", "1"], "memout"), (["-t", "0"], "timeout")] {
+        let output = shofar(&["smt", limit[0], limit[1]], script);
+        let reason = format!("(:reason-unknown \"{reason}\")");
+        assert_eq!(stdout(&output).lines().next(), Some("unknown"));
+        assert_eq!(stdout(&output).lines().nth(2), Some(&*reason));
+    }
+}
+
+#[test]
+fn a_million_levels_in_a_script() {
+    let script = format!(
+        "(declare-const p Bool)(declare-const q Bool)(assert {}p{})(check-sat)(get-value (p))",
+        "(and (or p q) (not (not ".repeat(300_000),
+        ")))".repeat(300_000)
+    );
+    let output = shofar(&["smt", "-"], script.as_bytes());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "sat\n((p true))\n");
+}

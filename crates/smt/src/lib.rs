@@ -1,7 +1,12 @@
 //! The SMT core: a CDCL(T) solver for many small incremental queries.
 
+mod cases;
 pub mod cnf;
+mod equations;
+mod model;
+pub mod project;
 pub mod purify;
+mod relevance;
 pub mod sat;
 pub mod script;
 pub mod solver;

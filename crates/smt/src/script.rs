@@ -4,12 +4,15 @@
 //! `(error "...")`, and the script goes on; the command that was wrong has no effect. [`Commands`] cuts a stream
 //! into commands, so that a command is answered as soon as its last parenthesis has come.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
+use rustc_hash::FxHashSet;
 use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, SyntaxError};
-use shofar_logic::{Assignment, EvalError, Fun, Op, Sort, Symbol, Term, TermStore};
+use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 
+use crate::project::{self, Bounds, Elimination, Status};
 use crate::purify::Unsupported;
 use crate::sat::{Limits, Outcome, Reason};
 use crate::solver::Solver;
@@ -32,6 +35,8 @@ pub struct Script<'a> {
     environment: Environment,
     solver: Solver<'a>,
     frames: Vec<Frame>,
+    /// What was asserted in the innermost frame and the solver has not been told yet.
+    pending: Vec<Term>,
     options: Options,
     state: State,
 }
@@ -42,7 +47,7 @@ struct Frame {
     assertions: Vec<Term>,
     /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
     named: Vec<(Symbol, Term)>,
-    constants: Vec<Fun>,
+    declared: Vec<Fun>,
     /// The first assertion that the solver does not understand.
     unsupported: Option<Unsupported>,
 }
@@ -51,6 +56,7 @@ struct Frame {
 struct Options {
     print_success: bool,
     unsat_cores: bool,
+    minimal_cores: bool,
 }
 
 /// The result of the last query, as long as nothing has changed since.
@@ -93,6 +99,7 @@ impl<'a> Script<'a> {
             environment: Environment::new(store),
             solver: Solver::new(store),
             frames: vec![Frame::default()],
+            pending: Vec::new(),
             options: Options::default(),
             state: State::Open,
         }
@@ -132,6 +139,7 @@ impl<'a> Script<'a> {
                 match keyword {
                     ":print-success" => self.options.print_success = value,
                     ":produce-unsat-cores" => self.options.unsat_cores = value,
+                    ":minimal-unsat-cores" => self.options.minimal_cores = value,
                     _ => {}
                 }
             }
@@ -175,6 +183,20 @@ impl<'a> Script<'a> {
                 self.get_value(&terms, out)?;
                 return Ok(Progress::Continue);
             }
+            "get-projection" => {
+                let (vars, formula) = (reader.terms()?, reader.formula()?);
+                reader.close()?;
+                check_magnitude(store, &[formula])?;
+                self.get_projection(&vars, formula, out)?;
+                return Ok(Progress::Continue);
+            }
+            "get-qe" => {
+                let formula = reader.formula()?;
+                reader.close()?;
+                check_magnitude(store, &[formula])?;
+                self.get_qe(formula, limits, out)?;
+                return Ok(Progress::Continue);
+            }
             "get-info" => {
                 let keyword = reader.keyword()?;
                 reader.close()?;
@@ -197,14 +219,15 @@ impl<'a> Script<'a> {
             }
             "reset-assertions" => {
                 reader.close()?;
-                let declared = std::mem::take(&mut self.frames[0].constants);
+                let declared = std::mem::take(&mut self.frames[0].declared);
                 (1..self.frames.len()).for_each(|_| self.environment.pop());
-                self.frames = vec![Frame { constants: declared, ..Frame::default() }];
+                self.frames = vec![Frame { declared, ..Frame::default() }];
+                self.pending.clear();
                 self.solver = Solver::new(store);
                 self.state = State::Open;
             }
             _ => match reader.declaration(name)? {
-                Some(Declaration::Fun(fun)) => self.declared(fun),
+                Some(Declaration::Fun(fun)) => self.frame().declared.push(fun),
                 Some(_) => {}
                 None => return failure(format!("unknown command `{name}`")),
             },
@@ -215,14 +238,13 @@ impl<'a> Script<'a> {
         Ok(Progress::Continue)
     }
 
-    fn frame(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("there is always a frame")
+    /// All that the solver counts, by name.
+    pub fn statistics(&self) -> Vec<(&'static str, u64)> {
+        self.solver.all_statistics()
     }
 
-    fn declared(&mut self, fun: Fun) {
-        if self.store.fun_decl(fun).domain.is_empty() {
-            self.frame().constants.push(fun);
-        }
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("there is always a frame")
     }
 
     fn assert(&mut self, formula: Term, name: Option<Symbol>) {
@@ -230,13 +252,22 @@ impl<'a> Script<'a> {
         self.frame().assertions.push(formula);
         if let Some(name) = name.filter(|_| self.options.unsat_cores) {
             self.frame().named.push((name, formula));
-        } else if let Err(unsupported) = self.solver.assert(formula) {
+        } else {
+            self.pending.push(formula);
+        }
+    }
+
+    /// Hands the solver what was asserted since the last time, all of the innermost frame, at once.
+    fn flush(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        if let Err(unsupported) = self.solver.assert_all(&pending) {
             self.frame().unsupported.get_or_insert(unsupported);
         }
     }
 
     fn push(&mut self, count: usize) {
         self.state = State::Open;
+        self.flush();
         for _ in 0..count {
             self.solver.push();
             self.environment.push();
@@ -249,6 +280,10 @@ impl<'a> Script<'a> {
             return failure(format!("cannot pop {count} of {} levels", self.frames.len() - 1));
         }
         self.state = State::Open;
+        if count > 0 {
+            // They belong to the innermost frame.
+            self.pending.clear();
+        }
         for _ in 0..count {
             self.solver.pop();
             self.environment.pop();
@@ -258,6 +293,7 @@ impl<'a> Script<'a> {
     }
 
     fn check(&mut self, assumptions: Vec<Term>, limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
+        self.flush();
         let named = self.frames.iter().flat_map(|frame| frame.named.iter().map(|&(_, term)| term));
         let all: Vec<Term> = named.chain(assumptions.iter().copied()).collect();
         let unsupported = self.frames.iter().find_map(|frame| frame.unsupported);
@@ -265,6 +301,9 @@ impl<'a> Script<'a> {
             Some(unsupported) => Err(unsupported),
             None => self.solver.check(&all, limits),
         };
+        if self.options.minimal_cores && matches!(outcome, Ok(Outcome::Unsat)) {
+            self.solver.minimize_core(limits);
+        }
         self.state = match outcome {
             Ok(Outcome::Sat) => State::Sat { assumptions },
             Ok(Outcome::Unsat) => State::Unsat { assumptions },
@@ -281,7 +320,7 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "{answer}")?)
     }
 
-    /// Values for the symbols of all that is asserted and assumed, and of the given terms.
+    /// Meanings for the symbols of all that is asserted and assumed, and of the given terms.
     fn model(&self, terms: &[Term]) -> Result<Assignment> {
         let State::Sat { assumptions } = &self.state else {
             return failure("a model is there after the answer sat only");
@@ -294,22 +333,58 @@ impl<'a> Script<'a> {
 
     fn get_model(&self, out: &mut impl Write) -> Result<()> {
         let store = self.store;
-        let constants: Vec<(Fun, Term)> = self
-            .frames
-            .iter()
-            .flat_map(|frame| &frame.constants)
-            .map(|&fun| (fun, store.app(Op::Apply(fun), &[]).expect("constants take no arguments")))
-            .collect();
-        let terms: Vec<Term> = constants.iter().map(|&(_, term)| term).collect();
-        let model = self.model(&terms)?;
+        let declared: Vec<Fun> = self.frames.iter().flat_map(|frame| &frame.declared).copied().collect();
+        let constants = declared.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
+        let model = self.model(&constants.collect::<Vec<Term>>())?;
         writeln!(out, "(")?;
-        for (fun, term) in constants {
+        for fun in declared {
             let decl = store.fun_decl(fun);
-            let (name, sort) = (store.display_symbol(decl.name), store.display_sort(decl.range));
-            let value = model.get(term).expect("the model has values for all constants");
-            writeln!(out, "  (define-fun {name} () {sort} {})", store.display_value(value))?;
+            let (name, range) = (store.display_symbol(decl.name), store.display_sort(decl.range));
+            let parameters = decl.domain.iter().enumerate();
+            let parameters = parameters.map(|(i, &sort)| format!("(x!{i} {})", store.display_sort(sort)));
+            writeln!(
+                out,
+                "  (define-fun {name} ({}) {range} {})",
+                joined(parameters),
+                self.body(&model, fun)
+            )?;
         }
         Ok(writeln!(out, ")")?)
+    }
+
+    /// What a declared function is in a model, as a term over the parameters `x!0`, `x!1`, ...
+    fn body(&self, model: &Assignment, fun: Fun) -> String {
+        let store = self.store;
+        let written = |value: &Value| DisplayValue { store, value }.to_string();
+        let decl = store.fun_decl(fun);
+        if let Ok(constant) = store.apply(fun, &[])
+            && let Some(value) = model.get(constant)
+        {
+            return written(value);
+        }
+        let otherwise = store.default_value(decl.range);
+        let Some(Interpretation::Table { entries, default }) = model.function(fun) else {
+            return written(&otherwise);
+        };
+        let otherwise = default.as_ref().unwrap_or(&otherwise);
+        let mut lines: Vec<(&[Value], &Value)> =
+            entries.iter().map(|(args, value)| (&**args, value)).filter(|line| line.1 != otherwise).collect();
+        lines.sort_by(|(a, _), (b, _)| {
+            let orders = std::iter::zip(*a, *b).map(|(a, b)| store.compare_values(a, b));
+            orders.fold(Ordering::Equal, Ordering::then)
+        });
+        let mut body = String::new();
+        for (args, value) in &lines {
+            let tests = args.iter().enumerate().map(|(i, arg)| format!("(= x!{i} {})", written(arg)));
+            let test = match args {
+                [_] => joined(tests),
+                _ => format!("(and {})", joined(tests)),
+            };
+            body.push_str(&format!("(ite {test} {} ", written(value)));
+        }
+        body.push_str(&written(otherwise));
+        body.push_str(&")".repeat(lines.len()));
+        body
     }
 
     fn get_value(&self, terms: &[Term], out: &mut impl Write) -> Result<()> {
@@ -321,9 +396,39 @@ impl<'a> Script<'a> {
             let value =
                 value.map_err(|error: EvalError| Failure::Message(error.display(store).to_string()))?;
             let space = if position == 0 { "" } else { "\n " };
-            answer.push_str(&format!("{space}({} {})", store.display(term), store.display_value(&value)));
+            let value = DisplayValue { store, value: &value };
+            answer.push_str(&format!("{space}({} {value})", store.display(term)));
         }
         Ok(writeln!(out, "({answer})")?)
+    }
+
+    /// Prints a formula without the variables that is true in the model and from which the formula follows for some
+    /// values of them.
+    fn get_projection(&self, vars: &[Term], formula: Term, out: &mut impl Write) -> Result<()> {
+        let model = self.model(&[formula])?;
+        match project::project(self.store, formula, &model, vars) {
+            Ok(projection) => Ok(writeln!(out, "{}", self.store.display(projection.formula(self.store)))?),
+            Err(error) => failure(error.display(self.store).to_string()),
+        }
+    }
+
+    /// Prints a formula without quantifiers that is equivalent to the quantified one.
+    fn get_qe(&self, formula: Term, limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
+        let store = self.store;
+        let bounds = Bounds { limits: *limits, ..Bounds::default() };
+        let result = match store.view(formula) {
+            (Op::Exists, [vars @ .., body]) => project::eliminate(store, *body, vars, &bounds),
+            (Op::Forall, [vars @ .., body]) => project::eliminate_forall(store, *body, vars, &bounds),
+            _ => return failure("`get-qe` wants a formula with a quantifier in front"),
+        };
+        match result {
+            Ok(Elimination { formula, status: Status::Complete, .. }) => {
+                Ok(writeln!(out, "{}", store.display(formula))?)
+            }
+            Ok(Elimination { status: Status::TooManyDisjuncts, .. }) => failure("there are too many cases"),
+            Ok(Elimination { status: Status::Unknown(reason), .. }) => failure(words(reason)),
+            Err(error) => failure(error.display(store).to_string()),
+        }
     }
 
     fn get_unsat_core(&self, out: &mut impl Write) -> Result<()> {
@@ -333,7 +438,7 @@ impl<'a> Script<'a> {
         let State::Unsat { .. } = &self.state else {
             return failure("a core is there after the answer unsat only");
         };
-        let core = self.solver.core();
+        let core: FxHashSet<Term> = self.solver.core().into_iter().collect();
         let named = self.frames.iter().flat_map(|frame| &frame.named);
         let names = named.filter(|(_, term)| core.contains(term)).map(|&(name, _)| self.store.name(name));
         Ok(writeln!(out, "({})", joined(names.map(DisplaySymbol)))?)
@@ -343,7 +448,7 @@ impl<'a> Script<'a> {
         let State::Unsat { assumptions } = &self.state else {
             return failure("assumptions at fault are there after the answer unsat only");
         };
-        let core = self.solver.core();
+        let core: FxHashSet<Term> = self.solver.core().into_iter().collect();
         let failed = assumptions.iter().filter(|term| core.contains(term));
         Ok(writeln!(out, "({})", joined(failed.map(|&term| self.store.display(term))))?)
     }
@@ -361,10 +466,39 @@ impl<'a> Script<'a> {
             (":error-behavior", _) => "continued-execution".to_owned(),
             (":assertion-stack-levels", _) => (self.frames.len() - 1).to_string(),
             (":reason-unknown", State::Unknown(reason)) => format!("\"{}\"", reason.replace('"', "\"\"")),
+            (":all-statistics", _) => {
+                let statistics = self.statistics().into_iter();
+                return Ok(writeln!(
+                    out,
+                    "({})",
+                    joined(statistics.map(|(name, value)| format!(":{name} {value}")))
+                )?);
+            }
             (":reason-unknown", _) => return failure("the last answer was not unknown"),
             _ => return Ok(writeln!(out, "unsupported")?),
         };
         Ok(writeln!(out, "({keyword} {value})")?)
+    }
+}
+
+/// A value to be printed. The elements of declared sorts are abstract values, as SMT-LIB calls them:
+/// `(as @U!val!0 U)`.
+struct DisplayValue<'a> {
+    store: &'a TermStore,
+    value: &'a Value,
+}
+
+impl fmt::Display for DisplayValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = self.store;
+        let Value::Term(element) = *self.value else {
+            return write!(f, "{}", store.display_value(self.value));
+        };
+        let Op::Var(name) = store.op(element) else {
+            return write!(f, "{}", store.display(element));
+        };
+        let (name, sort) = (format!("@{}", store.name(name)), store.display_sort(store.sort_of(element)));
+        write!(f, "(as {} {sort})", DisplaySymbol(&name))
     }
 }
 
@@ -380,6 +514,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::Budget => "the budget is used up",
         Reason::Cancelled => "cancelled",
         Reason::Deadline => "timeout",
+        Reason::Memory => "memout",
         Reason::Incomplete => "incomplete",
     }
 }
@@ -391,8 +526,9 @@ fn joined(items: impl Iterator<Item = impl fmt::Display>) -> String {
 /// The commands of a stream, one by one.
 pub struct Commands<R> {
     input: R,
-    /// Read and not handed out.
+    /// Read, and from `start` on not handed out.
     buffer: Vec<u8>,
+    start: usize,
     /// How far the buffer has been looked at, and what was open there.
     position: usize,
     depth: usize,
@@ -411,7 +547,7 @@ enum Inside {
 impl<R: BufRead> Commands<R> {
     /// The commands of an input.
     pub fn new(input: R) -> Self {
-        Commands { input, buffer: Vec::new(), position: 0, depth: 0, inside: Inside::Nothing }
+        Commands { input, buffer: Vec::new(), start: 0, position: 0, depth: 0, inside: Inside::Nothing }
     }
 
     /// The text of the next command, or what is left at the end of the input; `None` after that.
@@ -428,6 +564,10 @@ impl<R: BufRead> Commands<R> {
                 let rest = self.take();
                 return Ok((!rest.is_empty()).then_some(rest));
             }
+            // What was handed out makes room for what comes; so each byte is moved once in this way.
+            self.buffer.drain(..self.start);
+            self.position -= self.start;
+            self.start = 0;
             let length = chunk.len();
             self.buffer.extend_from_slice(chunk);
             self.input.consume(length);
@@ -435,10 +575,10 @@ impl<R: BufRead> Commands<R> {
     }
 
     fn take(&mut self) -> Vec<u8> {
-        let rest = self.buffer.split_off(self.position);
-        self.position = 0;
+        let command = self.buffer[self.start..self.position].to_vec();
+        self.start = self.position;
         self.depth = 0;
-        std::mem::replace(&mut self.buffer, rest)
+        command
     }
 
     /// Whether a command is complete with this byte. Outside of parentheses each line is one, so that a stray
