@@ -45,6 +45,8 @@ pub struct Cnf<'a> {
     store: &'a TermStore,
     /// The literals of atoms and gates.
     literals: FxHashMap<Term, Lit>,
+    /// By variables: what they are the literals of.
+    formulas: Vec<Option<Term>>,
     /// Atoms that were not handed out yet.
     new_atoms: Vec<(Term, Var)>,
     /// Scratch of [`Cnf::define`].
@@ -54,7 +56,13 @@ pub struct Cnf<'a> {
 impl<'a> Cnf<'a> {
     /// A translation that knows no formulas yet.
     pub fn new(store: &'a TermStore) -> Self {
-        Cnf { store, literals: FxHashMap::default(), new_atoms: Vec::new(), clause: Vec::new() }
+        Cnf {
+            store,
+            literals: FxHashMap::default(),
+            formulas: Vec::new(),
+            new_atoms: Vec::new(),
+            clause: Vec::new(),
+        }
     }
 
     /// Asserts a normal formula. Conjunctions fall apart, and a disjunction becomes a clause, without gates.
@@ -105,6 +113,10 @@ impl<'a> Cnf<'a> {
             if self.known(term).is_none() && store.op(term) != Op::Not {
                 let variable = clauses.new_var();
                 self.literals.insert(term, variable.positive());
+                if self.formulas.len() <= variable.index() {
+                    self.formulas.resize(variable.index() + 1, None);
+                }
+                self.formulas[variable.index()] = Some(term);
                 if is_connective(store, term) || matches!(store.op(term), Op::True | Op::False) {
                     self.define(term, variable.positive(), clauses);
                 } else {
@@ -140,6 +152,11 @@ impl<'a> Cnf<'a> {
             (Op::Not, &[inner]) => self.literals.get(&inner).map(|&literal| !literal),
             _ => self.literals.get(&formula).copied(),
         }
+    }
+
+    /// The atom or gate whose variable this is.
+    pub fn formula(&self, variable: Var) -> Option<Term> {
+        self.formulas.get(variable.index()).copied().flatten()
     }
 
     /// The atoms that were met since this was asked last, with their variables.

@@ -5,6 +5,7 @@ pub mod cnf;
 mod equations;
 mod model;
 pub mod project;
+pub mod proof;
 pub mod purify;
 mod relevance;
 pub mod sat;

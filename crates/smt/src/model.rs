@@ -24,6 +24,9 @@ pub(crate) struct Symbols {
     pub(crate) nodes: FxHashMap<Term, euf::Node>,
     /// The symbols of congruence for functions with arguments.
     pub(crate) functions: FxHashMap<Fun, euf::Symbol>,
+    /// The terms of variables of arithmetic and of nodes, casts aside, if proofs are wanted.
+    pub(crate) number_terms: FxHashMap<arith::Var, Term>,
+    pub(crate) node_terms: FxHashMap<euf::Node, Term>,
 }
 
 impl Symbols {

@@ -29,9 +29,11 @@ use shofar_logic::{Assignment, Fun, LinearPoly, Op, Sort, Term, TermStore};
 use crate::cnf::{Clauses, Cnf};
 use crate::equations::Equations;
 use crate::model::Symbols;
+use crate::proof::extract::Extraction;
+use crate::proof::{self, Assertion, Part, Proof};
 use crate::purify::{Purified, Purifier, Unsupported};
 use crate::relevance::{Relevance, Scope};
-use crate::sat::{self, Limits, Lit, Outcome, Reason, Var};
+use crate::sat::{self, Limits, Lit, Origin, Outcome, Reason, Var};
 use crate::theory::combination::Combination;
 use crate::theory::linear::Comparison;
 use crate::theory::{arith, euf};
@@ -53,7 +55,12 @@ pub struct Solver<'a> {
     prepared: FxHashMap<Term, Term>,
     symbols: Symbols,
     /// The assumptions of the last query, as formulas and as literals.
-    assumptions: Vec<(Term, Lit)>,
+    assumptions: Vec<(Assertion, Lit)>,
+    /// What is asserted, and how much of it was there when each frame was opened; if proofs are wanted.
+    asserted: Vec<Assertion>,
+    asserted_before: Vec<usize>,
+    /// The last query was unsatisfiable.
+    is_refuted: bool,
     /// The literals of the core of the last query, if it was unsatisfiable.
     core: Vec<Lit>,
     /// Whether the last query is the last thing that happened.
@@ -74,9 +81,21 @@ impl<'a> Solver<'a> {
             prepared: FxHashMap::default(),
             symbols: Symbols::default(),
             assumptions: Vec::new(),
+            asserted: Vec::new(),
+            asserted_before: Vec::new(),
+            is_refuted: false,
             core: Vec::new(),
             in_query: false,
         }
+    }
+
+    /// As [`new`](Self::new), with proofs of unsatisfiable queries: see [`proof`](Self::proof).
+    pub fn with_proofs(store: &'a TermStore) -> Self {
+        let mut solver = Solver::new(store);
+        solver.search.log_proofs();
+        solver.search.theory_mut().log_proofs();
+        solver.symbols.node_terms.extend([(euf::Node::TRUE, Term::TRUE), (euf::Node::FALSE, Term::FALSE)]);
+        solver
     }
 
     /// Opens a frame.
@@ -85,6 +104,7 @@ impl<'a> Solver<'a> {
         self.search.push();
         self.relevance.push();
         self.equations.push();
+        self.asserted_before.push(self.asserted.len());
     }
 
     /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
@@ -96,16 +116,32 @@ impl<'a> Solver<'a> {
             if self.equations.pop() {
                 self.prepared.clear();
             }
+            let before = self.asserted_before.pop().unwrap_or_default();
+            self.asserted.truncate(before);
         }
     }
 
     /// Asserts a formula, as written or normal, in the innermost open frame.
     pub fn assert(&mut self, formula: Term) -> Result<(), Unsupported> {
+        self.assert_in(formula, Part::default())
+    }
+
+    /// As [`assert`](Self::assert), and says to which part the formula belongs, for proofs. A formula that is there
+    /// in another part already may count as belonging to that one.
+    pub fn assert_in(&mut self, formula: Term, part: Part) -> Result<(), Unsupported> {
         self.end_query();
-        let formula = self.prepare(formula)?;
+        let image = self.prepare(formula)?;
+        if self.search.logs_proofs() {
+            self.asserted.push(Assertion { part, formula, image });
+        }
         self.cnf.assert(
-            formula,
-            &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Frame },
+            image,
+            &mut Sink {
+                search: &mut self.search,
+                relevance: &mut self.relevance,
+                scope: Scope::Frame,
+                origin: Origin::Assertion(part.0),
+            },
         );
         self.define_atoms();
         Ok(())
@@ -132,22 +168,54 @@ impl<'a> Solver<'a> {
 
     /// Whether the asserted formulas and the assumptions can be true together.
     pub fn check(&mut self, assumptions: &[Term], limits: &Limits<'_>) -> Result<Outcome, Unsupported> {
+        let assumptions: Vec<(Term, Part)> = assumptions.iter().map(|&term| (term, Part::default())).collect();
+        self.check_in(&assumptions, limits)
+    }
+
+    /// As [`check`](Self::check), and says to which parts the assumptions belong, for proofs. Assumptions that come to
+    /// the same count as belonging to the part of the first of them.
+    pub fn check_in(&mut self, assumptions: &[(Term, Part)], limits: &Limits<'_>) -> Result<Outcome, Unsupported> {
         self.end_query();
         self.relevance.push();
         self.in_query = true;
-        for &assumption in assumptions {
-            let formula = self.prepare(assumption)?;
+        for &(formula, part) in assumptions {
+            let image = self.prepare(formula)?;
             let literal = self.cnf.literal(
-                formula,
-                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Frame },
+                image,
+                &mut Sink {
+                    search: &mut self.search,
+                    relevance: &mut self.relevance,
+                    scope: Scope::Frame,
+                    origin: Origin::Assertion(part.0),
+                },
             );
             self.define_atoms();
-            self.assumptions.push((assumption, literal));
+            self.assumptions.push((Assertion { part, formula, image }, literal));
         }
         let literals: Vec<Lit> = self.assumptions.iter().map(|&(_, literal)| literal).collect();
         let outcome = self.search_under(&literals, limits);
         self.core.extend_from_slice(self.search.core());
+        self.is_refuted = outcome == Outcome::Unsat;
         Ok(outcome)
+    }
+
+    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): why. Debug builds check it.
+    pub fn proof(&self) -> Option<Proof> {
+        if !self.in_query || !self.is_refuted {
+            return None;
+        }
+        let extraction = Extraction {
+            store: self.store,
+            cnf: &self.cnf,
+            symbols: &self.symbols,
+            theory: self.search.theory(),
+            origins: self.purifier.origins(),
+            assertions: &self.asserted,
+            assumptions: &self.assumptions,
+        };
+        let proof = extraction.proof(self.search.refutation()?);
+        debug_assert_eq!(proof::check(self.store, &proof), Ok(()));
+        Some(proof)
     }
 
     /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, with which
@@ -172,7 +240,7 @@ impl<'a> Solver<'a> {
     pub fn core(&self) -> Vec<Term> {
         let failed: FxHashSet<Lit> = self.core.iter().copied().collect();
         let assumptions = self.assumptions.iter().filter(|(_, literal)| failed.contains(literal));
-        assumptions.map(|&(term, _)| term).collect()
+        assumptions.map(|&(assumption, _)| assumption.formula).collect()
     }
 
     /// After `Unsat`: makes the core smaller, by leaving out one assumption after the other and asking again. An
@@ -270,6 +338,7 @@ impl<'a> Solver<'a> {
         if std::mem::take(&mut self.in_query) {
             self.assumptions.clear();
             self.core.clear();
+            self.is_refuted = false;
             self.end_frame();
         }
     }
@@ -302,7 +371,12 @@ impl<'a> Solver<'a> {
         for definition in definitions {
             self.cnf.assert(
                 definition,
-                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good },
+                &mut Sink {
+                    search: &mut self.search,
+                    relevance: &mut self.relevance,
+                    scope: Scope::Good,
+                    origin: Origin::Definition,
+                },
             );
         }
         self.define_atoms();
@@ -384,11 +458,16 @@ impl<'a> Solver<'a> {
     /// between nodes.
     fn define_equation(&mut self, var: Var, sum: Term, constant: Term) {
         let halves = [self.store.le(sum, constant), self.store.ge(sum, constant)];
-        let sink = &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good };
+        let sink = &mut Sink {
+            search: &mut self.search,
+            relevance: &mut self.relevance,
+            scope: Scope::Good,
+            origin: Origin::Order,
+        };
         let [le, ge] = halves.map(|half| self.cnf.dispensable_literal(half, sink));
         let equation = var.positive();
         for clause in [&[!equation, le][..], &[!equation, ge], &[equation, !le, !ge]] {
-            sink.define(clause);
+            sink.assert(clause);
         }
         if let Some((left, right)) = self.interface(sum, constant) {
             let (left, right) = (self.node(left), self.node(right));
@@ -411,9 +490,15 @@ impl<'a> Solver<'a> {
     fn number(&mut self, term: Term) -> arith::Var {
         let term = self.without_cast(term);
         let is_int = self.store.sort_of(term) == Sort::INT;
+        let Symbols { numbers, number_terms, .. } = &mut self.symbols;
         let search = &mut self.search;
-        let new_var = || search.theory_mut().arithmetic_mut().new_var(is_int);
-        *self.symbols.numbers.entry(term).or_insert_with(new_var)
+        *numbers.entry(term).or_insert_with(|| {
+            let var = search.theory_mut().arithmetic_mut().new_var(is_int);
+            if search.logs_proofs() {
+                number_terms.insert(var, term);
+            }
+            var
+        })
     }
 
     fn without_cast(&self, term: Term) -> Term {
@@ -434,7 +519,13 @@ impl<'a> Solver<'a> {
         let node = match self.store.view(term) {
             (Op::True, _) => return euf::Node::TRUE,
             (Op::False, _) => return euf::Node::FALSE,
-            (Op::Numeral(id), _) => return theory.numeral(self.store.rational(id)),
+            (Op::Numeral(id), _) => {
+                let node = theory.numeral(self.store.rational(id));
+                if self.search.logs_proofs() {
+                    self.symbols.node_terms.insert(node, term);
+                }
+                return node;
+            }
             (Op::Apply(fun), args) if !args.is_empty() => {
                 let args: Vec<euf::Node> = args.iter().map(|&arg| self.node(arg)).collect();
                 let symbol = self.function(fun);
@@ -447,13 +538,20 @@ impl<'a> Solver<'a> {
             }
         };
         self.symbols.nodes.insert(term, node);
+        if self.search.logs_proofs() {
+            self.symbols.node_terms.insert(node, term);
+        }
         let sort = self.store.sort_of(term);
         if sort.is_arithmetic() {
             let number = self.number(term);
             self.search.theory_mut().share(node, number);
         } else if sort == Sort::BOOL {
-            let sink =
-                &mut Sink { search: &mut self.search, relevance: &mut self.relevance, scope: Scope::Good };
+            let sink = &mut Sink {
+                search: &mut self.search,
+                relevance: &mut self.relevance,
+                scope: Scope::Good,
+                origin: Origin::Definition,
+            };
             let literal = self.cnf.literal(term, sink);
             self.search.theory_mut().congruence_mut().define_truth(literal.var(), node);
             self.search.make_atom(literal.var());
@@ -477,6 +575,8 @@ struct Sink<'s> {
     relevance: &'s mut Relevance,
     /// For how long it is asserted what is asserted.
     scope: Scope,
+    /// Where it comes from.
+    origin: Origin,
 }
 
 impl Clauses for Sink<'_> {
@@ -487,13 +587,13 @@ impl Clauses for Sink<'_> {
     }
 
     fn define(&mut self, clause: &[Lit]) {
-        self.search.add_permanent_clause(clause);
+        self.search.add_permanent_clause_from(clause, Origin::Definition);
     }
 
     fn assert(&mut self, clause: &[Lit]) {
         match self.scope {
-            Scope::Good => self.search.add_permanent_clause(clause),
-            Scope::Frame => self.search.add_clause(clause),
+            Scope::Good => self.search.add_permanent_clause_from(clause, self.origin),
+            Scope::Frame => self.search.add_clause_from(clause, self.origin),
         }
     }
 

@@ -14,12 +14,12 @@
 //! such clauses would be kept for good however many queries come.
 //!
 //! All resolution takes place in [`Solver::resolve_with`] and, for minimisation, in [`Solver::is_implied`]; all
-//! antecedents come from [`Solver::antecedent_clause`]. A proof log has to listen there.
+//! antecedents come from [`Solver::antecedent_clause`]. There the proof log (`log.rs`) listens.
 
 use super::Solver;
 use super::clause::ClauseRef;
 use super::literal::{Lit, Var};
-use super::theory::Theory;
+use super::theory::{Certificate, Theory};
 use super::trail::{Antecedent, Trail};
 
 /// What is known of a variable in the current analysis.
@@ -108,6 +108,7 @@ impl<T: Theory> Solver<T> {
     pub(super) fn analyze(&mut self, conflict: ClauseRef) -> (u32, u32) {
         self.analysis.learnt.clear();
         self.analysis.learnt.push(self.arena.lit(conflict, 0));
+        self.log_conflict(conflict);
         let mut open = self.resolve_with(conflict, None);
         let mut index = self.trail.lits().len();
         let unique = loop {
@@ -124,10 +125,12 @@ impl<T: Theory> Solver<T> {
                 break pivot;
             }
             let antecedent = self.antecedent_clause(pivot);
+            self.log_antecedent(antecedent, pivot);
             open += self.resolve_with(antecedent, Some(pivot));
         };
         self.analysis.learnt[0] = !unique;
         self.minimize();
+        self.log_learnt();
         let learnt = std::mem::take(&mut self.analysis.learnt);
         let glue = self.analysis.glue(&self.trail, learnt.iter().copied());
         self.analysis.learnt = learnt;
@@ -141,23 +144,27 @@ impl<T: Theory> Solver<T> {
         if self.arena.is_redundant(clause) {
             self.used(clause);
         }
-        let level = self.trail.level();
+        let Self { arena, trail, analysis, order, log, .. } = self;
+        let level = trail.level();
         let mut added = 0;
-        for lit in self.arena.lits(clause) {
+        for lit in arena.lits(clause) {
             let var = lit.var();
-            if Some(lit) == pivot || self.analysis.marks[var.index()] != Mark::Unseen {
+            if Some(lit) == pivot || analysis.marks[var.index()] != Mark::Unseen {
                 continue;
             }
-            let lit_level = self.trail.level_of(var);
+            let lit_level = trail.level_of(var);
             if lit_level == 0 {
+                if let Some(log) = log {
+                    log.false_at_0.push(var);
+                }
                 continue;
             }
-            self.analysis.mark(var, Mark::Seen);
-            self.order.bump(var);
+            analysis.mark(var, Mark::Seen);
+            order.bump(var);
             if lit_level == level {
                 added += 1;
             } else {
-                self.analysis.learnt.push(lit);
+                analysis.learnt.push(lit);
             }
         }
         added
@@ -183,8 +190,9 @@ impl<T: Theory> Solver<T> {
         match self.trail.antecedent(lit.var()) {
             Antecedent::Clause(clause) => clause,
             Antecedent::Theory(token) => {
-                self.explain(lit, token);
+                let certificate = self.explain(lit, token);
                 let clause = self.arena.alloc(&self.analysis.explanation, None);
+                self.log_explanation(clause, certificate);
                 self.trail.set_antecedent(lit.var(), Antecedent::Clause(clause));
                 self.analysis.explained.push(clause);
                 self.sweep_explained();
@@ -195,12 +203,12 @@ impl<T: Theory> Solver<T> {
     }
 
     /// Asks the theory why it propagated a literal. The explanation, as a clause, is left in the scratch space.
-    pub(super) fn explain(&mut self, lit: Lit, token: u32) {
+    pub(super) fn explain(&mut self, lit: Lit, token: u32) -> Certificate {
         self.statistics.theory_explanations += 1;
         let explanation = &mut self.analysis.explanation;
         explanation.clear();
         explanation.push(lit);
-        self.theory.explain(lit, token, explanation);
+        let certificate = self.theory.explain(lit, token, explanation);
         for reason in &mut explanation[1..] {
             debug_assert!(self.trail.value(*reason) > 0, "C4: {reason:?} does not hold");
             *reason = !*reason;
@@ -210,6 +218,7 @@ impl<T: Theory> Solver<T> {
         if explanation.len() == 1 {
             explanation.push(lit);
         }
+        certificate
     }
 
     /// Marks explanations that are not antecedents any more. Looked for when their number has doubled.
@@ -243,6 +252,8 @@ impl<T: Theory> Solver<T> {
             if !self.is_implied(lit) {
                 learnt[kept] = lit;
                 kept += 1;
+            } else if let Some(log) = &mut self.log {
+                log.removed.push(lit);
             }
         }
         learnt.truncate(kept);
@@ -312,6 +323,7 @@ impl<T: Theory> Solver<T> {
         debug_assert!(self.trail.value(failed) < 0);
         core.push(failed);
         self.analysis.mark(failed.var(), Mark::Seen);
+        self.log_failed(failed);
         for index in (self.trail.num_fixed()..self.trail.lits().len()).rev() {
             let lit = self.trail.lits()[index];
             if self.analysis.marks[lit.var().index()] != Mark::Seen {
@@ -319,13 +331,22 @@ impl<T: Theory> Solver<T> {
             }
             if self.trail.antecedent(lit.var()) == Antecedent::None {
                 core.push(lit);
+                self.log_assumption(lit);
                 continue;
             }
             let antecedent = self.antecedent_clause(lit);
-            for reason in self.arena.lits(antecedent) {
-                self.analysis.mark(reason.var(), Mark::Seen);
+            self.log_antecedent(antecedent, lit);
+            let Self { arena, trail, analysis, log, .. } = self;
+            for reason in arena.lits(antecedent) {
+                analysis.mark(reason.var(), Mark::Seen);
+                if let Some(log) = log
+                    && trail.level_of(reason.var()) == 0
+                {
+                    log.false_at_0.push(reason.var());
+                }
             }
         }
+        self.log_core();
         self.analysis.reset();
     }
 }

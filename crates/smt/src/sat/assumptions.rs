@@ -64,6 +64,12 @@ impl<T: Theory> Solver<T> {
         self.frames.open.len()
     }
 
+    /// The variables of activation literals, whatever became of their frames.
+    pub(super) fn frame_variables(&self) -> FxHashSet<Var> {
+        let Frames { open, popped, unused } = &self.frames;
+        open.iter().chain(popped).map(|lit| lit.var()).chain(unused.iter().copied()).collect()
+    }
+
     /// The literal that clauses added now need, so that they go with the innermost frame.
     pub(super) fn guard(&self) -> Option<Lit> {
         self.frames.open.last().map(|&frame| !frame)
@@ -89,6 +95,7 @@ impl<T: Theory> Solver<T> {
         let vars: Vec<Var> = self.frames.popped.drain(..).map(Lit::var).collect();
         self.trail.forget(&vars, &mut self.asserted);
         self.agreed = self.asserted;
+        self.log_forgotten(&vars);
         self.cleaned = self.trail.lits().len();
         self.frames.unused.extend(vars);
     }

@@ -13,7 +13,7 @@
 //!
 //! - A1: the clauses lie one behind the other; walking the arena from its start by sizes meets each of them.
 //! - A2: ids grow in the order of creation and belong to the clause for life; references ([`ClauseRef`]) change
-//!   when the arena is compacted. A proof log names clauses by their ids.
+//!   when the arena is compacted. Where proofs are logged, the id is the number of a step of the log instead.
 //! - A3: every clause has two literals at least. Shorter ones live on the trail.
 //!
 //! Deleting sets a flag. The space comes back when [`Arena::compact`] copies what is left into a new vector and
@@ -83,7 +83,7 @@ impl Arena {
         let flags = glue.map_or(0, |glue| glue.min(MAX_GLUE) << GLUE_SHIFT | REDUNDANT);
         self.words.extend_from_slice(&[self.next_id, 0, flags, lits.len() as u32]);
         self.words.extend(lits.iter().map(|lit| lit.code()));
-        self.next_id += 1;
+        self.next_id = self.next_id.wrapping_add(1);
         clause
     }
 
@@ -118,10 +118,16 @@ impl Arena {
         (&mut rest[..*size as usize], place)
     }
 
-    /// The number that the clause keeps for life (A2).
-    #[cfg_attr(not(test), expect(dead_code, reason = "the proof log will name antecedents by it"))]
+    /// The number of the clause (A2).
+    #[inline]
     pub(super) fn id(&self, clause: ClauseRef) -> u32 {
         self.words[clause.at(ID)]
+    }
+
+    /// Gives the clause the number of a step (A2).
+    #[inline]
+    pub(super) fn set_id(&mut self, clause: ClauseRef, id: u32) {
+        self.words[clause.at(ID)] = id;
     }
 
     /// Whether the clause is implied by others, or by the theory.

@@ -18,6 +18,7 @@ use super::clause::ClauseRef;
 use super::limits::Poll;
 use super::literal::Lit;
 use super::propagate::Propagation;
+use super::log::Origin;
 use super::theory::{Answers, Effort, LemmaKind, Theory};
 use super::trail::Antecedent;
 use super::{KEPT_LEMMA, Solver};
@@ -35,8 +36,8 @@ pub(super) enum Intake {
 
 impl<T: Theory> Solver<T> {
     /// Takes in the clause in `self.clause`; see the module documentation. With a glue the clause is redundant.
-    pub(super) fn take_in(&mut self, glue: Option<u32>) -> Intake {
-        if !self.simplify_clause() {
+    pub(super) fn take_in(&mut self, glue: Option<u32>, origin: Origin) -> Intake {
+        if !self.simplify_clause(origin) {
             return Intake::Done;
         }
         match self.clause[..] {
@@ -47,6 +48,7 @@ impl<T: Theory> Solver<T> {
             [unit] => {
                 self.backtrack(0);
                 self.trail.assign(unit, Antecedent::None);
+                self.log_unit(unit);
                 Intake::Done
             }
             _ => self.take_in_long(glue),
@@ -55,7 +57,7 @@ impl<T: Theory> Solver<T> {
 
     /// Removes literals that occur twice or are false at level 0 and tells whether the clause is needed: it is not if
     /// it is true at level 0 or a tautology.
-    fn simplify_clause(&mut self) -> bool {
+    fn simplify_clause(&mut self, origin: Origin) -> bool {
         let Self { clause, trail, .. } = self;
         clause.sort_unstable();
         clause.dedup();
@@ -65,6 +67,8 @@ impl<T: Theory> Solver<T> {
         if clause.iter().any(|&lit| trail.value(lit) > 0 && trail.is_fixed(lit)) {
             return false;
         }
+        self.log_intake(origin);
+        let Self { clause, trail, .. } = self;
         clause.retain(|&lit| !trail.is_fixed(lit));
         true
     }
@@ -75,6 +79,7 @@ impl<T: Theory> Solver<T> {
         let [first_level, second_level] = [first, second].map(|lit| self.trail.level_of(lit.var()));
         let first_value = self.trail.value(first);
         let clause = self.arena.alloc(&self.clause, glue);
+        self.log_clause(clause);
         if glue.is_some() {
             self.redundant.push(clause);
             self.arena.set_used(clause, 2);
@@ -201,15 +206,19 @@ impl<T: Theory> Solver<T> {
                     any = true;
                     self.statistics.theory_propagations += 1;
                     let is_fixed = self.trail.level() == 0;
+                    if is_fixed && self.logs_proofs() {
+                        let certificate = self.explain(lit, token);
+                        self.log_fixed_by_theory(certificate);
+                    }
                     let antecedent = if is_fixed { Antecedent::None } else { Antecedent::Theory(token) };
                     self.trail.assign(lit, antecedent);
                 }
                 1 => {}
                 _ => {
                     // The other propagations belong to a level that this conflict takes back.
-                    self.explain(lit, token);
+                    let certificate = self.explain(lit, token);
                     self.inbox.lits.extend_from_slice(&self.analysis.explanation);
-                    self.inbox.end_lemma(LemmaKind::Conflict);
+                    self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(certificate));
                     return true;
                 }
             }
@@ -224,6 +233,7 @@ impl<T: Theory> Solver<T> {
             let start = self.next_lemma.checked_sub(1).map_or(0, |before| self.inbox.lemmas[before].end);
             self.clause.clear();
             self.clause.extend_from_slice(&self.inbox.lits[start..lemma.end]);
+            let origin = lemma.origin;
             self.next_lemma += 1;
             let size = self.clause.len() as u32;
             let glue = match lemma.kind {
@@ -236,7 +246,7 @@ impl<T: Theory> Solver<T> {
                     if size <= KEPT_LEMMA { 0 } else { size }
                 }
             };
-            match self.take_in(Some(glue)) {
+            match self.take_in(Some(glue), origin) {
                 Intake::Done => {}
                 Intake::Conflict(clause) => return Some(Propagation::Conflict(clause)),
                 Intake::Refuted => return Some(Propagation::Refuted),
@@ -266,7 +276,7 @@ mod tests {
 
     fn take_in(solver: &mut Solver, lits: &[Lit]) -> Intake {
         solver.clause = lits.to_vec();
-        let intake = solver.take_in(None);
+        let intake = solver.take_in(None, Origin::Definition);
         if !matches!(intake, Intake::Conflict(_)) {
             solver.check_invariants();
         }

@@ -52,6 +52,7 @@ mod assumptions;
 mod decide;
 mod intake;
 mod limits;
+mod log;
 mod propagate;
 mod reduce;
 mod restart;
@@ -59,6 +60,7 @@ mod restart;
 mod check;
 
 pub use limits::{Limits, Statistics};
+pub use log::{LoggedRule, LoggedStep, Origin};
 pub use literal::{Lit, Var};
 #[cfg(test)]
 pub(crate) use theory::with_answers;
@@ -70,6 +72,7 @@ use clause::{Arena, ClauseRef};
 use decide::Order;
 use intake::Intake;
 use limits::{Budget, Poll};
+use log::Log;
 use propagate::{Propagation, Watches};
 use reduce::Reductions;
 use restart::Restarts;
@@ -150,6 +153,8 @@ pub struct Solver<T: Theory = NoTheory> {
     /// By variables: the value in the last model, zero for unassigned.
     model: Vec<i8>,
     core: Vec<Lit>,
+    /// How clauses were derived, if that is to be known.
+    log: Option<Box<Log>>,
 
     // Scratch.
     analysis: Analysis,
@@ -210,6 +215,7 @@ impl<T: Theory> Solver<T> {
             next_lemma: 0,
             model: Vec::new(),
             core: Vec::new(),
+            log: None,
             analysis: Analysis::default(),
             clause: Vec::new(),
             budget: Budget::default(),
@@ -275,22 +281,32 @@ impl<T: Theory> Solver<T> {
     /// Adds a clause, in any order and with any repetition of literals; the empty one is false. It belongs to the
     /// innermost open frame.
     pub fn add_clause(&mut self, lits: &[Lit]) {
-        self.add_guarded(lits, self.guard());
+        self.add_clause_from(lits, Origin::Assertion(0));
     }
 
     /// As [`add_clause`](Self::add_clause), but the clause belongs to no frame and outlives all of them.
     pub fn add_permanent_clause(&mut self, lits: &[Lit]) {
-        self.add_guarded(lits, None);
+        self.add_permanent_clause_from(lits, Origin::Assertion(0));
     }
 
-    fn add_guarded(&mut self, lits: &[Lit], guard: Option<Lit>) {
+    /// As [`add_clause`](Self::add_clause), and says where the clause comes from, for proofs.
+    pub fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
+        self.add_guarded(lits, self.guard(), origin);
+    }
+
+    /// As [`add_permanent_clause`](Self::add_permanent_clause), and says where the clause comes from, for proofs.
+    pub fn add_permanent_clause_from(&mut self, lits: &[Lit], origin: Origin) {
+        self.add_guarded(lits, None, origin);
+    }
+
+    fn add_guarded(&mut self, lits: &[Lit], guard: Option<Lit>, origin: Origin) {
         if !self.consistent {
             return;
         }
         self.clause.clear();
         self.clause.extend_from_slice(lits);
         self.clause.extend(guard);
-        if let Intake::Conflict(_) = self.take_in(None) {
+        if let Intake::Conflict(_) = self.take_in(None, origin) {
             // Both watched literals are of the current level: one level below, the clause is open.
             self.backtrack(self.trail.level() - 1);
         }
@@ -315,6 +331,7 @@ impl<T: Theory> Solver<T> {
         if !self.consistent {
             return Outcome::Unsat;
         }
+        self.compact_log();
         self.assume(assumptions);
         self.restarts.restarted();
         let outcome = self.search(&Poll::new(limits));
@@ -412,6 +429,7 @@ impl<T: Theory> Solver<T> {
     fn learn_from(&mut self, conflict: ClauseRef) -> bool {
         self.statistics.conflicts += 1;
         if self.trail.level() == 0 {
+            self.log_refutation(conflict);
             self.consistent = false;
             return false;
         }
@@ -420,10 +438,12 @@ impl<T: Theory> Solver<T> {
         let learnt = &self.analysis.learnt;
         self.statistics.learnt += 1;
         self.statistics.learnt_literals += learnt.len() as u64;
-        let antecedent = if learnt.len() == 1 {
+        let antecedent = if let [unit] = learnt[..] {
+            self.log_unit(unit);
             Antecedent::None
         } else {
             let clause = self.arena.alloc(learnt, Some(glue));
+            self.log_clause(clause);
             self.arena.set_used(clause, 2);
             self.redundant.push(clause);
             self.watches.attach(&self.arena, clause);
@@ -492,7 +512,12 @@ impl<T: Theory> Solver<T> {
             match self.propagate_clauses() {
                 Propagation::Fixpoint => return true,
                 Propagation::Paused => {}
-                Propagation::Conflict(_) | Propagation::Refuted => {
+                Propagation::Conflict(clause) => {
+                    self.log_refutation(clause);
+                    self.consistent = false;
+                    return false;
+                }
+                Propagation::Refuted => {
                     self.consistent = false;
                     return false;
                 }

@@ -86,6 +86,7 @@ impl<T: Theory> Solver<T> {
         }
         self.mark_satisfied();
         self.collect();
+        self.compact_log();
     }
 
     fn mark_useless(&mut self) {
@@ -120,6 +121,7 @@ impl<T: Theory> Solver<T> {
         if fixed == self.cleaned {
             return;
         }
+        self.log_fixed();
         for index in self.cleaned..fixed {
             self.trail.set_antecedent(self.trail.lits()[index].var(), Antecedent::None);
         }
@@ -141,6 +143,7 @@ impl<T: Theory> Solver<T> {
     /// remove, and no other antecedent is marked.
     pub(super) fn collect(&mut self) {
         self.statistics.collections += 1;
+        self.log_shrinking();
         let Self { arena, trail, watches, redundant, analysis, .. } = self;
         let moved = arena.compact(|lit| trail.value(lit) < 0 && trail.is_fixed(lit));
         for (lit, list) in watches.lists_mut() {

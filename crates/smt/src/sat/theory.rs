@@ -20,8 +20,11 @@
 //! - C5: lemmas are valid in the theory, independently of the current assertions.
 //! - C6: a final check that answers nothing promises a model of all asserted literals.
 
+use rustc_hash::FxHashMap;
+
 use super::limits::Poll;
 use super::literal::{Lit, Var};
+use super::log::Origin;
 
 /// How thorough a check is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,6 +77,9 @@ pub trait Theory {
     fn agrees(&mut self, _lit: Lit) -> bool {
         false
     }
+
+    /// Only these certificates, which ascend, are still needed. Those that get new numbers are changed in the list.
+    fn retain_certificates(&mut self, _kept: &mut [Certificate]) {}
 
     /// The value that an unassigned atom should be tried with, if the theory prefers one.
     fn suggest_phase(&mut self, _atom: Var) -> Option<bool> {
@@ -132,10 +138,26 @@ pub(super) struct Lemma {
     /// The end of its literals; the start is the end of the lemma before.
     pub(super) end: usize,
     pub(super) kind: LemmaKind,
+    /// Why it holds, for the proof log.
+    pub(super) origin: Origin,
 }
 
-/// Where a clause of the theory comes from. With a proof log, the certificate that is given to [`Answers`] is to be
-/// kept here.
+impl Lemma {
+    pub(super) fn certificate(&self) -> Option<Certificate> {
+        match self.origin {
+            Origin::Lemma(certificate) => Some(certificate),
+            _ => None,
+        }
+    }
+
+    pub(super) fn rename_certificate(&mut self, names: &FxHashMap<Certificate, Certificate>) {
+        if let Origin::Lemma(certificate) = &mut self.origin {
+            *certificate = names[certificate];
+        }
+    }
+}
+
+/// Where a clause of the theory comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LemmaKind {
     Conflict,
@@ -150,18 +172,23 @@ impl Answers<'_> {
     }
 
     /// The literals, all true now, contradict each other (C3).
-    pub fn conflict(&mut self, lits: &[Lit], _certificate: Certificate) {
+    pub fn conflict(&mut self, lits: &[Lit], certificate: Certificate) {
         self.inbox.lits.extend(lits.iter().map(|&lit| !lit));
-        self.inbox.end_lemma(LemmaKind::Conflict);
+        self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(certificate));
     }
 
     /// A clause that holds in the theory (C5), over any literals. Lemmas of up to [`KEPT_LEMMA`] literals are kept
     /// for good; longer ones may be forgotten, and a theory that still needs one states it again in a later check.
     ///
     /// [`KEPT_LEMMA`]: super::KEPT_LEMMA
-    pub fn lemma(&mut self, lits: &[Lit], _certificate: Certificate) {
+    pub fn lemma(&mut self, lits: &[Lit], certificate: Certificate) {
+        self.lemma_from(lits, Origin::Lemma(certificate));
+    }
+
+    /// As [`lemma`](Self::lemma), for a clause that holds for a reason of its own.
+    pub fn lemma_from(&mut self, lits: &[Lit], origin: Origin) {
         self.inbox.lits.extend_from_slice(lits);
-        self.inbox.end_lemma(LemmaKind::Lemma);
+        self.inbox.end_lemma(LemmaKind::Lemma, origin);
     }
 
     /// A new variable without meaning to the theory.
@@ -224,8 +251,8 @@ impl Inbox {
     }
 
     /// Makes a lemma of the literals behind the last one.
-    pub(super) fn end_lemma(&mut self, kind: LemmaKind) {
-        self.lemmas.push(Lemma { end: self.lits.len(), kind });
+    pub(super) fn end_lemma(&mut self, kind: LemmaKind, origin: Origin) {
+        self.lemmas.push(Lemma { end: self.lits.len(), kind, origin });
     }
 }
 

@@ -48,9 +48,10 @@ use super::arith::{self, DeltaRational};
 use super::congruence::Congruence;
 use super::euf::{self, Node};
 use super::linear::{Comparison, LinearArithmetic};
-use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
+use super::certificate::{ArithmeticArgument, CongruenceArgument};
+use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Origin, Theory, Var};
 
-/// Set in the tokens of congruence, and in none of arithmetic.
+/// Set in the tokens and certificates of congruence, and in none of arithmetic.
 const OF_CONGRUENCE: u32 = 1 << 31;
 
 /// The two theories and what they share.
@@ -73,6 +74,15 @@ pub struct Combination {
 enum Quantity {
     Variable(arith::Var),
     Numeral(Rational),
+}
+
+/// Why a clause of the theory holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument<'a> {
+    /// By arithmetic.
+    Arithmetic(ArithmeticArgument<'a>),
+    /// By congruence.
+    Congruence(CongruenceArgument<'a>),
 }
 
 /// What the two theories say of a model.
@@ -99,6 +109,21 @@ impl Combination {
     /// Equality with functions.
     pub fn congruence_mut(&mut self) -> &mut Congruence {
         &mut self.congruence
+    }
+
+    /// Stores arguments for proofs from now on.
+    pub fn log_proofs(&mut self) {
+        self.arithmetic.log_proofs();
+        self.congruence.log_proofs();
+    }
+
+    /// The argument behind a certificate.
+    pub fn argument(&self, certificate: Certificate) -> Argument<'_> {
+        if certificate.0 & OF_CONGRUENCE != 0 {
+            Argument::Congruence(self.congruence.argument(Certificate(certificate.0 & !OF_CONGRUENCE)))
+        } else {
+            Argument::Arithmetic(self.arithmetic.argument(certificate))
+        }
     }
 
     /// Says that a node is a number.
@@ -270,7 +295,7 @@ impl Combination {
         let [e, le, ge] = [equality, at_most, at_least].map(Var::positive);
         self.arithmetic.define_equation(equality, &sum, &constant, [le, ge]);
         for lemma in [&[e, !le, !ge][..], &[!e, le], &[!e, ge]] {
-            answers.lemma(lemma, Certificate(0));
+            answers.lemma_from(lemma, Origin::Order);
         }
     }
 }
@@ -309,7 +334,8 @@ impl Theory for Combination {
 
     fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
         if token & OF_CONGRUENCE != 0 {
-            self.congruence.explain(token & !OF_CONGRUENCE, out)
+            let Certificate(number) = self.congruence.explain(token & !OF_CONGRUENCE, out);
+            Certificate(number | OF_CONGRUENCE)
         } else {
             self.arithmetic.explain(lit, token, out)
         }
@@ -317,6 +343,15 @@ impl Theory for Combination {
 
     fn agrees(&mut self, lit: Lit) -> bool {
         !self.congruence.is_atom(lit.var()) && self.arithmetic.agrees(lit)
+    }
+
+    fn retain_certificates(&mut self, kept: &mut [Certificate]) {
+        let of_arithmetic = kept.partition_point(|certificate| certificate.0 & OF_CONGRUENCE == 0);
+        let (of_arithmetic, of_congruence) = kept.split_at_mut(of_arithmetic);
+        self.arithmetic.retain_certificates(of_arithmetic);
+        of_congruence.iter_mut().for_each(|certificate| certificate.0 &= !OF_CONGRUENCE);
+        self.congruence.retain_certificates(of_congruence);
+        of_congruence.iter_mut().for_each(|certificate| certificate.0 |= OF_CONGRUENCE);
     }
 
     /// What congruence knows, or else what is true of the present numbers.

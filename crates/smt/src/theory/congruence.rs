@@ -20,7 +20,8 @@
 //! late. When that level is taken back the graph does not tell it again. No answer depends on this: if the literal
 //! is then decided against the graph, the assertion is a conflict.
 
-use super::euf::{EGraph, Model, Node, Propagation, Reason, Symbol, Token};
+use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
+use super::euf::{Apart, Conflict, EGraph, Model, Node, ProofWhy, Propagation, Reason, Symbol, Token};
 use crate::sat::{Answers, Certificate, Clash, Lit, Var};
 
 /// Equality with uninterpreted functions.
@@ -37,6 +38,8 @@ pub struct Congruence {
     told: Vec<Propagation>,
     /// How long the list was at the start of each level of the graph.
     told_before: Vec<usize>,
+    /// Why conflicts and explanations hold, if proofs are wanted.
+    arguments: CongruenceArguments,
     /// Scratch for explanations.
     reasons: Vec<Reason>,
 }
@@ -148,14 +151,48 @@ impl Congruence {
         }
     }
 
-    /// Reports the conflict, if there is one, or else what the graph has settled since the last time. Tokens get
-    /// the given mark, bits that they do not have themselves.
+    /// Stores arguments for proofs from now on.
+    pub fn log_proofs(&mut self) {
+        self.arguments.switch_on();
+    }
+
+    /// The argument behind a certificate of this theory, which is given without its mark.
+    pub fn argument(&self, certificate: Certificate) -> CongruenceArgument<'_> {
+        self.arguments.get(certificate)
+    }
+
+    /// Forgets all certificates but these, which ascend, and changes their numbers.
+    pub fn retain_certificates(&mut self, kept: &mut [Certificate]) {
+        self.arguments.retain(kept);
+    }
+
+    /// The argument of the explanation that was just made, perhaps with one more equality: the nodes are connected,
+    /// but differ.
+    fn argue(&mut self, Apart { left, right, reason }: Apart, extra: Option<EqualNodes>) -> Certificate {
+        if !self.arguments.is_on() {
+            return Certificate(0);
+        }
+        let edges = self.graph.explained_edges().into_iter().map(|(left, right, why)| {
+            let literal = match why {
+                ProofWhy::Input(reason) => Some(Lit::from_code(reason.0)),
+                ProofWhy::Congruence => None,
+            };
+            EqualNodes { left, right, literal }
+        });
+        let distinct = reason.map(|reason| Lit::from_code(reason.0));
+        self.arguments.add(edges.chain(extra), (left, right), distinct)
+    }
+
+    /// Reports the conflict, if there is one, or else what the graph has settled since the last time. Tokens and
+    /// certificates get the given mark, bits that they do not have themselves.
     pub fn check(&mut self, mark: u32, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();
             self.graph.explain_conflict(&conflict, &mut self.reasons);
             let lits: Vec<Lit> = self.reasons.iter().map(|reason| Lit::from_code(reason.0)).collect();
-            answers.conflict(&lits, Certificate(0));
+            let Conflict(apart) = conflict;
+            let Certificate(number) = self.argue(apart, None);
+            answers.conflict(&lits, Certificate(mark | number));
             return;
         }
         let first_new = self.told.len();
@@ -169,9 +206,27 @@ impl Congruence {
     /// Appends literals that imply the one that was propagated with the token, which is given without its mark.
     pub fn explain(&mut self, token: u32, out: &mut Vec<Lit>) -> Certificate {
         self.reasons.clear();
-        self.graph.explain_propagation(&self.told[token as usize], &mut self.reasons);
+        let told = self.told[token as usize];
+        self.graph.explain_propagation(&told, &mut self.reasons);
         out.extend(self.reasons.iter().map(|reason| Lit::from_code(reason.0)));
-        Certificate(0)
+        // The argument is that of the conflict with the literal's negation, which adds an equality or a difference.
+        let atom = Var::from_index(told.token.0 as usize);
+        let denial = !atom.lit(told.holds());
+        let is_truth = self.atoms[atom.index()].is_some_and(|atom| atom.is_truth);
+        match told.apart {
+            Some(apart) => {
+                let extra = EqualNodes { left: told.left, right: told.right, literal: Some(denial) };
+                self.argue(apart, Some(extra))
+            }
+            None if is_truth => {
+                let extra = EqualNodes { left: told.left, right: Node::FALSE, literal: Some(denial) };
+                self.argue(Apart { left: Node::TRUE, right: Node::FALSE, reason: None }, Some(extra))
+            }
+            None => {
+                let reason = Some(Reason(denial.code()));
+                self.argue(Apart { left: told.left, right: told.right, reason }, None)
+            }
+        }
     }
 
     /// What the graph knows about an atom of this theory.

@@ -33,9 +33,9 @@
 use shofar_logic::number::{Integer, Rational};
 
 use super::arith::{
-    self, Budget, Config, Conflict, DeltaRational, ImpliedBound, Integers, Outcome, Reason, Side, Simplex,
-    Step,
+    self, Budget, Config, Conflict, DeltaRational, ImpliedBound, Integers, Multiple, Outcome, Reason, Side, Simplex, Step,
 };
+use super::certificate::{ArithmeticArgument, ArithmeticArguments, Confined, PLAIN_SUM};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
 /// How many atoms of splits the search has to decide at a time; older ones wait until they are needed again. Without
@@ -78,6 +78,8 @@ pub struct LinearArithmetic {
     conflict: Option<Conflict>,
     /// Whether this query had no conflict yet.
     is_calm: bool,
+    /// Why conflicts, explanations and lemmas hold, if proofs are wanted.
+    arguments: ArithmeticArguments,
     /// Used within a check.
     rows: Vec<ImpliedBound>,
 }
@@ -109,6 +111,15 @@ struct Threshold {
     is_split: bool,
 }
 
+/// What an atom says of its form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtomMeaning<'a> {
+    /// That it is at least, or at most, the bound.
+    Bound(Side, &'a DeltaRational),
+    /// That it is the number.
+    Equation(&'a Rational),
+}
+
 /// Why a literal follows.
 #[derive(Clone, Copy)]
 enum Cause {
@@ -133,6 +144,7 @@ impl Default for LinearArithmetic {
             reopened: Vec::new(),
             conflict: None,
             is_calm: true,
+            arguments: ArithmeticArguments::default(),
             rows: Vec::new(),
         }
     }
@@ -286,9 +298,36 @@ impl LinearArithmetic {
         self.simplex.statistics()
     }
 
-    fn report(conflict: &Conflict, answers: &mut Answers<'_>) {
-        let lits: Vec<Lit> = conflict.terms.iter().map(|term| Lit::from_code(term.reason.0)).collect();
-        answers.conflict(&lits, Certificate(0));
+    /// Stores arguments for proofs from now on.
+    pub fn log_proofs(&mut self) {
+        self.arguments.switch_on();
+    }
+
+    /// The argument behind a certificate of this theory.
+    pub fn argument(&self, certificate: Certificate) -> ArithmeticArgument<'_> {
+        self.arguments.get(certificate)
+    }
+
+    /// What an atom says: a linear form over variables of the problem with what it is compared with.
+    pub fn meaning(&self, atom: Var) -> Option<(Vec<(arith::Var, Integer)>, AtomMeaning<'_>)> {
+        let Atom { var, meaning } = self.atoms.get(atom.index())?.as_ref()?;
+        let meaning = match meaning {
+            Meaning::Bound { positive: (side, bound), .. } => AtomMeaning::Bound(*side, bound),
+            Meaning::Equation { value, .. } => AtomMeaning::Equation(value.real()),
+        };
+        Some((self.form(*var), meaning))
+    }
+
+    /// The form over variables of the problem that a number of the kernel stands for.
+    pub fn form(&self, var: arith::Var) -> Vec<(arith::Var, Integer)> {
+        self.simplex.form_of(var)
+    }
+
+    fn report(&mut self, conflict: &Conflict, answers: &mut Answers<'_>) {
+        let lits: Vec<Lit> = conflict.terms.iter().map(|term| literal(term.reason)).collect();
+        let weighted = conflict.terms.iter().map(|term| (literal(term.reason), term.coefficient.clone()));
+        let certificate = self.arguments.add_sum(weighted);
+        answers.conflict(&lits, certificate);
     }
 
     /// Asserts a bound, and takes note of what it settles.
@@ -363,12 +402,12 @@ impl LinearArithmetic {
             Step::Content => {}
             Step::GiveUp => answers.give_up(),
             Step::Refuted(refutation) => {
-                let lits: Vec<Lit> =
-                    refutation.reasons().iter().map(|reason| Lit::from_code(reason.0)).collect();
-                answers.conflict(&lits, Certificate(0));
+                let lits: Vec<Lit> = refutation.reasons().into_iter().map(literal).collect();
+                let certificate = self.arguments.add_form(refutation.terms.iter().map(confined));
+                answers.conflict(&lits, certificate);
             }
             Step::Tightened(tightening) => {
-                let literal = match tightening.side {
+                let bound = match tightening.side {
                     Side::Upper => {
                         self.split_literal(tightening.var, tightening.bound.clone(), Side::Lower, answers)
                     }
@@ -378,9 +417,20 @@ impl LinearArithmetic {
                     }
                 };
                 let premises = tightening.reasons();
-                let mut clause: Vec<Lit> = premises.iter().map(|reason| !Lit::from_code(reason.0)).collect();
-                clause.push(literal);
-                answers.lemma(&clause, Certificate(0));
+                let mut clause: Vec<Lit> = premises.into_iter().map(|reason| !literal(reason)).collect();
+                clause.push(bound);
+                let weaker = literal(tightening.weaker);
+                let own = Confined {
+                    var: tightening.var,
+                    multiplier: tightening.multiplier.clone(),
+                    bounds: match tightening.side {
+                        Side::Lower => [weaker, !bound],
+                        Side::Upper => [!bound, weaker],
+                    },
+                };
+                let terms = tightening.fixed.iter().map(confined).chain([own]);
+                let certificate = self.arguments.add_form(terms);
+                answers.lemma(&clause, certificate);
             }
             Step::Split { var, floor, first } => {
                 self.split_literal(var, floor, first, answers);
@@ -467,14 +517,14 @@ impl Theory for LinearArithmetic {
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.conflict.take() {
             self.is_calm = false;
-            Self::report(&conflict, answers);
+            self.report(&conflict, answers);
             return;
         }
         let interrupted = || answers.interrupted();
         match self.simplex.check(&Budget { pivots: None, interrupted: Some(&interrupted) }) {
             Outcome::Infeasible(conflict) => {
                 self.is_calm = false;
-                Self::report(&conflict, answers);
+                self.report(&conflict, answers);
                 return;
             }
             Outcome::Budget => {
@@ -492,16 +542,25 @@ impl Theory for LinearArithmetic {
         }
     }
 
-    fn explain(&mut self, _lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
+    fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
         match self.causes[token as usize] {
-            Cause::Bound(stronger) => out.push(stronger),
+            Cause::Bound(stronger) => {
+                out.push(stronger);
+                PLAIN_SUM
+            }
             Cause::Row(var, side, token) => {
                 let mut bounds = Vec::new();
                 self.simplex.explain(var, side, token, &mut bounds);
-                out.extend(bounds.iter().map(|bound| Lit::from_code(bound.reason.0)));
+                out.extend(bounds.iter().map(|bound| literal(bound.reason)));
+                // If the implied bound was rounded, so is the bound that the literal's negation stands for.
+                let bounds = bounds.into_iter().map(|bound| (literal(bound.reason), bound.coefficient));
+                self.arguments.add_sum(bounds.chain([(!lit, Rational::ONE)]))
             }
         }
-        Certificate(0)
+    }
+
+    fn retain_certificates(&mut self, kept: &mut [Certificate]) {
+        self.arguments.retain(kept);
     }
 
     /// Until the first conflict of a query the assignment leads the way.
@@ -516,4 +575,13 @@ impl Theory for LinearArithmetic {
             Meaning::Equation { value, .. } => Some(*self.simplex.value(*var) == *value),
         }
     }
+}
+
+/// The literal that asserted a bound (L2).
+fn literal(reason: Reason) -> Lit {
+    Lit::from_code(reason.0)
+}
+
+fn confined(term: &Multiple) -> Confined {
+    Confined { var: term.var, multiplier: term.multiplier.clone(), bounds: term.reasons.map(literal) }
 }

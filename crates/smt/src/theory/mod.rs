@@ -5,6 +5,7 @@
 //! with functions. `combination.rs` puts the two together.
 
 pub mod arith;
+pub mod certificate;
 pub mod combination;
 pub mod congruence;
 pub mod euf;

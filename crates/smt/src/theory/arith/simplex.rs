@@ -258,6 +258,11 @@ impl Simplex {
         }
     }
 
+    /// The form over other variables that a slack variable is defined to be; any other variable is its own.
+    pub fn form_of(&self, var: Var) -> Vec<(Var, Integer)> {
+        self.definition(var).map_or_else(|| vec![(var, Integer::ONE)], |definition| definition[1..].to_vec())
+    }
+
     /// Whether the variable is an integer.
     #[inline]
     pub fn is_int(&self, var: Var) -> bool {

@@ -145,6 +145,19 @@ impl EGraph {
         proof
     }
 
+    /// The equalities that the last explanation rests on, by age: an equality by congruence comes after those that
+    /// make its arguments equal. Until the graph is changed or asked for something else.
+    pub fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
+        let mut edges = self.explainer.edges.clone();
+        edges.sort_unstable();
+        let edges = edges.into_iter().map(|edge| self.forest.edges[edge as usize]);
+        let edges = edges.map(|Edge { left, right, why }| match why {
+            Why::Input(reason) => (left, right, ProofWhy::Input(reason)),
+            Why::Congruence => (left, right, ProofWhy::Congruence),
+        });
+        edges.collect()
+    }
+
     /// When the nodes became equal: the age of the newest edge between them. Nothing if they are not equal;
     /// the same node is equal to itself since time zero.
     pub fn equal_since(&mut self, left: Node, right: Node) -> Option<Time> {

@@ -1,0 +1,326 @@
+//! Proofs: why what was asserted and assumed has no model.
+//!
+//! A [`Proof`] is a list of clauses that ends in the empty one, each with the [`Rule`] that it holds by: it was asserted
+//! or assumed, it says what a gate or a fresh symbol means, a theory vouches for it with an argument that can be
+//! checked, or it follows from earlier ones by resolution. It contains what the refutation needs, and nothing else.
+//!
+//! ```text
+//! search             logs chains and leaves                               sat/log.rs
+//! theories           store the argument of each clause when they make it  theory/certificate.rs
+//! extraction         trims, renumbers, says in terms what literals mean   extract.rs
+//! checker            replays every step                                   check.rs
+//! Alethe             prints the proof for other checkers                  alethe.rs
+//! ```
+//!
+//! - Y1: the premises of a step come before it, and the last step is the empty clause.
+//! - Y2: every variable of a clause has a formula. Activation literals of frames do not occur.
+//! - Y3: the formula of an atom of arithmetic is normal, or the negation of a normal atom, so that the literals of an
+//!   argument have coprime integer coefficients, and integer atoms integer constants.
+//!
+//! Proofs speak about terms and literals only, so that they outlive what the solver does next.
+
+mod check;
+pub(crate) mod extract;
+
+pub use check::{Fault, check};
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use crate::sat::{Lit, Var};
+
+/// The number of a step in a proof.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StepId(pub u32);
+
+/// A part of what was asserted. Each assertion and each assumption belongs to one; the user of the solver numbers them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Part(pub u32);
+
+/// A clause with its justification. Literals are those of the search; [`Proof::formula`] says what they mean.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The literals, ascending, each once.
+    pub clause: Box<[Lit]>,
+    /// Why the clause holds.
+    pub rule: Rule,
+}
+
+/// Why a clause holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// It is a clause of a formula that was asserted in this part.
+    Assertion(Part),
+    /// It is an assumption of the query, which belongs to this part.
+    Assumption(Part),
+    /// It holds by the definition of a gate or of a fresh symbol: it is valid once gates are read as their formulas
+    /// and fresh symbols as their origins.
+    Definition,
+    /// The theory vouches for it: the negations of its literals contradict each other.
+    Lemma(Justification),
+    /// By resolution, from left to right: the first step with each of the others on the pivot.
+    Resolution {
+        /// The first step.
+        first: StepId,
+        /// The others, with their pivots.
+        others: Box<[(StepId, Var)]>,
+    },
+}
+
+/// Why the negations of the literals of a clause, the *conflict*, contradict each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Justification {
+    /// The sum of inequalities, each multiplied by its coefficient, is `0 <= c` for a negative `c`, or `0 < 0`.
+    /// [`Proof::inequality`] says which inequality a literal stands for.
+    Farkas(Box<[FarkasTerm]>),
+    /// Equalities of the conflict and congruences connect two terms that differ.
+    Congruence(CongruenceProof),
+    /// A linear form is an integer, but the conflict confines it to an interval without one.
+    Integer(IntegerRefutation),
+    /// The literals compare one linear form with numbers, and no number satisfies all of them.
+    Split,
+}
+
+/// The part of a literal in a sum of inequalities.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FarkasTerm {
+    /// The literal, which is true in the conflict.
+    pub lit: Lit,
+    /// Which of the two inequalities of an equation is meant. Of other literals it says what they say anyway.
+    pub side: Sign,
+    /// The positive multiplier.
+    pub coefficient: Rational,
+}
+
+/// From which side an inequality bounds the linear form `p` of its atom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Sign {
+    /// `p - c >= 0`, or `p - c > 0`.
+    Positive,
+    /// `c - p >= 0`, or `c - p > 0`.
+    Negative,
+}
+
+/// An inequality `0 <= poly`, or `0 < poly`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inequality {
+    /// The polynomial. Its monomials are not casts: an integer stands for itself among reals.
+    pub poly: LinearPoly,
+    /// Whether zero is excluded.
+    pub is_strict: bool,
+}
+
+/// Terms that are connected by equalities, but differ. An integer stands for its cast, and numerals are the same if
+/// their values are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CongruenceProof {
+    /// The equalities. They form a forest, and one by congruence comes after those that its arguments need.
+    pub edges: Box<[CongruenceEdge]>,
+    /// Two terms that the edges connect.
+    pub apart: (Term, Term),
+    /// The literal of the conflict that denies that they are equal; none if they are different numerals, or true and
+    /// false.
+    pub distinct: Option<Lit>,
+}
+
+/// An equality in an argument by congruence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CongruenceEdge {
+    /// The left side.
+    pub left: Term,
+    /// The right side.
+    pub right: Term,
+    /// Why they are equal.
+    pub why: EdgeRule,
+}
+
+/// Why two terms are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EdgeRule {
+    /// A literal of the conflict says so. The literal of a predicate says that it is equal to a truth value.
+    Literal(Lit),
+    /// They are applications of one function to arguments that are equal, by earlier edges.
+    Congruence,
+}
+
+impl CongruenceProof {
+    /// The edges that lead from one term to the other, in order, with whether they are walked from right to left.
+    /// `None` if the terms are not connected. Takes time in the number of all edges.
+    pub fn path(&self, from: Term, to: Term) -> Option<Vec<(usize, bool)>> {
+        let mut neighbours: FxHashMap<Term, Vec<(usize, bool)>> = FxHashMap::default();
+        for (index, edge) in self.edges.iter().enumerate() {
+            neighbours.entry(edge.left).or_default().push((index, false));
+            neighbours.entry(edge.right).or_default().push((index, true));
+        }
+        let end = |(index, is_reversed): (usize, bool)| {
+            let edge = &self.edges[index];
+            if is_reversed { edge.left } else { edge.right }
+        };
+        let start = |(index, is_reversed): (usize, bool)| end((index, !is_reversed));
+        let mut reached: FxHashMap<Term, Option<(usize, bool)>> = FxHashMap::from_iter([(from, None)]);
+        let mut open = vec![from];
+        while let Some(term) = open.pop() {
+            if term == to {
+                break;
+            }
+            for &step in neighbours.get(&term).into_iter().flatten() {
+                if let std::collections::hash_map::Entry::Vacant(place) = reached.entry(end(step)) {
+                    place.insert(Some(step));
+                    open.push(end(step));
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut step = *reached.get(&to)?;
+        while let Some(last) = step {
+            path.push(last);
+            step = reached[&start(last)];
+        }
+        path.reverse();
+        Some(path)
+    }
+}
+
+/// A linear form that is an integer, being one with integer coefficients over integers, and that the conflict confines to
+/// an interval without integers: the sum of the forms of its terms, each times its multiplier.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IntegerRefutation {
+    /// The terms.
+    pub terms: Box<[IntegerTerm]>,
+}
+
+/// A multiple in an [`IntegerRefutation`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IntegerTerm {
+    /// A form without constant; its monomials are not casts.
+    pub form: LinearPoly,
+    /// Its multiplier.
+    pub multiplier: Rational,
+    /// The literal of the conflict that says `form >= l` for some number.
+    pub lower: Lit,
+    /// The literal of the conflict that says `form <= u` for some number.
+    pub upper: Lit,
+}
+
+/// A formula that a clause of the proof may come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assertion {
+    /// The part.
+    pub part: Part,
+    /// The formula as it was given to the solver.
+    pub formula: Term,
+    /// What became of it: normal, without what the theories do not know, perhaps over fresh symbols.
+    pub image: Term,
+}
+
+/// A refutation of what was asserted and assumed. See the module documentation.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    steps: Vec<Step>,
+    formulas: FxHashMap<Var, Term>,
+    origins: Vec<(Term, Term)>,
+    assertions: Vec<Assertion>,
+    assumptions: Vec<Assertion>,
+}
+
+impl Proof {
+    /// The steps. Premises come before conclusions, and the last one is the empty clause.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// A step by its number.
+    pub fn step(&self, StepId(number): StepId) -> &Step {
+        &self.steps[number as usize]
+    }
+
+    /// What a variable of the proof means: an atom, or the formula of a gate. It may mention fresh symbols, and for
+    /// atoms that theories made it may be the negation of a normal atom, or a truth value.
+    pub fn formula(&self, var: Var) -> Term {
+        self.formulas[&var]
+    }
+
+    /// What fresh symbols stand for: each term may mention symbols before it. To be substituted, the last one first, in
+    /// what is shown to users.
+    pub fn origins(&self) -> &[(Term, Term)] {
+        &self.origins
+    }
+
+    /// What was asserted in the parts that occur in the proof.
+    pub fn assertions(&self) -> &[Assertion] {
+        &self.assertions
+    }
+
+    /// The assumptions that occur in the proof.
+    pub fn assumptions(&self) -> &[Assertion] {
+        &self.assumptions
+    }
+
+    /// The atom or gate of a literal, without a negation, and whether the literal affirms it.
+    pub fn atom(&self, store: &TermStore, lit: Lit) -> (Term, bool) {
+        match store.view(self.formula(lit.var())) {
+            (Op::Not, &[atom]) => (atom, !lit.is_positive()),
+            _ => (self.formula(lit.var()), lit.is_positive()),
+        }
+    }
+
+    /// The literal as a formula.
+    pub fn literal(&self, store: &TermStore, lit: Lit) -> Term {
+        let (atom, holds) = self.atom(store, lit);
+        if holds { atom } else { store.not(atom) }
+    }
+
+    /// The inequality that a literal stands for in a sum, bounding the form of its atom from this side:
+    ///
+    /// ```text
+    /// p <= c          0 <= c - p        negative
+    /// p < c           0 < c - p         negative
+    /// not (p <= c)    0 < p - c         positive; among integers 0 <= p - c - 1
+    /// not (p < c)     0 <= p - c        positive
+    /// p = c           0 <= p - c, or 0 <= c - p
+    /// ```
+    ///
+    /// `None` if it stands for no inequality on this side.
+    pub fn inequality(&self, store: &TermStore, lit: Lit, side: Sign) -> Option<Inequality> {
+        let (atom, holds) = self.atom(store, lit);
+        let (op, &[left, right]) = store.view(atom) else { return None };
+        if !store.sort_of(left).is_arithmetic() {
+            return None;
+        }
+        let (natural, is_strict) = match (op, holds) {
+            (Op::Le, _) => (if holds { Sign::Negative } else { Sign::Positive }, !holds),
+            (Op::Lt, _) => (if holds { Sign::Negative } else { Sign::Positive }, holds),
+            (Op::Eq, true) => (side, false),
+            _ => return None,
+        };
+        if natural != side {
+            return None;
+        }
+        let mut poly = without_casts(store, left);
+        poly.add_scaled(&without_casts(store, right), &-Rational::ONE);
+        if side == Sign::Negative {
+            poly.scale(&-Rational::ONE);
+        }
+        if is_strict && store.sort_of(left) == Sort::INT {
+            poly.add_constant(&-Rational::ONE);
+            return Some(Inequality { poly, is_strict: false });
+        }
+        Some(Inequality { poly, is_strict })
+    }
+}
+
+/// The polynomial of a number, over monomials that are not casts.
+pub(crate) fn without_casts(store: &TermStore, number: Term) -> LinearPoly {
+    let poly = LinearPoly::from_term(store, number);
+    let terms = poly.terms().iter().map(|(term, factor)| (without_cast(store, *term), factor.clone()));
+    LinearPoly::from_pairs(terms.collect(), poly.constant().clone())
+}
+
+/// The integer that is cast, or the term itself.
+pub(crate) fn without_cast(store: &TermStore, term: Term) -> Term {
+    match store.view(term) {
+        (Op::ToReal, &[inner]) => inner,
+        _ => term,
+    }
+}
