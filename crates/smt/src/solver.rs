@@ -168,13 +168,18 @@ impl<'a> Solver<'a> {
 
     /// Whether the asserted formulas and the assumptions can be true together.
     pub fn check(&mut self, assumptions: &[Term], limits: &Limits<'_>) -> Result<Outcome, Unsupported> {
-        let assumptions: Vec<(Term, Part)> = assumptions.iter().map(|&term| (term, Part::default())).collect();
+        let assumptions: Vec<(Term, Part)> =
+            assumptions.iter().map(|&term| (term, Part::default())).collect();
         self.check_in(&assumptions, limits)
     }
 
     /// As [`check`](Self::check), and says to which parts the assumptions belong, for proofs. Assumptions that come to
     /// the same count as belonging to the part of the first of them.
-    pub fn check_in(&mut self, assumptions: &[(Term, Part)], limits: &Limits<'_>) -> Result<Outcome, Unsupported> {
+    pub fn check_in(
+        &mut self,
+        assumptions: &[(Term, Part)],
+        limits: &Limits<'_>,
+    ) -> Result<Outcome, Unsupported> {
         self.end_query();
         self.relevance.push();
         self.in_query = true;

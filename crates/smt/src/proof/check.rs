@@ -23,8 +23,8 @@ use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, Interpretation, LinearPoly, Op, Sort, Term, TermStore, Value};
 
 use super::{
-    Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign,
-    StepId, without_cast, without_casts,
+    Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
+    Sign, StepId, without_cast, without_casts,
 };
 use crate::sat::{Lit, Var};
 
@@ -88,13 +88,15 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 
 impl Checker<'_> {
     fn read_assertions(&mut self) -> Checked {
-        for &Assertion { part, formula, image } in self.proof.assertions.iter().chain(&self.proof.assumptions) {
+        for &Assertion { part, formula, image } in self.proof.assertions.iter().chain(&self.proof.assumptions)
+        {
             self.is_image(formula, image)?;
             for clause in top_level_clauses(self.store, image) {
                 self.clauses.insert((part, clause));
             }
         }
-        self.assumed.extend(self.proof.assumptions.iter().map(|assumption| (assumption.part, assumption.image)));
+        self.assumed
+            .extend(self.proof.assumptions.iter().map(|assumption| (assumption.part, assumption.image)));
         Ok(())
     }
 
@@ -107,7 +109,8 @@ impl Checker<'_> {
         }
         match rule {
             Rule::Assertion(part) => {
-                let mut terms: TermClause = clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
+                let mut terms: TermClause =
+                    clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
                 terms.sort_unstable();
                 if self.clauses.contains(&(*part, terms)) {
                     return Ok(());
@@ -188,7 +191,8 @@ impl Checker<'_> {
             least.add_mul(&term.multiplier, &low);
             greatest.add_mul(&term.multiplier, &high);
         }
-        let is_integer = |(term, factor): &(Term, Rational)| factor.is_integer() && store.sort_of(*term) == Sort::INT;
+        let is_integer =
+            |(term, factor): &(Term, Rational)| factor.is_integer() && store.sort_of(*term) == Sort::INT;
         if !form.terms().iter().all(is_integer) {
             return fault("the form need not be an integer");
         }
@@ -199,7 +203,13 @@ impl Checker<'_> {
     }
 
     /// The number `l` for which the literal says that `sign * form >= l`.
-    fn bound(&self, conflict: &FxHashSet<Lit>, lit: Lit, form: &LinearPoly, sign: &Rational) -> Result<Rational, String> {
+    fn bound(
+        &self,
+        conflict: &FxHashSet<Lit>,
+        lit: Lit,
+        form: &LinearPoly,
+        sign: &Rational,
+    ) -> Result<Rational, String> {
         if !conflict.contains(&lit) {
             return fault(format!("{lit:?} is not in the conflict"));
         }
@@ -298,10 +308,12 @@ impl Checker<'_> {
                     }
                 }
                 EdgeRule::Congruence => {
-                    let ((left_op, left_args), (right_op, right_args)) = (store.view(left), store.view(right));
+                    let ((left_op, left_args), (right_op, right_args)) =
+                        (store.view(left), store.view(right));
                     let is_application = matches!(left_op, Op::Apply(_)) && left_op == right_op;
                     let mut args = std::iter::zip(left_args, right_args);
-                    let mut equal = |a: Term, b: Term| classes.find(self.canonical(a)) == classes.find(self.canonical(b));
+                    let mut equal =
+                        |a: Term, b: Term| classes.find(self.canonical(a)) == classes.find(self.canonical(b));
                     if !is_application || !args.all(|(&a, &b)| equal(a, b)) {
                         return fault("two terms are not congruent");
                     }
@@ -414,10 +426,15 @@ impl Checker<'_> {
     }
 
     /// Looks at the values of formulas under some assignments; what cannot be evaluated has none.
-    fn under_assignments(&self, formulas: &[Term], mut look: impl FnMut(&[Option<bool>]) -> Checked) -> Checked {
+    fn under_assignments(
+        &self,
+        formulas: &[Term],
+        mut look: impl FnMut(&[Option<bool>]) -> Checked,
+    ) -> Checked {
         let store = self.store;
         let origins: Vec<&(Term, Term)> = self.needed_origins(formulas);
-        let terms: Vec<Term> = formulas.iter().copied().chain(origins.iter().map(|origin| origin.1)).collect();
+        let terms: Vec<Term> =
+            formulas.iter().copied().chain(origins.iter().map(|origin| origin.1)).collect();
         let mentioned = store.symbols(&terms);
         let fresh: FxHashSet<Term> = origins.iter().map(|origin| origin.0).collect();
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -447,7 +464,8 @@ impl Checker<'_> {
                 match store.apply(fun, &[]) {
                     Ok(symbol) => assignment.set(symbol, value(decl.range)),
                     Err(_) => {
-                        let table = Interpretation::Table { entries: Default::default(), default: Some(result) };
+                        let table =
+                            Interpretation::Table { entries: Default::default(), default: Some(result) };
                         assignment.set_function(fun, table);
                     }
                 }
@@ -464,7 +482,8 @@ impl Checker<'_> {
                     assignment.set(symbol, value);
                 }
             }
-            let truth = |&formula: &Term| store.eval(formula, &assignment).ok().and_then(|value| value.as_bool());
+            let truth =
+                |&formula: &Term| store.eval(formula, &assignment).ok().and_then(|value| value.as_bool());
             let values: Vec<Option<bool>> = formulas.iter().map(truth).collect();
             look(&values)?;
         }

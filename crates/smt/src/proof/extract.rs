@@ -9,8 +9,8 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
 use super::{
-    Assertion, CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm, Justification,
-    Part, Proof, Rule, Sign, Step, StepId,
+    Assertion, CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm,
+    Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
 use crate::cnf::Cnf;
 use crate::model::Symbols;
@@ -84,8 +84,11 @@ impl Extraction<'_> {
             return formula;
         }
         let store = self.store;
-        let (form, meaning) =
-            self.theory.arithmetic().meaning(var).expect("a variable without formula is an atom of arithmetic");
+        let (form, meaning) = self
+            .theory
+            .arithmetic()
+            .meaning(var)
+            .expect("a variable without formula is an atom of arithmetic");
         let form = self.poly(&form);
         let constant = match meaning {
             AtomMeaning::Bound(_, bound) => bound.real(),

@@ -230,6 +230,11 @@ impl Proof {
         &self.steps
     }
 
+    /// The proof with other steps over the same variables.
+    pub fn with_steps(self, steps: Vec<Step>) -> Proof {
+        Proof { steps, ..self }
+    }
+
     /// A step by its number.
     pub fn step(&self, StepId(number): StepId) -> &Step {
         &self.steps[number as usize]

@@ -17,8 +17,8 @@
 use super::clause::ClauseRef;
 use super::limits::Poll;
 use super::literal::Lit;
-use super::propagate::Propagation;
 use super::log::Origin;
+use super::propagate::Propagation;
 use super::theory::{Answers, Effort, LemmaKind, Theory};
 use super::trail::Antecedent;
 use super::{KEPT_LEMMA, Solver};

@@ -172,7 +172,8 @@ impl Log {
             return first;
         }
         let step = self.begin(CHAIN, first);
-        self.words.extend(self.chain.drain(..).skip(1).flat_map(|(step, pivot)| [step, pivot.index() as u32]));
+        self.words
+            .extend(self.chain.drain(..).skip(1).flat_map(|(step, pivot)| [step, pivot.index() as u32]));
         step
     }
 
@@ -212,7 +213,9 @@ impl Log {
         let mut needed = Vec::new();
         while let Some(step) = open.pop() {
             needed.push(step);
-            open.extend(self.chain_of(step).map(|(premise, _)| premise).filter(|&premise| seen.insert(premise)));
+            open.extend(
+                self.chain_of(step).map(|(premise, _)| premise).filter(|&premise| seen.insert(premise)),
+            );
         }
         needed.sort_unstable();
         needed.dedup();
@@ -440,13 +443,16 @@ impl<T: Theory> Solver<T> {
         self.log_fixed();
         let Self { log: Some(log), arena, trail, theory, inbox, .. } = self else { return };
         let fixed = trail.lits()[..trail.num_fixed()].iter().map(|lit| lit.var());
-        let units: Vec<Var> = fixed.filter(|var| log.units.get(var.index()).is_some_and(|&s| s != NONE)).collect();
+        let units: Vec<Var> =
+            fixed.filter(|var| log.units.get(var.index()).is_some_and(|&s| s != NONE)).collect();
         let clauses: Vec<ClauseRef> = arena.iter().collect();
         let roots = clauses.iter().map(|&clause| arena.id(clause));
-        let roots = roots.chain(units.iter().map(|var| log.units[var.index()])).chain([log.root, log.refuted]);
+        let roots =
+            roots.chain(units.iter().map(|var| log.units[var.index()])).chain([log.root, log.refuted]);
         let needed = log.needed_for(roots);
 
-        let mut certificates: Vec<Certificate> = inbox.lemmas.iter().filter_map(|lemma| lemma.certificate()).collect();
+        let mut certificates: Vec<Certificate> =
+            inbox.lemmas.iter().filter_map(|lemma| lemma.certificate()).collect();
         certificates.extend(needed.iter().filter_map(|&step| match log.as_leaf(step) {
             Some((Origin::Lemma(certificate), _)) => Some(certificate),
             _ => None,
@@ -459,7 +465,8 @@ impl<T: Theory> Solver<T> {
         inbox.lemmas.iter_mut().for_each(|lemma| lemma.rename_certificate(&renamed));
 
         let place = |step: u32| needed.binary_search(&step).map_or(NONE, |place| place as u32);
-        let mut new = Log { fixed: log.fixed, root: place(log.root), refuted: place(log.refuted), ..Log::default() };
+        let mut new =
+            Log { fixed: log.fixed, root: place(log.root), refuted: place(log.refuted), ..Log::default() };
         for &step in &needed {
             match log.as_leaf(step) {
                 Some((origin, codes)) => {
@@ -515,7 +522,8 @@ impl<T: Theory> Solver<T> {
                 }
                 continue;
             }
-            let mut premises = log.chain_of(step).filter_map(|(premise, pivot)| Some((*places.get(&premise)?, pivot)));
+            let mut premises =
+                log.chain_of(step).filter_map(|(premise, pivot)| Some((*places.get(&premise)?, pivot)));
             let (first, _) = premises.next().expect("only assumptions of frames are left out");
             let others: Box<[(u32, Var)]> = premises.collect();
             if others.is_empty() {
@@ -531,7 +539,10 @@ impl<T: Theory> Solver<T> {
         }
         // The root may be another name for an earlier step.
         steps.truncate(places[&root] as usize + 1);
-        debug_assert!(steps.last().is_some_and(|step| step.clause.is_empty()), "a refutation ends in the empty clause");
+        debug_assert!(
+            steps.last().is_some_and(|step| step.clause.is_empty()),
+            "a refutation ends in the empty clause"
+        );
         Some(steps)
     }
 }

@@ -60,8 +60,8 @@ mod restart;
 mod check;
 
 pub use limits::{Limits, Statistics};
-pub use log::{LoggedRule, LoggedStep, Origin};
 pub use literal::{Lit, Var};
+pub use log::{LoggedRule, LoggedStep, Origin};
 #[cfg(test)]
 pub(crate) use theory::with_answers;
 pub use theory::{Answers, Certificate, Clash, Effort, NoTheory, Theory};

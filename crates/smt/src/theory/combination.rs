@@ -45,10 +45,10 @@ use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 
 use super::arith::{self, DeltaRational};
+use super::certificate::{ArithmeticArgument, CongruenceArgument};
 use super::congruence::Congruence;
 use super::euf::{self, Node};
 use super::linear::{Comparison, LinearArithmetic};
-use super::certificate::{ArithmeticArgument, CongruenceArgument};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Origin, Theory, Var};
 
 /// Set in the tokens and certificates of congruence, and in none of arithmetic.

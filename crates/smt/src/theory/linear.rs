@@ -33,7 +33,8 @@
 use shofar_logic::number::{Integer, Rational};
 
 use super::arith::{
-    self, Budget, Config, Conflict, DeltaRational, ImpliedBound, Integers, Multiple, Outcome, Reason, Side, Simplex, Step,
+    self, Budget, Config, Conflict, DeltaRational, ImpliedBound, Integers, Multiple, Outcome, Reason, Side,
+    Simplex, Step,
 };
 use super::certificate::{ArithmeticArgument, ArithmeticArguments, Confined, PLAIN_SUM};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};

@@ -1,0 +1,203 @@
+//! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
+
+mod formulas;
+
+use shofar_logic::number::Rational;
+use shofar_logic::{Term, TermStore};
+use shofar_smt::proof::{CongruenceProof, Justification, Part, Proof, Rule, Step, StepId, check};
+use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::solver::Solver;
+
+use formulas::{Generator, Language, Random};
+
+/// Runs scripts with frames, assumptions and several queries, and hands over each proof.
+fn for_each_proof(language: Language, scripts: u64, seed: u64, mut look: impl FnMut(&TermStore, &Proof)) {
+    let mut proofs = 0;
+    for number in 0..scripts {
+        let store = TermStore::new();
+        let random = Random((seed * 1_000_000 + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut generator = Generator { store: &store, random, language };
+        let mut solver = Solver::with_proofs(&store);
+        let mut asserted: Vec<Vec<(Part, Term)>> = vec![Vec::new()];
+        let mut part = 0;
+        for _ in 0..24 {
+            match generator.random.below(10) {
+                0 => {
+                    solver.push();
+                    asserted.push(Vec::new());
+                }
+                1 if asserted.len() > 1 => {
+                    solver.pop();
+                    asserted.pop();
+                }
+                2..=4 => {
+                    let count = generator.random.below(4);
+                    let assumptions: Vec<(Term, Part)> =
+                        (0..count).map(|index| (generator.formula(1), Part(1000 + index as u32))).collect();
+                    if solver.check_in(&assumptions, &Limits::default()) != Ok(Outcome::Unsat) {
+                        assert!(solver.proof().is_none());
+                        continue;
+                    }
+                    if generator.random.below(4) == 0 {
+                        solver.minimize_core(&Limits::default());
+                    }
+                    let proof = solver.proof().expect("an unsatisfiable query has a proof");
+                    assert_eq!(check(&store, &proof), Ok(()));
+                    let is_asserted = |part: Part, formula: Term| {
+                        asserted.iter().flatten().any(|it| *it == (part, formula))
+                    };
+                    assert!(proof.assertions().iter().all(|it| is_asserted(it.part, it.formula)));
+                    let core = solver.core();
+                    for assumption in proof.assumptions() {
+                        assert!(assumptions.contains(&(assumption.formula, assumption.part)));
+                        assert!(core.contains(&assumption.formula));
+                    }
+                    proofs += 1;
+                    look(&store, &proof);
+                }
+                _ => {
+                    let depth = generator.random.below(3) as usize;
+                    let formula = generator.formula(depth);
+                    part += 1;
+                    solver.assert_in(formula, Part(part)).unwrap();
+                    asserted.last_mut().unwrap().push((Part(part), formula));
+                }
+            }
+        }
+    }
+    assert!(proofs > scripts / 4, "{proofs} proofs");
+}
+
+fn accepted(language: Language, scripts: u64, seed: u64) {
+    for_each_proof(language, scripts, seed, |_, _| {});
+}
+
+#[test]
+fn proofs_about_booleans_are_accepted() {
+    accepted(Language::Booleans, 300, 1);
+}
+
+#[test]
+fn proofs_about_reals_are_accepted() {
+    accepted(Language::Reals, 300, 2);
+}
+
+#[test]
+fn proofs_about_integers_are_accepted() {
+    accepted(Language::Integers, 300, 3);
+}
+
+#[test]
+fn proofs_about_reals_and_integers_are_accepted() {
+    accepted(Language::Mixed, 300, 4);
+}
+
+#[test]
+fn proofs_about_functions_are_accepted() {
+    accepted(Language::Declared, 300, 5);
+    accepted(Language::IntegerFunctions, 200, 6);
+    accepted(Language::RealFunctions, 200, 7);
+}
+
+#[test]
+fn proofs_about_everything_are_accepted() {
+    accepted(Language::Everything, 300, 8);
+}
+
+/// One change to a step of a proof, if there is something to change.
+fn mutated(step: &Step, change: u64, random: &mut Random) -> Option<Step> {
+    let mut step = step.clone();
+    let at = |length: usize, random: &mut Random| random.below(length.max(1) as u64) as usize;
+    match change {
+        0 => {
+            let index = at(step.clause.len(), random);
+            let mut clause = step.clause.to_vec();
+            (index < clause.len()).then(|| clause.remove(index))?;
+            step.clause = clause.into();
+        }
+        1 => {
+            let index = at(step.clause.len(), random);
+            let lit = step.clause.get_mut(index)?;
+            *lit = !*lit;
+            step.clause.sort_unstable();
+        }
+        _ => match &mut step.rule {
+            Rule::Lemma(Justification::Farkas(terms)) => {
+                let index = at(terms.len(), random);
+                let term = terms.get_mut(index)?;
+                term.coefficient = &term.coefficient * &Rational::from(7);
+            }
+            Rule::Lemma(Justification::Integer(refutation)) => {
+                let index = at(refutation.terms.len(), random);
+                let term = refutation.terms.get_mut(index)?;
+                term.multiplier = &term.multiplier / &Rational::from(1_000_003);
+            }
+            Rule::Lemma(Justification::Congruence(CongruenceProof { edges, .. })) => {
+                let index = at(edges.len(), random);
+                let mut rest = edges.to_vec();
+                (index < rest.len()).then(|| rest.remove(index))?;
+                *edges = rest.into();
+            }
+            Rule::Resolution { first, others } => {
+                let index = at(others.len(), random);
+                let other = others.get_mut(index)?;
+                std::mem::swap(first, &mut other.0);
+                if index == 0 {
+                    // The two premises of a single resolution may change places.
+                    other.0 = StepId(other.0.0 + 1);
+                }
+            }
+            _ => return None,
+        },
+    }
+    Some(step)
+}
+
+#[test]
+fn changed_proofs_are_rejected() {
+    // Dropped and negated literals of clauses, other coefficients, multipliers, edges and premises.
+    for (language, seed) in [
+        (Language::Booleans, 11),
+        (Language::Reals, 12),
+        (Language::Integers, 13),
+        (Language::Declared, 14),
+        (Language::Everything, 15),
+    ] {
+        let mut random = Random(seed);
+        let (mut tried, mut survived) = (0, 0);
+        for_each_proof(language, 100, seed, |store, proof| {
+            for change in [0, 1, 2, 2, 2] {
+                let index = random.below(proof.steps().len() as u64) as usize;
+                let Some(step) = mutated(&proof.steps()[index], change, &mut random) else { continue };
+                let mut steps = proof.steps().to_vec();
+                steps[index] = step;
+                tried += 1;
+                survived += u64::from(check(store, &proof.clone().with_steps(steps)).is_ok());
+            }
+        });
+        // A few changes do no harm: a sum may be a contradiction with several coefficients, for instance.
+        assert!(tried > 50 && survived * 20 <= tried, "{survived} of {tried} changes are accepted");
+    }
+}
+
+#[test]
+fn all_kinds_of_steps_occur() {
+    let mut counts = [0; 8];
+    for (language, seed) in [(Language::Integers, 21), (Language::Everything, 22), (Language::Mixed, 23)] {
+        for_each_proof(language, 200, seed, |_, proof| {
+            for step in proof.steps() {
+                counts[match &step.rule {
+                    Rule::Assertion(_) => 0,
+                    Rule::Assumption(_) => 1,
+                    Rule::Definition => 2,
+                    Rule::Lemma(Justification::Farkas(_)) => 3,
+                    Rule::Lemma(Justification::Congruence(_)) => 4,
+                    Rule::Lemma(Justification::Integer(_)) => 5,
+                    Rule::Lemma(Justification::Split) => 6,
+                    Rule::Resolution { .. } => 7,
+                }] += 1;
+            }
+        });
+    }
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+}
