@@ -13,6 +13,7 @@ use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, Synt
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 
 use crate::project::{self, Bounds, Elimination, Status};
+use crate::proof::{Part, write_alethe};
 use crate::purify::Unsupported;
 use crate::sat::{Limits, Outcome, Reason};
 use crate::solver::Solver;
@@ -38,6 +39,8 @@ pub struct Script<'a> {
     /// What was asserted in the innermost frame and the solver has not been told yet.
     pending: Vec<Term>,
     options: Options,
+    /// How many formulas were asserted: each is a part of its own in proofs.
+    assertions: u32,
     state: State,
 }
 
@@ -57,6 +60,7 @@ struct Options {
     print_success: bool,
     unsat_cores: bool,
     minimal_cores: bool,
+    proofs: bool,
 }
 
 /// The result of the last query, as long as nothing has changed since.
@@ -101,6 +105,7 @@ impl<'a> Script<'a> {
             frames: vec![Frame::default()],
             pending: Vec::new(),
             options: Options::default(),
+            assertions: 0,
             state: State::Open,
         }
     }
@@ -140,6 +145,7 @@ impl<'a> Script<'a> {
                     ":print-success" => self.options.print_success = value,
                     ":produce-unsat-cores" => self.options.unsat_cores = value,
                     ":minimal-unsat-cores" => self.options.minimal_cores = value,
+                    ":produce-proofs" => self.set_proofs(value)?,
                     _ => {}
                 }
             }
@@ -203,19 +209,21 @@ impl<'a> Script<'a> {
                 self.get_info(keyword, out)?;
                 return Ok(Progress::Continue);
             }
-            "get-model" | "get-unsat-core" | "get-unsat-assumptions" | "get-assertions" => {
+            "get-model" | "get-unsat-core" | "get-unsat-assumptions" | "get-assertions" | "get-proof" => {
                 reader.close()?;
                 match name {
                     "get-model" => self.get_model(out)?,
                     "get-unsat-core" => self.get_unsat_core(out)?,
                     "get-unsat-assumptions" => self.get_unsat_assumptions(out)?,
+                    "get-proof" => self.get_proof(out)?,
                     _ => self.get_assertions(out)?,
                 }
                 return Ok(Progress::Continue);
             }
             "reset" => {
                 reader.close()?;
-                *self = Script { options: std::mem::take(&mut self.options), ..Script::new(store) };
+                let options = std::mem::take(&mut self.options);
+                *self = Script { solver: new_solver(store, &options), options, ..Script::new(store) };
             }
             "reset-assertions" => {
                 reader.close()?;
@@ -223,7 +231,8 @@ impl<'a> Script<'a> {
                 (1..self.frames.len()).for_each(|_| self.environment.pop());
                 self.frames = vec![Frame { declared, ..Frame::default() }];
                 self.pending.clear();
-                self.solver = Solver::new(store);
+                self.solver = new_solver(store, &self.options);
+                self.assertions = 0;
                 self.state = State::Open;
             }
             _ => match reader.declaration(name)? {
@@ -252,6 +261,11 @@ impl<'a> Script<'a> {
         self.frame().assertions.push(formula);
         if let Some(name) = name.filter(|_| self.options.unsat_cores) {
             self.frame().named.push((name, formula));
+        } else if self.options.proofs {
+            self.assertions += 1;
+            if let Err(unsupported) = self.solver.assert_in(formula, Part(self.assertions)) {
+                self.frame().unsupported.get_or_insert(unsupported);
+            }
         } else {
             self.pending.push(formula);
         }
@@ -263,6 +277,16 @@ impl<'a> Script<'a> {
         if let Err(unsupported) = self.solver.assert_all(&pending) {
             self.frame().unsupported.get_or_insert(unsupported);
         }
+    }
+
+    /// Clauses without a step in the log would be missing in proofs, so that the solver is made anew.
+    fn set_proofs(&mut self, value: bool) -> Result<()> {
+        if self.frames.len() > 1 || !self.frames[0].assertions.is_empty() {
+            return failure("proofs must be switched on before the first assertion");
+        }
+        self.options.proofs = value;
+        self.solver = new_solver(self.store, &self.options);
+        Ok(())
     }
 
     fn push(&mut self, count: usize) {
@@ -299,7 +323,11 @@ impl<'a> Script<'a> {
         let unsupported = self.frames.iter().find_map(|frame| frame.unsupported);
         let outcome = match unsupported {
             Some(unsupported) => Err(unsupported),
-            None => self.solver.check(&all, limits),
+            None => {
+                // Numbers of parts that no assertion reaches.
+                let all: Vec<(Term, Part)> = std::iter::zip(all, (0..=u32::MAX).rev().map(Part)).collect();
+                self.solver.check_in(&all, limits)
+            }
         };
         if self.options.minimal_cores && matches!(outcome, Ok(Outcome::Unsat)) {
             self.solver.minimize_core(limits);
@@ -444,6 +472,19 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "({})", joined(names.map(DisplaySymbol)))?)
     }
 
+    fn get_proof(&self, out: &mut impl Write) -> Result<()> {
+        if !self.options.proofs {
+            return failure("proofs need the option :produce-proofs");
+        }
+        let State::Unsat { .. } = &self.state else {
+            return failure("a proof is there after the answer unsat only");
+        };
+        let Some(proof) = self.solver.proof() else { return failure("there is no proof") };
+        writeln!(out, "(")?;
+        write_alethe(self.store, &proof, out)?;
+        Ok(writeln!(out, ")")?)
+    }
+
     fn get_unsat_assumptions(&self, out: &mut impl Write) -> Result<()> {
         let State::Unsat { assumptions } = &self.state else {
             return failure("assumptions at fault are there after the answer unsat only");
@@ -500,6 +541,10 @@ impl fmt::Display for DisplayValue<'_> {
         let (name, sort) = (format!("@{}", store.name(name)), store.display_sort(store.sort_of(element)));
         write!(f, "(as {} {sort})", DisplaySymbol(&name))
     }
+}
+
+fn new_solver<'a>(store: &'a TermStore, options: &Options) -> Solver<'a> {
+    if options.proofs { Solver::with_proofs(store) } else { Solver::new(store) }
 }
 
 fn check_magnitude(store: &TermStore, terms: &[Term]) -> Result<()> {

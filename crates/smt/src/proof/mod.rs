@@ -19,9 +19,11 @@
 //!
 //! Proofs speak about terms and literals only, so that they outlive what the solver does next.
 
+mod alethe;
 mod check;
 pub(crate) mod extract;
 
+pub use alethe::write_alethe;
 pub use check::{Fault, check};
 
 use rustc_hash::FxHashMap;
