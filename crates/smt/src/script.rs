@@ -13,7 +13,7 @@ use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, Synt
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 
 use crate::project::{self, Bounds, Elimination, Status};
-use crate::proof::{Part, write_alethe};
+use crate::proof::{Part, Proof, write_alethe};
 use crate::purify::Unsupported;
 use crate::sat::{Limits, Outcome, Reason};
 use crate::solver::Solver;
@@ -472,6 +472,11 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "({})", joined(names.map(DisplaySymbol)))?)
     }
 
+    /// After the answer `unsat`, if the option `:produce-proofs` is set: why.
+    pub fn proof(&self) -> Option<Proof> {
+        matches!(self.state, State::Unsat { .. }).then(|| self.solver.proof()).flatten()
+    }
+
     fn get_proof(&self, out: &mut impl Write) -> Result<()> {
         if !self.options.proofs {
             return failure("proofs need the option :produce-proofs");
@@ -479,7 +484,7 @@ impl<'a> Script<'a> {
         let State::Unsat { .. } = &self.state else {
             return failure("a proof is there after the answer unsat only");
         };
-        let Some(proof) = self.solver.proof() else { return failure("there is no proof") };
+        let Some(proof) = self.proof() else { return failure("there is no proof") };
         writeln!(out, "(")?;
         write_alethe(self.store, &proof, out)?;
         Ok(writeln!(out, ")")?)

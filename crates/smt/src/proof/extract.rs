@@ -43,6 +43,9 @@ impl Extraction<'_> {
             assertions: Vec::new(),
             assumptions: Vec::new(),
         };
+        // Of assumptions that come to the same the first one counts.
+        let assumptions: FxHashMap<Lit, Assertion> =
+            self.assumptions.iter().rev().map(|&(assumption, lit)| (lit, assumption)).collect();
         let mut parts: FxHashSet<Part> = FxHashSet::default();
         for LoggedStep { clause, rule } in refutation {
             for lit in &clause {
@@ -54,11 +57,7 @@ impl Extraction<'_> {
                     Rule::Assertion(Part(part))
                 }
                 LoggedRule::Leaf(Origin::Assumption) => {
-                    let &(assumption, _) = self
-                        .assumptions
-                        .iter()
-                        .find(|(_, lit)| clause[..] == [*lit])
-                        .expect("the last query had this assumption");
+                    let assumption = assumptions[&clause[0]];
                     proof.assumptions.push(assumption);
                     Rule::Assumption(assumption.part)
                 }

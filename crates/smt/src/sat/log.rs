@@ -40,7 +40,7 @@ use super::trail::Antecedent;
 const NONE: u32 = u32::MAX;
 
 /// Compaction is not worth the while for fewer words.
-const LEAST_WORDS: usize = 1 << 18;
+const LEAST_WORDS: usize = 1 << 12;
 
 /// Where a clause comes from that was not derived.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -587,5 +587,120 @@ impl Resolvent {
         let mut lits = self.lits.clone();
         lits.sort_unstable();
         lits.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sat::Outcome;
+
+    /// Xorshift.
+    fn random(state: &mut u64, bound: u64) -> usize {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state % bound) as usize
+    }
+
+    /// Replays a refutation, whose leaves must be among the given clauses and assumptions.
+    fn check(steps: &[LoggedStep], clauses: &[Vec<Lit>], assumptions: &[Lit]) {
+        for (number, LoggedStep { clause, rule }) in steps.iter().enumerate() {
+            match rule {
+                LoggedRule::Leaf(Origin::Assumption) => {
+                    assert!(assumptions.contains(&clause[0]) && clause.len() == 1)
+                }
+                LoggedRule::Leaf(_) => {
+                    assert!(clauses.iter().any(|other| other[..] == clause[..]), "{clause:?}")
+                }
+                LoggedRule::Chain { first, others } => {
+                    let mut resolvent = steps[*first as usize].clause.to_vec();
+                    for &(other, pivot) in others {
+                        assert!((other as usize) < number);
+                        let other = &steps[other as usize].clause;
+                        let lit = *other.iter().find(|lit| lit.var() == pivot).expect("the pivot is there");
+                        assert!(resolvent.contains(&!lit));
+                        resolvent.retain(|it| *it != !lit);
+                        resolvent.extend(other.iter().filter(|it| **it != lit));
+                    }
+                    resolvent.sort_unstable();
+                    resolvent.dedup();
+                    assert_eq!(resolvent[..], clause[..]);
+                }
+            }
+        }
+        assert!(steps.last().is_some_and(|step| step.clause.is_empty()));
+    }
+
+    #[test]
+    fn refutations_survive_frames_reductions_and_compaction() {
+        let mut refutations = 0;
+        for seed in 1..=40 {
+            let mut state = seed * 0x9e37_79b9_7f4a_7c15;
+            let mut solver = Solver::new();
+            solver.log_proofs();
+            let vars: Vec<Var> = (0..12 + seed as usize).map(|_| solver.new_var()).collect();
+            let mut frames: Vec<Vec<Vec<Lit>>> = vec![Vec::new()];
+            for _ in 0..400 {
+                let mut lit = || vars[random(&mut state, vars.len() as u64)].lit(random(&mut state, 2) == 0);
+                let [first, second, third] = [lit(), lit(), lit()];
+                match random(&mut state, 12) {
+                    0 => {
+                        solver.push();
+                        frames.push(Vec::new());
+                    }
+                    1 | 2 if frames.len() > 1 => {
+                        solver.pop();
+                        frames.pop();
+                    }
+                    3 => {
+                        if random(&mut state, 2) == 0 {
+                            solver.backtrack_fully();
+                            solver.retire_frames();
+                        }
+                        // Everything that may be forgotten is, over and over.
+                        if let Some(log) = &mut solver.log {
+                            log.compact_at = 0;
+                        }
+                        let assumptions = [first, second, third];
+                        let assumptions = &assumptions[..random(&mut state, 4)];
+                        if solver.solve(assumptions) == Outcome::Unsat {
+                            refutations += 1;
+                            let clauses: Vec<Vec<Lit>> = frames.iter().flatten().cloned().collect();
+                            check(&solver.refutation().expect("proofs are logged"), &clauses, assumptions);
+                        }
+                        solver.check_invariants();
+                    }
+                    _ => {
+                        let mut clause = vec![first, second, third];
+                        solver.add_clause(&clause);
+                        clause.sort_unstable();
+                        clause.dedup();
+                        frames.last_mut().expect("there is always one").push(clause);
+                    }
+                }
+            }
+        }
+        assert!(refutations > 100, "{refutations}");
+    }
+
+    #[test]
+    fn pigeons_are_refuted_across_reductions() {
+        let mut solver = Solver::new();
+        solver.log_proofs();
+        let at: Vec<Vec<Var>> = (0..8).map(|_| (0..7).map(|_| solver.new_var()).collect()).collect();
+        let mut clauses: Vec<Vec<Lit>> = Vec::new();
+        for (pigeon, holes) in at.iter().enumerate() {
+            clauses.push(holes.iter().map(|var| var.positive()).collect());
+            for other in &at[..pigeon] {
+                clauses.extend(std::iter::zip(holes, other).map(|(x, y)| vec![y.negative(), x.negative()]));
+            }
+        }
+        clauses.iter().for_each(|clause| solver.add_clause(clause));
+        assert_eq!(solver.solve(&[]), Outcome::Unsat);
+        assert!(solver.statistics().collections > 2 && solver.statistics().deleted > 100);
+        let steps = solver.refutation().expect("proofs are logged");
+        check(&steps, &clauses, &[]);
+        assert!(solver.log.as_ref().is_some_and(|log| steps.len() < log.starts.len()));
     }
 }
