@@ -636,7 +636,7 @@ mod tests {
     fn refutations_survive_frames_reductions_and_compaction() {
         let mut refutations = 0;
         for seed in 1..=40 {
-            let mut state = seed * 0x9e37_79b9_7f4a_7c15;
+            let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed);
             let mut solver = Solver::new();
             solver.log_proofs();
             let vars: Vec<Var> = (0..12 + seed as usize).map(|_| solver.new_var()).collect();
