@@ -3,6 +3,7 @@
 mod cases;
 pub mod cnf;
 mod equations;
+pub mod interpolate;
 mod model;
 pub mod project;
 pub mod proof;

@@ -71,7 +71,7 @@ impl Bound {
 }
 
 /// Drops repeated literals and bounds that follow from others. The order of what stays is kept.
-pub(super) fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
+pub(crate) fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
     let mut tightest: FxHashMap<(Term, Side), (usize, Bound)> = FxHashMap::default();
     let mut kept = vec![true; literals.len()];
     let mut seen: FxHashMap<Term, ()> = FxHashMap::default();
@@ -107,7 +107,7 @@ pub(super) fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
 }
 
 /// Whether every literal of the second cube follows from one of the first, so that the first implies the second.
-pub(super) fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
+pub(crate) fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     weak.iter().all(|&wanted| {
         strong.contains(&wanted)
             || bound(store, wanted).is_some_and(|wanted| {

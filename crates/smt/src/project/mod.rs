@@ -31,7 +31,7 @@
 mod arith;
 mod constraint;
 mod context;
-mod cube;
+pub(crate) mod cube;
 mod definition;
 mod eliminate;
 mod implicant;

@@ -1,0 +1,170 @@
+//! Which side may speak of a term, and what fresh symbols stand for.
+//!
+//! A symbol, variable or declared function, belongs to the parts whose formulas mention it. A *cut* says which parts
+//! are A; the others are B. A side may speak of a term iff it has all its symbols. A term of which neither side may
+//! speak is *mixed*. Fresh symbols of the purifier count as what they stand for: a symbol for `x div 2` may be spoken
+//! of by whoever has `x`, though only one side mentioned the quotient.
+//!
+//! When parts move from B to A, terms of which A may speak become more and those of which B may speak fewer. All that
+//! is decided by colours in this folder moves from B to A with them, on which sequences and trees of interpolants rely.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Fun, Op, Term, TermStore};
+
+use crate::proof::Part;
+
+/// The sides that may speak of a term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sides {
+    /// Whether A has all symbols.
+    pub a: bool,
+    /// Whether B has all symbols.
+    pub b: bool,
+}
+
+impl Sides {
+    const BOTH: Sides = Sides { a: true, b: true };
+
+    /// Whether both sides may speak of it.
+    pub fn is_shared(self) -> bool {
+        self == Sides::BOTH
+    }
+
+    fn meet(self, other: Sides) -> Sides {
+        Sides { a: self.a && other.a, b: self.b && other.b }
+    }
+}
+
+/// The parts that mention each symbol.
+#[derive(Clone, Default, Debug)]
+pub struct Vocabulary {
+    vars: FxHashMap<Term, BTreeSet<Part>>,
+    funs: FxHashMap<Fun, BTreeSet<Part>>,
+}
+
+impl Vocabulary {
+    /// Takes note of the symbols of formulas of a part.
+    pub fn add(&mut self, store: &TermStore, part: Part, formulas: &[Term]) {
+        let symbols = store.symbols(formulas);
+        for var in symbols.vars {
+            self.vars.entry(var).or_default().insert(part);
+        }
+        for fun in symbols.funs {
+            self.funs.entry(fun).or_default().insert(part);
+        }
+    }
+}
+
+/// What fresh symbols stand for.
+#[derive(Clone, Default, Debug)]
+pub struct Origins(FxHashMap<Term, Term>);
+
+impl Origins {
+    /// From pairs of symbols and what they stand for, which may mention symbols of earlier pairs.
+    pub fn new(pairs: &[(Term, Term)]) -> Self {
+        Origins(pairs.iter().copied().collect())
+    }
+
+    /// What the meaning of a term is made of: the origin of a fresh symbol, the arguments of others.
+    fn below<'s>(&'s self, store: &'s TermStore, term: &'s Term) -> &'s [Term] {
+        match self.0.get(term) {
+            Some(origin) => std::slice::from_ref(origin),
+            None => store.args(*term),
+        }
+    }
+
+    /// Visits the terms below that satisfy `is_open`, each after those below it.
+    fn visit(&self, store: &TermStore, root: Term, mut settle: impl FnMut(Term, &[Term]) -> bool) {
+        // `settle` is asked twice: it refuses as long as something below is open.
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            let below = self.below(store, &term);
+            if settle(term, below) {
+                stack.pop();
+            } else {
+                stack.extend_from_slice(below);
+            }
+        }
+    }
+
+    /// The term without fresh symbols, as written. Results are remembered in `memo`.
+    pub fn expand(&self, store: &TermStore, root: Term, memo: &mut FxHashMap<Term, Term>) -> Term {
+        self.visit(store, root, |term, below| {
+            if memo.contains_key(&term) {
+                return true;
+            }
+            let Some(images) = below.iter().map(|part| memo.get(part).copied()).collect::<Option<Vec<_>>>()
+            else {
+                return false;
+            };
+            let image = match &images[..] {
+                [image] if self.0.contains_key(&term) => *image,
+                images if images == store.args(term) => term,
+                images => store.app(store.op(term), images).expect("origins have the sorts of their symbols"),
+            };
+            memo.insert(term, image);
+            true
+        });
+        memo[&root]
+    }
+}
+
+/// Which side may speak of terms at one cut.
+pub struct Colours<'p> {
+    store: &'p TermStore,
+    vocabulary: &'p Vocabulary,
+    origins: &'p Origins,
+    in_a: &'p BTreeSet<Part>,
+    memo: FxHashMap<Term, Sides>,
+}
+
+impl<'p> Colours<'p> {
+    /// The colours where the given parts are A.
+    pub fn new(
+        store: &'p TermStore,
+        vocabulary: &'p Vocabulary,
+        origins: &'p Origins,
+        in_a: &'p BTreeSet<Part>,
+    ) -> Self {
+        Colours { store, vocabulary, origins, in_a, memo: FxHashMap::default() }
+    }
+
+    /// Whether a part is on the side of A.
+    pub fn is_a(&self, part: Part) -> bool {
+        self.in_a.contains(&part)
+    }
+
+    /// The sides that may speak of a term.
+    pub fn of(&mut self, root: Term) -> Sides {
+        let Colours { store, vocabulary, origins, in_a, memo } = self;
+        origins.visit(store, root, |term, below| {
+            if memo.contains_key(&term) {
+                return true;
+            }
+            let mut sides = Sides::BOTH;
+            for part in below {
+                match memo.get(part) {
+                    Some(&part) => sides = sides.meet(part),
+                    None => return false,
+                }
+            }
+            if !origins.0.contains_key(&term) {
+                let parts = match store.op(term) {
+                    Op::Var(_) => Some(vocabulary.vars.get(&term)),
+                    Op::Apply(fun) => Some(vocabulary.funs.get(&fun)),
+                    _ => None,
+                };
+                if let Some(parts) = parts {
+                    let parts = || parts.into_iter().flatten();
+                    sides.a &= parts().any(|part| in_a.contains(part));
+                    sides.b &= parts().any(|part| !in_a.contains(part));
+                }
+            }
+            memo.insert(term, sides);
+            true
+        });
+        memo[&root]
+    }
+}

@@ -1,0 +1,143 @@
+//! Decomposed Farkas interpolants: conjunctions of inequalities, stronger than their sum.
+//!
+//! Let `k` be the multipliers of the inequalities of A in a Farkas sum, and `L` the matrix of the coefficients of
+//! the *local* monomials, those that B does not have. The sum is without locals: `k^T L = 0`. If `k` is itself a sum of
+//! vectors `w_i >= 0` with `w_i^T L = 0`, then the sum of A with each `w_i` is an inequality without locals as well. A
+//! implies each of them, and together they imply the sum with `k`, which contradicts B. So their conjunction is an
+//! interpolant, and it is stronger:
+//!
+//! ```text
+//! decomposed  =>  Farkas  =>  dual Farkas  =>  dual decomposed
+//! ```
+//!
+//! where the last one is the negation of what is found with A and B exchanged: a disjunction.
+//!
+//! ```text
+//! each inequality without locals stands alone
+//! of the others, M = L^T and v = k > 0:
+//!     M <- reduced row echelon form
+//!     b_f <- the basis of the kernel of M, one for each free column f;  v = sum of v[f] * b_f
+//!     K_f <- max(0, max_j -b_f[j] / v[j])                 how much of v makes b_f non-negative
+//!     C   <- 1 + sum of K_f * v[f]
+//!     w_f <- v[f] * (b_f + K_f * v) / C
+//! ```
+//!
+//! The vectors `b_f + K_f*v` are a basis of the kernel again, none is negative, and `v` has the positive coordinates
+//! `v[f] / C` in it. The result depends on the order of the inequalities, through the choice of pivots, and on nothing
+//! else. Whether a conjunct is strict is decided by its own multipliers.
+//!
+//! What is local is decided by the whole problem, not by the conflict. Decomposed interpolants do not have the path
+//! property: the basis changes with the cut.
+//!
+//! M. Blicha, A. Hyvärinen, J. Kofroň, N. Sharygina, "Decomposing Farkas interpolants" (TACAS 2019), Algorithm 1. There
+//! the vectors are repaired one entry after the other; the closed form above gives the same vectors at once.
+
+use shofar_logic::number::Rational;
+use shofar_logic::{Term, TermStore};
+
+use super::farkas::{Inequality, Summand};
+
+/// A conjunction of inequalities without the monomials that are local to A.
+pub fn decomposed(store: &TermStore, summands: &[Summand], is_local: impl FnMut(Term) -> bool) -> Term {
+    store.and_of(components(summands, true, is_local).iter().map(|component| component.to_term(store)))
+}
+
+/// A disjunction of inequalities without the monomials that are local to B.
+pub fn dual_decomposed(store: &TermStore, summands: &[Summand], is_local: impl FnMut(Term) -> bool) -> Term {
+    let components = components(summands, false, is_local);
+    store.or_of(components.into_iter().map(|component| component.negation().to_term(store)))
+}
+
+/// Inequalities without locals that follow from one side and imply its weighted sum.
+fn components(summands: &[Summand], in_a: bool, mut is_local: impl FnMut(Term) -> bool) -> Vec<Inequality> {
+    let (mine, theirs): (Vec<&Summand>, Vec<&Summand>) =
+        summands.iter().partition(|summand| summand.in_a == in_a);
+    if theirs.is_empty() {
+        return vec![Inequality { is_strict: true, ..Inequality::default() }];
+    }
+    let mut locals: Vec<Term> = Vec::new();
+    let (mut alone, mut entangled): (Vec<Inequality>, Vec<&Summand>) = (Vec::new(), Vec::new());
+    for summand in mine {
+        let before = locals.len();
+        let monomials = summand.inequality.form.terms().iter().map(|(monomial, _)| *monomial);
+        locals.extend(monomials.filter(|&monomial| is_local(monomial)));
+        if locals.len() == before {
+            alone.push(summand.inequality.clone());
+        } else {
+            entangled.push(summand);
+        }
+    }
+    locals.sort_unstable();
+    locals.dedup();
+    let row = |&local: &Term| entangled.iter().map(|s| s.inequality.form.coefficient(local)).collect();
+    let matrix: Vec<Vec<Rational>> = locals.iter().map(row).collect();
+    let weights: Vec<Rational> = entangled.iter().map(|summand| summand.weight.clone()).collect();
+    let combine = |weights: Vec<Rational>| {
+        let mut sum = Inequality::default();
+        for (summand, weight) in std::iter::zip(&entangled, &weights) {
+            sum.add_scaled(&summand.inequality, weight);
+        }
+        sum
+    };
+    alone.extend(decompose(matrix, &weights).into_iter().map(combine));
+    alone
+}
+
+/// Vectors without negative entries in the kernel of the matrix that sum up to `v`, which is in the kernel and has
+/// positive entries only: as many as the kernel has dimensions.
+pub fn decompose(mut matrix: Vec<Vec<Rational>>, v: &[Rational]) -> Vec<Vec<Rational>> {
+    let pivots = reduce(&mut matrix, v.len());
+    let is_free = |column: &usize| pivots.binary_search(column).is_err();
+    let free: Vec<usize> = (0..v.len()).filter(is_free).collect();
+    if free.len() <= 1 {
+        return free.iter().map(|_| v.to_vec()).collect();
+    }
+    let basis: Vec<Vec<Rational>> =
+        free.iter().map(|&column| kernel_vector(&matrix, &pivots, column, v.len())).collect();
+    let missing: Vec<Rational> = basis
+        .iter()
+        .map(|b| std::iter::zip(b, v).fold(Rational::ZERO, |most, (b, v)| most.max(-(b / v))))
+        .collect();
+    let mut scale = Rational::ONE;
+    for (column, missing) in std::iter::zip(&free, &missing) {
+        scale.add_mul(missing, &v[*column]);
+    }
+    let vector = |position: usize| {
+        let coordinate = &v[free[position]] / &scale;
+        let entries = std::iter::zip(&basis[position], v);
+        entries.map(|(b, v)| &coordinate * &(b + &(&missing[position] * v))).collect()
+    };
+    (0..free.len()).map(vector).collect()
+}
+
+/// Brings the matrix to reduced row echelon form, without rows of zeros, and returns its pivot columns, ascending.
+fn reduce(matrix: &mut Vec<Vec<Rational>>, columns: usize) -> Vec<usize> {
+    let mut pivots = Vec::new();
+    for column in 0..columns {
+        let rank = pivots.len();
+        let Some(found) = (rank..matrix.len()).find(|&row| !matrix[row][column].is_zero()) else { continue };
+        matrix.swap(rank, found);
+        let inverse = matrix[rank][column].recip();
+        matrix[rank].iter_mut().for_each(|entry| *entry *= &inverse);
+        let pivot_row = matrix[rank].clone();
+        for (_, row) in matrix.iter_mut().enumerate().filter(|&(row, _)| row != rank) {
+            let factor = row[column].clone();
+            if !factor.is_zero() {
+                std::iter::zip(row, &pivot_row).for_each(|(entry, pivot)| entry.sub_mul(pivot, &factor));
+            }
+        }
+        pivots.push(column);
+    }
+    matrix.truncate(pivots.len());
+    pivots
+}
+
+/// The vector of the kernel that is one in this free column and zero in the others.
+fn kernel_vector(matrix: &[Vec<Rational>], pivots: &[usize], free: usize, columns: usize) -> Vec<Rational> {
+    let mut vector = vec![Rational::ZERO; columns];
+    vector[free] = Rational::ONE;
+    for (row, &pivot) in std::iter::zip(matrix, pivots) {
+        vector[pivot] = -&row[free];
+    }
+    vector
+}

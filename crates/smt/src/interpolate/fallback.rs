@@ -1,0 +1,117 @@
+//! Interpolants without a proof: models of A, projected onto the shared symbols, until A is covered.
+//!
+//! ```text
+//! I <- false
+//! while A and not I has a model:
+//!     c <- the projection of the model of A without the symbols that are local to A
+//!     c <- those literals of c that contradict B
+//!     I <- I or c
+//! ```
+//!
+//! Every `c` follows from no more than A has models for, and contradicts B; when no model is left, A implies `I`. There are
+//! finitely many projections (P3 of [`project`](crate::project)), so the loop ends unless the solver gives up or an
+//! integer had to be replaced by its value. It needs functions that are local to A to go with the projection, and refuses
+//! what is left of them.
+//!
+//! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
+
+use std::collections::BTreeSet;
+
+use shofar_logic::{Op, Term, TermStore};
+
+use super::colour::{Colours, Origins, Vocabulary};
+use crate::project::{ProjectError, Projector};
+use crate::proof::Part;
+use crate::purify::Unsupported;
+use crate::sat::{Limits, Outcome, Reason};
+use crate::solver::Solver;
+
+/// How far the search for an interpolant may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// Bounds on each query.
+    pub limits: Limits<'a>,
+    /// The greatest number of disjuncts.
+    pub disjuncts: usize,
+}
+
+impl Default for Bounds<'_> {
+    fn default() -> Self {
+        Bounds { limits: Limits::default(), disjuncts: 64 }
+    }
+}
+
+/// Why there is no interpolant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The formulas have a model.
+    Satisfiable,
+    /// The solver gave up.
+    Unknown(Reason),
+    /// There would be more disjuncts than allowed.
+    TooManyDisjuncts,
+    /// A model could not be projected.
+    Project(ProjectError),
+    /// The solver does not understand a formula.
+    Unsupported(Unsupported),
+    /// A function that is local to A is left in this literal.
+    Local(Term),
+}
+
+/// An interpolant of formulas, as a disjunction of cubes. The strongest one, as far as cores of B do not weaken it.
+pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_>) -> Result<Term, Failure> {
+    const A: Part = Part(0);
+    const B: Part = Part(1);
+    let mut vocabulary = Vocabulary::default();
+    vocabulary.add(store, A, a);
+    vocabulary.add(store, B, b);
+    let (origins, in_a) = (Origins::default(), BTreeSet::from([A]));
+    let mut colours = Colours::new(store, &vocabulary, &origins, &in_a);
+    let is_symbol = |term: &Term| matches!(store.view(*term), (Op::Var(_) | Op::Apply(_), []));
+    let locals: Vec<Term> =
+        store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.of(*term).b).collect();
+
+    let mut models_of_a = solver_for(store, a)?;
+    let mut cores_of_b = solver_for(store, b)?;
+    let mut projector = Projector::new(store);
+    let mut disjuncts: Vec<Term> = Vec::new();
+    loop {
+        match models_of_a.check(&[], &bounds.limits).map_err(Failure::Unsupported)? {
+            Outcome::Unsat => return Ok(store.or(&disjuncts)),
+            Outcome::Unknown(reason) => return Err(Failure::Unknown(reason)),
+            Outcome::Sat if disjuncts.len() == bounds.disjuncts => return Err(Failure::TooManyDisjuncts),
+            Outcome::Sat => {}
+        }
+        let model = models_of_a.model(a);
+        let cube = projector.project_cube(a, &model, &locals).map_err(Failure::Project)?.literals;
+        if let Some(&literal) = cube.iter().find(|&&literal| !colours.of(literal).b) {
+            return Err(Failure::Local(literal));
+        }
+        match cores_of_b.check(&cube, &bounds.limits).map_err(Failure::Unsupported)? {
+            Outcome::Unsat => cores_of_b.minimize_core(&bounds.limits),
+            Outcome::Sat => return Err(Failure::Satisfiable),
+            Outcome::Unknown(reason) => return Err(Failure::Unknown(reason)),
+        }
+        let disjunct = store.and(&cores_of_b.core());
+        models_of_a.assert(store.not(disjunct)).map_err(Failure::Unsupported)?;
+        disjuncts.push(disjunct);
+    }
+}
+
+/// The negation of an interpolant with A and B exchanged: a conjunction of clauses, and as weak as cores of A allow.
+pub fn dual_interpolant(
+    store: &TermStore,
+    a: &[Term],
+    b: &[Term],
+    bounds: &Bounds<'_>,
+) -> Result<Term, Failure> {
+    Ok(store.not(interpolant(store, b, a, bounds)?))
+}
+
+fn solver_for<'s>(store: &'s TermStore, formulas: &[Term]) -> Result<Solver<'s>, Failure> {
+    let mut solver = Solver::new(store);
+    for &formula in formulas {
+        solver.assert(formula).map_err(Failure::Unsupported)?;
+    }
+    Ok(solver)
+}

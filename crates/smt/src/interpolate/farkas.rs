@@ -1,0 +1,185 @@
+//! Interpolants of one arithmetic conflict as a single inequality: Farkas, dual Farkas, and what lies between.
+//!
+//! By Farkas' lemma inequalities contradict each other iff a sum of positive multiples of them is `0 <= c` for a
+//! negative `c`, or `0 < 0`. Let `p_A` be the weighted sum of the inequalities of A and `p_B` that of B, both as
+//! `0 <= p` or `0 < p`; a sum is strict iff one of its summands is. Then `p_A + p_B = -g` is a constant, and
+//!
+//! ```text
+//! Farkas             0 <= p_A                  strongest; strict iff the sum of A is
+//! flexible, 0<s<1    0 <= p_A + s*g
+//! dual Farkas        not (0 <= p_B)            weakest: 0 < p_A + g; not strict iff the sum of B is strict
+//! ```
+//!
+//! Symbols: a monomial that B does not have occurs in the sum of A only, so it vanishes with the total.
+//!
+//! Over integers the literals are read in their tightened forms, which are not strict, and the builders of the store
+//! scale the result, divide by the common divisor and round. That changes nothing over the integers. Labels belong to
+//! literals and not to the inequalities that these are read as, for the tightened forms of two literals may be each
+//! other's atoms.
+//!
+//! W. Craig-style use of Farkas sums: K. L. McMillan, "An interpolating theorem prover" (TCS 2005); duality and
+//! strength: L. Alt, A. Hyvärinen, N. Sharygina, "LRA interpolants from no man's land" (HVC 2017).
+
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use crate::proof::Sign;
+
+/// `0 <= form`, or `0 < form`. Monomials are not casts: a cast integer stands as the integer.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Inequality {
+    /// The linear form.
+    pub form: LinearPoly,
+    /// Whether zero is excluded.
+    pub is_strict: bool,
+}
+
+/// An inequality of a conflict, with its multiplier and its side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summand {
+    /// The inequality.
+    pub inequality: Inequality,
+    /// The positive multiplier.
+    pub weight: Rational,
+    /// Whether it counts as one of A.
+    pub in_a: bool,
+}
+
+/// A number between zero, for the strongest interpolant, and one, for the weakest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strength(Rational);
+
+impl Strength {
+    /// The strength of this factor, if it is one.
+    pub fn new(factor: Rational) -> Option<Self> {
+        (!factor.is_negative() && factor <= Rational::ONE).then_some(Strength(factor))
+    }
+}
+
+/// The sum of A.
+pub fn farkas(store: &TermStore, summands: &[Summand]) -> Term {
+    sum_of(summands, true).to_term(store)
+}
+
+/// The negation of the sum of B.
+pub fn dual_farkas(store: &TermStore, summands: &[Summand]) -> Term {
+    sum_of(summands, false).negation().to_term(store)
+}
+
+/// An inequality between the sum of A and the negation of the sum of B.
+pub fn flexible(store: &TermStore, summands: &[Summand], Strength(factor): &Strength) -> Term {
+    let sum = sum_of(summands, true);
+    let total = sum.form.clone() + &sum_of(summands, false).form;
+    let gap = -total.constant();
+    if factor.is_one() {
+        return dual_farkas(store, summands);
+    }
+    if factor.is_zero() || gap.is_zero() {
+        return sum.to_term(store);
+    }
+    // By the gap there is room on both sides, so that strictness is not needed any more.
+    let mut form = sum.form;
+    form.add_constant(&(factor * &gap));
+    Inequality { form, is_strict: false }.to_term(store)
+}
+
+/// Whether the weighted sum of all is contradictory, as it has to be.
+pub fn is_refutation(summands: &[Summand]) -> bool {
+    let mut total = sum_of(summands, true);
+    total.add_scaled(&sum_of(summands, false), &Rational::ONE);
+    summands.iter().all(|summand| summand.weight.is_positive())
+        && total.form.is_constant()
+        && !total.holds_at(&Rational::ZERO)
+}
+
+/// The weighted sum of one side.
+fn sum_of(summands: &[Summand], in_a: bool) -> Inequality {
+    let mut sum = Inequality::default();
+    for summand in summands.iter().filter(|summand| summand.in_a == in_a) {
+        sum.add_scaled(&summand.inequality, &summand.weight);
+    }
+    sum
+}
+
+impl Inequality {
+    /// What a literal says: a comparison of numbers or its negation, or one of the two inequalities of an equation.
+    /// Nothing for other literals.
+    pub fn read(store: &TermStore, atom: Term, is_positive: bool, sign: Sign) -> Option<Self> {
+        let (op, &[left, right]) = store.view(atom) else { return None };
+        let sort = store.sort_of(left);
+        if !sort.is_arithmetic() {
+            return None;
+        }
+        let room =
+            |high: Term, low: Term| LinearPoly::from_term(store, high) - &LinearPoly::from_term(store, low);
+        let (form, is_strict) = match (op, is_positive, sign) {
+            (Op::Le, true, _) => (room(right, left), false),
+            (Op::Lt, true, _) => (room(right, left), true),
+            (Op::Le, false, _) => (room(left, right), true),
+            (Op::Lt, false, _) => (room(left, right), false),
+            (Op::Eq, true, Sign::Positive) => (room(left, right), false),
+            (Op::Eq, true, Sign::Negative) => (room(right, left), false),
+            _ => return None,
+        };
+        let mut inequality = Inequality { form: without_casts(store, &form), is_strict };
+        if sort == Sort::INT && is_strict {
+            inequality.form.add_constant(&-Rational::ONE);
+            inequality.is_strict = false;
+        }
+        Some(inequality)
+    }
+
+    /// Adds a multiple by a number that is not negative.
+    pub fn add_scaled(&mut self, other: &Inequality, weight: &Rational) {
+        self.form.add_scaled(&other.form, weight);
+        self.is_strict |= other.is_strict && !weight.is_zero();
+    }
+
+    /// What is true exactly where this is false.
+    pub fn negation(self) -> Self {
+        Inequality { form: -self.form, is_strict: !self.is_strict }
+    }
+
+    /// The inequality as a normal formula. Where all monomials are integers it is tightened.
+    pub fn to_term(&self, store: &TermStore) -> Term {
+        if self.form.is_constant() {
+            return store.bool(self.holds_at(&Rational::ZERO));
+        }
+        let (_, factor) = self.form.clone().factored();
+        let form = self.form.clone() * &factor.abs().recip();
+        let (form, sort) = with_casts(store, &form);
+        let form = form.to_term(store, sort);
+        let zero = LinearPoly::default().to_term(store, sort);
+        if self.is_strict { store.lt(zero, form) } else { store.le(zero, form) }
+    }
+
+    /// Whether it holds where the form without its constant has this value.
+    fn holds_at(&self, value: &Rational) -> bool {
+        let value = value + self.form.constant();
+        value.is_positive() || value.is_zero() && !self.is_strict
+    }
+}
+
+/// The polynomial with integers in the place of cast integers.
+pub(super) fn without_casts(store: &TermStore, poly: &LinearPoly) -> LinearPoly {
+    let bare = |term: Term| match store.view(term) {
+        (Op::ToReal, &[inner]) => inner,
+        _ => term,
+    };
+    if poly.terms().iter().all(|&(monomial, _)| bare(monomial) == monomial) {
+        return poly.clone();
+    }
+    let pairs = poly.terms().iter().map(|(monomial, coefficient)| (bare(*monomial), coefficient.clone()));
+    LinearPoly::from_pairs(pairs.collect(), poly.constant().clone())
+}
+
+/// The polynomial with casts where integers meet reals, and its sort.
+fn with_casts(store: &TermStore, poly: &LinearPoly) -> (LinearPoly, Sort) {
+    let is_int = |term: Term| store.sort_of(term) == Sort::INT;
+    if poly.terms().iter().all(|&(monomial, _)| is_int(monomial)) {
+        return (poly.clone(), Sort::INT);
+    }
+    let cast = |term: Term| if is_int(term) { store.to_real(term) } else { term };
+    let pairs = poly.terms().iter().map(|(monomial, coefficient)| (cast(*monomial), coefficient.clone()));
+    (LinearPoly::from_pairs(pairs.collect(), poly.constant().clone()), Sort::REAL)
+}

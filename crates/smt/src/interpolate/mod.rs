@@ -1,0 +1,406 @@
+//! Interpolants of every kind from one refutation.
+//!
+//! **What it computes.** Formulas were asserted in *parts* and found to be contradictory. For a *cut*, the parts of A
+//! against those of B, an interpolant `I` has
+//!
+//! - I1: A implies `I`,
+//! - I2: `I` contradicts B,
+//! - I3: every symbol of `I` occurs in A and in B.
+//!
+//! A *sequence* for parts `1, .., n` has an interpolant `I_i` for each prefix `1, .., i`, and a *tree* one for each subtree,
+//! where
+//!
+//! - I4: `I_{i-1}` and part `i` imply `I_i`; the interpolants of the children of a node and its part imply its own.
+//!
+//! **How.** A proof is frozen, so that any number of interpolants can be read off it, each in one pass:
+//!
+//! ```text
+//! colours     which side may speak of a term                              colour.rs
+//! pass        partial interpolants of clauses, by labels                  labelled.rs
+//! leaves      of theory lemmas                                            farkas.rs, decomposed.rs, divisibility.rs,
+//!                                                                         congruence.rs
+//! symbols     fresh symbols and gates become what they stand for
+//! form        simplification                                              simplify.rs
+//! check       I3 always; I1 and I2 in debug builds                        verify.rs
+//! ```
+//!
+//! **Where it ends.** A proof may have a literal that mixes symbols of both sides, such as an integer split on a form over
+//! both, or a proof step that has no interpolant of the kind wanted. Then the error says so, and [`fallback`] finds an
+//! interpolant without a proof.
+//!
+//! **Sequences and trees.** All cuts share proof, labelling and certificates, which move from B to A with the parts (S1
+//! of `labelled.rs`). This gives I4 for sequences with each labelling, and with Farkas sums, their duals, and any fixed
+//! strength. For trees it needs a labelling other than the dual one, for a shared pivot would be A's in two siblings at
+//! a time, and Farkas sums: the slack of duals would be counted once for each child. *Decomposed* interpolants `D` do not
+//! have the property, since the decomposition changes with the cut, but are implied to be better by Farkas' `F`, which
+//! have: `D_i` implies `F_i`. So from the first to the last
+//!
+//! ```text
+//! J_i  =  D_i if J_{i-1} and part i imply D_i, which the solver is asked, else F_i
+//! ```
+//!
+//! is a sequence: `J_{i-1}` implies `F_{i-1}`, which with part `i` implies `F_i`. The same works for trees, and from the last to
+//! the first for the duals, which are implied by dual Farkas interpolants.
+//!
+//! The colouring of congruence conflicts may choose other shared terms at each cut. Sequences and trees of proofs with
+//! such lemmas are therefore checked by the solver, and given only if I4 is found to hold.
+
+pub mod colour;
+pub mod congruence;
+pub mod decomposed;
+pub mod divisibility;
+pub mod fallback;
+pub mod farkas;
+mod labelled;
+pub mod simplify;
+pub mod verify;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Term, TermStore};
+
+use crate::proof::{Justification, Part, Proof, Rule, StepId};
+use crate::sat::Limits;
+use colour::{Colours, Origins, Vocabulary};
+use farkas::Strength;
+use labelled::Pass;
+use verify::{Verdict, implies};
+
+pub use labelled::Labelling;
+
+/// Conflicts that a check by the solver may take.
+const CHECK_CONFLICTS: u64 = 10_000;
+
+/// How arithmetic conflicts are interpolated.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Arithmetic {
+    /// The weighted sum of A.
+    #[default]
+    Farkas,
+    /// The negation of the weighted sum of B.
+    DualFarkas,
+    /// The sum of A, taken apart into a conjunction: the strongest.
+    Decomposed,
+    /// The negation of the sum of B, taken apart into a disjunction: the weakest.
+    DualDecomposed,
+    /// Between the sum of A and the negation of the sum of B.
+    Flexible(Strength),
+}
+
+/// How conflicts of equality are interpolated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Equality {
+    /// What A contributes.
+    #[default]
+    Strong,
+    /// The negation of what B contributes.
+    Weak,
+}
+
+/// How the interpolant is made smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Simplification {
+    /// By normalising it.
+    Normal,
+    /// By looking at its structure.
+    #[default]
+    Structural,
+    /// By asking the solver, too; the number bounds the conflicts of each query.
+    Solver(u64),
+}
+
+/// The choices of a query.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// What shared variables count for.
+    pub labelling: Labelling,
+    /// The procedure for arithmetic.
+    pub arithmetic: Arithmetic,
+    /// The procedure for equality.
+    pub equality: Equality,
+    /// What is done with the result.
+    pub simplification: Simplification,
+}
+
+/// Why there is no interpolant from the proof.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// Neither side has all symbols of this formula or term, on which the proof relies. [`fallback`] may help.
+    Mixed(Term),
+    /// The certificate of a step does not prove its clause, or does so in a way that has no interpolant.
+    Invalid(StepId),
+    /// The last step of the proof is not the empty clause.
+    NoRefutation,
+    /// A symbol that is not shared would be left in this formula.
+    Leak(Term),
+    /// The proof uses a part that was not given formulas or a place.
+    Unlisted(Part),
+    /// Interpolants of the chosen kind for the subtrees of a tree are no tree interpolants.
+    NoTreeProperty,
+    /// Every node but the last must come before its parent.
+    NotATree,
+    /// The interpolants are right one by one, but not known to be a sequence or tree at this position.
+    NotInductive(usize),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Mixed(_) => write!(f, "the proof uses a term that mixes symbols of both sides"),
+            Error::Invalid(StepId(step)) => write!(f, "step {step} of the proof has no interpolant"),
+            Error::NoRefutation => write!(f, "the proof does not end with the empty clause"),
+            Error::Leak(_) => write!(f, "the interpolant has a symbol that is not shared"),
+            Error::Unlisted(Part(part)) => write!(f, "part {part} of the proof is not listed"),
+            Error::NoTreeProperty => {
+                write!(f, "tree interpolants need the labelling of McMillan or Pudlak and Farkas sums of A")
+            }
+            Error::NotATree => write!(f, "a node of the tree comes after its parent"),
+            Error::NotInductive(position) => {
+                write!(f, "the interpolant at position {position} does not follow from those before")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// An interpolant, and how large it was before it was simplified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interpolant {
+    /// The formula, in normal form.
+    pub formula: Term,
+    /// The number of different subterms of what came out of the proof.
+    pub raw_size: usize,
+    /// The number of different subterms of the formula.
+    pub size: usize,
+}
+
+/// Reads interpolants off one proof.
+pub struct Interpolator<'a> {
+    store: &'a TermStore,
+    proof: &'a Proof,
+    /// The formulas of each part, as they were asserted or assumed.
+    parts: Vec<(Part, Vec<Term>)>,
+    options: Options,
+    vocabulary: Vocabulary,
+    origins: Origins,
+    /// Which steps the empty clause rests on.
+    is_needed: Vec<bool>,
+}
+
+impl<'a> Interpolator<'a> {
+    /// For a proof and the formulas of its parts, which have to include all that was asserted and assumed.
+    pub fn new(
+        store: &'a TermStore,
+        proof: &'a Proof,
+        parts: Vec<(Part, Vec<Term>)>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let mut vocabulary = Vocabulary::default();
+        for (part, formulas) in &parts {
+            vocabulary.add(store, *part, formulas);
+        }
+        let is_needed = needed_steps(proof)?;
+        let origins = Origins::new(proof.origins());
+        let interpolator = Interpolator { store, proof, parts, options, vocabulary, origins, is_needed };
+        let listed: Vec<Part> = interpolator.parts.iter().map(|&(part, _)| part).collect();
+        interpolator.check_listed(&listed)?;
+        Ok(interpolator)
+    }
+
+    /// The interpolant where the given parts are A and all others B.
+    pub fn binary(&self, in_a: &[Part]) -> Result<Interpolant, Error> {
+        self.at_cut(&in_a.iter().copied().collect(), &self.options.arithmetic)
+    }
+
+    /// The interpolants of the prefixes of the parts in this order, from the first part alone to all but the last.
+    pub fn sequence(&self, order: &[Part]) -> Result<Vec<Interpolant>, Error> {
+        self.check_listed(order)?;
+        let cuts: Vec<BTreeSet<Part>> =
+            (1..order.len()).map(|length| order[..length].iter().copied().collect()).collect();
+        let at_cuts = |arithmetic: &Arithmetic| -> Result<Vec<Interpolant>, Error> {
+            cuts.iter().map(|cut| self.at_cut(cut, arithmetic)).collect()
+        };
+        let mut interpolants = at_cuts(&self.options.arithmetic)?;
+        let follows = |before: Term, position: usize, after: Term| {
+            let premises: Vec<Term> = self.formulas(order[position]).chain([before]).collect();
+            self.follows(&premises, after)
+        };
+        match self.options.arithmetic {
+            Arithmetic::Decomposed => {
+                let safe = at_cuts(&Arithmetic::Farkas)?;
+                for at in 1..interpolants.len() {
+                    if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
+                        interpolants[at] = safe[at];
+                    }
+                }
+            }
+            Arithmetic::DualDecomposed => {
+                let safe = at_cuts(&Arithmetic::DualFarkas)?;
+                for at in (1..interpolants.len()).rev() {
+                    if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
+                        interpolants[at - 1] = safe[at - 1];
+                    }
+                }
+            }
+            _ => {}
+        }
+        if self.has_congruence() {
+            for at in 1..interpolants.len() {
+                if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
+                    return Err(Error::NotInductive(at));
+                }
+            }
+        }
+        Ok(interpolants)
+    }
+
+    /// The interpolants of the subtrees of a tree whose nodes are parts, each with the position of its parent. Children
+    /// come before their parents, and the root, whose interpolant is `false`, is the last.
+    pub fn tree(&self, nodes: &[(Part, usize)]) -> Result<Vec<Interpolant>, Error> {
+        let order: Vec<Part> = nodes.iter().map(|&(part, _)| part).collect();
+        self.check_listed(&order)?;
+        let is_decomposed = match self.options.arithmetic {
+            Arithmetic::Farkas => false,
+            Arithmetic::Decomposed => true,
+            _ => return Err(Error::NoTreeProperty),
+        };
+        let has_dual = self.options.labelling == Labelling::DualMcMillan
+            || self.options.equality == Equality::Weak && self.has_congruence();
+        if has_dual {
+            return Err(Error::NoTreeProperty);
+        }
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        let mut below: Vec<BTreeSet<Part>> = order.iter().map(|&part| BTreeSet::from([part])).collect();
+        for (at, &(_, parent)) in nodes.iter().enumerate().take(nodes.len().saturating_sub(1)) {
+            if parent <= at || parent >= nodes.len() {
+                return Err(Error::NotATree);
+            }
+            children[parent].push(at);
+            let subtree = below[at].clone();
+            below[parent].extend(subtree);
+        }
+        let mut interpolants: Vec<Interpolant> = Vec::with_capacity(nodes.len());
+        for (at, subtree) in below.iter().enumerate() {
+            let mut interpolant = self.at_cut(subtree, &self.options.arithmetic)?;
+            let premises = || {
+                let children = children[at].iter().map(|&child| interpolants[child].formula);
+                self.formulas(order[at]).chain(children).collect::<Vec<Term>>()
+            };
+            let is_leaf = children[at].is_empty();
+            if is_decomposed && !is_leaf && !self.follows(&premises(), interpolant.formula) {
+                interpolant = self.at_cut(subtree, &Arithmetic::Farkas)?;
+            }
+            if self.has_congruence() && !is_leaf && !self.follows(&premises(), interpolant.formula) {
+                return Err(Error::NotInductive(at));
+            }
+            interpolants.push(interpolant);
+        }
+        Ok(interpolants)
+    }
+
+    /// The interpolant at one cut.
+    fn at_cut(&self, in_a: &BTreeSet<Part>, arithmetic: &Arithmetic) -> Result<Interpolant, Error> {
+        let store = self.store;
+        let colours = || Colours::new(store, &self.vocabulary, &self.origins, in_a);
+        let mut pass = Pass {
+            store,
+            proof: self.proof,
+            labelling: self.options.labelling,
+            arithmetic,
+            equality: self.options.equality,
+            colours: colours(),
+        };
+        let raw = pass.run(&self.is_needed)?;
+        let raw = self.origins.expand(store, raw, &mut FxHashMap::default());
+        let interpolant = self.simplified(raw);
+        if !colours().of(interpolant.formula).is_shared() {
+            return Err(Error::Leak(interpolant.formula));
+        }
+        debug_assert!(self.separates(in_a, interpolant.formula), "{}", store.display(interpolant.formula));
+        Ok(interpolant)
+    }
+
+    fn simplified(&self, raw: Term) -> Interpolant {
+        let store = self.store;
+        let size = |term: Term| store.subterms(&[term]).len();
+        let formula = match self.options.simplification {
+            Simplification::Normal => store.normalize(raw),
+            Simplification::Structural => simplify::structural(store, raw).formula,
+            Simplification::Solver(conflicts) => {
+                let limits = Limits { conflicts: Some(conflicts), ..Limits::default() };
+                simplify::with_solver(store, raw, &limits).formula
+            }
+        };
+        Interpolant { formula, raw_size: size(raw), size: size(formula) }
+    }
+
+    /// Whether I1 and I2 are not found to be wrong.
+    fn separates(&self, in_a: &BTreeSet<Part>, interpolant: Term) -> bool {
+        let side = |is_a: bool| -> Vec<Term> {
+            let parts = self.parts.iter().filter(|(part, _)| in_a.contains(part) == is_a);
+            parts.flat_map(|(_, formulas)| formulas).copied().collect()
+        };
+        let verdict = verify::separates(self.store, &side(true), interpolant, &side(false), &check_limits());
+        verdict != Ok(Verdict::Fails)
+    }
+
+    /// Whether it is known that the premises imply the conclusion.
+    fn follows(&self, premises: &[Term], conclusion: Term) -> bool {
+        implies(self.store, premises, conclusion, &check_limits()) == Ok(Verdict::Holds)
+    }
+
+    fn formulas(&self, part: Part) -> impl Iterator<Item = Term> {
+        let parts = self.parts.iter().filter(move |(other, _)| *other == part);
+        parts.flat_map(|(_, formulas)| formulas).copied()
+    }
+
+    fn needed(&self) -> impl Iterator<Item = &'a Rule> {
+        let steps = std::iter::zip(self.proof.steps(), &self.is_needed);
+        steps.filter(|(_, is_needed)| **is_needed).map(|(step, _)| &step.rule)
+    }
+
+    /// Whether equality with functions takes part.
+    fn has_congruence(&self) -> bool {
+        self.needed().any(|rule| matches!(rule, Rule::Lemma(Justification::Congruence(_))))
+    }
+
+    fn check_listed(&self, listed: &[Part]) -> Result<(), Error> {
+        let listed: BTreeSet<Part> = listed.iter().copied().collect();
+        let used = self.needed().filter_map(|rule| match rule {
+            Rule::Assertion(part) | Rule::Assumption(part) => Some(*part),
+            _ => None,
+        });
+        match used.into_iter().find(|part| !listed.contains(part)) {
+            Some(part) => Err(Error::Unlisted(part)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_limits() -> Limits<'static> {
+    Limits { conflicts: Some(CHECK_CONFLICTS), ..Limits::default() }
+}
+
+/// The steps that the last one rests on. Each rests on earlier ones only.
+fn needed_steps(proof: &Proof) -> Result<Vec<bool>, Error> {
+    let steps = proof.steps();
+    let mut is_needed = vec![false; steps.len()];
+    let Some(last) = is_needed.last_mut() else { return Err(Error::NoRefutation) };
+    *last = true;
+    for (at, step) in steps.iter().enumerate().rev() {
+        let Rule::Resolution { first, others } = &step.rule else { continue };
+        if !is_needed[at] {
+            continue;
+        }
+        for id in others.iter().map(|(other, _)| other).chain([first]) {
+            if id.0 as usize >= at {
+                return Err(Error::Invalid(StepId(at as u32)));
+            }
+            is_needed[id.0 as usize] = true;
+        }
+    }
+    Ok(is_needed)
+}

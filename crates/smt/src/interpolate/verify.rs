@@ -1,0 +1,59 @@
+//! Whether a formula is an interpolant, by asking the solver.
+
+use shofar_logic::{Term, TermStore};
+
+use crate::purify::Unsupported;
+use crate::sat::{Limits, Outcome, Reason};
+use crate::solver::Solver;
+
+/// What the solver says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It is so.
+    Holds,
+    /// It is not so.
+    Fails,
+    /// The solver gave up.
+    Unknown(Reason),
+}
+
+/// Whether formulas imply another one.
+pub fn implies(
+    store: &TermStore,
+    premises: &[Term],
+    conclusion: Term,
+    limits: &Limits<'_>,
+) -> Result<Verdict, Unsupported> {
+    if conclusion == Term::TRUE {
+        return Ok(Verdict::Holds);
+    }
+    let mut solver = Solver::new(store);
+    for &premise in premises {
+        solver.assert(premise)?;
+    }
+    solver.assert(store.not(store.normalize(conclusion)))?;
+    Ok(match solver.check(&[], limits)? {
+        Outcome::Unsat => Verdict::Holds,
+        Outcome::Sat => Verdict::Fails,
+        Outcome::Unknown(reason) => Verdict::Unknown(reason),
+    })
+}
+
+/// Whether the formulas of A imply the formula and it contradicts those of B. Symbols are not looked at.
+pub fn separates(
+    store: &TermStore,
+    a: &[Term],
+    interpolant: Term,
+    b: &[Term],
+    limits: &Limits<'_>,
+) -> Result<Verdict, Unsupported> {
+    let follows = implies(store, a, interpolant, limits)?;
+    if follows == Verdict::Fails {
+        return Ok(follows);
+    }
+    let premises: Vec<Term> = b.iter().copied().chain([interpolant]).collect();
+    Ok(match implies(store, &premises, Term::FALSE, limits)? {
+        Verdict::Holds => follows,
+        other => other,
+    })
+}
