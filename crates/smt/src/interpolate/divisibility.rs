@@ -126,5 +126,6 @@ fn contains_integer(store: &TermStore, sum: Sum, is_local: &mut impl FnMut(Term)
     let distance = LinearPoly::from_pairs(shared, Rational::ZERO) * &scale;
     let distance = distance - &LinearPoly::from_constant(Rational::from(first.clone()));
     let rest = store.modulo(distance.to_term(store, Sort::INT), store.int(denominator));
-    Some(store.le(rest, store.int(last - first)))
+    let room = store.int(&last - &first);
+    Some(if first == last { store.eq(rest, room) } else { store.le(rest, room) })
 }
