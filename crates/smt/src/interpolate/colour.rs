@@ -67,17 +67,22 @@ impl Origins {
         Origins(pairs.iter().copied().collect())
     }
 
+    /// Whether the term is a fresh symbol.
+    pub fn contains(&self, term: Term) -> bool {
+        self.0.contains_key(&term)
+    }
+
     /// What the meaning of a term is made of: the origin of a fresh symbol, the arguments of others.
-    fn below<'s>(&'s self, store: &'s TermStore, term: &'s Term) -> &'s [Term] {
+    pub(super) fn below<'s>(&'s self, store: &'s TermStore, term: &'s Term) -> &'s [Term] {
         match self.0.get(term) {
             Some(origin) => std::slice::from_ref(origin),
             None => store.args(*term),
         }
     }
 
-    /// Visits the terms below that satisfy `is_open`, each after those below it.
+    /// Visits a term and what is below it. `settle` gets each term with those right below it, and returns whether it is
+    /// done with the term. If not, it is asked again after those below.
     fn visit(&self, store: &TermStore, root: Term, mut settle: impl FnMut(Term, &[Term]) -> bool) {
-        // `settle` is asked twice: it refuses as long as something below is open.
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             let below = self.below(store, &term);
@@ -100,7 +105,7 @@ impl Origins {
                 return false;
             };
             let image = match &images[..] {
-                [image] if self.0.contains_key(&term) => *image,
+                [image] if self.contains(term) => *image,
                 images if images == store.args(term) => term,
                 images => store.app(store.op(term), images).expect("origins have the sorts of their symbols"),
             };
@@ -150,7 +155,7 @@ impl<'p> Colours<'p> {
                     None => return false,
                 }
             }
-            if !origins.0.contains_key(&term) {
+            if !origins.contains(term) {
                 let parts = match store.op(term) {
                     Op::Var(_) => Some(vocabulary.vars.get(&term)),
                     Op::Apply(fun) => Some(vocabulary.funs.get(&fun)),

@@ -15,14 +15,14 @@
 //!
 //! where a factor holds if its two ends are equal. So a factor of A says what A contributes, on the condition that B
 //! contributes the equalities that A's instances of congruence need. If B says that the ends of the path differ, I(path)
-//! is the interpolant. If A does, only the part between the first and the last term that B knows, the *middle*, is
-//! B's business:
+//! is the interpolant. If A does, only the part from the first to the last segment of B, the *middle*, is B's business:
 //!
 //! ```text
 //! I(middle),  I(f) for f in B(rest),  and  (f holds for all f in B(rest)) => the ends of the middle differ
 //! ```
 //!
-//! where no middle means `false` at the end. The weak interpolant is the negation of what is found with A and B exchanged.
+//! where no middle means `false` at the end. (The largest part whose ends B may speak of would do as well, and gives
+//! stronger interpolants. They are further from being sequences, as they tell what A alone knows on the way.) The weak interpolant is the negation of what is found with A and B exchanged.
 //!
 //! Invariants:
 //! - F1: the ends of a segment may be spoken of by its side.
@@ -89,7 +89,7 @@ pub fn strong(
     graph.colour(&mut sides)?;
     let path = graph.path(conflict.ends, conflict.edges.len())?;
     graph.contribute();
-    Ok(graph.interpolant(&path, conflict.in_a, &mut sides))
+    Ok(graph.interpolant(&path, conflict.in_a))
 }
 
 /// The weak interpolant of a conflict.
@@ -383,21 +383,21 @@ impl<'s> Graph<'s> {
     }
 
     /// The interpolant for a path between terms that differ, according to A or to B.
-    fn interpolant(&self, path: &Path, in_a: bool, sides: &mut impl FnMut(Term) -> Sides) -> Term {
+    fn interpolant(&self, path: &Path, in_a: bool) -> Term {
         if !in_a {
             return self.of_path(path);
         }
-        let nodes = self.nodes(path);
-        let known: Vec<bool> = nodes.iter().map(|&node| sides(node).b).collect();
+        let is_of_b = |step: &Step| !self.segments[step.segment].in_a;
         let segments = |steps: &[Step]| steps.iter().map(|step| step.segment).collect::<Vec<_>>();
-        let first = known.iter().position(|&known| known);
-        let last = known.iter().rposition(|&known| known);
-        let (Some(first), Some(last)) = (first, last) else {
+        let (Some(first), Some(last)) =
+            (path.steps.iter().position(is_of_b), path.steps.iter().rposition(is_of_b))
+        else {
             return self.on_condition(&self.needs_of(&segments(&path.steps)), Term::FALSE);
         };
-        let middle = Path { start: nodes[first], steps: path.steps[first..last].to_vec() };
-        let rest = [&path.steps[..first], &path.steps[last..]].concat();
-        let differ = self.store.not(equal(self.store, nodes[first], nodes[last]));
+        let (nodes, end) = (self.nodes(path), last + 1);
+        let middle = Path { start: nodes[first], steps: path.steps[first..end].to_vec() };
+        let rest = [&path.steps[..first], &path.steps[end..]].concat();
+        let differ = self.store.not(equal(self.store, nodes[first], nodes[end]));
         let outside = self.on_condition(&self.needs_of(&segments(&rest)), differ);
         self.store.and2(self.of_path(&middle), outside)
     }

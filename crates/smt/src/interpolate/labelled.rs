@@ -1,8 +1,9 @@
 //! The labelled interpolation system: one pass over a refutation gives an interpolant.
 //!
-//! Every variable has a *label*, which says which side its occurrences count for: `a` if only A may speak of its formula,
-//! `b` if only B may, and for shared ones what the *labelling* says. Every clause `C` of the proof gets a partial
-//! interpolant `I`, over shared symbols, with
+//! Every variable has a *label*, which says which side its occurrences count for: `a` if only clauses of A have it, `b`
+//! if only those of B have, and for shared ones what the *labelling* says. A variable that only theory lemmas have is
+//! shared if both sides may speak of its formula, else it is of the one that may. Every clause `C` of the proof gets a
+//! partial interpolant `I`, over shared symbols, with
 //!
 //! ```text
 //! P1: A and not (literals of C with label a or ab)  implies  I
@@ -20,7 +21,7 @@
 //! ```
 //!
 //! A clause that is valid may be one of either side that may speak of all its literals: definitions of gates and fresh
-//! symbols, and splits. What is shared is B's, except with the dual labelling, for then its interpolant is trivial.
+//! symbols, and splits. It is A's if it was made for formulas of A only, and what cannot be told is B's, if B may.
 //!
 //! | labelling | shared variables | interpolants |
 //! |---|---|---|
@@ -37,7 +38,7 @@
 //! V. D'Silva, D. Kroening, M. Purandare, G. Weissenbacher, "Interpolant strength" (VMCAI 2010); theory lemmas as in
 //! K. L. McMillan, "An interpolating theorem prover" (TCS 2005).
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Term, TermStore};
 
 use super::colour::{Colours, Sides};
@@ -46,7 +47,7 @@ use super::divisibility::{Confined, divisibility};
 use super::farkas::{self, Inequality, Summand};
 use super::{Arithmetic, Equality, Error, decomposed};
 use crate::proof::{
-    CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Proof, Rule, Sign, Step, StepId,
+    CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
 use crate::sat::{Lit, Var};
 
@@ -78,12 +79,19 @@ pub(super) struct Pass<'p> {
     pub(super) arithmetic: &'p Arithmetic,
     pub(super) equality: Equality,
     pub(super) colours: Colours<'p>,
+    /// Which steps are looked at.
+    pub(super) is_needed: &'p [bool],
+    /// The parts that definitions and splits were made for, by steps.
+    pub(super) made_for: &'p [Box<[Part]>],
+    /// The sides whose clauses have each variable; filled by the pass.
+    pub(super) occurs: FxHashMap<Var, Sides>,
 }
 
 impl Pass<'_> {
-    /// The interpolant, which may mention fresh symbols. Only the steps that are needed are looked at.
-    pub(super) fn run(&mut self, is_needed: &[bool]) -> Result<Term, Error> {
-        let proof = self.proof;
+    /// The interpolant, which may mention fresh symbols.
+    pub(super) fn run(&mut self) -> Result<Term, Error> {
+        let (proof, is_needed) = (self.proof, self.is_needed);
+        self.find_occurrences()?;
         let mut partial: Vec<Term> = Vec::with_capacity(proof.steps().len());
         for (at, step) in proof.steps().iter().enumerate() {
             if !is_needed[at] {
@@ -92,11 +100,10 @@ impl Pass<'_> {
             }
             let id = StepId(at as u32);
             partial.push(match &step.rule {
-                Rule::Assertion(part) | Rule::Assumption(part) => {
-                    let in_a = self.colours.is_a(*part);
-                    self.leaf(&step.clause, in_a)?
-                }
-                Rule::Definition | Rule::Lemma(Justification::Split) => self.valid_clause(&step.clause)?,
+                Rule::Assertion(_)
+                | Rule::Assumption(_)
+                | Rule::Definition
+                | Rule::Lemma(Justification::Split) => self.leaf(at)?,
                 Rule::Lemma(Justification::Farkas(terms)) => self.farkas(id, step, terms)?,
                 Rule::Lemma(Justification::Integer(refutation)) => self.integer(id, step, refutation)?,
                 Rule::Lemma(Justification::Congruence(proof)) => self.congruence(id, step, proof)?,
@@ -109,9 +116,54 @@ impl Pass<'_> {
         }
     }
 
+    /// Finds out which sides have clauses with each variable.
+    fn find_occurrences(&mut self) -> Result<(), Error> {
+        for at in 0..self.proof.steps().len() {
+            if self.is_needed[at]
+                && let Some(in_a) = self.side_of_leaf(at)?
+            {
+                for lit in &self.proof.steps()[at].clause {
+                    let occurs = self.occurs.entry(lit.var()).or_insert(Sides { a: false, b: false });
+                    if in_a { occurs.a = true } else { occurs.b = true }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the clause of a step is one of A's; nothing if it is of no side.
+    fn side_of_leaf(&mut self, at: usize) -> Result<Option<bool>, Error> {
+        let step = &self.proof.steps()[at];
+        match step.rule {
+            Rule::Assertion(part) | Rule::Assumption(part) => Ok(Some(self.colours.is_a(part))),
+            Rule::Definition | Rule::Lemma(Justification::Split) => {
+                let mut fits = Sides { a: true, b: true };
+                for lit in &step.clause {
+                    let Sides { a, b } = self.colours.of(self.proof.formula(lit.var()));
+                    fits = Sides { a: fits.a && a, b: fits.b && b };
+                }
+                let made_for = &self.made_for[at];
+                let is_for_a = !made_for.is_empty() && made_for.iter().all(|&part| self.colours.is_a(part));
+                match fits {
+                    Sides { a: true, b } => Ok(Some(is_for_a || !b)),
+                    Sides { a: false, b: true } => Ok(Some(false)),
+                    Sides { a: false, b: false } => {
+                        let clause: Vec<Term> = step.clause.iter().map(|&lit| self.literal(lit)).collect();
+                        Err(Error::Mixed(self.store.or(&clause)))
+                    }
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn label(&mut self, var: Var) -> Result<Label, Error> {
         let formula = self.proof.formula(var);
-        match (self.colours.of(formula), self.labelling) {
+        let sides = match self.occurs.get(&var) {
+            Some(&sides) => sides,
+            None => self.colours.of(formula),
+        };
+        match (sides, self.labelling) {
             (Sides { a: true, b: false }, _) => Ok(Label::A),
             (Sides { a: false, b: true }, _) => Ok(Label::B),
             (Sides { a: false, b: false }, _) => Err(Error::Mixed(formula)),
@@ -132,32 +184,16 @@ impl Pass<'_> {
     }
 
     /// A clause of one side.
-    fn leaf(&mut self, clause: &[Lit], in_a: bool) -> Result<Term, Error> {
+    fn leaf(&mut self, at: usize) -> Result<Term, Error> {
+        let in_a = self.side_of_leaf(at)?.ok_or(Error::Invalid(StepId(at as u32)))?;
         let wanted = if in_a { Label::B } else { Label::A };
         let mut parts = Vec::new();
-        for &lit in clause {
+        for &lit in &self.proof.steps()[at].clause {
             if self.label(lit.var())? == wanted {
                 parts.push(self.literal(if in_a { lit } else { !lit }));
             }
         }
         Ok(junction(self.store, if in_a { Op::Or } else { Op::And }, parts))
-    }
-
-    /// A clause that holds in any case.
-    fn valid_clause(&mut self, clause: &[Lit]) -> Result<Term, Error> {
-        let (mut fits_a, mut fits_b) = (true, true);
-        for lit in clause {
-            let Sides { a, b } = self.colours.of(self.proof.formula(lit.var()));
-            (fits_a, fits_b) = (fits_a && a, fits_b && b);
-        }
-        match (fits_a, fits_b) {
-            (true, true) => self.leaf(clause, self.labelling == Labelling::DualMcMillan),
-            (in_a, true) | (in_a @ true, _) => self.leaf(clause, in_a),
-            (false, false) => {
-                let clause: Vec<Term> = clause.iter().map(|&lit| self.literal(lit)).collect();
-                Err(Error::Mixed(self.store.or(&clause)))
-            }
-        }
     }
 
     fn farkas(&mut self, id: StepId, step: &Step, terms: &[FarkasTerm]) -> Result<Term, Error> {

@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! colours     which side may speak of a term                              colour.rs
-//! pass        partial interpolants of clauses, by labels                  labelled.rs
+//! pass        partial interpolants of clauses, by labels                  labelled.rs, occurrence.rs
 //! leaves      of theory lemmas                                            farkas.rs, decomposed.rs, divisibility.rs,
 //!                                                                         congruence.rs
 //! symbols     fresh symbols and gates become what they stand for
@@ -52,6 +52,7 @@ pub mod divisibility;
 pub mod fallback;
 pub mod farkas;
 mod labelled;
+mod occurrence;
 pub mod simplify;
 pub mod verify;
 
@@ -188,6 +189,8 @@ pub struct Interpolator<'a> {
     origins: Origins,
     /// Which steps the empty clause rests on.
     is_needed: Vec<bool>,
+    /// The parts that definitions and splits were made for, by steps.
+    made_for: Vec<Box<[Part]>>,
 }
 
 impl<'a> Interpolator<'a> {
@@ -204,7 +207,9 @@ impl<'a> Interpolator<'a> {
         }
         let is_needed = needed_steps(proof)?;
         let origins = Origins::new(proof.origins());
-        let interpolator = Interpolator { store, proof, parts, options, vocabulary, origins, is_needed };
+        let made_for = occurrence::made_for(store, proof, &origins, &is_needed);
+        let interpolator =
+            Interpolator { store, proof, parts, options, vocabulary, origins, is_needed, made_for };
         let listed: Vec<Part> = interpolator.parts.iter().map(|&(part, _)| part).collect();
         interpolator.check_listed(&listed)?;
         Ok(interpolator)
@@ -312,8 +317,11 @@ impl<'a> Interpolator<'a> {
             arithmetic,
             equality: self.options.equality,
             colours: colours(),
+            is_needed: &self.is_needed,
+            made_for: &self.made_for,
+            occurs: FxHashMap::default(),
         };
-        let raw = pass.run(&self.is_needed)?;
+        let raw = pass.run()?;
         let raw = self.origins.expand(store, raw, &mut FxHashMap::default());
         let interpolant = self.simplified(raw);
         if !colours().of(interpolant.formula).is_shared() {

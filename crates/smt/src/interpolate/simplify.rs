@@ -72,7 +72,7 @@ pub fn with_solver(store: &TermStore, formula: Term, limits: &Limits<'_>) -> Sim
             members.insert(position, member);
         }
     }
-    simplified(store, formula, polarity(store.and(&members)))
+    simplified(store, formula, junction_of(store, kind, members.into_iter().map(polarity)))
 }
 
 fn simplified(store: &TermStore, original: Term, formula: Term) -> Simplified {
@@ -93,7 +93,11 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
     cube::simplify(store, &mut literals);
     let others: Vec<Term> =
         others.into_iter().map(|member| assign(store, member, &literals, budget)).collect();
-    polarity(store.and_of(literals.into_iter().chain(others)))
+    junction_of(store, kind, literals.into_iter().chain(others).map(polarity))
+}
+
+fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>) -> Term {
+    if kind == Op::And { store.and_of(members) } else { store.or_of(members) }
 }
 
 /// The formula with truth values for the atoms that literals settle.

@@ -1,0 +1,829 @@
+//! Interpolants from whole refutations: propositional ones by a small prover, conflicts of the congruence kernel, and
+//! worked examples with proofs written by hand. Every interpolant is checked for all that it has to satisfy.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
+use shofar_smt::interpolate::fallback::{self, Failure};
+use shofar_smt::interpolate::farkas::Strength;
+use shofar_smt::interpolate::simplify;
+use shofar_smt::interpolate::verify::{Verdict, implies, separates};
+use shofar_smt::interpolate::{
+    Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options, Simplification,
+};
+use shofar_smt::proof::{
+    CongruenceEdge, CongruenceProof, FarkasTerm, IntegerRefutation, IntegerTerm, Justification, Part, Proof,
+    Rule, Sign, Step, StepId,
+};
+use shofar_smt::sat::{Limits, Lit, Outcome, Var};
+use shofar_smt::solver::Solver;
+use shofar_smt::theory::euf::{EGraph, Node, ProofWhy, Reason, Symbol};
+
+const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labelling::DualMcMillan];
+
+/// Xorshift, so that proofs are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
+    implies(store, premises, conclusion, &Limits::default()) == Ok(Verdict::Holds)
+}
+
+/// Formulas in parts `0, 1, ..`, with a refutation.
+struct Refuted {
+    parts: Vec<Vec<Term>>,
+    proof: Proof,
+}
+
+impl Refuted {
+    fn interpolator<'a>(&'a self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
+        let parts =
+            self.parts.iter().enumerate().map(|(part, formulas)| (Part(part as u32), formulas.clone()));
+        Interpolator::new(store, &self.proof, parts.collect(), options).unwrap()
+    }
+
+    fn formulas(&self, wanted: impl Fn(usize) -> bool) -> Vec<Term> {
+        (0..self.parts.len()).filter(|&part| wanted(part)).flat_map(|part| self.parts[part].clone()).collect()
+    }
+
+    fn order(&self) -> Vec<Part> {
+        (0..self.parts.len() as u32).map(Part).collect()
+    }
+
+    /// Checks the three conditions of an interpolant.
+    fn check(&self, store: &TermStore, in_a: impl Fn(usize) -> bool, formula: Term) {
+        let (a, b) = (self.formulas(&in_a), self.formulas(|part| !in_a(part)));
+        let shown = store.display(formula);
+        assert_eq!(separates(store, &a, formula, &b, &Limits::default()), Ok(Verdict::Holds), "{shown}");
+        let symbols = store.symbols(&[formula]);
+        for side in [a, b] {
+            let known = store.symbols(&side);
+            assert!(symbols.vars.iter().all(|var| known.vars.contains(var)), "{shown}");
+            assert!(symbols.funs.iter().all(|fun| known.funs.contains(fun)), "{shown}");
+        }
+    }
+
+    fn check_sequence(&self, store: &TermStore, sequence: &[Interpolant]) {
+        assert_eq!(sequence.len() + 1, self.parts.len());
+        let mut before = Term::TRUE;
+        for (at, interpolant) in sequence.iter().enumerate() {
+            self.check(store, |part| part <= at, interpolant.formula);
+            let premises = [&self.parts[at][..], &[before]].concat();
+            assert!(holds(store, &premises, interpolant.formula), "not a sequence at {at}");
+            before = interpolant.formula;
+        }
+    }
+
+    fn check_tree(&self, store: &TermStore, nodes: &[(Part, usize)], tree: &[Interpolant]) {
+        assert_eq!(tree.last().map(|root| root.formula), Some(Term::FALSE));
+        for (at, interpolant) in tree.iter().enumerate() {
+            let children = (0..at).filter(|&child| nodes[child].1 == at);
+            let mut premises: Vec<Term> = children.map(|child| tree[child].formula).collect();
+            premises.extend(&self.parts[nodes[at].0.0 as usize]);
+            assert!(holds(store, &premises, interpolant.formula), "not a tree at {at}");
+        }
+    }
+}
+
+/// A random tree over all parts: each has a later one as its parent.
+fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
+    let parent = |at: usize, random: &mut Random| at + 1 + random.below((parts - at - 1).max(1));
+    (0..parts).map(|at| (Part(at as u32), parent(at, random))).collect()
+}
+
+// ---- propositional refutations ---------------------------------------------------------------------------
+
+/// Refutes clauses by splitting on variables: a tree of resolutions, some of which are put into chains.
+struct Prover<'r> {
+    random: &'r mut Random,
+    steps: Vec<Step>,
+    leaves: usize,
+    assignment: Vec<Option<bool>>,
+}
+
+impl Prover<'_> {
+    /// The step with a clause that the assignment makes false; nothing if the assignment satisfies all clauses.
+    fn refute(&mut self) -> Option<usize> {
+        let is_false = |lit: &Lit| self.assignment[lit.var().index()] == Some(!lit.is_positive());
+        if let Some(at) = (0..self.leaves).find(|&at| self.steps[at].clause.iter().all(is_false)) {
+            return Some(at);
+        }
+        let open: Vec<usize> =
+            (0..self.assignment.len()).filter(|&var| self.assignment[var].is_none()).collect();
+        let var = Var::from_index(*open.get(self.random.below(open.len().max(1)))?);
+        let mut halves = Vec::new();
+        for value in [true, false] {
+            self.assignment[var.index()] = Some(value);
+            let half = self.refute()?;
+            self.assignment[var.index()] = None;
+            if !self.steps[half].clause.contains(&var.lit(!value)) {
+                return Some(half);
+            }
+            halves.push(half);
+        }
+        if self.random.below(2) == 0 {
+            halves.reverse();
+        }
+        let [left, right] = halves[..] else { unreachable!("there are two values") };
+        let clause = self.steps[left].clause.iter().chain(&*self.steps[right].clause);
+        let clause: BTreeSet<Lit> = clause.copied().filter(|lit| lit.var() != var).collect();
+        let last = (StepId(right as u32), var);
+        let rule = match &self.steps[left].rule {
+            Rule::Resolution { first, others } if self.random.below(2) == 0 => {
+                Rule::Resolution { first: *first, others: others.iter().copied().chain([last]).collect() }
+            }
+            _ => Rule::Resolution { first: StepId(left as u32), others: Box::new([last]) },
+        };
+        self.steps.push(Step { clause: clause.into_iter().collect(), rule });
+        Some(self.steps.len() - 1)
+    }
+}
+
+/// Random clauses in parts, if they are contradictory.
+fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
+    let vars = 3 + random.below(3);
+    let formulas: Vec<Term> =
+        (0..vars).map(|var| store.var(store.symbol(&format!("p{var}")), Sort::BOOL)).collect();
+    let mut steps = Vec::new();
+    let mut clauses: Vec<Vec<Term>> = vec![Vec::new(); parts];
+    for _ in 0..vars * 4 {
+        let part = random.below(parts);
+        let lits: BTreeSet<Var> =
+            (0..1 + random.below(3)).map(|_| Var::from_index(random.below(vars))).collect();
+        let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.below(2) == 0)).collect();
+        let literal = |lit: &Lit| {
+            let formula = formulas[lit.var().index()];
+            if lit.is_positive() { formula } else { store.not(formula) }
+        };
+        clauses[part].push(store.or_of(clause.iter().map(literal)));
+        steps.push(Step { clause, rule: Rule::Assertion(Part(part as u32)) });
+    }
+    let leaves = steps.len();
+    let mut prover = Prover { random, steps, leaves, assignment: vec![None; vars] };
+    let last = prover.refute()?;
+    let mut steps = prover.steps;
+    steps.truncate(last + 1);
+    Some(Refuted { parts: clauses, proof: Proof::new(steps, formulas, Vec::new()) })
+}
+
+#[test]
+fn propositional_refutations_have_interpolants_of_all_kinds() {
+    let (mut refuted_count, mut different) = (0, 0);
+    for seed in 1..4000 {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let parts = 2 + random.below(4);
+        let Some(refuted) = random_clauses(&store, &mut random, parts) else { continue };
+        refuted_count += 1;
+        let in_a: Vec<bool> = (0..parts).map(|_| random.below(2) == 0).collect();
+        let parts_of_a: Vec<Part> =
+            refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
+        let shape = random_tree(&mut random, parts);
+        let mut by_strength = Vec::new();
+        for labelling in LABELLINGS {
+            let options = Options { labelling, ..Options::default() };
+            let interpolator = refuted.interpolator(&store, options);
+            let interpolant = interpolator.binary(&parts_of_a).unwrap();
+            refuted.check(&store, |part| in_a[part], interpolant.formula);
+            by_strength.push(interpolant.formula);
+            refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+            match interpolator.tree(&shape) {
+                Ok(tree) => refuted.check_tree(&store, &shape, &tree),
+                Err(error) => {
+                    assert_eq!((error, labelling), (Error::NoTreeProperty, Labelling::DualMcMillan))
+                }
+            }
+        }
+        assert!(by_strength.windows(2).all(|pair| holds(&store, &pair[..1], pair[1])));
+        different += usize::from(by_strength[0] != by_strength[2]);
+    }
+    assert!(
+        refuted_count > 1000 && different > 200,
+        "{refuted_count} refutations, {different} with a choice"
+    );
+}
+
+/// In clauses for which the dual labelling would give interpolants of the two leaves that are true together.
+#[test]
+fn a_tree_with_an_empty_root() {
+    let store = TermStore::new();
+    let [p, q, r, s] = ["p", "q", "r", "s"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+    let [vp, vq, vr, vs] = [0, 1, 2, 3].map(Var::from_index);
+    let clauses: [(&[Lit], u32); 5] = [
+        (&[vp.positive()], 0),
+        (&[vq.positive(), vp.negative()], 0),
+        (&[vr.positive(), vs.negative()], 0),
+        (&[vs.positive(), vq.negative()], 1),
+        (&[vs.negative(), vr.negative(), vp.negative()], 1),
+    ];
+    let mut steps: Vec<Step> = clauses
+        .iter()
+        .map(|&(clause, part)| Step { clause: clause.into(), rule: Rule::Assertion(Part(part)) })
+        .collect();
+    let others = [(2, vr), (3, vs), (1, vq), (0, vp)].map(|(step, pivot)| (StepId(step), pivot));
+    let rule = Rule::Resolution { first: StepId(4), others: Box::new(others) };
+    steps.push(Step { clause: Box::new([]), rule });
+    let not = |term| store.not(term);
+    let left = vec![p, store.or2(q, not(p)), store.or2(r, not(s))];
+    let right = vec![store.or2(s, not(q)), store.or_of([not(s), not(r), not(p)])];
+    let proof = Proof::new(steps, vec![p, q, r, s], Vec::new());
+    let refuted = Refuted { parts: vec![left, right, Vec::new()], proof };
+    let shape = [(Part(0), 2), (Part(1), 2), (Part(2), 2)];
+    for labelling in [Labelling::McMillan, Labelling::Pudlak] {
+        let interpolator = refuted.interpolator(&store, Options { labelling, ..Options::default() });
+        refuted.check_tree(&store, &shape, &interpolator.tree(&shape).unwrap());
+    }
+    let dual = Options { labelling: Labelling::DualMcMillan, ..Options::default() };
+    assert_eq!(refuted.interpolator(&store, dual).tree(&shape), Err(Error::NoTreeProperty));
+    let interpolator = refuted.interpolator(&store, Options::default());
+    assert_eq!(interpolator.tree(&[(Part(0), 1), (Part(1), 1), (Part(2), 2)]), Err(Error::NotATree));
+    assert_eq!(interpolator.sequence(&[Part(0)]), Err(Error::Unlisted(Part(1))));
+}
+
+// ---- refutations of literals -----------------------------------------------------------------------------
+
+/// Literals of parts that contradict each other by one lemma.
+fn refute_literals(
+    store: &TermStore,
+    literals: &[(Term, usize)],
+    parts: usize,
+    origins: Vec<(Term, Term)>,
+    lemma: impl FnOnce(&[Lit]) -> (Vec<usize>, Justification),
+) -> Refuted {
+    let mut formulas: Vec<Term> = Vec::new();
+    let mut lits: Vec<Lit> = Vec::new();
+    for &(literal, _) in literals {
+        let (atom, is_positive) = match store.view(literal) {
+            (Op::Not, &[atom]) => (atom, false),
+            _ => (literal, true),
+        };
+        let index = formulas.iter().position(|&other| other == atom).unwrap_or_else(|| {
+            formulas.push(atom);
+            formulas.len() - 1
+        });
+        lits.push(Var::from_index(index).lit(is_positive));
+    }
+    let mut steps: Vec<Step> = std::iter::zip(&lits, literals)
+        .map(|(&lit, &(_, part))| Step { clause: Box::new([lit]), rule: Rule::Assumption(Part(part as u32)) })
+        .collect();
+    let (used, justification) = lemma(&lits);
+    let clause: BTreeSet<Lit> = used.iter().map(|&at| !lits[at]).collect();
+    let others = clause.iter().map(|&lit| {
+        let unit = used.iter().find(|&&at| lits[at] == !lit).unwrap();
+        (StepId(*unit as u32), lit.var())
+    });
+    let others: Box<[(StepId, Var)]> = others.collect();
+    let first = StepId(steps.len() as u32);
+    steps.push(Step { clause: clause.into_iter().collect(), rule: Rule::Lemma(justification) });
+    steps.push(Step { clause: Box::new([]), rule: Rule::Resolution { first, others } });
+    let in_part =
+        |part: usize| literals.iter().filter(move |literal| literal.1 == part).map(|literal| literal.0);
+    let parts = (0..parts).map(|part| in_part(part).collect()).collect();
+    Refuted { parts, proof: Proof::new(steps, formulas, origins) }
+}
+
+/// Literals that contradict each other by a weighted sum.
+fn refute_sum(
+    store: &TermStore,
+    literals: &[(Term, usize, i64, Sign)],
+    parts: usize,
+    origins: Vec<(Term, Term)>,
+) -> Refuted {
+    let plain: Vec<(Term, usize)> = literals.iter().map(|&(literal, part, ..)| (literal, part)).collect();
+    refute_literals(store, &plain, parts, origins, |lits| {
+        let terms = std::iter::zip(lits, literals).map(|(&lit, &(_, _, coefficient, sign))| FarkasTerm {
+            lit,
+            sign,
+            coefficient: Rational::from(Integer::from(coefficient)),
+        });
+        ((0..literals.len()).collect(), Justification::Farkas(terms.collect()))
+    })
+}
+
+#[test]
+fn a_sequence_of_equations_and_a_tree_of_bounds() {
+    let store = TermStore::new();
+    let [x0, x1, y] = ["x0", "x1", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+    let int = |value: i64| store.int(value);
+    let next = store.eq(x1, store.add(&[x0, int(1)]));
+    // The first monomial of the normal form decides which half is which.
+    let leads_with_x1 = x1 < x0;
+    let half = if leads_with_x1 { Sign::Negative } else { Sign::Positive };
+    let refuted = refute_sum(
+        &store,
+        &[
+            (store.eq(x0, int(0)), 0, 1, Sign::Negative),
+            (next, 1, 1, half),
+            (store.ge(x1, int(2)), 2, 1, Sign::Positive),
+        ],
+        3,
+        Vec::new(),
+    );
+    let sequence = refuted.interpolator(&store, Options::default()).sequence(&refuted.order()).unwrap();
+    refuted.check_sequence(&store, &sequence);
+    let expected = [store.le(x0, int(0)), store.le(x1, int(1))];
+    assert_eq!([sequence[0].formula, sequence[1].formula], expected);
+
+    let refuted = refute_sum(
+        &store,
+        &[
+            (store.ge(x0, int(1)), 0, 1, Sign::Positive),
+            (store.ge(y, int(1)), 1, 1, Sign::Positive),
+            (store.le(store.add(&[x0, y]), int(1)), 2, 1, Sign::Positive),
+        ],
+        3,
+        Vec::new(),
+    );
+    let shape = [(Part(0), 2), (Part(1), 2), (Part(2), 2)];
+    for arithmetic in [Arithmetic::Farkas, Arithmetic::Decomposed] {
+        let tree =
+            refuted.interpolator(&store, Options { arithmetic, ..Options::default() }).tree(&shape).unwrap();
+        refuted.check_tree(&store, &shape, &tree);
+        assert_eq!([tree[0].formula, tree[1].formula], [store.ge(x0, int(1)), store.ge(y, int(1))]);
+    }
+    let half = Strength::new(Rational::new(1.into(), 2.into())).unwrap();
+    for arithmetic in [Arithmetic::DualFarkas, Arithmetic::Flexible(half), Arithmetic::DualDecomposed] {
+        let interpolator = refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
+        assert_eq!(interpolator.tree(&shape), Err(Error::NoTreeProperty));
+        refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+    }
+    assert_eq!(Strength::new(Rational::from(Integer::from(2))), None);
+}
+
+/// Decomposed interpolants of the two cuts are no sequence; what is given is one.
+#[test]
+fn sequences_of_decomposed_interpolants_are_repaired() {
+    let store = TermStore::new();
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let symbols = names.map(|name| store.var(store.symbol(name), Sort::REAL));
+    let row = |factors: [i64; 7], bound: i64| {
+        let terms = std::iter::zip(factors, symbols)
+            .map(|(factor, var)| store.mul_const(&Rational::from(Integer::from(factor)), var));
+        store.le(store.add(&terms.collect::<Vec<_>>()), store.real(Rational::from(Integer::from(bound))))
+    };
+    let rows = [
+        (row([1, 0, 1, 0, -1, 0, 0], 0), 0),
+        (row([-1, -1, -1, 0, -1, 0, 1], 0), 0),
+        (row([1, 0, 0, -1, 0, 0, 0], 0), 0),
+        (row([-1, 0, -1, -1, 0, -1, 0], 0), 0),
+        (row([0, 0, 0, 1, -1, -1, 0], 0), 1),
+        (row([0, 1, 1, 0, 0, 0, -1], 0), 1),
+        (row([0, 0, 0, 1, 3, 2, 0], -1), 2),
+    ];
+    let literals: Vec<_> = rows.iter().map(|&(literal, part)| (literal, part, 1, Sign::Positive)).collect();
+    for (arithmetic, safe) in
+        [(Arithmetic::Decomposed, Arithmetic::Farkas), (Arithmetic::DualDecomposed, Arithmetic::DualFarkas)]
+    {
+        let refuted = refute_sum(&store, &literals, 3, Vec::new());
+        let with = |arithmetic| refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
+        let sequence = with(arithmetic.clone()).sequence(&refuted.order()).unwrap();
+        refuted.check_sequence(&store, &sequence);
+        if arithmetic == Arithmetic::Decomposed {
+            let early = with(arithmetic).binary(&[Part(0)]).unwrap();
+            let late = with(safe).binary(&[Part(0), Part(1)]).unwrap();
+            assert_eq!(sequence, [early, late]);
+        }
+    }
+}
+
+#[test]
+fn fresh_symbols_do_not_leak() {
+    let store = TermStore::new();
+    let x = store.var(store.symbol("x"), Sort::INT);
+    let q = store.var(store.fresh_symbol("div"), Sort::INT);
+    let rest = store.sub(x, store.mul_const(&Rational::from(Integer::from(10)), q));
+    let quotient = store.app(Op::IntDiv, &[x, store.int(10)]).unwrap();
+    let literals = [
+        (store.lt(rest, store.int(5)), 0, 1, Sign::Positive),
+        (store.gt(rest, store.int(6)), 1, 1, Sign::Positive),
+    ];
+    let mut refuted = refute_sum(&store, &literals, 2, vec![(q, quotient)]);
+    let modulo = store.modulo(x, store.int(10));
+    refuted.parts = vec![vec![store.lt(modulo, store.int(5))], vec![store.gt(modulo, store.int(6))]];
+    let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+    refuted.check(&store, |part| part == 0, interpolant.formula);
+}
+
+#[test]
+fn parity_from_a_proof() {
+    let store = TermStore::new();
+    let [x, y, z] = ["x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
+    let twice = |var: Term| store.mul_const(&Rational::from(Integer::from(2)), var);
+    let literals = [
+        (store.le(z, twice(x)), 0),
+        (store.ge(z, twice(x)), 0),
+        (store.eq(z, store.add(&[twice(y), store.int(1)])), 1),
+    ];
+    // The form of the lower bound decides the sign of the multiplier.
+    let sign = |literal: Term| {
+        let atom = if store.op(literal) == Op::Not { store.args(literal)[0] } else { literal };
+        let poly = shofar_logic::LinearPoly::from_term(&store, store.args(atom)[0]);
+        poly.coefficient(z)
+    };
+    let refuted = refute_literals(&store, &literals, 2, Vec::new(), |lits| {
+        let half = Rational::new(1.into(), 2.into());
+        let is_lower = |at: usize| !lits[at].is_positive();
+        let (lower, upper) = if is_lower(0) { (lits[0], lits[1]) } else { (lits[1], lits[0]) };
+        let terms = [
+            IntegerTerm { multiplier: &half * &sign(literals[0].0), lower, upper },
+            IntegerTerm { multiplier: -(&half * &sign(literals[2].0)), lower: lits[2], upper: lits[2] },
+        ];
+        (vec![0, 1, 2], Justification::Integer(IntegerRefutation { terms: Box::new(terms) }))
+    });
+    let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+    refuted.check(&store, |part| part == 0, interpolant.formula);
+    assert_eq!(interpolant.formula, store.eq(store.modulo(z, store.int(2)), store.int(0)));
+}
+
+#[test]
+fn invalid_certificates_and_mixed_literals_are_errors() {
+    let store = TermStore::new();
+    let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::REAL));
+    let zero = store.real(Rational::ZERO);
+    let literals = [(store.gt(x, zero), 0, 1, Sign::Positive), (store.gt(y, zero), 1, 1, Sign::Positive)];
+    let refuted = refute_sum(&store, &literals, 2, Vec::new());
+    let found = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]);
+    assert_eq!(found, Err(Error::Invalid(StepId(2))));
+
+    // A split on a form over both sides.
+    let mixed = store.le(store.add(&[x, y]), zero);
+    let var = Var::from_index(0);
+    let unit = |lit: Lit, rule: Rule| Step { clause: Box::new([lit]), rule };
+    let split = Rule::Lemma(Justification::Split);
+    let rule = Rule::Resolution { first: StepId(0), others: Box::new([(StepId(1), var)]) };
+    let steps = vec![
+        unit(var.positive(), split.clone()),
+        unit(var.negative(), split),
+        Step { clause: Box::new([]), rule },
+    ];
+    let proof = Proof::new(steps, vec![mixed], Vec::new());
+    let parts = vec![(Part(0), vec![store.gt(x, zero)]), (Part(1), vec![store.gt(y, zero)])];
+    let interpolator = Interpolator::new(&store, &proof, parts, Options::default()).unwrap();
+    assert_eq!(interpolator.binary(&[Part(0)]), Err(Error::Mixed(mixed)));
+    let empty = Proof::new(Vec::new(), Vec::new(), Vec::new());
+    let made = Interpolator::new(&store, &empty, Vec::new(), Options::default());
+    assert_eq!(made.err(), Some(Error::NoRefutation));
+}
+
+// ---- equality --------------------------------------------------------------------------------------------
+
+/// Terms of one declared sort, over constants and two functions, and a predicate.
+struct Language<'a> {
+    store: &'a TermStore,
+    sort: Sort,
+    constants: usize,
+}
+
+impl<'a> Language<'a> {
+    fn new(store: &'a TermStore, constants: usize) -> Self {
+        let sort = store.sort(SortKind::Uninterpreted(store.symbol("U"), Box::new([])));
+        Language { store, sort, constants }
+    }
+
+    fn apply(&self, name: &str, args: &[Term], range: Sort) -> Term {
+        let domain = vec![self.sort; args.len()];
+        self.store.apply(self.store.fun(self.store.symbol(name), &domain, range), args).unwrap()
+    }
+
+    fn term(&self, random: &mut Random, depth: usize) -> Term {
+        match if depth == 0 { 0 } else { random.below(4) } {
+            0 | 1 => self.apply(&format!("c{}", random.below(self.constants)), &[], self.sort),
+            2 => self.apply("f", &[self.term(random, depth - 1)], self.sort),
+            _ => {
+                let args = [self.term(random, depth - 1), self.term(random, depth - 1)];
+                self.apply("g", &args, self.sort)
+            }
+        }
+    }
+
+    fn literal(&self, random: &mut Random) -> Term {
+        let store = self.store;
+        match random.below(12) {
+            0 => self.apply("p", &[self.term(random, 2)], Sort::BOOL),
+            1 => store.not(self.apply("p", &[self.term(random, 2)], Sort::BOOL)),
+            2 | 3 => store.not(store.eq(self.term(random, 2), self.term(random, 2))),
+            _ => store.eq(self.term(random, 2), self.term(random, 2)),
+        }
+    }
+}
+
+/// The congruence kernel, with terms as nodes.
+#[derive(Default)]
+struct Kernel {
+    graph: EGraph,
+    nodes: FxHashMap<Term, Node>,
+    terms: FxHashMap<Node, Term>,
+    symbols: FxHashMap<Op, Symbol>,
+}
+
+impl Kernel {
+    fn node(&mut self, store: &TermStore, root: Term) -> Node {
+        for term in store.subterms(&[root]) {
+            if self.nodes.contains_key(&term) {
+                continue;
+            }
+            let (op, args) = store.view(term);
+            let node = match op {
+                Op::True => Node::TRUE,
+                Op::False => Node::FALSE,
+                _ => {
+                    let fresh = Symbol(self.symbols.len() as u32);
+                    let symbol = *self.symbols.entry(op).or_insert(fresh);
+                    let args: Vec<Node> = args.iter().map(|arg| self.nodes[arg]).collect();
+                    self.graph.new_node(symbol, &args)
+                }
+            };
+            self.nodes.insert(term, node);
+            self.terms.insert(node, term);
+        }
+        self.nodes[&root]
+    }
+}
+
+/// The two sides of a literal, and whether they are equal.
+fn sides(store: &TermStore, literal: Term) -> (Term, Term, bool) {
+    match store.view(literal) {
+        (Op::Eq, &[left, right]) => (left, right, true),
+        (Op::Not, &[atom]) => match store.view(atom) {
+            (Op::Eq, &[left, right]) => (left, right, false),
+            _ => (atom, Term::FALSE, true),
+        },
+        _ => (literal, Term::TRUE, true),
+    }
+}
+
+/// Literals of parts that contradict each other by congruence, if they do.
+fn refute_equalities(store: &TermStore, literals: &[(Term, usize)], parts: usize) -> Option<Refuted> {
+    let mut kernel = Kernel::default();
+    for truth in [Term::TRUE, Term::FALSE] {
+        kernel.node(store, truth);
+    }
+    let found = literals.iter().enumerate().find_map(|(at, &(literal, _))| {
+        let (left, right, are_equal) = sides(store, literal);
+        let (left, right) = (kernel.node(store, left), kernel.node(store, right));
+        let reason = Reason(at as u32);
+        let result = if are_equal {
+            kernel.graph.merge(left, right, reason)
+        } else {
+            kernel.graph.distinct(left, right, reason)
+        };
+        result.err()
+    });
+    let apart = found?.0;
+    let proof = kernel.graph.prove(&[(apart.left, apart.right)]);
+    Some(refute_literals(store, literals, parts, Vec::new(), |lits| {
+        let lit = |reason: Reason| lits[reason.0 as usize];
+        let edges = proof.edges().iter().map(|edge| CongruenceEdge {
+            left: kernel.terms[&edge.left],
+            right: kernel.terms[&edge.right],
+            input: match edge.why {
+                ProofWhy::Input(reason) => Some(lit(reason)),
+                ProofWhy::Congruence => None,
+            },
+        });
+        let mut used: Vec<usize> = proof.reasons().iter().map(|reason| reason.0 as usize).collect();
+        used.extend(apart.reason.map(|reason| reason.0 as usize));
+        let proof = CongruenceProof {
+            edges: edges.collect(),
+            left: kernel.terms[&apart.left],
+            right: kernel.terms[&apart.right],
+            apart: apart.reason.map(lit),
+        };
+        (used, Justification::Congruence(proof))
+    }))
+}
+
+#[test]
+fn worked_examples_of_equality() {
+    let store = TermStore::new();
+    let language = Language::new(&store, 0);
+    let [a, b, s, t, u, v, x, y, p] =
+        ["a", "b", "s", "t", "u", "v", "x", "y", "p"].map(|name| language.apply(name, &[], language.sort));
+    let f = |arg: Term| language.apply("f", &[arg], language.sort);
+    let differ = |left: Term, right: Term| store.not(store.eq(left, right));
+    for (literals, expected) in [
+        // A function that is local to A: what A contributes has a condition.
+        (
+            vec![(store.eq(u, f(s)), 0), (store.eq(v, f(t)), 0), (store.eq(s, t), 1), (differ(u, v), 1)],
+            store.implies(store.eq(s, t), store.eq(u, v)),
+        ),
+        // A new term over shared symbols.
+        (
+            vec![(store.eq(a, x), 0), (store.eq(f(a), p), 0), (store.eq(b, x), 1), (differ(f(b), p), 1)],
+            store.eq(f(x), p),
+        ),
+        // A disequality of A.
+        (
+            vec![(differ(f(a), f(b)), 0), (store.eq(a, x), 0), (store.eq(b, y), 0), (store.eq(x, y), 1)],
+            differ(x, y),
+        ),
+    ] {
+        let refuted = refute_equalities(&store, &literals, 2).unwrap();
+        let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+        refuted.check(&store, |part| part == 0, interpolant.formula);
+        assert_eq!(interpolant.formula, expected, "{}", store.display(interpolant.formula));
+    }
+}
+
+#[test]
+fn generated_conflicts_of_equality_have_interpolants() {
+    let (mut conflicts, mut nontrivial) = (0, 0);
+    let (mut sequences, mut trees) = ([0, 0], [0, 0]);
+    let mut weak_only = true;
+    for seed in 1..1_500 {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let parts = 2 + random.below(3);
+        let constants = 3 + random.below(4);
+        let language = Language::new(&store, constants);
+        let literals: Vec<(Term, usize)> = (0..30)
+            .map(|_| (language.literal(&mut random), random.below(parts)))
+            .filter(|literal| ![Term::TRUE, Term::FALSE].contains(&literal.0))
+            .collect();
+        // Only what the conflict needs, so that not all symbols are shared.
+        let Some(refuted) = refute_equalities(&store, &literals, parts) else { continue };
+        let needed: BTreeSet<Lit> =
+            refuted.proof.steps()[literals.len()].clause.iter().map(|&lit| !lit).collect();
+        let units = refuted.proof.steps()[..literals.len()].iter().map(|step| step.clause[0]);
+        let literals: Vec<(Term, usize)> = std::iter::zip(units, literals)
+            .filter(|(unit, _)| needed.contains(unit))
+            .map(|(_, literal)| literal)
+            .collect();
+        let Some(refuted) = refute_equalities(&store, &literals, parts) else { continue };
+        conflicts += 1;
+        for labelling in LABELLINGS {
+            for equality in [Equality::Strong, Equality::Weak] {
+                let options = Options { labelling, equality, ..Options::default() };
+                let interpolator = refuted.interpolator(&store, options);
+                let interpolant = interpolator.binary(&[Part(0)]).unwrap();
+                refuted.check(&store, |part| part == 0, interpolant.formula);
+                nontrivial += usize::from(![Term::TRUE, Term::FALSE].contains(&interpolant.formula));
+                match interpolator.sequence(&refuted.order()) {
+                    Ok(sequence) => {
+                        refuted.check_sequence(&store, &sequence);
+                        sequences[0] += 1;
+                    }
+                    Err(error) => {
+                        assert!(matches!(error, Error::NotInductive(_)));
+                        sequences[1] += 1;
+                        if equality == Equality::Strong {
+                            weak_only = false;
+                            if literals.len() < 8 {
+                                eprintln!("FAIL {labelling:?} {error:?}");
+                                for (l, p) in &literals {
+                                    eprintln!("  {p}: {}", store.display(*l));
+                                }
+                                for k in 1..parts {
+                                    eprintln!(
+                                        "  I{k}: {}",
+                                        store.display(
+                                            interpolator.binary(&refuted.order()[..k]).unwrap().formula
+                                        )
+                                    );
+                                }
+                            }
+                        }
+                    }
+                }
+                let shape = random_tree(&mut random, parts);
+                match interpolator.tree(&shape) {
+                    Ok(tree) => {
+                        refuted.check_tree(&store, &shape, &tree);
+                        trees[0] += 1;
+                    }
+                    Err(Error::NoTreeProperty) => {}
+                    Err(error) => {
+                        assert!(matches!(error, Error::NotInductive(_)));
+                        trees[1] += 1;
+                    }
+                }
+            }
+        }
+    }
+    let counts = format!("{weak_only} {conflicts} {nontrivial} {sequences:?} {trees:?}");
+    assert!(conflicts > 0, "{counts}");
+    panic!("{counts}");
+}
+
+// ---- without a proof, and simplification -----------------------------------------------------------------
+
+/// Random formulas over numbers and truth values, with some symbols of each side alone.
+fn random_formula(store: &TermStore, random: &mut Random, names: &[&str], sort: Sort, depth: usize) -> Term {
+    if depth == 0 {
+        if random.below(5) == 0 {
+            return store.var(store.symbol(["p", "q"][random.below(2)]), Sort::BOOL);
+        }
+        let term = |random: &mut Random| {
+            let var = store.var(store.symbol(names[random.below(names.len())]), sort);
+            store.mul_const(&Rational::from(Integer::from(random.below(5) as i64 - 2)), var)
+        };
+        let sum = store.add(&[term(random), term(random)]);
+        let bound = random.below(9) as i64 - 4;
+        let bound = if sort == Sort::INT {
+            store.int(bound)
+        } else {
+            store.real(Rational::from(Integer::from(bound)))
+        };
+        return match random.below(3) {
+            0 => store.eq(sum, bound),
+            1 => store.lt(sum, bound),
+            _ => store.le(sum, bound),
+        };
+    }
+    let parts: Vec<Term> =
+        (0..2 + random.below(2)).map(|_| random_formula(store, random, names, sort, depth - 1)).collect();
+    match random.below(5) {
+        0 | 1 => store.and(&parts),
+        2 | 3 => store.or(&parts),
+        _ => store.not(store.iff(parts[0], parts[1])),
+    }
+}
+
+#[test]
+fn interpolants_without_a_proof() {
+    let mut found = 0;
+    for seed in 1..1500 {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let sort = [Sort::INT, Sort::REAL][random.below(2)];
+        let a = vec![random_formula(&store, &mut random, &["u", "x", "y"], sort, 2)];
+        let b = vec![random_formula(&store, &mut random, &["v", "x", "y"], sort, 2)];
+        let mut solver = Solver::new(&store);
+        a.iter().chain(&b).for_each(|&formula| solver.assert(formula).unwrap());
+        let is_unsat = match solver.check(&[], &Limits { conflicts: Some(1000), ..Limits::default() }) {
+            Ok(Outcome::Unsat) => true,
+            Ok(Outcome::Sat) => false,
+            other => panic!("{other:?}"),
+        };
+        let bounds = fallback::Bounds::default();
+        for (interpolant, first) in [
+            (fallback::interpolant(&store, &a, &b, &bounds), &a),
+            (fallback::dual_interpolant(&store, &a, &b, &bounds), &b),
+        ] {
+            match interpolant {
+                Ok(formula) => {
+                    assert!(is_unsat);
+                    found += 1;
+                    let refuted = Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::default() };
+                    refuted.check(&store, |part| part == 0, formula);
+                }
+                Err(Failure::Satisfiable) => assert!(!is_unsat),
+                Err(failure) => panic!("{failure:?} for {}", store.display(first[0])),
+            }
+        }
+    }
+    assert!(found > 300, "{found}");
+}
+
+#[test]
+fn simplified_formulas_mean_the_same() {
+    let store = TermStore::new();
+    let mut smaller = [0, 0];
+    for seed in 1..1500 {
+        let mut random = Random::new(seed);
+        let formula = random_formula(&store, &mut random, &["x", "y"], Sort::INT, 3);
+        let limits = Limits { conflicts: Some(100), ..Limits::default() };
+        let structural = simplify::structural(&store, formula);
+        let by_solver = simplify::with_solver(&store, formula, &limits);
+        for (simplified, smaller) in std::iter::zip([structural, by_solver], &mut smaller) {
+            let difference = store.xor(formula, simplified.formula);
+            assert!(holds(&store, &[difference], Term::FALSE), "{}", store.display(formula));
+            assert_eq!(simplified.before, store.subterms(&[formula]).len());
+            assert_eq!(simplified.after, store.subterms(&[simplified.formula]).len());
+            *smaller += usize::from(simplified.after < simplified.before);
+        }
+    }
+    assert!(smaller[0] > 200 && smaller[1] > smaller[0], "{smaller:?}");
+}
+
+#[test]
+fn siblings_and_weaker_bounds_are_simplified_away() {
+    let store = TermStore::new();
+    let x = store.var(store.symbol("x"), Sort::INT);
+    let [p, q] = ["p", "q"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+    let at_most = |bound: i64| store.le(x, store.int(bound));
+    let structural = |formula: Term| simplify::structural(&store, formula).formula;
+    assert_eq!(structural(store.and2(at_most(3), at_most(5))), at_most(3));
+    assert_eq!(structural(store.or2(at_most(3), at_most(5))), at_most(5));
+    let written = store.app(Op::And, &[p, store.or2(q, store.not(p))]).unwrap();
+    assert_eq!(structural(written), store.and2(p, q));
+    assert_eq!(structural(store.and2(at_most(3), store.or2(q, at_most(5)))), at_most(3));
+    let nested = store.or2(q, store.and2(p, at_most(5)));
+    assert_eq!(structural(store.and2(at_most(3), nested)), store.and2(at_most(3), store.or2(q, p)));
+    let options = Options { simplification: Simplification::Normal, ..Options::default() };
+    assert_ne!(options, Options::default());
+}
