@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
+use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::fallback::{self, Failure};
-use shofar_smt::interpolate::farkas::Strength;
+use shofar_smt::interpolate::farkas::{Inequality, Strength};
 use shofar_smt::interpolate::simplify;
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::interpolate::{
@@ -19,6 +20,7 @@ use shofar_smt::proof::{
 };
 use shofar_smt::sat::{Limits, Lit, Outcome, Var};
 use shofar_smt::solver::Solver;
+use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Side, Simplex};
 use shofar_smt::theory::euf::{EGraph, Node, ProofWhy, Reason, Symbol};
 
 const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labelling::DualMcMillan];
@@ -113,6 +115,8 @@ struct Prover<'r> {
     steps: Vec<Step>,
     leaves: usize,
     assignment: Vec<Option<bool>>,
+    /// A lemma that is false in the assignment, if the theory has one.
+    lemma: Option<&'r dyn Fn(&[Option<bool>]) -> Option<Step>>,
 }
 
 impl Prover<'_> {
@@ -121,6 +125,10 @@ impl Prover<'_> {
         let is_false = |lit: &Lit| self.assignment[lit.var().index()] == Some(!lit.is_positive());
         if let Some(at) = (0..self.leaves).find(|&at| self.steps[at].clause.iter().all(is_false)) {
             return Some(at);
+        }
+        if let Some(lemma) = self.lemma.and_then(|lemma| lemma(&self.assignment)) {
+            self.steps.push(lemma);
+            return Some(self.steps.len() - 1);
         }
         let open: Vec<usize> =
             (0..self.assignment.len()).filter(|&var| self.assignment[var].is_none()).collect();
@@ -160,10 +168,10 @@ fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Optio
         (0..vars).map(|var| store.var(store.symbol(&format!("p{var}")), Sort::BOOL)).collect();
     let mut steps = Vec::new();
     let mut clauses: Vec<Vec<Term>> = vec![Vec::new(); parts];
-    for _ in 0..vars * 4 {
+    for _ in 0..vars * 6 {
         let part = random.below(parts);
-        let lits: BTreeSet<Var> =
-            (0..1 + random.below(3)).map(|_| Var::from_index(random.below(vars))).collect();
+        let length = if random.below(8) == 0 { 1 } else { 2 + random.below(2) };
+        let lits: BTreeSet<Var> = (0..length).map(|_| Var::from_index(random.below(vars))).collect();
         let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.below(2) == 0)).collect();
         let literal = |lit: &Lit| {
             let formula = formulas[lit.var().index()];
@@ -173,7 +181,7 @@ fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Optio
         steps.push(Step { clause, rule: Rule::Assertion(Part(part as u32)) });
     }
     let leaves = steps.len();
-    let mut prover = Prover { random, steps, leaves, assignment: vec![None; vars] };
+    let mut prover = Prover { random, steps, leaves, assignment: vec![None; vars], lemma: None };
     let last = prover.refute()?;
     let mut steps = prover.steps;
     steps.truncate(last + 1);
@@ -642,81 +650,223 @@ fn worked_examples_of_equality() {
 #[test]
 fn generated_conflicts_of_equality_have_interpolants() {
     let (mut conflicts, mut nontrivial) = (0, 0);
-    let (mut sequences, mut trees) = ([0, 0], [0, 0]);
-    let mut weak_only = true;
-    for seed in 1..1_500 {
+    for seed in 1..=1000 {
         let mut random = Random::new(seed);
         let store = TermStore::new();
         let parts = 2 + random.below(3);
-        let constants = 3 + random.below(4);
-        let language = Language::new(&store, constants);
+        let language = Language::new(&store, 3 + random.below(4));
         let literals: Vec<(Term, usize)> = (0..30)
             .map(|_| (language.literal(&mut random), random.below(parts)))
             .filter(|literal| ![Term::TRUE, Term::FALSE].contains(&literal.0))
             .collect();
         // Only what the conflict needs, so that not all symbols are shared.
         let Some(refuted) = refute_equalities(&store, &literals, parts) else { continue };
-        let needed: BTreeSet<Lit> =
-            refuted.proof.steps()[literals.len()].clause.iter().map(|&lit| !lit).collect();
+        let lemma = &refuted.proof.steps()[literals.len()].clause;
         let units = refuted.proof.steps()[..literals.len()].iter().map(|step| step.clause[0]);
         let literals: Vec<(Term, usize)> = std::iter::zip(units, literals)
-            .filter(|(unit, _)| needed.contains(unit))
+            .filter(|(unit, _)| lemma.contains(&!*unit))
             .map(|(_, literal)| literal)
             .collect();
         let Some(refuted) = refute_equalities(&store, &literals, parts) else { continue };
         conflicts += 1;
+        let shape = random_tree(&mut random, parts);
         for labelling in LABELLINGS {
             for equality in [Equality::Strong, Equality::Weak] {
-                let options = Options { labelling, equality, ..Options::default() };
-                let interpolator = refuted.interpolator(&store, options);
+                let interpolator =
+                    refuted.interpolator(&store, Options { labelling, equality, ..Options::default() });
                 let interpolant = interpolator.binary(&[Part(0)]).unwrap();
                 refuted.check(&store, |part| part == 0, interpolant.formula);
                 nontrivial += usize::from(![Term::TRUE, Term::FALSE].contains(&interpolant.formula));
-                match interpolator.sequence(&refuted.order()) {
-                    Ok(sequence) => {
-                        refuted.check_sequence(&store, &sequence);
-                        sequences[0] += 1;
-                    }
-                    Err(error) => {
-                        assert!(matches!(error, Error::NotInductive(_)));
-                        sequences[1] += 1;
-                        if equality == Equality::Strong {
-                            weak_only = false;
-                            if literals.len() < 8 {
-                                eprintln!("FAIL {labelling:?} {error:?}");
-                                for (l, p) in &literals {
-                                    eprintln!("  {p}: {}", store.display(*l));
-                                }
-                                for k in 1..parts {
-                                    eprintln!(
-                                        "  I{k}: {}",
-                                        store.display(
-                                            interpolator.binary(&refuted.order()[..k]).unwrap().formula
-                                        )
-                                    );
-                                }
-                            }
-                        }
-                    }
-                }
-                let shape = random_tree(&mut random, parts);
+                refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+                let is_dual = labelling == Labelling::DualMcMillan || equality == Equality::Weak;
                 match interpolator.tree(&shape) {
-                    Ok(tree) => {
-                        refuted.check_tree(&store, &shape, &tree);
-                        trees[0] += 1;
-                    }
-                    Err(Error::NoTreeProperty) => {}
-                    Err(error) => {
-                        assert!(matches!(error, Error::NotInductive(_)));
-                        trees[1] += 1;
-                    }
+                    Ok(tree) => refuted.check_tree(&store, &shape, &tree),
+                    Err(error) => assert_eq!((error, is_dual), (Error::NoTreeProperty, true)),
                 }
             }
         }
     }
-    let counts = format!("{weak_only} {conflicts} {nontrivial} {sequences:?} {trees:?}");
-    assert!(conflicts > 0, "{counts}");
-    panic!("{counts}");
+    assert!(
+        conflicts > 800 && nontrivial > 3 * conflicts,
+        "{nontrivial} of {conflicts} conflicts, six times each"
+    );
+}
+
+/// Two instances of congruence, one after the other, over both sides.
+#[test]
+fn deep_nests_of_functions() {
+    let store = TermStore::new();
+    let language = Language::new(&store, 0);
+    let [a, b] = ["a", "b"].map(|name| language.apply(name, &[], language.sort));
+    let nest = |mut term: Term| {
+        for _ in 0..3000 {
+            term = language.apply("f", &[term], language.sort);
+        }
+        term
+    };
+    let literals = [(store.eq(a, b), 0), (store.not(store.eq(nest(a), nest(b))), 1)];
+    let refuted = refute_equalities(&store, &literals, 2).unwrap();
+    for equality in [Equality::Strong, Equality::Weak] {
+        let options = Options { equality, ..Options::default() };
+        let interpolant = refuted.interpolator(&store, options).binary(&[Part(0)]).unwrap();
+        assert_eq!(interpolant.formula, store.eq(a, b));
+    }
+}
+
+// ---- refutations of formulas over numbers ----------------------------------------------------------------
+
+/// Clauses of formulas, with the meanings of variables.
+#[derive(Default)]
+struct Sink {
+    vars: usize,
+    steps: Vec<Step>,
+    part: u32,
+}
+
+impl Clauses for Sink {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        Var::from_index(self.vars - 1)
+    }
+
+    fn define(&mut self, clause: &[Lit]) {
+        self.steps.push(Step { clause: clause.into(), rule: Rule::Definition });
+    }
+
+    fn assert(&mut self, clause: &[Lit]) {
+        self.steps.push(Step { clause: clause.into(), rule: Rule::Assertion(Part(self.part)) });
+    }
+
+    fn require(&mut self, _var: Var) -> bool {
+        false
+    }
+}
+
+/// The literals of an assignment that contradict each other by a weighted sum.
+fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<bool>]) -> Option<Step> {
+    let mut simplex = Simplex::new(Config::default());
+    let mut kernel: FxHashMap<Term, arith::Var> = FxHashMap::default();
+    let mut conflict = None;
+    for (index, value) in assignment.iter().enumerate() {
+        let Some(value) = *value else { continue };
+        let Some(inequality) = Inequality::read(store, formulas[index], value, Sign::Positive) else {
+            continue;
+        };
+        let form: Vec<(arith::Var, Rational)> = inequality
+            .form
+            .terms()
+            .iter()
+            .map(|(term, factor)| {
+                let is_int = store.sort_of(*term) == Sort::INT;
+                (*kernel.entry(*term).or_insert_with(|| simplex.new_var(is_int)), factor.clone())
+            })
+            .collect();
+        let (slack, factor) = simplex.new_row(&form).unwrap();
+        let bound = -(inequality.form.constant() / &factor);
+        let (side, bound) = match (factor.is_positive(), inequality.is_strict) {
+            (true, false) => (Side::Lower, DeltaRational::from(bound)),
+            (true, true) => (Side::Lower, DeltaRational::just_above(bound)),
+            (false, false) => (Side::Upper, DeltaRational::from(bound)),
+            (false, true) => (Side::Upper, DeltaRational::just_below(bound)),
+        };
+        let reason = arith::Reason(Var::from_index(index).lit(value).code());
+        conflict = simplex.assert_bound(slack, side, bound, reason).err();
+        if conflict.is_some() {
+            break;
+        }
+    }
+    let conflict = conflict.or_else(|| match simplex.check(&Budget::default()) {
+        arith::Outcome::Infeasible(conflict) => Some(conflict),
+        _ => None,
+    })?;
+    let terms: Box<[FarkasTerm]> = conflict
+        .terms
+        .iter()
+        .map(|term| FarkasTerm {
+            lit: Lit::from_code(term.reason.0),
+            sign: Sign::Positive,
+            coefficient: term.coefficient.clone(),
+        })
+        .collect();
+    let clause = terms.iter().map(|term| !term.lit).collect();
+    Some(Step { clause, rule: Rule::Lemma(Justification::Farkas(terms)) })
+}
+
+/// Random formulas in parts, if they are contradictory over the rationals.
+fn random_numbers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
+    let sort = [Sort::INT, Sort::REAL][random.below(2)];
+    let mut cnf = Cnf::new(store);
+    let mut sink = Sink::default();
+    let mut formulas_of_parts = Vec::new();
+    let names: Vec<String> = (0..=parts).map(|index| format!("x{index}")).collect();
+    for part in 0..parts {
+        let known: Vec<&str> = names[part..part + 2].iter().map(String::as_str).chain(["y"]).collect();
+        let formulas: Vec<Term> = (0..2).map(|_| random_formula(store, random, &known, sort, 1)).collect();
+        sink.part = part as u32;
+        for &formula in &formulas {
+            cnf.assert(formula, &mut sink);
+        }
+        formulas_of_parts.push(formulas);
+    }
+    if sink.vars > 14 {
+        return None;
+    }
+    let mut meanings = vec![Term::TRUE; sink.vars];
+    for term in store.subterms(&formulas_of_parts.concat()) {
+        if let Some(lit) =
+            cnf.known(term).filter(|lit| store.sort_of(term) == Sort::BOOL && lit.is_positive())
+        {
+            meanings[lit.var().index()] = term;
+        }
+    }
+    let leaves = sink.steps.len();
+    let lemma = |assignment: &[Option<bool>]| weighted_conflict(store, &meanings, assignment);
+    let mut prover =
+        Prover { random, steps: sink.steps, leaves, assignment: vec![None; sink.vars], lemma: Some(&lemma) };
+    let last = prover.refute()?;
+    let mut steps = prover.steps;
+    steps.truncate(last + 1);
+    Some(Refuted { parts: formulas_of_parts, proof: Proof::new(steps, meanings, Vec::new()) })
+}
+
+#[test]
+fn refutations_over_numbers_have_interpolants_of_all_kinds() {
+    let half = Strength::new(Rational::new(1.into(), 2.into())).unwrap();
+    let procedures = [
+        Arithmetic::Farkas,
+        Arithmetic::DualFarkas,
+        Arithmetic::Decomposed,
+        Arithmetic::DualDecomposed,
+        Arithmetic::Flexible(half),
+    ];
+    let (mut refuted_count, mut sizes) = (0, (0, 0));
+    for seed in 1..=2500 {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let parts = 2 + random.below(3);
+        let Some(refuted) = random_numbers(&store, &mut random, parts) else { continue };
+        refuted_count += 1;
+        let in_a: Vec<bool> = (0..parts).map(|_| random.below(2) == 0).collect();
+        let parts_of_a: Vec<Part> =
+            refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
+        let shape = random_tree(&mut random, parts);
+        for arithmetic in &procedures {
+            for labelling in LABELLINGS {
+                let options = Options { labelling, arithmetic: arithmetic.clone(), ..Options::default() };
+                let interpolator = refuted.interpolator(&store, options);
+                let interpolant = interpolator.binary(&parts_of_a).unwrap();
+                refuted.check(&store, |part| in_a[part], interpolant.formula);
+                sizes = (sizes.0 + interpolant.raw_size, sizes.1 + interpolant.size);
+                refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+                match interpolator.tree(&shape) {
+                    Ok(tree) => refuted.check_tree(&store, &shape, &tree),
+                    Err(error) => assert_eq!(error, Error::NoTreeProperty),
+                }
+            }
+        }
+    }
+    assert!(refuted_count > 300, "{refuted_count}");
+    assert!(sizes.0 > sizes.1, "{sizes:?}");
 }
 
 // ---- without a proof, and simplification -----------------------------------------------------------------

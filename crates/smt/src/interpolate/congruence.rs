@@ -3,8 +3,8 @@
 //! The conflict is a path of equalities between two terms that differ. An edge of the path is a literal, which is A's or
 //! B's, or an instance of congruence, which rests on a path for each argument. First the graph is *coloured*: an
 //! instance between two terms of A is A's, one between two terms of B is B's. One between a term of A and one of B is
-//! split at a term of both: each path between arguments leads from A to B, so it passes a shared term, and the function
-//! is shared. Then each path falls apart into *factors*, maximal parts of one colour, whose inner ends are shared.
+//! split at a term of both: each path between arguments leads from A to B, so it passes a shared term where A's part of
+//! it ends, and the function is shared. Then each path falls apart into *factors*, maximal parts of one colour, whose inner ends are shared.
 //!
 //! ```text
 //! I(path)             the conjunction of I(factor) for its factors
@@ -272,8 +272,16 @@ impl<'s> Graph<'s> {
         let (mut before, mut after, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
         for path in arguments {
             let nodes = self.nodes(path);
-            let shared = nodes.iter().position(|&node| sides(node).is_shared());
-            let shared = shared.ok_or(Obstacle::Mixed(path.start))?;
+            // The end of A's own contribution, so that A depends on nothing.
+            let is_of_b = |step: &Step| !self.segments[step.segment].in_a;
+            let shared = if starts_in_a {
+                path.steps.iter().position(is_of_b).unwrap_or(path.steps.len())
+            } else {
+                path.steps.iter().rposition(is_of_b).map_or(0, |last| last + 1)
+            };
+            if !sides(nodes[shared]).is_shared() {
+                return Err(Obstacle::Mixed(nodes[shared]));
+            }
             before.push(Path { start: path.start, steps: path.steps[..shared].to_vec() });
             after.push(Path { start: nodes[shared], steps: path.steps[shared..].to_vec() });
             meeting.push(nodes[shared]);
