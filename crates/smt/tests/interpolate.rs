@@ -583,6 +583,8 @@ fn invalid_certificates_and_mixed_literals_are_errors() {
     let parts = vec![(Part(0), vec![store.gt(x, zero)]), (Part(1), vec![store.gt(y, zero)])];
     let interpolator = Interpolator::new(&store, &proof, parts, Options::default()).unwrap();
     assert_eq!(interpolator.binary(&[Part(0)]), Err(Error::Mixed(mixed)));
+    let satisfiable = interpolator.binary_with_fallback(&[Part(0)], &fallback::Bounds::default());
+    assert_eq!(satisfiable, Err(Error::Fallback(Failure::Satisfiable)), "the proof is wrong");
     let empty = Proof::new(Vec::new(), Vec::new(), Vec::new());
     let made = Interpolator::new(&store, &empty, Vec::new(), Options::default());
     assert_eq!(made.err(), Some(Error::NoRefutation));
@@ -1038,6 +1040,38 @@ fn interpolants_without_a_proof() {
         }
     }
     assert!(found > 300, "{found}");
+}
+
+/// A proof that proves nothing is of no use, but everything is there without it.
+#[test]
+fn sequences_and_trees_without_a_proof() {
+    let (mut found, mut failed) = (0, 0);
+    for seed in 1..=2500 {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let parts = 3 + random.below(2);
+        let Some(mut refuted) = random_numbers(&store, &mut random, parts) else { continue };
+        let rule = Rule::Lemma(Justification::Farkas(Box::new([])));
+        refuted.proof = Proof::new(vec![Step { clause: Box::new([]), rule }], Vec::new(), Vec::new());
+        let interpolator = refuted.interpolator(&store, Options::default());
+        assert_eq!(interpolator.sequence(&refuted.order()), Err(Error::Invalid(StepId(0))));
+        let bounds = fallback::Bounds::default();
+        let shape = random_tree(&mut random, parts);
+        match (
+            interpolator.sequence_with_fallback(&refuted.order(), &bounds),
+            interpolator.tree_with_fallback(&shape, &bounds),
+            interpolator.binary_with_fallback(&[Part(1)], &bounds),
+        ) {
+            (Ok(sequence), Ok(tree), Ok(interpolant)) => {
+                found += 1;
+                refuted.check_sequence(&store, &sequence);
+                refuted.check_tree(&store, &shape, &tree);
+                refuted.check(&store, |part| part == 1, interpolant.formula);
+            }
+            _ => failed += 1,
+        }
+    }
+    assert!(found > 100 && failed * 20 < found, "{found} found, {failed} failed");
 }
 
 #[test]

@@ -26,7 +26,7 @@
 //!
 //! **Where it ends.** A proof may have a literal that mixes symbols of both sides, such as an integer split on a form over
 //! both, or a proof step that has no interpolant of the kind wanted. Then the error says so, and [`fallback`] finds an
-//! interpolant without a proof.
+//! interpolant without a proof; the methods with that name do so by themselves.
 //!
 //! **Sequences and trees.** All cuts share proof, labelling and certificates, which move from B to A with the parts (S1
 //! of `labelled.rs`). This gives I4 for sequences with each labelling, and with Farkas sums, their duals, and any fixed
@@ -144,6 +144,15 @@ pub enum Error {
     NotATree,
     /// The interpolants are right one by one, but not known to be a sequence or tree at this position.
     NotInductive(usize),
+    /// There is no interpolant from the proof, and none was found without it.
+    Fallback(fallback::Failure),
+}
+
+impl Error {
+    /// Whether it is the proof that is at fault, and not the question.
+    fn is_of_proof(self) -> bool {
+        matches!(self, Error::Mixed(_) | Error::Invalid(_) | Error::Leak(_) | Error::NotInductive(_))
+    }
 }
 
 impl fmt::Display for Error {
@@ -160,6 +169,9 @@ impl fmt::Display for Error {
             Error::NotATree => write!(f, "a node of the tree comes after its parent"),
             Error::NotInductive(position) => {
                 write!(f, "the interpolant at position {position} does not follow from those before")
+            }
+            Error::Fallback(_) => {
+                write!(f, "there is no interpolant from the proof, and none was found without")
             }
         }
     }
@@ -218,6 +230,63 @@ impl<'a> Interpolator<'a> {
     /// The interpolant where the given parts are A and all others B.
     pub fn binary(&self, in_a: &[Part]) -> Result<Interpolant, Error> {
         self.at_cut(&in_a.iter().copied().collect(), &self.options.arithmetic)
+    }
+
+    /// As [`binary`](Self::binary), and without the proof where it has no interpolant.
+    pub fn binary_with_fallback(
+        &self,
+        in_a: &[Part],
+        bounds: &fallback::Bounds<'_>,
+    ) -> Result<Interpolant, Error> {
+        match self.binary(in_a) {
+            Err(error) if error.is_of_proof() => {
+                let in_a: BTreeSet<Part> = in_a.iter().copied().collect();
+                let (a, b) = (self.side(&in_a, true), self.side(&in_a, false));
+                let found = fallback::any_interpolant(self.store, &a, &b, bounds);
+                Ok(self.simplified(found.map_err(Error::Fallback)?))
+            }
+            found => found,
+        }
+    }
+
+    /// As [`sequence`](Self::sequence), and without the proof where it has none.
+    pub fn sequence_with_fallback(
+        &self,
+        order: &[Part],
+        bounds: &fallback::Bounds<'_>,
+    ) -> Result<Vec<Interpolant>, Error> {
+        match self.sequence(order) {
+            Err(error) if error.is_of_proof() => {
+                let nodes: Vec<_> = order.iter().enumerate().map(|(at, &part)| (part, at + 1)).collect();
+                let mut interpolants = self.tree_without_proof(&nodes, bounds)?;
+                interpolants.pop();
+                Ok(interpolants)
+            }
+            found => found,
+        }
+    }
+
+    /// As [`tree`](Self::tree), and without the proof where it has none.
+    pub fn tree_with_fallback(
+        &self,
+        nodes: &[(Part, usize)],
+        bounds: &fallback::Bounds<'_>,
+    ) -> Result<Vec<Interpolant>, Error> {
+        match self.tree(nodes) {
+            Err(error) if error.is_of_proof() => self.tree_without_proof(nodes, bounds),
+            found => found,
+        }
+    }
+
+    fn tree_without_proof(
+        &self,
+        nodes: &[(Part, usize)],
+        bounds: &fallback::Bounds<'_>,
+    ) -> Result<Vec<Interpolant>, Error> {
+        let nodes: Vec<_> =
+            nodes.iter().map(|&(part, parent)| (self.formulas(part).collect(), parent)).collect();
+        let found = fallback::tree(self.store, &nodes, bounds).map_err(Error::Fallback)?;
+        Ok(found.into_iter().map(|formula| self.simplified(formula)).collect())
     }
 
     /// The interpolants of the prefixes of the parts in this order, from the first part alone to all but the last.
@@ -347,12 +416,14 @@ impl<'a> Interpolator<'a> {
 
     /// Whether I1 and I2 are not found to be wrong.
     fn separates(&self, in_a: &BTreeSet<Part>, interpolant: Term) -> bool {
-        let side = |is_a: bool| -> Vec<Term> {
-            let parts = self.parts.iter().filter(|(part, _)| in_a.contains(part) == is_a);
-            parts.flat_map(|(_, formulas)| formulas).copied().collect()
-        };
-        let verdict = verify::separates(self.store, &side(true), interpolant, &side(false), &check_limits());
-        verdict != Ok(Verdict::Fails)
+        let (a, b) = (self.side(in_a, true), self.side(in_a, false));
+        verify::separates(self.store, &a, interpolant, &b, &check_limits()) != Ok(Verdict::Fails)
+    }
+
+    /// The formulas of A or of B.
+    fn side(&self, in_a: &BTreeSet<Part>, is_a: bool) -> Vec<Term> {
+        let parts = self.parts.iter().filter(|(part, _)| in_a.contains(part) == is_a);
+        parts.flat_map(|(_, formulas)| formulas).copied().collect()
     }
 
     /// Whether it is known that the premises imply the conclusion.
