@@ -15,7 +15,7 @@ use shofar_smt::interpolate::{
     Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options, Simplification,
 };
 use shofar_smt::proof::{
-    CongruenceEdge, CongruenceProof, FarkasTerm, IntegerRefutation, IntegerTerm, Justification, Part, Proof,
+    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm, Justification, Part, Proof,
     Rule, Sign, Step, StepId,
 };
 use shofar_smt::sat::{Limits, Lit, Outcome, Var};
@@ -365,7 +365,7 @@ fn refute_sum(
     refute_literals(store, &plain, parts, origins, |lits| {
         let terms = std::iter::zip(lits, literals).map(|(&lit, &(_, _, coefficient, sign))| FarkasTerm {
             lit,
-            sign,
+            side: sign,
             coefficient: Rational::from(Integer::from(coefficient)),
         });
         ((0..literals.len()).collect(), Justification::Farkas(terms.collect()))
@@ -487,18 +487,23 @@ fn parity_from_a_proof() {
         (store.eq(z, store.add(&[twice(y), store.int(1)])), 1),
     ];
     // The form of the lower bound decides the sign of the multiplier.
-    let sign = |literal: Term| {
+    let form = |literal: Term| {
         let atom = if store.op(literal) == Op::Not { store.args(literal)[0] } else { literal };
-        let poly = shofar_logic::LinearPoly::from_term(&store, store.args(atom)[0]);
-        poly.coefficient(z)
+        shofar_logic::LinearPoly::from_term(&store, store.args(atom)[0])
     };
+    let sign = |literal: Term| form(literal).coefficient(z);
     let refuted = refute_literals(&store, &literals, 2, Vec::new(), |lits| {
         let half = Rational::new(1.into(), 2.into());
         let is_lower = |at: usize| !lits[at].is_positive();
         let (lower, upper) = if is_lower(0) { (lits[0], lits[1]) } else { (lits[1], lits[0]) };
         let terms = [
-            IntegerTerm { multiplier: &half * &sign(literals[0].0), lower, upper },
-            IntegerTerm { multiplier: -(&half * &sign(literals[2].0)), lower: lits[2], upper: lits[2] },
+            IntegerTerm { form: form(literals[0].0), multiplier: &half * &sign(literals[0].0), lower, upper },
+            IntegerTerm {
+                form: form(literals[2].0),
+                multiplier: -(&half * &sign(literals[2].0)),
+                lower: lits[2],
+                upper: lits[2],
+            },
         ];
         (vec![0, 1, 2], Justification::Integer(IntegerRefutation { terms: Box::new(terms) }))
     });
@@ -527,14 +532,17 @@ fn an_interface_equality_joins_two_lemmas() {
         formulas.push(atom);
     }
     let [le, ge, fx, fz, equal] = lits[..] else { unreachable!("there are five atoms") };
-    let edge = |left: Term, right: Term, input: Option<Lit>| CongruenceEdge { left, right, input };
+    let edge = |left: Term, right: Term, input: Option<Lit>| {
+        let why = input.map_or(EdgeRule::Congruence, EdgeRule::Literal);
+        CongruenceEdge { left, right, why }
+    };
     let edges = [
         edge(x, z, Some(equal)),
         edge(f(x), store.int(1), Some(fx)),
         edge(f(z), zero, Some(fz)),
         edge(f(x), f(z), None),
     ];
-    let congruence = CongruenceProof { edges: Box::new(edges), left: one, right: store.int(0), apart: None };
+    let congruence = CongruenceProof { edges: Box::new(edges), apart: (one, store.int(0)), distinct: None };
     let unit = |lit: Lit, part: u32| Step { clause: Box::new([lit]), rule: Rule::Assertion(Part(part)) };
     let units = [(le, 0), (ge, 0), (fx, 0), (fz, 1)].map(|(lit, part)| unit(lit, part));
     let mut steps = units.to_vec();
@@ -701,18 +709,17 @@ fn refute_equalities(store: &TermStore, literals: &[(Term, usize)], parts: usize
         let edges = proof.edges().iter().map(|edge| CongruenceEdge {
             left: kernel.terms[&edge.left],
             right: kernel.terms[&edge.right],
-            input: match edge.why {
-                ProofWhy::Input(reason) => Some(lit(reason)),
-                ProofWhy::Congruence => None,
+            why: match edge.why {
+                ProofWhy::Input(reason) => EdgeRule::Literal(lit(reason)),
+                ProofWhy::Congruence => EdgeRule::Congruence,
             },
         });
         let mut used: Vec<usize> = proof.reasons().iter().map(|reason| reason.0 as usize).collect();
         used.extend(apart.reason.map(|reason| reason.0 as usize));
         let proof = CongruenceProof {
             edges: edges.collect(),
-            left: kernel.terms[&apart.left],
-            right: kernel.terms[&apart.right],
-            apart: apart.reason.map(lit),
+            apart: (kernel.terms[&apart.left], kernel.terms[&apart.right]),
+            distinct: apart.reason.map(lit),
         };
         (used, Justification::Congruence(proof))
     }))
@@ -887,7 +894,7 @@ fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<
         .iter()
         .map(|term| FarkasTerm {
             lit: Lit::from_code(term.reason.0),
-            sign: Sign::Positive,
+            side: Sign::Positive,
             coefficient: term.coefficient.clone(),
         })
         .collect();
@@ -1031,7 +1038,7 @@ fn interpolants_without_a_proof() {
                 Ok(formula) => {
                     assert!(is_unsat);
                     found += 1;
-                    let refuted = Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::default() };
+                    let refuted = Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::new(Vec::new(), Vec::new(), Vec::new()) };
                     refuted.check(&store, |part| part == 0, formula);
                 }
                 Err(Failure::Satisfiable) => assert!(!is_unsat),

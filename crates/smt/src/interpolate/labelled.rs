@@ -47,7 +47,7 @@ use super::divisibility::{Confined, divisibility};
 use super::farkas::{self, Inequality, Summand};
 use super::{Arithmetic, Equality, Error, decomposed};
 use crate::proof::{
-    CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step, StepId,
+    CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
 use crate::sat::{Lit, Var};
 
@@ -200,7 +200,7 @@ impl Pass<'_> {
         let conflict = self.conflict(step)?;
         let mut summands = Vec::with_capacity(terms.len());
         for term in terms.iter().filter(|term| !term.coefficient.is_zero()) {
-            let inequality = self.inequality(term.lit, term.sign);
+            let inequality = self.inequality(term.lit, term.side);
             let inequality = inequality.filter(|_| conflict.contains(&term.lit)).ok_or(Error::Invalid(id))?;
             let in_a = self.is_of_a(term.lit)?;
             summands.push(Summand { inequality, weight: term.coefficient.clone(), in_a });
@@ -245,19 +245,19 @@ impl Pass<'_> {
         };
         let mut edges = Vec::with_capacity(proof.edges.len());
         for edge in &proof.edges {
-            let source = match edge.input {
-                Some(lit) => Source::Input(is_of_a(lit)?),
-                None => Source::Congruence,
+            let source = match edge.why {
+                EdgeRule::Literal(lit) => Source::Input(is_of_a(lit)?),
+                EdgeRule::Congruence => Source::Congruence,
             };
             edges.push(Edge { left: edge.left, right: edge.right, source });
         }
         // That values differ is known to both sides.
-        let in_a = match (proof.apart, equality) {
+        let in_a = match (proof.distinct, equality) {
             (Some(lit), _) => is_of_a(lit)?,
             (None, Equality::Strong) => false,
             (None, Equality::Weak) => true,
         };
-        let conflict = Conflict { edges, ends: (proof.left, proof.right), in_a };
+        let conflict = Conflict { edges, ends: proof.apart, in_a };
         let (store, colours) = (self.store, &mut self.colours);
         let interpolant = match equality {
             Equality::Strong => congruence::strong(store, &conflict, |term| colours.of(term)),
@@ -278,7 +278,11 @@ impl Pass<'_> {
     }
 
     fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
-        Inequality::read(self.store, self.proof.formula(lit.var()), lit.is_positive(), sign)
+        // The formula of an atom that a theory made may be a negation.
+        match self.store.view(self.proof.formula(lit.var())) {
+            (Op::Not, &[atom]) => Inequality::read(self.store, atom, !lit.is_positive(), sign),
+            _ => Inequality::read(self.store, self.proof.formula(lit.var()), lit.is_positive(), sign),
+        }
     }
 
     fn resolve(

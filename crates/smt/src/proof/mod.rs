@@ -227,6 +227,13 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// A proof from its steps, the formulas of the variables by number, and what fresh symbols stand for.
+    pub fn new(steps: Vec<Step>, formulas: Vec<Term>, origins: Vec<(Term, Term)>) -> Proof {
+        let formulas = formulas.into_iter().enumerate();
+        let formulas = formulas.map(|(index, formula)| (Var::from_index(index), formula)).collect();
+        Proof { steps, formulas, origins, assertions: Vec::new(), assumptions: Vec::new() }
+    }
+
     /// The steps. Premises come before conclusions, and the last one is the empty clause.
     pub fn steps(&self) -> &[Step] {
         &self.steps
