@@ -109,6 +109,9 @@ fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
 
 // ---- propositional refutations ---------------------------------------------------------------------------
 
+/// Finds a lemma that is false in an assignment.
+type Lemmas<'r> = dyn Fn(&[Option<bool>]) -> Option<Step> + 'r;
+
 /// Refutes clauses by splitting on variables: a tree of resolutions, some of which are put into chains.
 struct Prover<'r> {
     random: &'r mut Random,
@@ -116,7 +119,7 @@ struct Prover<'r> {
     leaves: usize,
     assignment: Vec<Option<bool>>,
     /// A lemma that is false in the assignment, if the theory has one.
-    lemma: Option<&'r dyn Fn(&[Option<bool>]) -> Option<Step>>,
+    lemma: Option<&'r Lemmas<'r>>,
 }
 
 impl Prover<'_> {
@@ -1127,6 +1130,8 @@ fn siblings_and_weaker_bounds_are_simplified_away() {
     let written = store.app(Op::And, &[p, store.or2(q, store.not(p))]).unwrap();
     assert_eq!(structural(written), store.and2(p, q));
     assert_eq!(structural(store.and2(at_most(3), store.or2(q, at_most(5)))), at_most(3));
+    let at_least_6 = store.ge(x, store.int(6));
+    assert_eq!(structural(store.and2(at_least_6, store.or2(q, at_most(5)))), store.and2(at_least_6, q));
     let nested = store.or2(q, store.and2(p, at_most(5)));
     assert_eq!(structural(store.and2(at_most(3), nested)), store.and2(at_most(3), store.or2(q, p)));
     let options = Options { simplification: Simplification::Normal, ..Options::default() };

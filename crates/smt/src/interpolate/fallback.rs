@@ -8,10 +8,10 @@
 //!     I <- I or c
 //! ```
 //!
-//! Every `c` follows from no more than A has models for, and contradicts B; when no model is left, A implies `I`. There are
-//! finitely many projections (P3 of [`project`](crate::project)), so the loop ends unless the solver gives up or an
-//! integer had to be replaced by its value. It needs functions that are local to A to go with the projection, and refuses
-//! what is left of them.
+//! Every `c` contradicts B, and when no model is left, A implies `I`. There are finitely many projections (P3 of
+//! [`project`](crate::project)), so the loop ends unless the solver gives up or an integer had to be replaced by its
+//! value. Projection eliminates variables. A function that is local to A may go with them; where it stays, there is no
+//! interpolant of this kind.
 //!
 //! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 

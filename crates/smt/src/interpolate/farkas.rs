@@ -17,8 +17,8 @@
 //! literals and not to the inequalities that these are read as, for the tightened forms of two literals may be each
 //! other's atoms.
 //!
-//! W. Craig-style use of Farkas sums: K. L. McMillan, "An interpolating theorem prover" (TCS 2005); duality and
-//! strength: L. Alt, A. Hyvärinen, N. Sharygina, "LRA interpolants from no man's land" (HVC 2017).
+//! The sum of A as an interpolant: K. L. McMillan, "An interpolating theorem prover" (TCS 2005); duality and strength:
+//! L. Alt, A. Hyvärinen, N. Sharygina, "LRA interpolants from no man's land" (HVC 2017).
 
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
