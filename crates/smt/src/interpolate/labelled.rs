@@ -17,11 +17,14 @@
 //! clause of B                  the conjunction of the negations of its literals with label a
 //! resolution on p              label a: I1 or I2     label b: I1 and I2
 //!                              label ab: (p or I1) and (not p or I2), where I1 belongs to the clause with p
-//! theory lemma                 an interpolant of its conflict, where literals with label a or ab are A's
+//! theory lemma                 an interpolant of its conflict, where literals with label a are A's
 //! ```
 //!
 //! A clause that is valid may be one of either side that may speak of all its literals: definitions of gates and fresh
 //! symbols, and splits. It is A's if it was made for formulas of A only, and what cannot be told is B's, if B may.
+//!
+//! In a lemma, literals with label `ab` may be either side's. They are B's: were they A's, a literal that two subtrees
+//! share would be counted in the sums of both, and the two would not imply the sum of the whole.
 //!
 //! | labelling | shared variables | interpolants |
 //! |---|---|---|
@@ -175,7 +178,7 @@ impl Pass<'_> {
 
     /// Whether a literal of a conflict is one of A's.
     fn is_of_a(&mut self, lit: Lit) -> Result<bool, Error> {
-        Ok(self.label(lit.var())? != Label::B)
+        Ok(self.label(lit.var())? == Label::A)
     }
 
     fn literal(&self, lit: Lit) -> Term {
