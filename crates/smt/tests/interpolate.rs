@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
 use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::fallback::{self, Failure};
 use shofar_smt::interpolate::farkas::{Inequality, Strength};
@@ -40,6 +40,11 @@ impl Random {
         self.0 ^= self.0 << 17;
         (self.0 % bound as u64) as usize
     }
+}
+
+/// How many times as many inputs are to be generated.
+fn scale() -> u64 {
+    std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1)
 }
 
 fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
@@ -195,7 +200,7 @@ fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Optio
 #[test]
 fn propositional_refutations_have_interpolants_of_all_kinds() {
     let (mut refuted_count, mut different) = (0, 0);
-    for seed in 1..=2000 {
+    for seed in 1..=2000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
         let parts = 2 + random.below(4);
@@ -516,7 +521,7 @@ fn parity_from_a_proof() {
     // The form of the lower bound decides the sign of the multiplier.
     let form = |literal: Term| {
         let atom = if store.op(literal) == Op::Not { store.args(literal)[0] } else { literal };
-        shofar_logic::LinearPoly::from_term(&store, store.args(atom)[0])
+        LinearPoly::from_term(&store, store.args(atom)[0])
     };
     let sign = |literal: Term| form(literal).coefficient(z);
     let refuted = refute_literals(&store, &literals, 2, Vec::new(), |lits| {
@@ -591,6 +596,78 @@ fn an_interface_equality_joins_two_lemmas() {
     }
     let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
     assert_eq!(interpolant.formula, store.eq(f(z), one), "{}", store.display(interpolant.formula));
+}
+
+/// Bounds in parts that confine an integer to an interval without one.
+fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
+    let symbols = ["u", "v", "w", "x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
+    let number = |value: i64| Rational::from(Integer::from(value));
+    let divisor = 2 + random.below(5) as i64;
+    let small = |random: &mut Random| {
+        let pairs = (0..2).map(|_| (symbols[random.below(6)], number(random.below(5) as i64 - 2)));
+        LinearPoly::from_pairs(pairs.collect(), Rational::ZERO)
+    };
+    // The last form completes the sum to an integer one, and its value makes the sum a fraction.
+    let mut forms: Vec<(LinearPoly, i64)> =
+        (0..2 + random.below(2)).map(|_| (small(random), 1 + random.below(3) as i64)).collect();
+    let mut last = small(random) * &number(divisor);
+    forms.iter().for_each(|(form, factor)| last.add_scaled(form, &number(-factor)));
+    forms.push((last, 1));
+    let values: Vec<i64> = forms.iter().map(|_| random.below(7) as i64 - 3).collect();
+    let total: i64 = std::iter::zip(&forms, &values).map(|((_, factor), value)| factor * value).sum();
+    if forms.iter().any(|(form, _)| form.is_constant()) || total.rem_euclid(divisor) == 0 {
+        return None;
+    }
+    let mut literals = Vec::new();
+    for ((form, _), &value) in std::iter::zip(&forms, &values) {
+        let (form, value) = (form.to_term(store, Sort::INT), store.int(value));
+        let part = random.below(parts);
+        let other = if random.below(2) == 0 { random.below(parts) } else { part };
+        literals.extend([(store.ge(form, value), part), (store.le(form, value), other)]);
+    }
+    if literals.iter().any(|(literal, _)| [Term::TRUE, Term::FALSE].contains(literal)) {
+        return None;
+    }
+    Some(refute_literals(store, &literals, parts, Vec::new(), |lits| {
+        let terms = forms.iter().enumerate().map(|(at, (form, factor))| IntegerTerm {
+            // Literals are about the form without the common divisor of its coefficients.
+            multiplier: &Rational::new((*factor).into(), divisor.into()) * &form.content(),
+            lower: lits[2 * at],
+            upper: lits[2 * at + 1],
+        });
+        ((0..lits.len()).collect(), Justification::Integer(IntegerRefutation { terms: terms.collect() }))
+    }))
+}
+
+#[test]
+fn integer_refutations_have_sequences_and_trees() {
+    let (mut count, mut nontrivial) = (0, 0);
+    for seed in 1..=1500 * scale() {
+        let mut random = Random::new(seed);
+        let store = TermStore::new();
+        let parts = 2 + random.below(3);
+        let Some(refuted) = random_integers(&store, &mut random, parts) else { continue };
+        let shape = random_tree(&mut random, parts);
+        for labelling in LABELLINGS {
+            let interpolator = refuted.interpolator(&store, Options { labelling, ..Options::default() });
+            let sequence = match interpolator.sequence(&refuted.order()) {
+                // A bound and its complement: the two are one variable, and no integers are needed.
+                Err(Error::Invalid(_)) => continue,
+                sequence => sequence.unwrap(),
+            };
+            count += 1;
+            let is_trivial = |found: &Interpolant| [Term::TRUE, Term::FALSE].contains(&found.formula);
+            nontrivial += usize::from(!sequence.iter().all(is_trivial));
+            refuted.check_sequence(&store, &sequence);
+            match interpolator.tree(&shape) {
+                Ok(tree) => refuted.check_tree(&store, &shape, &tree),
+                Err(error) => {
+                    assert_eq!((error, labelling), (Error::NoTreeProperty, Labelling::DualMcMillan))
+                }
+            }
+        }
+    }
+    assert!(count > 1000 && nontrivial > count / 2, "{nontrivial} of {count}");
 }
 
 #[test]
@@ -787,7 +864,7 @@ fn worked_examples_of_equality() {
 #[test]
 fn generated_conflicts_of_equality_have_interpolants() {
     let (mut conflicts, mut nontrivial) = (0, 0);
-    for seed in 1..=1000 {
+    for seed in 1..=1000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
         let parts = 2 + random.below(3);
@@ -1011,7 +1088,7 @@ fn refutations_over_numbers_have_interpolants_of_all_kinds() {
         Arithmetic::Flexible(half),
     ];
     let (mut refuted_count, mut with_symbols, mut sizes) = (0, 0, (0, 0));
-    for seed in 1..=2500 {
+    for seed in 1..=2500 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
         let parts = 2 + random.below(3);
