@@ -906,7 +906,7 @@ fn generated_conflicts_of_equality_have_interpolants() {
     );
 }
 
-/// Two instances of congruence, one after the other, over both sides.
+/// Three thousand instances of congruence inside of each other.
 #[test]
 fn deep_nests_of_functions() {
     let store = TermStore::new();

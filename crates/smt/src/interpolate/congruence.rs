@@ -152,7 +152,6 @@ struct Graph<'s> {
     segments: Vec<Segment>,
     /// For each edge its one or two segments, from left to right.
     segments_of: Vec<Vec<usize>>,
-    factors: Vec<Factor>,
     /// For segments of A: the factors of B that their instances of congruence need.
     needs: Vec<Vec<usize>>,
     /// For segments of B: the interpolants of the paths of arguments.
@@ -177,7 +176,6 @@ impl<'s> Graph<'s> {
             parents,
             segments,
             segments_of,
-            factors: Vec::new(),
             needs: Vec::new(),
             contributions: Vec::new(),
             of_factors: Vec::new(),
@@ -337,7 +335,7 @@ impl<'s> Graph<'s> {
                     if factor.in_a {
                         needs.extend(self.needs_of(&factor.segments));
                     } else {
-                        needs.push(self.add_factor(factor));
+                        needs.push(self.add_factor(&factor));
                     }
                 }
                 needs.sort_unstable();
@@ -352,13 +350,12 @@ impl<'s> Graph<'s> {
     }
 
     /// Takes note of a factor of B. Its segments have been looked at.
-    fn add_factor(&mut self, factor: Factor) -> usize {
+    fn add_factor(&mut self, factor: &Factor) -> usize {
         let holds = equal(self.store, factor.ends.0, factor.ends.1);
         let interpolant =
             self.store.and_of(factor.segments.iter().map(|&segment| self.contributions[segment]));
-        self.factors.push(factor);
         self.of_factors.push((holds, interpolant));
-        self.factors.len() - 1
+        self.of_factors.len() - 1
     }
 
     fn needs_of(&self, segments: &[usize]) -> Vec<usize> {
