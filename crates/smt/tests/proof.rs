@@ -1,14 +1,23 @@
 //! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
 
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
 mod formulas;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use shofar_logic::number::Rational;
 use shofar_logic::{Term, TermStore};
-use shofar_smt::proof::{CongruenceProof, Justification, Part, Proof, Rule, Step, StepId, check};
+use shofar_smt::proof::{
+    CongruenceProof, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
+};
 use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 
-use formulas::{Generator, Language, Random};
+use formulas::{FUNCTIONS, Generator, Language, Random};
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.
 fn for_each_proof(language: Language, scripts: u64, seed: u64, look: impl FnMut(&TermStore, &Proof)) {
@@ -228,4 +237,142 @@ fn proofs_after_many_queries_are_accepted() {
     for (language, seed) in [(Language::Mixed, 31), (Language::Everything, 32), (Language::Integers, 33)] {
         for_each_proof_of(language, 4, 600, seed, |_, _| {});
     }
+}
+
+/// The declarations of what formulas are made of.
+fn declarations() -> String {
+    let mut script = String::from("(declare-sort U 0)\n");
+    let sort = |letter: char| match letter {
+        'I' => "Int",
+        'R' => "Real",
+        'B' => "Bool",
+        _ => "U",
+    };
+    for (name, domain, range) in FUNCTIONS {
+        let domain: Vec<&str> = domain.iter().map(|&letter| sort(letter)).collect();
+        let _ = writeln!(script, "(declare-fun {name} ({}) {})", domain.join(" "), sort(range));
+    }
+    for (names, letter) in [("pqrs", 'B'), ("ijk", 'I'), ("xyz", 'R'), ("abcd", 'U')] {
+        names.chars().for_each(|name| _ = writeln!(script, "(declare-const {name} {})", sort(letter)));
+    }
+    script
+}
+
+/// Z3's answers to a script; none where it is not installed.
+fn z3(script: String) -> Option<Vec<String>> {
+    let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
+    let mut script = declarations();
+    let mut asked: Vec<String> = Vec::new();
+    for (language, seed) in [
+        (Language::Reals, 41),
+        (Language::Integers, 42),
+        (Language::Mixed, 43),
+        (Language::Declared, 44),
+        (Language::IntegerFunctions, 45),
+    ] {
+        for_each_proof(language, 60, seed, |store, proof| {
+            let _ = writeln!(script, "(push)");
+            for &(symbol, origin) in proof.origins() {
+                let sort = store.display_sort(store.sort_of(symbol));
+                let _ = writeln!(
+                    script,
+                    "(define-fun {} () {sort} {})",
+                    store.display(symbol),
+                    store.display(origin)
+                );
+            }
+            let mut ask = |formula: String| {
+                let _ = writeln!(script, "(push) (assert (not {formula})) (check-sat) (pop)");
+                asked.push(formula);
+            };
+            for step in proof.steps() {
+                if matches!(step.rule, Rule::Definition | Rule::Lemma(_)) {
+                    let literals = step.clause.iter().map(|&lit| proof.literal(store, lit));
+                    let literals: Vec<String> =
+                        literals.map(|term| store.display(term).to_string()).collect();
+                    ask(format!("(or {})", literals.join(" ")));
+                }
+            }
+            for assertion in proof.assertions().iter().chain(proof.assumptions()) {
+                ask(format!("(= {} {})", store.display(assertion.formula), store.display(assertion.image)));
+            }
+            let _ = writeln!(script, "(pop)");
+        });
+    }
+    let Some(answers) = z3(script) else { return };
+    assert_eq!(answers.len(), asked.len(), "{:?}", answers.iter().find(|answer| answer.contains("error")));
+    for (answer, formula) in std::iter::zip(answers, asked) {
+        assert_eq!(answer, "unsat", "{formula}");
+    }
+}
+
+/// What a script answers.
+fn execute(script: &str) -> String {
+    let store = TermStore::new();
+    let mut session = Script::new(&store);
+    let mut commands = Commands::new(script.as_bytes());
+    let mut out = Vec::new();
+    while let Some(command) = commands.next_command().unwrap() {
+        session.execute(&command, &Limits::default(), &mut out).unwrap();
+    }
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn proofs_are_printed_in_alethe() {
+    let answer = execute(
+        "(set-option :produce-proofs true)
+         (declare-const p Bool) (declare-const q Bool) (declare-const x Int) (declare-const y Int)
+         (assert (or (not p) (<= x 2)))
+         (assert (or p (and q (<= y 2))))
+         (assert (not (<= (+ x y) 9)))
+         (assert (<= y 3))
+         (assert (not q))
+         (check-sat) (get-proof)",
+    );
+    assert!(answer.starts_with("unsat\n(\n(assume h0 "));
+    assert!(answer.ends_with(")\n"));
+    for expected in [
+        "(cl (not p) (<= x 2)) :rule or :premises (h0))",
+        ":rule and_pos :args (0))",
+        "(cl (not (<= x 2)) (<= (+ x y) 9) (not (<= y 3))) :rule la_generic :args (1 1 1))",
+        "(cl) :rule resolution",
+    ] {
+        assert!(answer.contains(expected), "{expected} in\n{answer}");
+    }
+    assert!(!answer.contains("hole"), "{answer}");
+}
+
+#[test]
+fn proofs_must_be_asked_for_in_time() {
+    let answer = execute("(assert false) (set-option :produce-proofs true) (check-sat) (get-proof)");
+    let lines: Vec<&str> = answer.lines().collect();
+    assert!(matches!(lines[..], [first, "unsat", last] if first.contains("error") && last.contains("error")));
+    let answer = execute("(set-option :produce-proofs true) (check-sat) (get-proof)");
+    assert!(answer.starts_with("sat\n(error"));
+}
+
+#[test]
+fn whatever_is_proved_can_be_printed() {
+    for_each_proof(Language::Everything, 100, 51, |store, proof| {
+        let mut text = Vec::new();
+        write_alethe(store, proof, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let last = text.lines().last().unwrap();
+        assert!(last.contains("(cl)"), "{last}");
+        assert_eq!(text.matches('(').count(), text.matches(')').count());
+    });
 }

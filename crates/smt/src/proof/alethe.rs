@@ -167,6 +167,11 @@ impl<W: Write> Printer<'_, W> {
                 return Ok(name.clone());
             }
             match store.view(*formula) {
+                (Op::False, _) => {
+                    let truth = self.write(&["(not false)".to_owned()], "false", &[], &[])?;
+                    let args = ["false".to_owned(), "true".to_owned()];
+                    return self.write(&[], "resolution", &[name.clone(), truth], &args);
+                }
                 (Op::Or, args) if args.len() == terms.len() && args.iter().all(|arg| terms.contains(arg)) => {
                     let written: Vec<String> =
                         args.iter().map(|&arg| store.display(arg).to_string()).collect();

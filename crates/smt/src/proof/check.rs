@@ -6,15 +6,16 @@
 //! congruence      a union-find structure over terms replays the edges
 //! integers        the form is computed again, its coefficients are integers, and no integer is in its interval
 //! split           the conflict leaves no number on the line
-//! definition      a clause of a gate by three-valued evaluation of the gate; that of a fresh symbol see below
+//! definition      a clause of a gate by three-valued evaluation of the gate, that of a fresh symbol by its form
 //! assertion       a clause that the image of an assertion of this part falls apart into
 //! assumption      the image of an assumption of this part
 //! ```
 //!
-//! It shares with the solver the term store, the arithmetic of polynomials, and [`Proof::inequality`]. Two things are
-//! *tested* and not verified, by evaluation under a number of assignments in which each fresh symbol has the value of
-//! its origin: that definitions of fresh symbols are true, and that the image of a formula means the same as the
-//! formula. Normalising and purifying are beyond what a proof tells.
+//! It shares with the solver the term store, the builders of normal terms, the arithmetic of polynomials, and
+//! [`Proof::inequality`]. Two things are *tested* and not verified, by evaluation under a number of assignments in which
+//! each fresh symbol has the value of its origin: that the image of a formula means the same as the formula, as
+//! normalising and purifying are beyond what a proof tells; and that the definition of a fresh symbol is true where
+//! it stands for a number with cases and so does not have the usual form.
 
 use std::fmt;
 
@@ -58,7 +59,13 @@ type Checked = Result<(), String>;
 ///
 /// The first fault.
 pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
-    let mut checker = Checker { store, proof, clauses: FxHashSet::default(), assumed: FxHashSet::default() };
+    let mut checker = Checker {
+        store,
+        proof,
+        clauses: FxHashSet::default(),
+        assumed: FxHashSet::default(),
+        defining: FxHashSet::default(),
+    };
     let of_proof = |message: String| Fault { step: None, message };
     checker.read_assertions().map_err(of_proof)?;
     for (number, step) in proof.steps.iter().enumerate() {
@@ -80,6 +87,8 @@ struct Checker<'s> {
     /// The clauses of assertions, and the formulas assumed.
     clauses: FxHashSet<(Part, TermClause)>,
     assumed: FxHashSet<(Part, Term)>,
+    /// The clauses of what fresh symbols are usually defined by.
+    defining: FxHashSet<TermClause>,
 }
 
 fn fault<T>(message: impl Into<String>) -> Result<T, String> {
@@ -95,6 +104,9 @@ impl Checker<'_> {
                 self.clauses.insert((part, clause));
             }
         }
+        let origins = self.proof.origins.iter();
+        let definitions = origins.flat_map(|&(symbol, origin)| defining(self.store, symbol, origin));
+        self.defining.extend(definitions.flat_map(|definition| top_level_clauses(self.store, definition)));
         self.assumed
             .extend(self.proof.assumptions.iter().map(|assumption| (assumption.part, assumption.image)));
         Ok(())
@@ -109,10 +121,7 @@ impl Checker<'_> {
         }
         match rule {
             Rule::Assertion(part) => {
-                let mut terms: TermClause =
-                    clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
-                terms.sort_unstable();
-                if self.clauses.contains(&(*part, terms)) {
+                if self.clauses.contains(&(*part, self.term_clause(clause))) {
                     return Ok(());
                 }
                 fault(format!("{part:?} asserts no such clause"))
@@ -122,6 +131,7 @@ impl Checker<'_> {
                 _ => fault(format!("{part:?} assumes no such literal")),
             },
             Rule::Definition if self.is_gate_clause(clause) => Ok(()),
+            Rule::Definition if self.defining.contains(&self.term_clause(clause)) => Ok(()),
             Rule::Definition => self.is_definition(clause),
             Rule::Lemma(justification) => {
                 let conflict: FxHashSet<Lit> = clause.iter().map(|&lit| !lit).collect();
@@ -134,6 +144,12 @@ impl Checker<'_> {
             }
             Rule::Resolution { first, others } => self.resolution(number, clause, *first, others),
         }
+    }
+
+    fn term_clause(&self, clause: &[Lit]) -> TermClause {
+        let mut terms: TermClause = clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
+        terms.sort_unstable();
+        terms
     }
 
     fn resolution(&self, number: usize, clause: &[Lit], first: StepId, others: &[(StepId, Var)]) -> Checked {
@@ -268,7 +284,7 @@ impl Checker<'_> {
                 }
             };
             let is_tighter = |old: &Option<(Rational, bool)>, sign: i32| {
-                old.as_ref().is_none_or(|(old, old_may_equal)| match (&value).cmp(old) as i32 * sign {
+                old.as_ref().is_none_or(|(old, old_may_equal)| match value.cmp(old) as i32 * sign {
                     0 => *old_may_equal && !may_equal,
                     order => order > 0,
                 })
@@ -410,7 +426,7 @@ impl Checker<'_> {
     fn is_definition(&self, clause: &[Lit]) -> Checked {
         let literals: Vec<Term> = clause.iter().map(|&lit| self.proof.literal(self.store, lit)).collect();
         self.under_assignments(&literals, |values| {
-            if values.contains(&Some(true)) || values.contains(&None) {
+            if values.contains(&Some(true)) {
                 return Ok(());
             }
             fault("a definition is not true of the origin")
@@ -502,6 +518,30 @@ impl Checker<'_> {
         }
         origins.reverse();
         origins
+    }
+}
+
+/// What a fresh symbol is usually defined by: formulas that are true if it has the value of its origin.
+fn defining(store: &TermStore, symbol: Term, origin: Term) -> Vec<Term> {
+    match store.view(origin) {
+        (Op::Ite, &[condition, then, otherwise]) => {
+            let chosen = store.implies(condition, store.eq(symbol, then));
+            vec![chosen, store.or2(condition, store.eq(symbol, otherwise))]
+        }
+        (Op::IntDiv, &[number, divisor]) => {
+            let Some(divisor) = store.numeral(divisor).filter(|divisor| divisor.is_positive()) else {
+                return Vec::new();
+            };
+            let multiple = store.mul_const(divisor, symbol);
+            let greatest_rest = store.int((divisor - &Rational::ONE).numer());
+            vec![store.le(multiple, number), store.le(number, store.add(&[multiple, greatest_rest]))]
+        }
+        (Op::ToInt, &[number]) => {
+            let real = store.to_real(symbol);
+            vec![store.le(real, number), store.lt(number, store.add(&[real, store.real(Rational::ONE)]))]
+        }
+        _ if store.sort_of(symbol) == store.sort_of(origin) => vec![store.eq(symbol, origin)],
+        _ => Vec::new(),
     }
 }
 
