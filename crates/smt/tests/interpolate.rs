@@ -630,8 +630,8 @@ fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Opti
     }
     Some(refute_literals(store, &literals, parts, Vec::new(), |lits| {
         let terms = forms.iter().enumerate().map(|(at, (form, factor))| IntegerTerm {
-            // Literals are about the form without the common divisor of its coefficients.
-            multiplier: &Rational::new((*factor).into(), divisor.into()) * &form.content(),
+            form: form.clone(),
+            multiplier: Rational::new((*factor).into(), divisor.into()),
             lower: lits[2 * at],
             upper: lits[2 * at + 1],
         });

@@ -235,7 +235,7 @@ fn all_kinds_of_steps_occur() {
 fn proofs_after_many_queries_are_accepted() {
     // The log of such a script is compacted a few times. Frames are popped often enough for answers to vary.
     for (language, seed) in [(Language::Mixed, 31), (Language::Everything, 32), (Language::Integers, 33)] {
-        for_each_proof_of(language, 4, 600, seed, |_, _| {});
+        for_each_proof_of(language, 3, 400, seed, |_, _| {});
     }
 }
 

@@ -227,15 +227,22 @@ impl Pass<'_> {
         let conflict = self.conflict(step)?;
         let mut terms = Vec::with_capacity(refutation.terms.len());
         for term in &refutation.terms {
-            let bound = |pass: &mut Self, lit: Lit, sign: Sign| {
-                let inequality = pass.inequality(lit, sign).filter(|_| conflict.contains(&lit));
-                Ok((inequality.ok_or(Error::Invalid(id))?, pass.is_of_a(lit)?))
+            let (monomial, factor) = term.form.terms().first().ok_or(Error::Invalid(id))?;
+            // What a literal says of the form, or of its negation; an equation says both.
+            let bound = |pass: &mut Self, lit: Lit, of_negation: bool| {
+                let inequalities = [Sign::Positive, Sign::Negative].map(|sign| pass.inequality(lit, sign));
+                let is_meant = |inequality: &Inequality| {
+                    let ratio = &inequality.form.coefficient(*monomial) / factor;
+                    !ratio.is_zero() && ratio.is_positive() != of_negation
+                };
+                let inequality = inequalities.into_iter().flatten().find(is_meant);
+                let inequality = inequality.filter(|_| conflict.contains(&lit)).ok_or(Error::Invalid(id))?;
+                Ok((inequality, pass.is_of_a(lit)?))
             };
-            terms.push(Confined {
-                multiplier: term.multiplier.clone(),
-                lower: bound(self, term.lower, Sign::Positive)?,
-                upper: bound(self, term.upper, Sign::Negative)?,
-            });
+            let lower = bound(self, term.lower, false)?;
+            // The literal may be about a multiple of the form.
+            let multiplier = &(&term.multiplier * factor) / &lower.0.form.coefficient(*monomial);
+            terms.push(Confined { multiplier, lower, upper: bound(self, term.upper, true)? });
         }
         let colours = &mut self.colours;
         divisibility(self.store, &terms, |term| !colours.of(term).b).ok_or(Error::Invalid(id))

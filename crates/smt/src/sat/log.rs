@@ -547,6 +547,23 @@ impl<T: Theory> Solver<T> {
     }
 }
 
+impl<T: Theory> Solver<T> {
+    /// P1, P3, and of P2 that each clause has a step.
+    pub(super) fn check_log(&self) {
+        let Some(log) = &self.log else { return };
+        let count = log.starts.len() as u32;
+        for step in 0..count {
+            assert!(log.chain_of(step).all(|(premise, _)| premise < step), "P1: a premise of {step}");
+        }
+        assert!(self.arena.iter().all(|clause| self.arena.id(clause) < count), "P2: a clause without a step");
+        let frames = self.frame_variables();
+        for lit in &self.trail.lits()[..log.fixed] {
+            let has_unit = log.units.get(lit.var().index()).is_some_and(|&step| step < count);
+            assert!(has_unit || frames.contains(&lit.var()), "P3: {lit:?} has no unit");
+        }
+    }
+}
+
 /// The clause derived so far in a chain.
 #[derive(Default)]
 struct Resolvent {

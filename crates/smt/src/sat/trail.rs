@@ -6,7 +6,7 @@
 //!   Every other literal above level 0 has an antecedent, whose other literals are false and come earlier.
 //! - T3: literals from `head` on wait for propagation, and they all belong to the current level.
 //!
-//! At level 0 antecedents are not kept: nothing is ever resolved with them.
+//! At level 0 antecedents are not kept for good: nothing is ever resolved with them, and the proof log makes units of them.
 
 use super::clause::ClauseRef;
 use super::literal::{Lit, Var};
