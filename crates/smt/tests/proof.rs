@@ -21,7 +21,7 @@ use formulas::{FUNCTIONS, Generator, Language, Random};
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.
 fn for_each_proof(language: Language, scripts: u64, seed: u64, look: impl FnMut(&TermStore, &Proof)) {
-    for_each_proof_of(language, scripts, 24, seed, look);
+    for_each_proof_of(language, scripts, 24, seed * 1_000_000, look);
 }
 
 /// As above, with scripts of so many commands.
@@ -35,7 +35,7 @@ fn for_each_proof_of(
     let mut proofs = 0;
     for number in 0..scripts {
         let store = TermStore::new();
-        let random = Random((seed * 1_000_000 + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let random = Random((seed + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut generator = Generator { store: &store, random, language };
         let mut solver = Solver::with_proofs(&store);
         let mut asserted: Vec<Vec<(Part, Term)>> = vec![Vec::new()];
@@ -97,8 +97,10 @@ fn for_each_proof_of(
     assert!(proofs > scripts / 4, "{proofs} proofs");
 }
 
+/// Runs scripts; `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many.
 fn accepted(language: Language, scripts: u64, seed: u64) {
-    for_each_proof(language, scripts, seed, |_, _| {});
+    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1u64);
+    for_each_proof(language, scripts * scale, seed, |_, _| {});
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn all_kinds_of_steps_occur() {
 fn proofs_after_many_queries_are_accepted() {
     // The log of such a script is compacted a few times. Frames are popped often enough for answers to vary.
     for (language, seed) in [(Language::Mixed, 31), (Language::Everything, 32), (Language::Integers, 33)] {
-        for_each_proof_of(language, 3, 400, seed, |_, _| {});
+        for_each_proof_of(language, 3, 400, seed * 1_000_000, |_, _| {});
     }
 }
 
@@ -375,4 +377,10 @@ fn whatever_is_proved_can_be_printed() {
         assert!(last.contains("(cl)"), "{last}");
         assert_eq!(text.matches('(').count(), text.matches(')').count());
     });
+}
+
+#[test]
+fn an_interface_equality_that_congruence_knows_may_still_have_to_be_decided() {
+    // Congruence had told it at a level that was taken back, and does not tell it again.
+    for_each_proof_of(Language::RealFunctions, 4, 24, 7_000_709, |_, _| {});
 }

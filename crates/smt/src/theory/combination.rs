@@ -273,7 +273,8 @@ impl Combination {
     /// Makes the interface equality of two shared nodes.
     fn new_equality(&mut self, left: Node, right: Node, answers: &mut Answers<'_>) {
         if let Some(&equality) = self.equalities.get(&pair(left, right)) {
-            debug_assert_eq!(self.congruence.known(equality), None, "what is settled is not to blame");
+            // Congruence may know its value and not have told: the literal was told at a level that is gone, while what it
+            // follows from is still there. Arithmetic hears of it when it is decided, as congruence has it.
             answers.set_decision(equality, true);
             return;
         }
