@@ -3,6 +3,7 @@
 mod cases;
 pub mod cnf;
 mod equations;
+mod groups;
 pub mod interpolate;
 mod model;
 pub mod project;

@@ -8,10 +8,13 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, SyntaxError};
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 
+use crate::groups::{self, Group};
+use crate::interpolate::farkas::Strength;
+use crate::interpolate::{self, Arithmetic, Interpolator, Labelling, fallback};
 use crate::project::{self, Bounds, Elimination, Status};
 use crate::proof::{Part, Proof, write_alethe};
 use crate::purify::Unsupported;
@@ -50,6 +53,8 @@ struct Frame {
     assertions: Vec<Term>,
     /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
     named: Vec<(Symbol, Term)>,
+    /// With proofs, the parts of assertions, and their names.
+    parts: Vec<(Part, Term, Option<Symbol>)>,
     declared: Vec<Fun>,
     /// The first assertion that the solver does not understand.
     unsupported: Option<Unsupported>,
@@ -61,6 +66,9 @@ struct Options {
     unsat_cores: bool,
     minimal_cores: bool,
     proofs: bool,
+    interpolation: interpolate::Options,
+    /// The factor that flexible interpolants are made with.
+    strength: Strength,
 }
 
 /// The result of the last query, as long as nothing has changed since.
@@ -140,12 +148,15 @@ impl<'a> Script<'a> {
             "set-option" => {
                 let (keyword, value) = (reader.keyword()?, reader.optional_symbol()?);
                 reader.skip_rest()?;
+                if keyword.starts_with(":interpolation-") {
+                    self.set_interpolation(keyword, value.map(|value| store.name(value)), text)?;
+                }
                 let value = value.is_some_and(|value| store.name(value) == "true");
                 match keyword {
                     ":print-success" => self.options.print_success = value,
                     ":produce-unsat-cores" => self.options.unsat_cores = value,
                     ":minimal-unsat-cores" => self.options.minimal_cores = value,
-                    ":produce-proofs" => self.set_proofs(value)?,
+                    ":produce-proofs" | ":produce-interpolants" => self.set_proofs(value)?,
                     _ => {}
                 }
             }
@@ -187,6 +198,11 @@ impl<'a> Script<'a> {
                 reader.close()?;
                 check_magnitude(store, &terms)?;
                 self.get_value(&terms, out)?;
+                return Ok(Progress::Continue);
+            }
+            "get-interpolants" => {
+                reader.skip_rest()?;
+                self.get_interpolants(text, limits, out)?;
                 return Ok(Progress::Continue);
             }
             "get-projection" => {
@@ -263,7 +279,9 @@ impl<'a> Script<'a> {
             self.frame().named.push((name, formula));
         } else if self.options.proofs {
             self.assertions += 1;
-            if let Err(unsupported) = self.solver.assert_in(formula, Part(self.assertions)) {
+            let part = Part(self.assertions);
+            self.frame().parts.push((part, formula, name));
+            if let Err(unsupported) = self.solver.assert_in(formula, part) {
                 self.frame().unsupported.get_or_insert(unsupported);
             }
         } else {
@@ -324,8 +342,7 @@ impl<'a> Script<'a> {
         let outcome = match unsupported {
             Some(unsupported) => Err(unsupported),
             None => {
-                // Numbers of parts that no assertion reaches.
-                let all: Vec<(Term, Part)> = std::iter::zip(all, (0..=u32::MAX).rev().map(Part)).collect();
+                let all: Vec<(Term, Part)> = std::iter::zip(all, assumed_parts()).collect();
                 self.solver.check_in(&all, limits)
             }
         };
@@ -490,6 +507,89 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, ")")?)
     }
 
+    fn set_interpolation(&mut self, keyword: &str, value: Option<&str>, text: &[u8]) -> Result<()> {
+        let options = &mut self.options.interpolation;
+        match (keyword, value) {
+            (":interpolation-bool", Some("mcmillan")) => options.labelling = Labelling::McMillan,
+            (":interpolation-bool", Some("pudlak")) => options.labelling = Labelling::Pudlak,
+            (":interpolation-bool", Some("dual-mcmillan")) => options.labelling = Labelling::DualMcMillan,
+            (":interpolation-lra", Some("farkas")) => options.arithmetic = Arithmetic::Farkas,
+            (":interpolation-lra", Some("dual")) => options.arithmetic = Arithmetic::DualFarkas,
+            (":interpolation-lra", Some("decomposed")) => options.arithmetic = Arithmetic::Decomposed,
+            (":interpolation-lra", Some("dual-decomposed")) => {
+                options.arithmetic = Arithmetic::DualDecomposed
+            }
+            (":interpolation-lra", Some("flexible")) => {
+                options.arithmetic = Arithmetic::Flexible(self.options.strength.clone());
+            }
+            (":interpolation-strength", None) => {
+                let strength = groups::strength(text)
+                    .ok_or_else(|| Failure::Message("the strength is a number between 0 and 1".to_owned()))?;
+                if matches!(options.arithmetic, Arithmetic::Flexible(_)) {
+                    options.arithmetic = Arithmetic::Flexible(strength.clone());
+                }
+                self.options.strength = strength;
+            }
+            _ => return failure(format!("`{keyword}` has no such value")),
+        }
+        Ok(())
+    }
+
+    /// Prints the interpolants of a sequence or tree of groups of assertions. What is in no group counts as in the last.
+    fn get_interpolants(&self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
+        if !self.options.proofs {
+            return failure("interpolants need the option :produce-interpolants");
+        }
+        let State::Unsat { assumptions } = &self.state else {
+            return failure("interpolants are there after the answer unsat only");
+        };
+        let Some(proof) = self.proof() else { return failure("there is no proof") };
+        let nodes = groups::read(text).map_err(Failure::Message)?;
+        let named = self.frames.iter().flat_map(|frame| &frame.named);
+        let assumed = named.map(|&(name, term)| (term, Some(name)));
+        let assumed = assumed.chain(assumptions.iter().map(|&term| (term, None)));
+        let assumed = std::iter::zip(assumed, assumed_parts()).map(|((term, name), part)| (part, term, name));
+        let asserted = self.frames.iter().flat_map(|frame| frame.parts.iter().copied());
+        let last = nodes.len() - 1;
+        let mut parts: Vec<(Part, Vec<Term>)> =
+            (0..=last as u32).map(|node| (Part(node), Vec::new())).collect();
+        let mut known = FxHashSet::default();
+        let mut node_of: FxHashMap<Part, Part> = FxHashMap::default();
+        for (part, term, name) in asserted.chain(assumed) {
+            let name = name.map(|name| self.store.name(name));
+            known.extend(name);
+            let is_meant = |group: &Group<'_>| name.is_some_and(|name| group.names.contains(&name));
+            let node = nodes.iter().position(is_meant).unwrap_or(last);
+            parts[node].1.push(term);
+            node_of.insert(part, Part(node as u32));
+        }
+        if let Some(name) = nodes.iter().flat_map(|group| &group.names).find(|name| !known.contains(**name)) {
+            return failure(format!("no assertion has the name `{name}`"));
+        }
+        let proof = proof.with_parts(|part| node_of.get(&part).copied().unwrap_or(Part(last as u32)));
+        let options = self.options.interpolation.clone();
+        let bounds = fallback::Bounds { limits: *limits, ..fallback::Bounds::default() };
+        let found = Interpolator::new(self.store, &proof, parts, options).and_then(|interpolator| {
+            if nodes.iter().enumerate().all(|(position, group)| group.parent == position + 1) {
+                let order: Vec<Part> = (0..=last as u32).map(Part).collect();
+                return interpolator.sequence_with_fallback(&order, &bounds);
+            }
+            let tree: Vec<(Part, usize)> =
+                nodes.iter().enumerate().map(|(node, group)| (Part(node as u32), group.parent)).collect();
+            let mut interpolants = interpolator.tree_with_fallback(&tree, &bounds)?;
+            // That of the root is false.
+            interpolants.pop();
+            Ok(interpolants)
+        });
+        match found {
+            Ok(found) => {
+                let found = found.iter().map(|interpolant| self.store.display(interpolant.formula));
+                Ok(writeln!(out, "({})", joined(found))?)
+            }
+            Err(error) => failure(error.to_string()),
+        }
+    }
+
     fn get_unsat_assumptions(&self, out: &mut impl Write) -> Result<()> {
         let State::Unsat { assumptions } = &self.state else {
             return failure("assumptions at fault are there after the answer unsat only");
@@ -546,6 +646,11 @@ impl fmt::Display for DisplayValue<'_> {
         let (name, sort) = (format!("@{}", store.name(name)), store.display_sort(store.sort_of(element)));
         write!(f, "(as {} {sort})", DisplaySymbol(&name))
     }
+}
+
+/// Numbers of parts that no assertion reaches, for assumptions.
+fn assumed_parts() -> impl Iterator<Item = Part> {
+    (0..=u32::MAX).rev().map(Part)
 }
 
 fn new_solver<'a>(store: &'a TermStore, options: &Options) -> Solver<'a> {

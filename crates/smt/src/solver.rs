@@ -148,8 +148,12 @@ impl<'a> Solver<'a> {
     }
 
     /// Asserts all formulas, as [`assert`](Self::assert) does, but uses that they come together: a symbol that is new
-    /// and that one of them defines by an equation is replaced in the others.
+    /// and that one of them defines by an equation is replaced in the others. Proofs know nothing of that, so with them
+    /// it is not done.
     pub fn assert_all(&mut self, formulas: &[Term]) -> Result<(), Unsupported> {
+        if self.search.logs_proofs() {
+            return formulas.iter().try_for_each(|&formula| self.assert(formula));
+        }
         self.end_query();
         let formulas: Vec<Term> = formulas
             .iter()

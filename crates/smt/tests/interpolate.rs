@@ -15,8 +15,8 @@ use shofar_smt::interpolate::{
     Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options, Simplification,
 };
 use shofar_smt::proof::{
-    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm, Justification, Part, Proof,
-    Rule, Sign, Step, StepId,
+    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm, Justification,
+    Part, Proof, Rule, Sign, Step, StepId,
 };
 use shofar_smt::purify::{Purified, Purifier};
 use shofar_smt::sat::{Limits, Lit, Outcome, Var};
@@ -1177,7 +1177,10 @@ fn interpolants_without_a_proof() {
                 Ok(formula) => {
                     assert!(is_unsat);
                     found += 1;
-                    let refuted = Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::new(Vec::new(), Vec::new(), Vec::new()) };
+                    let refuted = Refuted {
+                        parts: vec![a.clone(), b.clone()],
+                        proof: Proof::new(Vec::new(), Vec::new(), Vec::new()),
+                    };
                     refuted.check(&store, |part| part == 0, formula);
                 }
                 Err(Failure::Satisfiable) => assert!(!is_unsat),

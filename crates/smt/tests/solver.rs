@@ -550,3 +550,33 @@ fn quantifiers_are_eliminated_and_variables_projected() {
     // The first has no single form: that it is equivalent is for the tests of elimination to say.
     assert!(!answers[0].contains('z'));
 }
+
+#[test]
+fn interpolants_of_groups_in_a_row_and_in_a_tree() {
+    let script = |command: &str| {
+        execute(&format!(
+            "(set-option :produce-interpolants true)
+             (declare-const x Int) (declare-const y Int) (declare-const z Int) (declare-const w Int)
+             (assert (! (<= 3 x) :named a)) (assert (! (= y (+ x 1)) :named b))
+             (assert (! (<= z 2) :named c)) (assert (! (and (< y z) (= w 0)) :named d))
+             (check-sat) {command}"
+        ))
+    };
+    let sequence = script("(get-interpolants a b (and c d))");
+    assert_eq!(sequence, ["unsat", "((not (<= x 2)) (not (<= y 3)))"]);
+    let tree = script("(get-interpolants (a b) (c) d)");
+    assert_eq!(tree, ["unsat", "((not (<= x 2)) (not (<= y 3)) (<= z 2))"]);
+    // What is in no group belongs to the last.
+    let two = script("(set-option :interpolation-lra dual) (get-interpolants (and a b) d)");
+    assert_eq!(two.len(), 2);
+    for mistake in [
+        "(get-interpolants a)",
+        "(get-interpolants a nobody)",
+        "(set-option :interpolation-bool best)",
+        "(set-option :interpolation-strength 2)",
+        "(set-option :interpolation-bool dual-mcmillan) (get-interpolants (a) (b) (and c d))",
+    ] {
+        assert!(script(mistake)[1].starts_with("(error"), "{mistake}");
+    }
+    assert!(execute("(check-sat) (get-interpolants a b)")[1].starts_with("(error"));
+}

@@ -49,6 +49,13 @@ pub struct Summand {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Strength(Rational);
 
+impl Default for Strength {
+    /// The middle.
+    fn default() -> Self {
+        Strength(Rational::new(1.into(), 2.into()))
+    }
+}
+
 impl Strength {
     /// The strength of this factor, if it is one.
     pub fn new(factor: Rational) -> Option<Self> {

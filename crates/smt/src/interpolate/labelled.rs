@@ -50,7 +50,8 @@ use super::divisibility::{Confined, divisibility};
 use super::farkas::{self, Inequality, Summand};
 use super::{Arithmetic, Equality, Error, decomposed};
 use crate::proof::{
-    CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step, StepId,
+    CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step,
+    StepId,
 };
 use crate::sat::{Lit, Var};
 

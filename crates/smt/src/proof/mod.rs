@@ -244,6 +244,19 @@ impl Proof {
         Proof { steps, ..self }
     }
 
+    /// The proof with other numbers for the parts.
+    pub fn with_parts(mut self, number: impl Fn(Part) -> Part) -> Proof {
+        for step in &mut self.steps {
+            if let Rule::Assertion(part) | Rule::Assumption(part) = &mut step.rule {
+                *part = number(*part);
+            }
+        }
+        for assertion in self.assertions.iter_mut().chain(&mut self.assumptions) {
+            assertion.part = number(assertion.part);
+        }
+        self
+    }
+
     /// A step by its number.
     pub fn step(&self, StepId(number): StepId) -> &Step {
         &self.steps[number as usize]

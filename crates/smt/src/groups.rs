@@ -1,0 +1,123 @@
+//! What `get-interpolants` is asked about: groups of named assertions, in a row or in a tree.
+//!
+//! ```text
+//! group      name | (and name ...)
+//! chain      an item, then further ones;  item   group | (chain)
+//! ```
+//!
+//! Each group is a node. In a chain, the parent of a group is the next group, and the root of a chain in parentheses is
+//! its last group, whose parent is the next group of the chain around it. So groups in a row are a sequence, and
+//! `A (B C) D` is a tree with the root `D` over `A` and `C`, and `C` over `B`. Children come before their parents. The
+//! syntax of trees is that of SMTInterpol.
+
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::smtlib::{Lexer, Token};
+
+use crate::interpolate::farkas::Strength;
+
+/// A group of assertions and the position of its parent; the root, which comes last, has the position after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Group<'t> {
+    pub(crate) names: Vec<&'t str>,
+    pub(crate) parent: usize,
+}
+
+/// Reads the arguments of a `get-interpolants` command.
+pub(crate) fn read(text: &[u8]) -> Result<Vec<Group<'_>>, String> {
+    let mut lexer = Lexer::new(text);
+    let mut next = || lexer.next_token().map_err(|error| error.to_string());
+    // The parenthesis and the name of the command.
+    next()?;
+    next()?;
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    // For each open chain the groups that wait for their parent.
+    let mut open: Vec<Vec<usize>> = vec![Vec::new()];
+    loop {
+        let mut token = next()?;
+        let mut names = Vec::new();
+        while token == Token::Open {
+            token = next()?;
+            if token == Token::Symbol("and") {
+                while let Token::Symbol(name) | Token::Quoted(name) = next()? {
+                    names.push(name);
+                }
+            } else {
+                open.push(Vec::new());
+            }
+        }
+        if let Token::Symbol(name) | Token::Quoted(name) = token
+            && names.is_empty()
+        {
+            names.push(name);
+        }
+        let waiting = open.last_mut().ok_or("there are too many parentheses")?;
+        if !names.is_empty() {
+            let position = groups.len();
+            for child in std::mem::replace(waiting, vec![position]) {
+                groups[child].parent = position;
+            }
+            groups.push(Group { names, parent: position + 1 });
+            continue;
+        }
+        if token != Token::Close {
+            return Err("a name, a group `(and ...)` or a subtree is expected".to_owned());
+        }
+        let [root] = waiting[..] else { return Err("a tree needs a group at its root".to_owned()) };
+        open.pop();
+        match open.last_mut() {
+            Some(around) => around.push(root),
+            None if groups.len() < 2 => return Err("two groups at least are needed".to_owned()),
+            None => return Ok(groups),
+        }
+    }
+}
+
+/// Reads the number of `(set-option :interpolation-strength NUMBER)`.
+pub(crate) fn strength(text: &[u8]) -> Option<Strength> {
+    let mut lexer = Lexer::new(text);
+    let mut tokens = std::iter::from_fn(|| lexer.next_token().ok());
+    let (Token::Numeral(digits) | Token::Decimal(digits)) = tokens.nth(3)? else { return None };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits: u32 = format!("{whole}{fraction}").parse().ok()?;
+    let scale = 10u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    Strength::new(Rational::new(Integer::from(digits), Integer::from(scale)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Result<Vec<(String, usize)>, String> {
+        let groups = read(text.as_bytes())?;
+        Ok(groups.into_iter().map(|group| (group.names.join("+"), group.parent)).collect())
+    }
+
+    #[test]
+    fn groups_in_a_row_are_a_sequence() {
+        let expected = [("a", 1), ("b+c", 2), ("d", 3)].map(|(names, parent)| (names.to_owned(), parent));
+        assert_eq!(shape("(get-interpolants a (and b c) |d|)"), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn parentheses_make_a_tree() {
+        let expected = [("a", 3), ("b", 2), ("c", 3), ("d", 4)];
+        let expected = expected.map(|(names, parent)| (names.to_owned(), parent));
+        assert_eq!(shape("(get-interpolants a (b c) d)"), Ok(expected.to_vec()));
+        let expected = [("a", 2), ("b", 2), ("c", 3)].map(|(names, parent)| (names.to_owned(), parent));
+        assert_eq!(shape("(get-interpolants (a) (b) c)"), Ok(expected.to_vec()));
+        let expected = [("a", 1), ("b", 2), ("c", 3)].map(|(names, parent)| (names.to_owned(), parent));
+        assert_eq!(shape("(get-interpolants ((a) b) c)"), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for text in [
+            "(get-interpolants)",
+            "(get-interpolants a)",
+            "(get-interpolants a (b))",
+            "(get-interpolants a 7)",
+        ] {
+            assert!(shape(text).is_err(), "{text}");
+        }
+    }
+}
