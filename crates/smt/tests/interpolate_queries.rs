@@ -13,8 +13,11 @@ use shofar_smt::solver::Solver;
 const LIMITS: Limits<'static> =
     Limits { conflicts: Some(20_000), propagations: None, deadline: None, cancel: None, memory: None };
 
+/// The formulas of each part.
+type Parts = Vec<(Part, Vec<Term>)>;
+
 /// Formulas in parts that contradict each other, and why; the last part is assumed.
-fn refute(store: &TermStore, generator: &mut Generator<'_>) -> Option<(Vec<(Part, Vec<Term>)>, Proof)> {
+fn refute(store: &TermStore, generator: &mut Generator<'_>) -> Option<(Parts, Proof)> {
     let mut solver = Solver::with_proofs(store);
     let count = 2 + generator.random.below(3) as u32;
     let mut parts = Vec::new();
