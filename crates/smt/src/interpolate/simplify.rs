@@ -102,9 +102,14 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
 
 /// The formula with truth values for the atoms that literals settle.
 fn assign(store: &TermStore, formula: Term, literals: &[Term], budget: &mut usize) -> Term {
+    if literals.is_empty() || *budget == 0 {
+        return formula;
+    }
     let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
     let cost = subterms.len().saturating_mul(literals.len());
-    if literals.is_empty() || cost > *budget {
+    if cost > *budget {
+        // To look at the size of one sibling after the other would be quadratic, too.
+        *budget = 0;
         return formula;
     }
     *budget -= cost;
