@@ -324,11 +324,11 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
 /// What a script answers.
 fn execute(script: &str) -> String {
     let store = TermStore::new();
-    let mut session = Script::new(&store);
+    let mut runner = Script::new(&store);
     let mut commands = Commands::new(script.as_bytes());
     let mut out = Vec::new();
     while let Some(command) = commands.next_command().unwrap() {
-        session.execute(&command, &Limits::default(), &mut out).unwrap();
+        runner.execute(&command, &Limits::default(), &mut out).unwrap();
     }
     String::from_utf8(out).unwrap()
 }

@@ -197,11 +197,11 @@ fn functions_between_all_sorts_agree_with_z3() {
 /// Executes the commands of a script and returns the answers.
 fn execute(script: &str) -> Vec<String> {
     let store = TermStore::new();
-    let mut session = Script::new(&store);
+    let mut runner = Script::new(&store);
     let mut commands = Commands::new(script.as_bytes());
     let mut out = Vec::new();
     while let Some(command) = commands.next_command().unwrap() {
-        session.execute(&command, &Limits::default(), &mut out).unwrap();
+        runner.execute(&command, &Limits::default(), &mut out).unwrap();
     }
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
