@@ -289,11 +289,8 @@ impl Pass<'_> {
     }
 
     fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
-        // The formula of an atom that a theory made may be a negation.
-        match self.store.view(self.proof.formula(lit.var())) {
-            (Op::Not, &[atom]) => Inequality::read(self.store, atom, !lit.is_positive(), sign),
-            _ => Inequality::read(self.store, self.proof.formula(lit.var()), lit.is_positive(), sign),
-        }
+        let (atom, holds) = self.proof.atom(self.store, lit);
+        Inequality::read(self.store, atom, holds, sign)
     }
 
     fn resolve(
