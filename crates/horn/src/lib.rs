@@ -20,12 +20,19 @@
 
 mod clausify;
 mod frontend;
+pub mod graph;
+pub mod ground;
 mod info;
 mod print;
 mod scc;
 mod system;
+pub mod transform;
+mod transition;
+pub mod witness;
 
 pub use frontend::{ParseError, parse};
+pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};
 pub use print::Format;
 pub use system::{Atom, Clause, HornSystem, Position, PredicateId};
+pub use transition::TransitionSystem;

@@ -1,0 +1,37 @@
+//! Engines that decide constrained Horn clauses, one file or folder per algorithm.
+//!
+//! An [`Engine`] takes a graph and a [`Run`] and answers with evidence: a model of the graph, or a derivation of `false`
+//! in it. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
+
+mod run;
+
+use shofar_horn::HornGraph;
+use shofar_horn::witness::{Derivation, GraphModel};
+
+pub use run::{Event, EventSink, Run, Stop};
+
+/// An algorithm that decides systems of Horn clauses.
+pub trait Engine: Send + Sync {
+    /// The name by which users ask for it.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn description(&self) -> &'static str;
+
+    /// Whether it can work on a graph; if not, why not.
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String>;
+
+    /// Decides a graph that it accepts.
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer;
+}
+
+/// What an engine answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The clauses have a model.
+    Sat(GraphModel),
+    /// The clauses are contradictory.
+    Unsat(Derivation),
+    /// The engine has given up.
+    Unknown(Stop),
+}

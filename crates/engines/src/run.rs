@@ -1,0 +1,96 @@
+//! What an engine is given besides the clauses: terms, limits, a seed, and someone who listens.
+
+use std::time::Duration;
+
+use shofar_horn::transform::{Context, Lost};
+use shofar_logic::TermStore;
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::{Limits, Reason};
+
+/// The circumstances of one run of an engine.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// The terms, which all engines share.
+    pub store: &'a TermStore,
+    /// Deadline, memory and cancel flag.
+    pub limits: Limits<'a>,
+    /// Where engines choose at random, they choose by this.
+    pub seed: u64,
+    /// Who is told what happens.
+    pub events: &'a dyn EventSink,
+}
+
+impl<'a> Run<'a> {
+    /// What transformations and ways back are given in this run.
+    pub fn context(&self) -> Context<'a> {
+        Context { store: self.store, limits: self.limits }
+    }
+}
+
+/// What an engine tells about its work.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A depth, level or bound is done with.
+    Progress {
+        /// The engine.
+        engine: &'static str,
+        /// How far it is.
+        depth: u64,
+    },
+    /// What was counted, when the engine ends: names as in `lemmas` or `solver.conflicts`.
+    Statistics {
+        /// The engine.
+        engine: &'static str,
+        /// Names and numbers.
+        counters: Vec<(&'static str, u64)>,
+        /// The time it ran.
+        time: Duration,
+    },
+}
+
+/// Someone who is told about events, from any thread.
+pub trait EventSink: Sync {
+    /// Takes notice of an event.
+    fn tell(&self, event: Event);
+}
+
+/// No one.
+impl EventSink for () {
+    fn tell(&self, _: Event) {}
+}
+
+/// Why an engine has given up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The limits of the run have ended, or a query was too hard.
+    Interrupted(Reason),
+    /// The clauses use something that the engine or the solver does not know.
+    Unsupported(String),
+    /// The method cannot go on from here, though there is time left.
+    Exhausted(&'static str),
+    /// A witness could not be built, because something is wrong in Shofar.
+    Internal(String),
+}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Stop::Interrupted(reason)
+    }
+}
+
+impl From<Lost> for Stop {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Interrupted(reason) => Stop::Interrupted(reason),
+            Lost::Unsupported(what) => Stop::Unsupported(what),
+            Lost::Wrong(what) => Stop::Internal(what),
+        }
+    }
+}
+
+impl Stop {
+    /// For a term that the solver does not understand.
+    pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
+        Lost::unsupported(store, unsupported).into()
+    }
+}

@@ -1,0 +1,403 @@
+//! Horn clauses as a graph, the form in which engines and transformations see them.
+//!
+//! Predicates are nodes, clauses are edges from the predicates of the body to the predicate of the head. An edge
+//! without sources is a fact, one without target is a query, one with several sources is a hyperedge. Its label is the
+//! constraint, over canonical variables:
+//!
+//! - G1: each node has variables for its arguments, [`Node::variables`]. They stand for its (first) occurrence in a body;
+//!   further occurrences in the same body have variables of their own, and so has the head ([`Node::next`]).
+//! - G2: predicates are applied to these variables only, so an edge consists of nodes and a label.
+//! - G3: any other variable of a label is *local*, existential from the body's point of view. No two edges share one.
+//! - G4: labels are in the store's normal form.
+//!
+//! What holds of a predicate (lemmas, models) is always a formula over [`Node::variables`]; [`HornGraph::at_source`] and
+//! [`HornGraph::at_target`] carry it to an occurrence.
+//!
+//! Graphs are values: a transformation builds a new one. A node that it keeps it keeps with its variables, so that
+//! formulas about it need no renaming on the way back.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
+
+use crate::system::{Atom, HornSystem};
+
+/// A node of a graph: a predicate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(u32);
+
+/// An edge of a graph: a clause.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EdgeId(u32);
+
+macro_rules! index {
+    ($id:ident, $what:literal) => {
+        impl $id {
+            #[doc = concat!("The ", $what, " at this position.")]
+            pub fn new(index: usize) -> Self {
+                Self(u32::try_from(index).expect("a system has less than 2^32 clauses and predicates"))
+            }
+
+            /// Its position in the graph.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+index!(NodeId, "node");
+index!(EdgeId, "edge");
+
+/// A predicate and its canonical variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// What users call it. Names need not be unique.
+    pub name: Symbol,
+    /// By occurrences in one body. There is one at least.
+    occurrences: Vec<Box<[Term]>>,
+    next: Box<[Term]>,
+}
+
+impl Node {
+    /// A predicate with arguments of these sorts, with new variables.
+    pub fn new(store: &TermStore, name: Symbol, sorts: &[Sort]) -> Self {
+        Node {
+            name,
+            occurrences: vec![fresh_variables(store, name, sorts, "")],
+            next: fresh_variables(store, name, sorts, "'"),
+        }
+    }
+
+    /// The variables for its arguments, in a body and in formulas about it.
+    pub fn variables(&self) -> &[Term] {
+        &self.occurrences[0]
+    }
+
+    /// The variables for its arguments in a head.
+    pub fn next(&self) -> &[Term] {
+        &self.next
+    }
+
+    /// The number of its arguments.
+    pub fn arity(&self) -> usize {
+        self.next.len()
+    }
+
+    /// The sorts of its arguments.
+    pub fn sorts(&self, store: &TermStore) -> Vec<Sort> {
+        self.next.iter().map(|&variable| store.sort_of(variable)).collect()
+    }
+}
+
+fn fresh_variables(store: &TermStore, name: Symbol, sorts: &[Sort], mark: &str) -> Box<[Term]> {
+    let fresh =
+        |(at, &sort)| store.var(store.fresh_symbol(&format!("{}.{at}{mark}", store.name(name))), sort);
+    sorts.iter().enumerate().map(fresh).collect()
+}
+
+/// A clause: its body's predicates, its head's predicate and its constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    sources: Box<[NodeId]>,
+    target: Option<NodeId>,
+    label: Term,
+}
+
+impl Edge {
+    /// The predicates of the body, in order, with repetitions.
+    pub fn sources(&self) -> &[NodeId] {
+        &self.sources
+    }
+
+    /// The predicate of the head; none for a query.
+    pub fn target(&self) -> Option<NodeId> {
+        self.target
+    }
+
+    /// The constraint.
+    pub fn label(&self) -> Term {
+        self.label
+    }
+
+    /// Whether there are several predicates in the body.
+    pub fn is_hyperedge(&self) -> bool {
+        self.sources.len() > 1
+    }
+
+    /// Which occurrence of its predicate in the body a source is, counted from zero.
+    pub fn occurrence(&self, source: usize) -> usize {
+        let node = self.sources[source];
+        self.sources[..source].iter().filter(|&&earlier| earlier == node).count()
+    }
+}
+
+/// A predicate applied to any terms, out of which edges are made.
+pub type Application = (NodeId, Vec<Term>);
+
+/// A system of Horn clauses as a graph.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct HornGraph {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+impl HornGraph {
+    /// The graph without nodes.
+    pub fn new() -> Self {
+        HornGraph::default()
+    }
+
+    /// The graph of a system: its predicates are the nodes and its clauses are the edges, in the same order.
+    pub fn of(store: &TermStore, system: &HornSystem) -> Self {
+        let mut graph = HornGraph::new();
+        for (_, fun) in system.predicates() {
+            let declaration = store.fun_decl(fun);
+            graph.add_node(Node::new(store, declaration.name, &declaration.domain));
+        }
+        for clause in &system.clauses {
+            let application = |atom: &Atom| (NodeId::new(atom.predicate.index()), atom.args.to_vec());
+            let body: Vec<Application> = clause.body.iter().map(application).collect();
+            graph.add_clause(store, &body, clause.constraint, clause.head.as_ref().map(application).as_ref());
+        }
+        graph
+    }
+
+    /// Adds a node.
+    pub fn add_node(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// Adds an edge with a label over the canonical variables of its nodes, in normal form, and local variables that no
+    /// other edge has.
+    pub fn add_edge(&mut self, sources: &[NodeId], target: Option<NodeId>, label: Term) -> EdgeId {
+        let edge = Edge { sources: sources.into(), target, label };
+        for (source, node) in sources.iter().enumerate() {
+            assert!(edge.occurrence(source) < self.nodes[node.index()].occurrences.len());
+        }
+        self.edges.push(edge);
+        EdgeId::new(self.edges.len() - 1)
+    }
+
+    /// Adds an edge for a clause whose predicates are applied to any terms. Variables become canonical ones where they
+    /// are arguments, and new local ones where they are not.
+    pub fn add_clause(
+        &mut self,
+        store: &TermStore,
+        body: &[Application],
+        constraint: Term,
+        head: Option<&Application>,
+    ) -> EdgeId {
+        let sources: Box<[NodeId]> = body.iter().map(|&(node, _)| node).collect();
+        let edge = Edge { sources, target: head.map(|&(node, _)| node), label: constraint };
+        let mut canonical = Substitution::new();
+        // What the arguments that are not new variables are equal to.
+        let mut equations: Vec<(Term, Term)> = Vec::new();
+        let mut bind = |variables: &[Term], args: &[Term]| {
+            for (&variable, &arg) in variables.iter().zip(args) {
+                if matches!(store.op(arg), Op::Var(_)) && canonical.get(arg).is_none() {
+                    canonical.insert(arg, variable);
+                } else {
+                    equations.push((variable, arg));
+                }
+            }
+        };
+        for (source, (node, args)) in body.iter().enumerate() {
+            self.ensure_occurrence(store, *node, edge.occurrence(source));
+            bind(self.variables_at(*node, edge.occurrence(source)), args);
+        }
+        if let Some((node, args)) = head {
+            bind(self.nodes[node.index()].next(), args);
+        }
+        let mut all: Vec<Term> = equations.iter().map(|&(_, arg)| arg).collect();
+        all.push(constraint);
+        for variable in store.free_vars(&all) {
+            if canonical.get(variable).is_none() {
+                canonical.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
+            }
+        }
+        let renamed = |term| store.substitute(term, &canonical);
+        let conjuncts = equations.iter().map(|&(variable, arg)| store.eq(variable, renamed(arg)));
+        let label = store.normalize(store.and_of(conjuncts.chain([renamed(constraint)])));
+        self.add_edge(&edge.sources, edge.target, label)
+    }
+
+    /// Makes variables for further occurrences of a node in one body.
+    pub fn ensure_occurrence(&mut self, store: &TermStore, node: NodeId, occurrence: usize) {
+        let node = &mut self.nodes[node.index()];
+        let sorts = node.sorts(store);
+        while node.occurrences.len() <= occurrence {
+            let mark = format!("@{}", node.occurrences.len());
+            node.occurrences.push(fresh_variables(store, node.name, &sorts, &mark));
+        }
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Node)> + '_ {
+        self.nodes.iter().enumerate().map(|(index, node)| (NodeId::new(index), node))
+    }
+
+    /// The edges.
+    pub fn edges(&self) -> impl ExactSizeIterator<Item = (EdgeId, &Edge)> + '_ {
+        self.edges.iter().enumerate().map(|(index, edge)| (EdgeId::new(index), edge))
+    }
+
+    /// A node.
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+
+    /// An edge.
+    pub fn edge(&self, edge: EdgeId) -> &Edge {
+        &self.edges[edge.index()]
+    }
+
+    /// The variables of a node in its so-manieth occurrence in a body, if there are such bodies.
+    pub fn variables_at(&self, node: NodeId, occurrence: usize) -> &[Term] {
+        &self.nodes[node.index()].occurrences[occurrence]
+    }
+
+    /// The variables of an edge's source.
+    pub fn source_variables(&self, edge: EdgeId, source: usize) -> &[Term] {
+        let edge = self.edge(edge);
+        self.variables_at(edge.sources[source], edge.occurrence(source))
+    }
+
+    /// The variables of an edge's target; none for a query.
+    pub fn target_variables(&self, edge: EdgeId) -> &[Term] {
+        self.edge(edge).target.map_or(&[], |node| self.node(node).next())
+    }
+
+    /// The local variables of an edge, in the order of their occurrence.
+    pub fn locals(&self, store: &TermStore, edge: EdgeId) -> Vec<Term> {
+        let mut locals = store.free_vars(&[self.edge(edge).label]);
+        let sources = 0..self.edge(edge).sources.len();
+        let arguments: FxHashSet<Term> = sources
+            .flat_map(|source| self.source_variables(edge, source))
+            .chain(self.target_variables(edge))
+            .copied()
+            .collect();
+        locals.retain(|variable| !arguments.contains(variable));
+        locals
+    }
+
+    /// A formula about the predicate of a source, over the variables that it has there.
+    pub fn at_source(&self, store: &TermStore, edge: EdgeId, source: usize, formula: Term) -> Term {
+        let node = self.edge(edge).sources[source];
+        let variables = self.source_variables(edge, source);
+        rename(store, formula, self.node(node).variables(), variables)
+    }
+
+    /// A formula about the predicate of the target, over the variables that it has there. For a query, which
+    /// concludes `false`, it is false.
+    pub fn at_target(&self, store: &TermStore, edge: EdgeId, formula: Term) -> Term {
+        let Some(node) = self.edge(edge).target else { return Term::FALSE };
+        rename(store, formula, self.node(node).variables(), self.node(node).next())
+    }
+
+    /// The edges into each node, and the queries.
+    pub fn incoming(&self) -> (Vec<Vec<EdgeId>>, Vec<EdgeId>) {
+        let mut incoming = vec![Vec::new(); self.nodes.len()];
+        let mut queries = Vec::new();
+        for (id, edge) in self.edges() {
+            match edge.target {
+                Some(node) => incoming[node.index()].push(id),
+                None => queries.push(id),
+            }
+        }
+        (incoming, queries)
+    }
+
+    /// The edges out of each node, each once, and the facts.
+    pub fn outgoing(&self) -> (Vec<Vec<EdgeId>>, Vec<EdgeId>) {
+        let mut outgoing: Vec<Vec<EdgeId>> = vec![Vec::new(); self.nodes.len()];
+        let mut facts = Vec::new();
+        for (id, edge) in self.edges() {
+            if edge.sources.is_empty() {
+                facts.push(id);
+            }
+            for node in &edge.sources {
+                if outgoing[node.index()].last() != Some(&id) {
+                    outgoing[node.index()].push(id);
+                }
+            }
+        }
+        (outgoing, facts)
+    }
+
+    /// Whether there are no hyperedges.
+    pub fn is_linear(&self) -> bool {
+        !self.edges.iter().any(Edge::is_hyperedge)
+    }
+}
+
+/// A formula with variables renamed.
+pub fn rename(store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> Term {
+    if from == to {
+        return formula;
+    }
+    let mut renaming = Substitution::new();
+    for (&from, &to) in from.iter().zip(to) {
+        renaming.insert(from, to);
+    }
+    store.normalize(store.substitute(formula, &renaming))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn graph(store: &TermStore, text: &str) -> HornGraph {
+        HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
+    }
+
+    /// Two definitions of multiplication that are compared: Example 5.1 of Blicha's thesis.
+    #[test]
+    fn multiplication_has_a_hyperedge_into_false() {
+        let store = TermStore::new();
+        let rules = |name: &str| {
+            format!(
+                "(declare-fun {name} (Int Int Int) Bool)
+                 (assert (forall ((Y Int)) ({name} 0 Y 0)))
+                 (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
+            )
+        };
+        let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
+                        (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
+        let graph = graph(&store, &[rules("multA"), rules("multB"), query.to_owned()].concat());
+        assert_eq!((graph.nodes().len(), graph.edges().len()), (2, 5));
+        let (incoming, queries) = graph.incoming();
+        let (outgoing, facts) = graph.outgoing();
+        assert_eq!((incoming[0].len(), incoming[1].len(), queries.len(), facts.len()), (2, 2, 1, 2));
+        assert_eq!((outgoing[0].len(), outgoing[1].len()), (2, 2));
+        assert!(!graph.is_linear() && graph.edge(queries[0]).is_hyperedge());
+        for (edge, _) in graph.edges() {
+            assert_eq!(graph.locals(&store, edge), [], "arguments of predicates are canonical variables");
+        }
+    }
+
+    #[test]
+    fn occurrences_in_one_body_have_variables_of_their_own() {
+        let store = TermStore::new();
+        let graph = graph(
+            &store,
+            "(declare-fun P (Int) Bool)
+             (assert (P 1))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x) (P y) (P (- x 1)) (< z y)) (P (+ x y z)))))",
+        );
+        let edge = EdgeId::new(1);
+        let variables: Vec<Term> = (0..3).map(|source| graph.source_variables(edge, source)[0]).collect();
+        let (x, y, again, next) = (variables[0], variables[1], variables[2], graph.target_variables(edge)[0]);
+        let locals = graph.locals(&store, edge);
+        assert_eq!(locals.len(), 1);
+        let expected = [
+            store.eq(again, store.sub(x, store.int(1))),
+            store.lt(locals[0], y),
+            store.eq(next, store.add(&[x, y, locals[0]])),
+        ];
+        assert_eq!(graph.edge(edge).label(), store.and(&expected));
+        let positive = store.gt(x, store.int(0));
+        assert_eq!(graph.at_source(&store, edge, 1, positive), store.gt(y, store.int(0)));
+        assert_eq!(graph.at_target(&store, edge, positive), store.gt(next, store.int(0)));
+    }
+}

@@ -1,0 +1,72 @@
+//! Transformations of graphs, each with its way back for witnesses; one file each.
+//!
+//! A transformation keeps satisfiability. What it returns with the new graph turns a model of the new graph into one of
+//! the old graph, and a derivation of `false` likewise; a pipeline goes the ways back in reverse order. Each way back
+//! relies on nothing but its own two graphs, so that a wrong one is caught by checking the witness there.
+//!
+//! Transformations are bounded: they stop changing things where formulas would grow, or where the limits end, and
+//! return what they have. What they return is always right, never complete.
+
+mod pipeline;
+
+use shofar_logic::TermStore;
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::{Limits, Reason};
+
+use crate::graph::HornGraph;
+use crate::witness::{Derivation, GraphModel};
+
+pub use pipeline::{Pipeline, Report};
+
+/// What transformations and ways back work with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The terms.
+    pub store: &'a TermStore,
+    /// Bounds on each query to the solver; deadline, memory and cancel flag are bounds on the whole.
+    pub limits: Limits<'a>,
+}
+
+/// A way to simplify a graph or to bring it into a form.
+pub trait Transformation: Send + Sync {
+    /// The name by which pipelines ask for it.
+    fn name(&self) -> &'static str;
+
+    /// The new graph, or none where there is nothing to do.
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed>;
+}
+
+/// A new graph and the way back from it.
+pub struct Transformed {
+    /// The new graph.
+    pub graph: HornGraph,
+    /// How its witnesses become ones of the old graph.
+    pub back: Box<dyn WayBack>,
+}
+
+/// Translates witnesses of a new graph into witnesses of an old one.
+pub trait WayBack: Send + Sync {
+    /// A model of the old graph.
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost>;
+
+    /// A derivation in the old graph.
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost>;
+}
+
+/// Why a witness could not be translated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Lost {
+    /// The limits ended.
+    Interrupted(Reason),
+    /// The clauses use something that the solver does not know.
+    Unsupported(String),
+    /// The witness is wrong, or the translation is; what was found to be so.
+    Wrong(String),
+}
+
+impl Lost {
+    /// For a term that the solver does not understand.
+    pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
+        Lost::Unsupported(format!("{} in {}", unsupported.feature, store.display(unsupported.term)))
+    }
+}
