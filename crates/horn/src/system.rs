@@ -8,7 +8,7 @@
 //! transformations made of it in between.
 
 use shofar_logic::smtlib::Declaration;
-use shofar_logic::{Fun, Symbol, Term};
+use shofar_logic::{Fun, Symbol, Term, TermStore};
 
 /// A place in a text, counted from one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -126,6 +126,13 @@ impl HornSystem {
     /// The function symbol that a predicate is.
     pub fn fun(&self, predicate: PredicateId) -> Fun {
         self.predicates[predicate.index()]
+    }
+
+    /// What messages call a clause: its number counted from one, its name and its place.
+    pub fn clause_title(&self, store: &TermStore, clause: usize) -> String {
+        let Clause { name, position, .. } = &self.clauses[clause];
+        let name = name.map_or(String::new(), |name| format!(" `{}`", store.display_symbol(name)));
+        format!("clause {}{name} at {position}", clause + 1)
     }
 
     /// Whether the two systems consist of the same declarations and clauses, wherever they were read.

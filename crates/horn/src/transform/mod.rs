@@ -9,6 +9,8 @@
 
 mod pipeline;
 
+use std::fmt;
+
 use shofar_logic::TermStore;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::{Limits, Reason};
@@ -25,6 +27,13 @@ pub struct Context<'a> {
     pub store: &'a TermStore,
     /// Bounds on each query to the solver; deadline, memory and cancel flag are bounds on the whole.
     pub limits: Limits<'a>,
+}
+
+impl Context<'_> {
+    /// Whether deadline, memory or cancel flag end what is under way, and which.
+    pub fn interrupted(&self) -> Option<Reason> {
+        self.limits.interruption()
+    }
 }
 
 /// A way to simplify a graph or to bring it into a form.
@@ -62,6 +71,21 @@ pub enum Lost {
     Unsupported(String),
     /// The witness is wrong, or the translation is; what was found to be so.
     Wrong(String),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lost::Interrupted(Reason::Deadline) => f.write_str("the time is over"),
+            Lost::Interrupted(Reason::Memory) => f.write_str("the memory is used up"),
+            Lost::Interrupted(Reason::Cancelled) => f.write_str("it was cancelled"),
+            Lost::Interrupted(Reason::Budget | Reason::Incomplete) => {
+                f.write_str("a query was too hard for the solver")
+            }
+            Lost::Unsupported(what) => write!(f, "the solver does not know {what}"),
+            Lost::Wrong(what) => f.write_str(what),
+        }
+    }
 }
 
 impl Lost {

@@ -37,6 +37,13 @@ pub struct Limits<'a> {
     pub cancel: Option<&'a AtomicBool>,
 }
 
+impl Limits<'_> {
+    /// Whether deadline, memory or cancel flag end what is under way, and which; for loops around queries.
+    pub fn interruption(&self) -> Option<Reason> {
+        Poll::new(self).interruption()
+    }
+}
+
 /// What the solver did since it was created.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {

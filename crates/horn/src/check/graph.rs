@@ -1,0 +1,218 @@
+//! Witnesses of graphs: edge by edge, and step by step.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Assignment, Sort, Term, Value};
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+
+use super::Values;
+use crate::graph::{EdgeId, HornGraph};
+use crate::ground;
+use crate::transform::{Context, Lost};
+use crate::witness::{Derivation, GraphModel};
+
+/// Whether a model of a graph is one. [`Lost::Wrong`] says which edge it violates, or which formula is none.
+pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Lost> {
+    let store = context.store;
+    if model.formulas.len() != graph.nodes().len() {
+        return wrong(format!("{} formulas for {} nodes", model.formulas.len(), graph.nodes().len()));
+    }
+    for (node, content) in graph.nodes() {
+        let formula = model.formula(node);
+        let name = store.display_symbol(content.name);
+        let variables: FxHashSet<Term> = content.variables().iter().copied().collect();
+        if store.sort_of(formula) != Sort::BOOL || store.is_quantified(formula) {
+            return wrong(format!("the model of {name} is not a formula without quantifiers"));
+        }
+        if let Some(&other) =
+            store.free_vars(&[formula]).iter().find(|variable| !variables.contains(variable))
+        {
+            return wrong(format!("the model of {name} mentions {}", store.display(other)));
+        }
+    }
+    for (id, edge) in graph.edges() {
+        if let Some(reason) = context.interrupted() {
+            return Err(Lost::Interrupted(reason));
+        }
+        let sources = edge.sources().iter().enumerate();
+        let mut formulas: Vec<Term> = sources
+            .map(|(source, &node)| graph.at_source(store, id, source, model.formula(node)))
+            .chain([edge.label()])
+            .collect();
+        let conclusion = edge.target().map_or(Term::FALSE, |node| model.formula(node));
+        formulas.push(store.not(graph.at_target(store, id, conclusion)));
+        let mut solver = Solver::new(store);
+        let unsupported = |unsupported: Unsupported| Lost::unsupported(store, unsupported);
+        solver.assert_all(&formulas).map_err(unsupported)?;
+        match solver.check(&[], &context.limits).map_err(unsupported)? {
+            Outcome::Unsat => {}
+            Outcome::Sat => return wrong(format!("the model violates {}", described(context, graph, id))),
+            Outcome::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a derivation of `false` in a graph is one. [`Lost::Wrong`] says which step does not follow.
+pub fn check_derivation(
+    context: &Context<'_>,
+    graph: &HornGraph,
+    derivation: &Derivation,
+) -> Result<(), Lost> {
+    let store = context.store;
+    let mut values = Values::default();
+    for (number, step) in derivation.steps.iter().enumerate() {
+        if let Some(reason) = context.interrupted() {
+            return Err(Lost::Interrupted(reason));
+        }
+        if step.edge.index() >= graph.edges().len() {
+            return wrong(format!("step {number}: there is no such edge"));
+        }
+        let edge = graph.edge(step.edge);
+        let at = || format!("step {number} by {}", described(context, graph, step.edge));
+        let sorts = edge.target().map_or(Vec::new(), |node| graph.node(node).sorts(store));
+        if !values.fit(store, &step.fact, &sorts) {
+            return wrong(format!("{}: the fact does not have the sorts of the target", at()));
+        }
+        if step.premises.len() != edge.sources().len() {
+            return wrong(format!("{}: {} premises", at(), step.premises.len()));
+        }
+        let mut given: Vec<(Term, Value)> =
+            graph.target_variables(step.edge).iter().copied().zip(step.fact.iter().cloned()).collect();
+        for (source, (&node, &premise)) in edge.sources().iter().zip(&step.premises).enumerate() {
+            let Some(earlier) = derivation.steps[..number].get(premise) else {
+                return wrong(format!("{}: premise {premise} is not an earlier step", at()));
+            };
+            if graph.edge(earlier.edge).target() != Some(node) {
+                return wrong(format!("{}: premise {premise} is about another node", at()));
+            }
+            let variables = graph.source_variables(step.edge, source).iter().copied();
+            given.extend(variables.zip(earlier.fact.iter().cloned()));
+        }
+        let locals = graph.locals(store, step.edge);
+        let found = match ground::complete(context, edge.label(), given.iter().cloned(), &locals) {
+            Err(Lost::Wrong(_)) => return wrong(format!("{}: the label is false", at())),
+            found => found?,
+        };
+        // Functions have no values here, so what depends on their interpretation is no proof.
+        let all: Assignment = given.into_iter().chain(locals.into_iter().zip(found)).collect();
+        match store.eval(edge.label(), &all) {
+            Ok(Value::Bool(true)) => {}
+            Ok(_) => return wrong(format!("{}: the label is false", at())),
+            Err(error) => return wrong(format!("{}: {}", at(), error.display(store))),
+        }
+    }
+    match derivation.steps.last() {
+        Some(last) if graph.edge(last.edge).target().is_none() => Ok(()),
+        _ => wrong("the last step does not derive false".to_owned()),
+    }
+}
+
+fn wrong(message: String) -> Result<(), Lost> {
+    Err(Lost::Wrong(message))
+}
+
+/// An edge by its number and its nodes.
+fn described(context: &Context<'_>, graph: &HornGraph, id: EdgeId) -> String {
+    let edge = graph.edge(id);
+    let name = |node| context.store.display_symbol(graph.node(node).name).to_string();
+    let sources: Vec<String> = edge.sources().iter().map(|&node| name(node)).collect();
+    let target = edge.target().map_or("false".to_owned(), name);
+    format!("edge {} from ({}) to {target}", id.index(), sources.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_logic::TermStore;
+    use shofar_smt::sat::Limits;
+
+    use super::*;
+    use crate::graph::NodeId;
+    use crate::parse;
+    use crate::witness::GraphStep;
+
+    fn graph(store: &TermStore, text: &str) -> HornGraph {
+        HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
+    }
+
+    fn message(result: Result<(), Lost>) -> String {
+        match result {
+            Err(Lost::Wrong(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A counter to five: Figure 2.3 of Blicha's thesis.
+    #[test]
+    fn a_model_is_right_or_names_the_edge_that_it_violates() {
+        let store = TermStore::new();
+        let graph = graph(
+            &store,
+            "(declare-fun Inv (Int) Bool)
+             (assert (forall ((x Int)) (=> (<= x 0) (Inv x))))
+             (assert (forall ((x Int) (y Int)) (=> (and (Inv x) (< x 5) (= y (+ x 1))) (Inv y))))
+             (assert (forall ((x Int)) (=> (and (Inv x) (>= x 5) (not (< x 10))) false)))",
+        );
+        let context = Context { store: &store, limits: Limits::default() };
+        let x = graph.node(NodeId::new(0)).variables()[0];
+        let next = graph.node(NodeId::new(0)).next()[0];
+        let check = |formula| check_graph_model(&context, &graph, &GraphModel { formulas: vec![formula] });
+        assert_eq!(check(store.le(x, store.int(5))), Ok(()));
+        assert!(message(check(store.le(x, store.int(-1)))).contains("edge 0 from () to Inv"));
+        assert!(message(check(store.le(x, store.int(4)))).contains("edge 1 from (Inv) to Inv"));
+        assert!(message(check(store.le(x, store.int(10)))).contains("edge 2 from (Inv) to false"));
+        assert!(message(check(store.le(next, store.int(5)))).contains("mentions"));
+        assert!(message(check_graph_model(&context, &graph, &GraphModel::default())).contains("0 formulas"));
+    }
+
+    /// Example 5.2 of Blicha's thesis.
+    #[test]
+    fn a_derivation_is_right_or_names_the_step_that_is_not() {
+        let store = TermStore::new();
+        let graph = graph(
+            &store,
+            "(declare-fun L1 (Int) Bool)(declare-fun D (Int Int) Bool)(declare-fun L2 (Int) Bool)
+             (assert (forall ((x Int)) (=> (> x 0) (L1 x))))
+             (assert (forall ((x Int) (y Int)) (=> (= y (+ x 1)) (D x y))))
+             (assert (forall ((x Int) (y Int)) (=> (and (L1 x) (D x y)) (L2 y))))
+             (assert (forall ((x Int)) (=> (and (L2 x) (<= x 2)) false)))",
+        );
+        let context = Context { store: &store, limits: Limits::default() };
+        let step = |edge, premises: &[usize], fact: &[i64]| GraphStep {
+            edge: EdgeId::new(edge),
+            premises: premises.into(),
+            fact: fact.iter().map(|&value| Value::Int(value.into())).collect(),
+        };
+        let right =
+            vec![step(0, &[], &[1]), step(1, &[], &[1, 2]), step(2, &[0, 1], &[2]), step(3, &[2], &[])];
+        let check =
+            |steps: &[GraphStep]| check_derivation(&context, &graph, &Derivation { steps: steps.to_vec() });
+        assert_eq!(check(&right), Ok(()));
+        let with = |at: usize, wrong: GraphStep| {
+            let mut steps = right.clone();
+            steps[at] = wrong;
+            message(check(&steps))
+        };
+        assert!(with(0, step(0, &[], &[0])).contains("step 0 by edge 0 from () to L1: the label is false"));
+        assert!(with(0, step(0, &[], &[2])).contains("step 2"));
+        assert!(with(1, step(1, &[], &[1])).contains("sorts"));
+        assert!(with(1, step(9, &[], &[1, 2])).contains("no such edge"));
+        assert!(with(2, step(2, &[0], &[2])).contains("1 premises"));
+        assert!(with(2, step(2, &[0, 2], &[2])).contains("not an earlier step"));
+        assert!(with(2, step(2, &[1, 0], &[2])).contains("another node"));
+        assert!(message(check(&right[..3])).contains("does not derive false"));
+        assert!(message(check(&[])).contains("does not derive false"));
+    }
+
+    #[test]
+    fn what_depends_on_the_interpretation_of_a_function_derives_nothing() {
+        let store = TermStore::new();
+        for text in ["(declare-fun c () Int)(assert (not (= c 0)))", "(assert (not (= (div 1 0) 0)))"] {
+            let graph = graph(&store, text);
+            let context = Context { store: &store, limits: Limits::default() };
+            let query = GraphStep { edge: EdgeId::new(0), premises: [].into(), fact: [].into() };
+            message(check_derivation(&context, &graph, &Derivation { steps: vec![query] }));
+        }
+    }
+}
