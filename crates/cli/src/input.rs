@@ -1,6 +1,7 @@
-//! Reading the input file.
+//! Reading the input file and the values of options.
 
 use std::io::Read;
+use std::time::Duration;
 
 use shofar_horn::HornSystem;
 use shofar_logic::TermStore;
@@ -17,4 +18,10 @@ pub(crate) fn read_system(store: &TermStore, file: &str) -> Result<HornSystem, F
     };
     let text = text.map_err(|error| Failure::Input(format!("shofar: cannot read {name}: {error}")))?;
     shofar_horn::parse(store, name, &text).map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// A duration, as options have it.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -1,9 +1,11 @@
 //! The command line: options, output and exit status. The work is done in the library crates.
 
 mod convert;
+mod engines;
 mod info;
 mod input;
 mod smt;
+mod solve;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,10 +14,13 @@ use clap::{Parser, Subcommand};
 
 /// Decides constrained Horn clauses and proves its answer.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(version, about, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+
+    #[command(flatten)]
+    solve: solve::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -23,6 +28,7 @@ enum Command {
     Info(info::Arguments),
     Convert(convert::Arguments),
     Smt(smt::Arguments),
+    Engines(engines::Arguments),
 }
 
 /// What ends a command early.
@@ -43,9 +49,11 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &arguments.command {
-        Command::Info(arguments) => info::run(arguments, &mut out),
-        Command::Convert(arguments) => convert::run(arguments, &mut out),
-        Command::Smt(arguments) => smt::run(arguments, &mut out),
+        Some(Command::Info(arguments)) => info::run(arguments, &mut out),
+        Some(Command::Convert(arguments)) => convert::run(arguments, &mut out),
+        Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
+        Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
+        None => solve::run(&arguments.solve, &mut out),
     };
     let message = match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => return ExitCode::SUCCESS,

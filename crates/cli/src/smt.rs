@@ -9,6 +9,7 @@ use shofar_smt::sat::Limits;
 use shofar_smt::script::{Commands, Progress, Script};
 
 use crate::Failure;
+use crate::input::seconds;
 
 /// Executes an SMT-LIB script.
 #[derive(clap::Args)]
@@ -28,11 +29,6 @@ pub(crate) struct Arguments {
     /// Tell in the end, on standard error, what was done.
     #[arg(long)]
     stats: bool,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {

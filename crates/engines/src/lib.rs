@@ -3,11 +3,15 @@
 //! An [`Engine`] takes a graph and a [`Run`] and answers with evidence: a model of the graph, or a derivation of `false`
 //! in it. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
 
+mod bmc;
+pub mod driver;
 mod run;
+mod unroll;
 
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
 
+pub use bmc::Bmc;
 pub use run::{Event, EventSink, Run, Stop};
 
 /// An algorithm that decides systems of Horn clauses.
@@ -34,4 +38,19 @@ pub enum Answer {
     Unsat(Derivation),
     /// The engine has given up.
     Unknown(Stop),
+}
+
+/// All engines, in the order in which they are listed.
+pub fn all() -> Vec<Box<dyn Engine>> {
+    vec![Box::new(Bmc)]
+}
+
+/// The engine with this name, in whatever case.
+pub fn by_name(name: &str) -> Option<Box<dyn Engine>> {
+    all().into_iter().find(|engine| engine.name().eq_ignore_ascii_case(name))
+}
+
+/// The engine for a graph for which none is asked.
+pub fn default_for(_: &HornGraph) -> Box<dyn Engine> {
+    Box::new(Bmc)
 }

@@ -1,11 +1,13 @@
 //! What an engine is given besides the clauses: terms, limits, a seed, and someone who listens.
 
+use std::fmt;
 use std::time::Duration;
 
-use shofar_horn::transform::{Context, Lost};
-use shofar_logic::TermStore;
+use shofar_horn::transform::{Context, Lost, Report};
+use shofar_logic::{Term, TermStore};
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Reason};
+use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_smt::solver::Solver;
 
 /// The circumstances of one run of an engine.
 #[derive(Clone, Copy)]
@@ -25,11 +27,36 @@ impl<'a> Run<'a> {
     pub fn context(&self) -> Context<'a> {
         Context { store: self.store, limits: self.limits }
     }
+
+    /// Whether what is asserted and the assumptions can be true together; why the engine has to stop where the solver
+    /// does not tell.
+    pub fn is_satisfiable(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<bool, Stop> {
+        let outcome = solver.check(assumptions, &self.limits);
+        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+            Outcome::Sat => Ok(true),
+            Outcome::Unsat => Ok(false),
+            Outcome::Unknown(reason) => Err(Stop::Interrupted(reason)),
+        }
+    }
+
+    /// Asserts formulas that come together, for good or in the innermost frame.
+    pub fn assert(&self, solver: &mut Solver<'_>, formulas: &[Term]) -> Result<(), Stop> {
+        solver.assert_all(formulas).map_err(|unsupported| Stop::unsupported(self.store, unsupported))
+    }
 }
 
 /// What an engine tells about its work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
+    /// A phase of the whole run has ended.
+    Phase {
+        /// Its name.
+        name: &'static str,
+        /// The time it took.
+        time: Duration,
+    },
+    /// A transformation has changed the clauses.
+    Pass(Report),
     /// A depth, level or bound is done with.
     Progress {
         /// The engine.
@@ -72,6 +99,22 @@ pub enum Stop {
     Internal(String),
 }
 
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Interrupted(Reason::Deadline) => f.write_str("the time limit was reached"),
+            Stop::Interrupted(Reason::Memory) => f.write_str("the memory limit was reached"),
+            Stop::Interrupted(Reason::Cancelled) => f.write_str("interrupted"),
+            Stop::Interrupted(Reason::Budget | Reason::Incomplete) => {
+                f.write_str("a query was too hard for the solver")
+            }
+            Stop::Unsupported(what) => write!(f, "not supported: {what}"),
+            Stop::Exhausted(why) => f.write_str(why),
+            Stop::Internal(what) => write!(f, "internal error: {what}"),
+        }
+    }
+}
+
 impl From<Reason> for Stop {
     fn from(reason: Reason) -> Self {
         Stop::Interrupted(reason)
@@ -93,4 +136,16 @@ impl Stop {
     pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
         Lost::unsupported(store, unsupported).into()
     }
+}
+
+/// What a solver has counted that is worth telling.
+pub(crate) fn solver_counters(solver: &Solver<'_>) -> [(&'static str, u64); 5] {
+    let statistics = solver.statistics();
+    [
+        ("solver.queries", statistics.queries),
+        ("solver.decisions", statistics.decisions),
+        ("solver.conflicts", statistics.conflicts),
+        ("solver.propagations", statistics.propagations),
+        ("solver.theory-conflicts", statistics.theory_conflicts),
+    ]
 }

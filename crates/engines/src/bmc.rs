@@ -1,0 +1,452 @@
+//! Bounded model checking: looks for derivations of `false`, from the shortest on.
+//!
+//! **What it decides.** A system is unsatisfiable if and only if `false` has a derivation, and every derivation is found
+//! in the end, so this is a complete method for `unsat`. It answers `sat` only where the unfolding comes to an end.
+//!
+//! **How.** Facts of a derivation are put in *slots*. There is a slot for each node in each rank, and a fact in it may
+//! only rest on facts of lower ranks:
+//!
+//! ```text
+//! holds(v, k)      ->  some way(e, k), for edges e into v
+//! way(e, k)        ->  label(e) over the slot's variables and inputs, and an input for each source
+//! input(v, k, s)   ->  holds(s, j) for some rank j < k, with the input's variables equal to those of that slot
+//! ```
+//!
+//! Only this direction is needed: whatever an assignment says to hold has a derivation. One solver gets the ranks one
+//! after the other; in each of them it is asked for a query, as an assumption.
+//!
+//! - *Linear systems*: a derivation is a path, and rank `k` has the ends of the paths with `k` edges before. An input is
+//!   the slot before, so there is nothing to choose, and a rank with a single node and edge is a plain conjunction. This
+//!   is the classical method (Biere, Cimatti, Clarke, Zhu, TACAS 1999) on a graph.
+//! - *Other systems*: facts of a derivation can be sorted such that premises come first, so it fits into as many ranks as
+//!   it has different facts, however large it is as a tree. A formula for `k` ranks has size O(k^2). Many derivations
+//!   with few ranks are one and the same in another order; this is the price.
+//!
+//! Nodes and edges that cannot matter, since no facts lead there or no query is ahead, are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
+use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
+use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
+use shofar_smt::project::{Bounds, Status, eliminate};
+use shofar_smt::solver::Solver;
+
+use crate::unroll::{Template, fresh_vector};
+use crate::{Answer, Engine, Event, Run, Stop};
+
+/// The name of the engine.
+const NAME: &str = "bmc";
+
+/// Disjuncts that the states of one rank may need in a model.
+const MAX_DISJUNCTS: usize = 1000;
+
+/// Bounded model checking.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Bmc;
+
+impl Engine for Bmc {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "bounded model checking: finds the shortest counterexample; all systems"
+    }
+
+    fn accepts(&self, _: &HornGraph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        let start = Instant::now();
+        let mut unfolding = Unfolding::new(graph, *run);
+        let answer = unfolding.search().unwrap_or_else(Answer::Unknown);
+        run.events.tell(Event::Statistics {
+            engine: NAME,
+            counters: unfolding.counters(),
+            time: start.elapsed(),
+        });
+        answer
+    }
+}
+
+/// A place for a fact.
+struct Slot {
+    /// Whether there is a fact.
+    holds: Term,
+    /// Its arguments.
+    variables: Box<[Term]>,
+    ways: Ways,
+}
+
+/// How a fact, or `false`, may be derived.
+#[derive(Default)]
+struct Ways {
+    ways: Vec<Way>,
+    inputs: Vec<Input>,
+}
+
+/// An edge that may be used.
+struct Way {
+    taken: Term,
+    edge: EdgeId,
+    /// By sources.
+    inputs: Vec<usize>,
+}
+
+/// A premise.
+struct Input {
+    node: NodeId,
+    variables: Box<[Term]>,
+    /// The ranks of the slots where the premise may come from, each with what says that it does.
+    choices: Vec<(Term, usize)>,
+}
+
+/// The derivations with so many ranks, as a formula.
+struct Unfolding<'a> {
+    graph: &'a HornGraph,
+    run: Run<'a>,
+    solver: Solver<'a>,
+    is_linear: bool,
+    /// Which nodes facts may lead to.
+    is_derivable: Vec<bool>,
+    /// Which nodes may lead to queries.
+    is_useful: Vec<bool>,
+    /// The edges that matter, without queries, and the queries.
+    edges: Vec<EdgeId>,
+    queries: Vec<EdgeId>,
+    /// The labels of these edges.
+    templates: FxHashMap<EdgeId, Template>,
+    /// By ranks.
+    slots: Vec<BTreeMap<NodeId, Slot>>,
+    /// The ranks in which a node has a slot, by nodes.
+    ranks: Vec<Vec<usize>>,
+}
+
+impl<'a> Unfolding<'a> {
+    fn new(graph: &'a HornGraph, run: Run<'a>) -> Self {
+        let is_derivable = derivable(graph);
+        let is_useful = useful(graph);
+        let matters = |edge: &Edge| {
+            edge.sources().iter().all(|source| is_derivable[source.index()])
+                && edge.target().is_none_or(|target| is_useful[target.index()])
+        };
+        let all = graph.edges().filter(|(_, edge)| matters(edge));
+        let (queries, edges): (Vec<EdgeId>, Vec<EdgeId>) =
+            all.map(|(id, _)| id).partition(|&id| graph.edge(id).target().is_none());
+        let template = |&id: &EdgeId| (id, Template::of_edge(run.store, graph, id));
+        Unfolding {
+            graph,
+            run,
+            solver: Solver::new(run.store),
+            is_linear: edges.iter().chain(&queries).all(|&id| !graph.edge(id).is_hyperedge()),
+            templates: edges.iter().chain(&queries).map(template).collect(),
+            is_derivable,
+            is_useful,
+            edges,
+            queries,
+            slots: Vec::new(),
+            ranks: vec![Vec::new(); graph.nodes().len()],
+        }
+    }
+
+    fn search(&mut self) -> Result<Answer, Stop> {
+        if self.queries.is_empty() {
+            return Ok(Answer::Sat(self.model_of_shape()));
+        }
+        loop {
+            if let Some(reason) = self.run.context().interrupted() {
+                return Err(reason.into());
+            }
+            let rank = self.slots.len();
+            let queries = self.applicable(&self.queries, rank);
+            if !queries.is_empty() {
+                let goal = self.fresh_bool("goal");
+                let ways = self.assert_ways(goal, &queries, rank, &[])?;
+                if self.run.is_satisfiable(&mut self.solver, &[goal])? {
+                    return Ok(Answer::Unsat(self.derivation(&ways)));
+                }
+                if self.is_linear && self.solver.core().is_empty() {
+                    // There are no paths with so many edges, to whatever node.
+                    self.slots.pop();
+                    return self.model_of_ranks().map(Answer::Sat);
+                }
+            }
+            self.run.events.tell(Event::Progress { engine: NAME, depth: rank as u64 });
+            if !self.add_rank()? {
+                return self.model_of_ranks().map(Answer::Sat);
+            }
+        }
+    }
+
+    /// Those edges that can be used in a rank.
+    fn applicable(&self, edges: &[EdgeId], rank: usize) -> Vec<EdgeId> {
+        let is_applicable = |id: &EdgeId| match self.graph.edge(*id).sources() {
+            [] => !self.is_linear || rank == 0,
+            sources => sources.iter().all(|&source| !self.premises(source, rank).is_empty()),
+        };
+        edges.iter().copied().filter(is_applicable).collect()
+    }
+
+    /// The ranks of the slots of a node that a fact in some rank may rest on.
+    fn premises(&self, node: NodeId, rank: usize) -> &[usize] {
+        let ranks = &self.ranks[node.index()];
+        let before = ranks.partition_point(|&other| other < rank);
+        let first = if self.is_linear { ranks.partition_point(|&other| other + 1 < rank) } else { 0 };
+        &ranks[first..before]
+    }
+
+    /// Adds slots for all nodes that can have facts in the next rank; tells if there are any.
+    fn add_rank(&mut self) -> Result<bool, Stop> {
+        let rank = self.slots.len();
+        let mut by_target: BTreeMap<NodeId, Vec<EdgeId>> = BTreeMap::new();
+        for id in self.applicable(&self.edges, rank) {
+            if let Some(target) = self.graph.edge(id).target() {
+                by_target.entry(target).or_default().push(id);
+            }
+        }
+        if by_target.is_empty() {
+            return Ok(false);
+        }
+        // A path that goes on to this rank is at its only node.
+        let is_sure = self.is_linear && by_target.len() == 1;
+        let mut slots = BTreeMap::new();
+        for (&node, edges) in &by_target {
+            let holds = if is_sure { Term::TRUE } else { self.fresh_bool("holds") };
+            let variables = fresh_vector(self.run.store, self.graph.node(node).next(), "slot");
+            let ways = self.assert_ways(holds, edges, rank, &variables)?;
+            slots.insert(node, Slot { holds, variables, ways });
+        }
+        if self.is_linear {
+            let some = self.run.store.or_of(slots.values().map(|slot| slot.holds));
+            self.run.assert(&mut self.solver, &[some])?;
+        }
+        for &node in slots.keys() {
+            self.ranks[node.index()].push(rank);
+        }
+        self.slots.push(slots);
+        Ok(true)
+    }
+
+    /// Asserts that, if `holds`, one of the edges is used with facts of lower ranks; `head` has the variables of what is
+    /// derived.
+    fn assert_ways(
+        &mut self,
+        holds: Term,
+        edges: &[EdgeId],
+        rank: usize,
+        head: &[Term],
+    ) -> Result<Ways, Stop> {
+        let store = self.run.store;
+        let mut formulas = Vec::new();
+        let mut inputs: Vec<Input> = Vec::new();
+        let mut by_occurrence: BTreeMap<(NodeId, usize), usize> = BTreeMap::new();
+        let mut ways = Vec::with_capacity(edges.len());
+        for &id in edges {
+            let edge = self.graph.edge(id);
+            let mut own = Vec::with_capacity(edge.sources().len());
+            for (source, &node) in edge.sources().iter().enumerate() {
+                let input = *by_occurrence.entry((node, edge.occurrence(source))).or_insert_with(|| {
+                    inputs.push(self.input(node, rank, &mut formulas));
+                    inputs.len() - 1
+                });
+                own.push(input);
+            }
+            let sources = own.iter().enumerate();
+            let mut vectors: Vec<(&[Term], &[Term])> = sources
+                .map(|(source, &input)| (self.graph.source_variables(id, source), &*inputs[input].variables))
+                .collect();
+            vectors.push((self.graph.target_variables(id), head));
+            let label = self.templates[&id].copy(store, &vectors);
+            let taken = if edges.len() == 1 { holds } else { self.fresh_bool("way") };
+            let premises = own.iter().map(|&input| store.or_of(inputs[input].choices.iter().map(|c| c.0)));
+            formulas.push(store.implies(taken, store.and_of(premises.chain([label]))));
+            ways.push(Way { taken, edge: id, inputs: own });
+        }
+        if edges.len() > 1 {
+            formulas.push(store.implies(holds, store.or_of(ways.iter().map(|way| way.taken))));
+        }
+        self.run.assert(&mut self.solver, &formulas)?;
+        Ok(Ways { ways, inputs })
+    }
+
+    /// A premise for a fact in some rank: one of the slots before.
+    fn input(&self, node: NodeId, rank: usize, formulas: &mut Vec<Term>) -> Input {
+        let store = self.run.store;
+        let ranks = self.premises(node, rank);
+        if let &[only] = ranks {
+            let slot = &self.slots[only][&node];
+            return Input { node, variables: slot.variables.clone(), choices: vec![(slot.holds, only)] };
+        }
+        let variables = fresh_vector(store, self.graph.node(node).next(), "input");
+        let mut choices = Vec::with_capacity(ranks.len());
+        for &before in ranks {
+            let slot = &self.slots[before][&node];
+            let choice = self.fresh_bool("choice");
+            let equations = variables.iter().zip(&slot.variables).map(|(&a, &b)| store.eq(a, b));
+            formulas.push(store.implies(choice, store.and_of(equations.chain([slot.holds]))));
+            choices.push((choice, before));
+        }
+        Input { node, variables, choices }
+    }
+
+    fn fresh_bool(&self, name: &str) -> Term {
+        self.run.store.var(self.run.store.fresh_symbol(name), Sort::BOOL)
+    }
+
+    /// The derivation that the solver has found. Premises have lower ranks, so the order of ranks is topological.
+    fn derivation(&self, goal: &Ways) -> Derivation {
+        let slots = self.slots.iter().flat_map(BTreeMap::values);
+        let symbols = slots.flat_map(|slot| slot.variables.iter().copied().chain(slot.ways.symbols()));
+        let model = self.solver.model(&symbols.chain(goal.symbols()).collect::<Vec<Term>>());
+        let (query, last) = goal.taken(&model);
+        let mut needed: BTreeSet<(usize, NodeId)> = last.iter().copied().collect();
+        let mut taken: BTreeMap<(usize, NodeId), (EdgeId, Vec<(usize, NodeId)>)> = BTreeMap::new();
+        while let Some((rank, node)) = needed.pop_last() {
+            let (edge, premises) = self.slots[rank][&node].ways.taken(&model);
+            needed.extend(premises.iter().copied());
+            taken.insert((rank, node), (edge, premises));
+        }
+        let position: BTreeMap<(usize, NodeId), usize> =
+            taken.keys().enumerate().map(|(position, &place)| (place, position)).collect();
+        let premises = |places: &[(usize, NodeId)]| places.iter().map(|place| position[place]).collect();
+        let mut steps: Vec<GraphStep> = Vec::with_capacity(taken.len() + 1);
+        for ((rank, node), (edge, places)) in &taken {
+            let variables = &self.slots[*rank][node].variables;
+            let fact = variables.iter().map(|&variable| value(self.run.store, &model, variable)).collect();
+            steps.push(GraphStep { edge: *edge, premises: premises(places), fact });
+        }
+        steps.push(GraphStep { edge: query, premises: premises(&last), fact: Box::default() });
+        Derivation { steps }
+    }
+
+    /// The model where no query is ahead of any fact: a node holds always or never.
+    fn model_of_shape(&self) -> GraphModel {
+        GraphModel { formulas: self.is_derivable.iter().map(|&yes| self.run.store.bool(yes)).collect() }
+    }
+
+    /// The model of a linear system where all paths have been looked at: the ends of the paths, rank by rank.
+    fn model_of_ranks(&self) -> Result<GraphModel, Stop> {
+        if !self.is_linear {
+            return Err(Stop::Exhausted("there are no more facts to be derived, but a model is not known"));
+        }
+        let store = self.run.store;
+        let mut before: BTreeMap<NodeId, Term> = BTreeMap::new();
+        let mut ends: BTreeMap<NodeId, Vec<Term>> = BTreeMap::new();
+        for slots in &self.slots {
+            let mut here = BTreeMap::new();
+            for (&node, slot) in slots {
+                let step = |way: &Way| {
+                    let edge = self.graph.edge(way.edge);
+                    let source = edge.sources().first().map_or(Term::TRUE, |source| before[source]);
+                    store.and2(source, edge.label())
+                };
+                let formula = store.or_of(slot.ways.ways.iter().map(step));
+                let next = self.graph.node(node).next();
+                let end = eliminate_all_but(&self.run, formula, next)?;
+                here.insert(node, rename(store, end, next, self.graph.node(node).variables()));
+            }
+            for (&node, &end) in &here {
+                ends.entry(node).or_default().push(end);
+            }
+            before = here;
+        }
+        let formula = |(id, _)| match ends.get(&id) {
+            Some(ends) => store.or(ends),
+            None => store.bool(self.is_derivable[id.index()] && !self.is_useful[id.index()]),
+        };
+        Ok(GraphModel { formulas: self.graph.nodes().map(formula).collect() })
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = vec![
+            ("depth", self.slots.len() as u64),
+            ("slots", self.slots.iter().map(|slots| slots.len() as u64).sum()),
+        ];
+        counters.extend(crate::run::solver_counters(&self.solver));
+        counters
+    }
+}
+
+impl Ways {
+    fn symbols(&self) -> impl Iterator<Item = Term> + '_ {
+        let choices = self.inputs.iter().flat_map(|input| input.choices.iter().map(|choice| choice.0));
+        self.ways.iter().map(|way| way.taken).chain(choices)
+    }
+
+    /// The edge that was used in an assignment where there is a fact, and the slots of its premises.
+    fn taken(&self, model: &Assignment) -> (EdgeId, Vec<(usize, NodeId)>) {
+        let holds = |term: Term| term == Term::TRUE || model.get(term).and_then(Value::as_bool) == Some(true);
+        let way = self.ways.iter().find(|way| holds(way.taken)).expect("a fact that holds has a way");
+        let place = |&input: &usize| {
+            let Input { node, choices, .. } = &self.inputs[input];
+            let choice = choices.iter().find(|choice| holds(choice.0));
+            (choice.expect("a way that is taken has premises").1, *node)
+        };
+        (way.edge, way.inputs.iter().map(place).collect())
+    }
+}
+
+fn value(store: &TermStore, model: &Assignment, variable: Term) -> Value {
+    model.get(variable).cloned().unwrap_or_else(|| store.default_value(store.sort_of(variable)))
+}
+
+/// A formula over the given variables that is equivalent to the existence of all others.
+fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> Result<Term, Stop> {
+    let mut others = run.store.free_vars(&[formula]);
+    others.retain(|variable| !kept.contains(variable));
+    let bounds = Bounds { limits: run.limits, disjuncts: MAX_DISJUNCTS, ..Bounds::default() };
+    let elimination = eliminate(run.store, formula, &others, &bounds);
+    let elimination = elimination.map_err(|error| Stop::Unsupported(error.display(run.store).to_string()))?;
+    match elimination.status {
+        Status::Complete => Ok(elimination.formula),
+        Status::TooManyDisjuncts => {
+            Err(Stop::Exhausted("all paths are known, but they are too many for a model"))
+        }
+        Status::Unknown(reason) => Err(reason.into()),
+    }
+}
+
+/// The nodes that facts may lead to, if constraints do not matter.
+fn derivable(graph: &HornGraph) -> Vec<bool> {
+    let (outgoing, facts) = graph.outgoing();
+    let mut is_derivable = vec![false; graph.nodes().len()];
+    // How many different sources of each edge are not known to be derivable.
+    let mut missing: Vec<usize> = vec![0; graph.edges().len()];
+    for edge in outgoing.iter().flatten() {
+        missing[edge.index()] += 1;
+    }
+    let mut ready = facts;
+    while let Some(edge) = ready.pop() {
+        let Some(target) = graph.edge(edge).target() else { continue };
+        if std::mem::replace(&mut is_derivable[target.index()], true) {
+            continue;
+        }
+        for &next in &outgoing[target.index()] {
+            missing[next.index()] -= 1;
+            if missing[next.index()] == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    is_derivable
+}
+
+/// The nodes that lead to queries.
+fn useful(graph: &HornGraph) -> Vec<bool> {
+    let (incoming, queries) = graph.incoming();
+    let mut is_useful = vec![false; graph.nodes().len()];
+    let mut open = queries;
+    while let Some(edge) = open.pop() {
+        for source in graph.edge(edge).sources() {
+            if !std::mem::replace(&mut is_useful[source.index()], true) {
+                open.extend(&incoming[source.index()]);
+            }
+        }
+    }
+    is_useful
+}
