@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 /// Decides constrained Horn clauses and proves its answer.
 #[derive(Parser)]
 #[command(version, about, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
 
@@ -46,7 +46,7 @@ impl From<io::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = CommandLine::parse();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &arguments.command {
         Some(Command::Info(arguments)) => info::run(arguments, &mut out),
