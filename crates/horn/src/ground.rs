@@ -4,7 +4,7 @@
 //! were the values in between?
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Substitution, Term, Value};
+use shofar_logic::{Assignment, Substitution, Term, Value};
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -27,18 +27,22 @@ pub fn complete(
         known.insert(variable, value);
     }
     let rest = store.normalize(store.substitute(formula, &values));
-    let mut solver = Solver::new(store);
-    let unsupported = |unsupported: Unsupported| Lost::unsupported(store, unsupported);
-    solver.assert_all(&[rest]).map_err(unsupported)?;
-    match solver.check(&[], &context.limits).map_err(unsupported)? {
-        Outcome::Sat => {}
-        Outcome::Unsat => return Err(Lost::Wrong("a step has no ground instance".into())),
-        Outcome::Unknown(reason) => return Err(Lost::Interrupted(reason)),
-    }
-    let model = solver.model(&[rest]);
+    let model = if rest == Term::TRUE { Assignment::new() } else { solution(context, rest)? };
     let value = |variable: &Term| {
         let found = known.get(variable).or_else(|| model.get(*variable)).cloned();
         found.unwrap_or_else(|| store.default_value(store.sort_of(*variable)))
     };
     Ok(wanted.iter().map(value).collect())
+}
+
+/// Values for the symbols of a formula with which it is true.
+fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Lost> {
+    let mut solver = Solver::new(context.store);
+    let unsupported = |unsupported: Unsupported| Lost::unsupported(context.store, unsupported);
+    solver.assert_all(&[formula]).map_err(unsupported)?;
+    match solver.check(&[], &context.limits).map_err(unsupported)? {
+        Outcome::Sat => Ok(solver.model(&[formula])),
+        Outcome::Unsat => Err(Lost::Wrong("a step has no ground instance".into())),
+        Outcome::Unknown(reason) => Err(Lost::Interrupted(reason)),
+    }
 }

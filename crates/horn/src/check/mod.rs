@@ -17,6 +17,8 @@
 //! only, but is checked to hold for all.
 
 mod graph;
+mod model;
+mod refutation;
 
 use std::fmt;
 
@@ -27,6 +29,8 @@ use crate::system::{HornSystem, PredicateId};
 use crate::transform::Lost;
 
 pub use graph::{check_derivation, check_graph_model};
+pub use model::check_model;
+pub use refutation::check_refutation;
 
 /// What the checker says about a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]

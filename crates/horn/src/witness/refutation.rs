@@ -1,6 +1,11 @@
 //! Refutations of systems: ground derivations of `false`.
 
-use shofar_logic::Value;
+use shofar_logic::{Assignment, Op, Term, TermStore, Value};
+
+use crate::ground;
+use crate::system::{Atom, Clause, HornSystem};
+use crate::transform::{Context, Lost};
+use crate::witness::Derivation;
 
 /// A ground instance of a clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,4 +26,69 @@ pub struct Step {
 pub struct Refutation {
     /// The steps. Premises precede the steps that use them.
     pub steps: Vec<Step>,
+}
+
+impl Refutation {
+    /// The refutation of a system that a derivation in [its graph](crate::HornGraph::of) is. What the variables of the
+    /// clauses are is read off the facts; where that is not enough, the solver is asked.
+    pub fn of_graph(
+        context: &Context<'_>,
+        system: &HornSystem,
+        derivation: Derivation,
+    ) -> Result<Self, Lost> {
+        let mut steps: Vec<Step> = Vec::with_capacity(derivation.steps.len());
+        for step in derivation.steps {
+            if let Some(reason) = context.interrupted() {
+                return Err(Lost::Interrupted(reason));
+            }
+            let number = step.edge.index();
+            let clause = system
+                .clauses
+                .get(number)
+                .ok_or_else(|| Lost::Wrong("the derivation is of another system".to_owned()))?;
+            let mut facts: Vec<&[Value]> = Vec::with_capacity(step.premises.len() + 1);
+            for &premise in &step.premises {
+                let earlier = steps.get(premise);
+                let wrong = || Lost::Wrong("a premise is not an earlier step".to_owned());
+                facts.push(&earlier.ok_or_else(wrong)?.fact);
+            }
+            facts.push(&step.fact);
+            let instantiation = instantiation(context, clause, &facts)?;
+            steps.push(Step { clause: number, instantiation, premises: step.premises, fact: step.fact });
+        }
+        Ok(Refutation { steps })
+    }
+}
+
+/// Values for the variables of a clause whose atoms, the head last, are the given facts.
+fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> Result<Box<[Value]>, Lost> {
+    let store = context.store;
+    let mut known = Assignment::new();
+    let mut others: Vec<(Term, &Value)> = Vec::new();
+    for (atom, fact) in atoms(clause).zip(facts) {
+        for (&arg, value) in atom.args.iter().zip(*fact) {
+            match store.op(arg) {
+                Op::Var(_) if known.get(arg).is_none() => known.set(arg, value.clone()),
+                Op::Var(_) => {}
+                _ => others.push((arg, value)),
+            }
+        }
+    }
+    let is_known = |variable: &Term| known.get(*variable).is_some();
+    if !clause.variables.iter().all(is_known) {
+        let equations = others.iter().map(|&(arg, value)| equation(store, arg, value));
+        let formula = store.and_of([clause.constraint].into_iter().chain(equations));
+        let given =
+            clause.variables.iter().filter_map(|&variable| Some((variable, known.get(variable)?.clone())));
+        return Ok(ground::complete(context, formula, given, &clause.variables)?.into());
+    }
+    Ok(clause.variables.iter().filter_map(|&variable| known.get(variable).cloned()).collect())
+}
+
+fn atoms(clause: &Clause) -> impl Iterator<Item = &Atom> {
+    clause.body.iter().chain(&clause.head)
+}
+
+fn equation(store: &TermStore, arg: Term, value: &Value) -> Term {
+    store.app(Op::Eq, &[arg, store.value_to_term(value)]).unwrap_or(Term::FALSE)
 }

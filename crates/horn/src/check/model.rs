@@ -1,0 +1,101 @@
+//! Models of systems: every clause, with the definitions in the place of its predicates.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Fun, Op, Sort, Substitution, Term, Value};
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+
+use super::{Fault, Verdict};
+use crate::system::{Atom, Clause, HornSystem};
+use crate::transform::{Context, Lost};
+use crate::witness::{Definition, Model};
+
+/// Whether a model makes all clauses of a system true.
+pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model) -> Verdict {
+    let checked = check_definitions(context, system, model).and_then(|()| {
+        let mut clauses = system.clauses.iter().enumerate();
+        clauses.try_for_each(|(number, clause)| check_clause(context, model, number, clause))
+    });
+    checked.err().unwrap_or(Verdict::Valid)
+}
+
+/// There is one definition for each predicate, over its parameters and the declared functions.
+fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) -> Result<(), Verdict> {
+    let store = context.store;
+    let (found, needed) = (model.definitions.len(), system.predicates().len());
+    if found != needed {
+        let message = format!("the model has {found} definitions for {needed} predicates");
+        return Err(Verdict::Invalid(Fault::Shape(message)));
+    }
+    let functions: FxHashSet<Fun> = system.functions.iter().copied().collect();
+    for (predicate, fun) in system.predicates() {
+        let Definition { parameters, body } = model.definition(predicate);
+        let wrong = |message: String| Err(Verdict::Invalid(Fault::Definition { predicate, message }));
+        let domain = &store.fun_decl(fun).domain;
+        let sorts = parameters.iter().map(|&parameter| store.sort_of(parameter));
+        if !sorts.eq(domain.iter().copied()) {
+            return wrong("its parameters do not have the sorts of the predicate".to_owned());
+        }
+        let known: FxHashSet<Term> = parameters.iter().copied().collect();
+        if known.len() < parameters.len()
+            || parameters.iter().any(|&parameter| !matches!(store.op(parameter), Op::Var(_)))
+        {
+            return wrong("its parameters are not different variables".to_owned());
+        }
+        if store.sort_of(*body) != Sort::BOOL {
+            return wrong("it is not a formula".to_owned());
+        }
+        if store.is_quantified(*body) {
+            return wrong("it has quantifiers".to_owned());
+        }
+        let mentioned = store.symbols(&[*body]);
+        if let Some(&other) = mentioned.vars.iter().find(|variable| !known.contains(variable)) {
+            return wrong(format!("it mentions {}, which is not a parameter", store.display(other)));
+        }
+        if let Some(&other) = mentioned.funs.iter().find(|fun| !functions.contains(fun)) {
+            let name = store.display_symbol(store.fun_decl(other).name);
+            return wrong(format!("it mentions {name}, which is not a function of the clauses"));
+        }
+    }
+    Ok(())
+}
+
+/// No values of its variables make body and constraint of a clause true, and its head false.
+fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Clause) -> Result<(), Verdict> {
+    let store = context.store;
+    let lost = |lost: Lost| Verdict::Unknown(lost);
+    if let Some(reason) = context.interrupted() {
+        return Err(lost(Lost::Interrupted(reason)));
+    }
+    let meaning = |atom: &Atom| {
+        let Definition { parameters, body } = model.definition(atom.predicate);
+        let arguments: Substitution = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
+        store.substitute(*body, &arguments)
+    };
+    let conclusion = clause.head.as_ref().map_or(Term::FALSE, meaning);
+    let violated = store.app(Op::Not, &[conclusion]).expect("definitions are formulas");
+    let formulas: Vec<Term> = clause.body.iter().map(meaning).chain([clause.constraint, violated]).collect();
+
+    let mut solver = Solver::new(store);
+    let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
+    solver.assert_all(&formulas).map_err(unsupported)?;
+    match solver.check(&[], &context.limits).map_err(unsupported)? {
+        Outcome::Unsat => return Ok(()),
+        Outcome::Sat => {}
+        Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
+    }
+    let assignment = solver.model(&formulas);
+    let is_counterexample =
+        formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
+    if !is_counterexample {
+        let message = format!("the solver's counterexample to clause {} is none", number + 1);
+        return Err(lost(Lost::Wrong(message)));
+    }
+    let value = |&variable: &Term| {
+        let value = assignment.get(variable).cloned();
+        (variable, value.unwrap_or_else(|| store.default_value(store.sort_of(variable))))
+    };
+    let counterexample = clause.variables.iter().map(value).collect();
+    Err(Verdict::Invalid(Fault::Violated { clause: number, counterexample }))
+}

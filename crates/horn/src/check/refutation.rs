@@ -1,0 +1,136 @@
+//! Refutations of systems: every step, by evaluation.
+
+use shofar_logic::smtlib::Declaration;
+use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::solver::Solver;
+
+use super::{Fault, Values, Verdict};
+use crate::system::{Atom, Clause, HornSystem};
+use crate::transform::Lost;
+use crate::witness::{Refutation, Step};
+
+/// Conflicts that the solver may spend on a ground instance with elements of declared sorts.
+const INSTANCE_CONFLICTS: u64 = 10_000;
+
+/// Whether a refutation derives `false` from the clauses of a system.
+pub fn check_refutation(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> Verdict {
+    let has_elements = system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
+    let mut values = Values::default();
+    for step in 0..refutation.steps.len() {
+        let checked = check_step(store, system, refutation, step, &mut values)
+            .map_err(|message| Verdict::Invalid(Fault::Step { step, message }))
+            .and_then(|instance| if has_elements { instance.holds_anyway(store, step) } else { Ok(()) });
+        if let Err(verdict) = checked {
+            return verdict;
+        }
+    }
+    match refutation.steps.last() {
+        Some(last) if system.clauses[last.clause].is_query() => Verdict::Valid,
+        Some(_) => Verdict::Invalid(Fault::Shape("the last step does not derive false".to_owned())),
+        None => Verdict::Invalid(Fault::Shape("the refutation has no steps".to_owned())),
+    }
+}
+
+/// A step is an instance of its clause, with the facts of its premises in the body.
+fn check_step<'a>(
+    store: &TermStore,
+    system: &'a HornSystem,
+    refutation: &'a Refutation,
+    number: usize,
+    values: &mut Values,
+) -> Result<Instance<'a>, String> {
+    let step = &refutation.steps[number];
+    let clause = system.clauses.get(step.clause).ok_or("there is no such clause")?;
+    let sorts: Vec<Sort> = clause.variables.iter().map(|&variable| store.sort_of(variable)).collect();
+    if !values.fit(store, &step.instantiation, &sorts) {
+        return Err("the instantiation does not have values for the variables of the clause".to_owned());
+    }
+    let head_sorts =
+        clause.head.as_ref().map_or(&[][..], |head| &store.fun_decl(system.fun(head.predicate)).domain);
+    if !values.fit(store, &step.fact, head_sorts) {
+        return Err("the fact does not have the sorts of the head".to_owned());
+    }
+    let (found, needed) = (step.premises.len(), clause.body.len());
+    if found != needed {
+        return Err(format!("there are {found} premises for {needed} atoms in the body"));
+    }
+    let assignment: Assignment =
+        clause.variables.iter().copied().zip(step.instantiation.iter().cloned()).collect();
+    let mut instance = Instance { clause, step, atoms: Vec::with_capacity(needed + 1) };
+    let mut evaluator = Evaluator::new(store, &assignment);
+    match evaluator.eval(clause.constraint) {
+        Ok(Value::Bool(true)) => {}
+        Ok(_) => return Err("the constraint is false".to_owned()),
+        Err(error) => return Err(format!("the constraint has no value: {}", error.display(store))),
+    }
+    let mut has_arguments = |atom: &Atom, fact: &[Value]| -> Result<bool, String> {
+        for (&arg, expected) in atom.args.iter().zip(fact) {
+            let found = evaluator.eval(arg);
+            if found.map_err(|error| format!("an argument has no value: {}", error.display(store)))?
+                != *expected
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    for (atom, &premise) in clause.body.iter().zip(&step.premises) {
+        let earlier = refutation.steps[..number].get(premise);
+        let earlier = earlier
+            .ok_or_else(|| format!("the premise {} is not an earlier step", premise.saturating_add(1)))?;
+        let concluded = system.clauses[earlier.clause].head.as_ref().map(|head| head.predicate);
+        if concluded != Some(atom.predicate) {
+            return Err(format!("the premise {} is about another predicate", premise + 1));
+        }
+        if !has_arguments(atom, &earlier.fact)? {
+            return Err(format!("the premise {} is not the fact that the body needs", premise + 1));
+        }
+        instance.atoms.push((atom, &earlier.fact));
+    }
+    if let Some(head) = &clause.head {
+        if !has_arguments(head, &step.fact)? {
+            return Err("the fact is not what the head says".to_owned());
+        }
+        instance.atoms.push((head, &step.fact));
+    }
+    Ok(instance)
+}
+
+/// A step that is right as far as evaluation tells.
+struct Instance<'a> {
+    clause: &'a Clause,
+    step: &'a Step,
+    /// The atoms with the facts that they are.
+    atoms: Vec<(&'a Atom, &'a [Value])>,
+}
+
+impl Instance<'_> {
+    /// The step is right whichever elements of declared sorts are the same. Elements are symbols to the solver.
+    fn holds_anyway(&self, store: &TermStore, step: usize) -> Result<(), Verdict> {
+        let values = self.step.instantiation.iter().map(|value| store.value_to_term(value));
+        let values: Substitution = self.clause.variables.iter().copied().zip(values).collect();
+        let mut substitutor = Substitutor::new(store, &values);
+        let mut parts = vec![substitutor.apply(self.clause.constraint)];
+        for (atom, fact) in &self.atoms {
+            for (&arg, value) in atom.args.iter().zip(*fact) {
+                let sides = [substitutor.apply(arg), store.value_to_term(value)];
+                parts.push(store.app(Op::Eq, &sides).expect("facts have the sorts of arguments"));
+            }
+        }
+        let holds = store.app(Op::And, &parts).expect("these are formulas");
+        let denied: Term = store.app(Op::Not, &[holds]).expect("this is a formula");
+        let limits = Limits { conflicts: Some(INSTANCE_CONFLICTS), ..Limits::default() };
+        let mut solver = Solver::new(store);
+        let outcome = solver.assert(denied).and_then(|()| solver.check(&[], &limits));
+        match outcome {
+            Ok(Outcome::Unsat) => Ok(()),
+            Ok(Outcome::Sat) => {
+                let message = "the step depends on which elements of a declared sort are different";
+                Err(Verdict::Invalid(Fault::Step { step, message: message.to_owned() }))
+            }
+            Ok(Outcome::Unknown(reason)) => Err(Verdict::Unknown(Lost::Interrupted(reason))),
+            Err(unsupported) => Err(Verdict::Unknown(Lost::unsupported(store, unsupported))),
+        }
+    }
+}
