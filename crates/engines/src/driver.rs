@@ -10,9 +10,9 @@
 
 use std::time::Instant;
 
-use shofar_horn::check::{check_derivation, check_graph_model};
-use shofar_horn::transform::{Lost, Pipeline, Transformed};
-use shofar_horn::witness::{Derivation, GraphModel};
+use shofar_horn::check::{self, check_model, check_refutation};
+use shofar_horn::transform::{Pipeline, Transformed};
+use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
 use crate::{Answer, Engine, Event, Run, Stop, by_name};
@@ -28,9 +28,9 @@ pub struct Options {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The clauses have this model.
-    Sat(GraphModel),
+    Sat(Model),
     /// The clauses have this refutation.
-    Unsat(Derivation),
+    Unsat(Refutation),
     /// Nothing is known.
     Unknown(Stop),
 }
@@ -80,21 +80,33 @@ fn decide(
     match answer {
         Answer::Sat(model) => {
             let model = back.model(&run.context(), model)?;
+            let model = Model::of_graph(run.store, system, &original, &model);
             clock.phase("way back");
-            let checked = check_graph_model(&run.context(), &original, &model);
+            let verdict = check_model(&run.context(), system, &model);
             clock.phase("check");
-            checked.map_err(|lost| refused(engine.name(), "model", lost))?;
-            Ok(Verdict::Sat(model))
+            is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Sat(model))
         }
         Answer::Unsat(derivation) => {
             let derivation = back.derivation(&run.context(), derivation)?;
+            let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
             clock.phase("way back");
-            let checked = check_derivation(&run.context(), &original, &derivation);
+            let verdict = check_refutation(run.store, system, &refutation);
             clock.phase("check");
-            checked.map_err(|lost| refused(engine.name(), "derivation", lost))?;
-            Ok(Verdict::Unsat(derivation))
+            is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Unsat(refutation))
         }
         Answer::Unknown(stop) => Err(stop),
+    }
+}
+
+/// Passes on what the checker says about the witness of an engine.
+fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
+    match verdict {
+        check::Verdict::Valid => Ok(()),
+        check::Verdict::Invalid(fault) => {
+            let fault = fault.display(run.store, system);
+            Err(Stop::Internal(format!("the witness of engine {engine} is wrong: {fault}")))
+        }
+        check::Verdict::Unknown(lost) => Err(lost.into()),
     }
 }
 
@@ -106,14 +118,6 @@ fn choose(options: &Options, graph: &HornGraph) -> Result<Box<dyn Engine>, Stop>
     };
     engine.accepts(graph).map_err(Stop::Unsupported)?;
     Ok(engine)
-}
-
-/// What is said of a witness that did not pass its check.
-fn refused(engine: &str, witness: &str, lost: Lost) -> Stop {
-    match lost {
-        Lost::Wrong(what) => Stop::Internal(format!("the {witness} of engine {engine} is wrong: {what}")),
-        other => other.into(),
-    }
 }
 
 /// Tells how long each phase took.
