@@ -1,0 +1,246 @@
+//! The answer of a graph over a small finite domain, by saturation.
+//!
+//! All facts are derived, one after the other, by trying all values for the variables of each clause. That is complete
+//! where labels keep numbers within the domain, as those of [`systems`](super::systems) do, and where numbers out of it
+//! never matter (see [`Ends::Open`]).
+
+use std::ops::RangeInclusive;
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
+use shofar_logic::{Assignment, EvalError, Sort, Term, TermStore, Value};
+
+use super::Random;
+
+/// What holds of numbers beyond the domain in a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ends {
+    /// Nothing.
+    Closed,
+    /// The same as of the nearest number within. That is inductive too where labels keep numbers within the domain
+    /// or do not care, and it is the only way where they do not care.
+    Open,
+}
+
+/// What can be derived.
+pub(crate) struct Saturation<'a> {
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    domain: RangeInclusive<i64>,
+    facts: Vec<Fact>,
+    /// The facts of each node.
+    of_node: Vec<Vec<usize>>,
+    /// A derivation of `false`, as its last step.
+    refutation: Option<(EdgeId, Vec<usize>)>,
+}
+
+struct Fact {
+    node: NodeId,
+    values: Vec<Value>,
+    /// How it was derived; none for one that was only assumed.
+    step: Option<(EdgeId, Vec<usize>)>,
+}
+
+impl<'a> Saturation<'a> {
+    /// Derives all facts, or `false`.
+    pub(crate) fn of(store: &'a TermStore, graph: &'a HornGraph, domain: RangeInclusive<i64>) -> Self {
+        let of_node = vec![Vec::new(); graph.nodes().len()];
+        let mut saturation =
+            Saturation { store, graph, domain, facts: Vec::new(), of_node, refutation: None };
+        saturation.close(0);
+        saturation
+    }
+
+    /// Whether `false` cannot be derived.
+    pub(crate) fn is_safe(&self) -> bool {
+        self.refutation.is_none()
+    }
+
+    /// The derivation of `false`, if there is one.
+    pub(crate) fn derivation(&self) -> Option<Derivation> {
+        let (query, premises) = self.refutation.as_ref()?;
+        let mut is_needed = vec![false; self.facts.len()];
+        let mut open = premises.clone();
+        while let Some(fact) = open.pop() {
+            if !std::mem::replace(&mut is_needed[fact], true) {
+                open.extend_from_slice(&self.facts[fact].step.as_ref()?.1);
+            }
+        }
+        let mut positions = vec![usize::MAX; self.facts.len()];
+        let mut steps = Vec::new();
+        for (index, fact) in self.facts.iter().enumerate().filter(|&(index, _)| is_needed[index]) {
+            let (edge, premises) = fact.step.as_ref()?;
+            let premises = premises.iter().map(|&premise| positions[premise]).collect();
+            positions[index] = steps.len();
+            steps.push(GraphStep { edge: *edge, premises, fact: fact.values.clone().into() });
+        }
+        let premises = premises.iter().map(|&premise| positions[premise]).collect();
+        steps.push(GraphStep { edge: *query, premises, fact: [].into() });
+        Some(Derivation { steps })
+    }
+
+    /// The least model, within the domain.
+    pub(crate) fn least_model(&self, ends: Ends) -> GraphModel {
+        let formula = |node: usize| {
+            let variables = self.graph.node(NodeId::new(node)).variables();
+            let facts = self.of_node[node].iter();
+            self.store.or_of(facts.map(|&fact| self.point(variables, &self.facts[fact].values, ends)))
+        };
+        GraphModel { formulas: (0..self.of_node.len()).map(formula).collect() }
+    }
+
+    /// A model that is larger: facts that cannot be derived are assumed in random order, where that does not lead to
+    /// `false`, so many times at most.
+    pub(crate) fn larger_model(mut self, random: &mut Random, attempts: usize, ends: Ends) -> GraphModel {
+        for _ in 0..attempts {
+            if self.of_node.is_empty() {
+                break;
+            }
+            let node = NodeId::new(random.below(self.of_node.len()));
+            let sorts = self.graph.node(node).sorts(self.store);
+            let values = sorts.iter().map(|&sort| random.choose(&self.values(sort)).clone()).collect();
+            let before = self.facts.len();
+            if self.add(node, values, None) {
+                self.close(before);
+                if self.refutation.take().is_some() {
+                    self.facts.truncate(before);
+                    for facts in &mut self.of_node {
+                        facts.retain(|&fact| fact < before);
+                    }
+                }
+            }
+        }
+        self.least_model(ends)
+    }
+
+    fn point(&self, variables: &[Term], values: &[Value], ends: Ends) -> Term {
+        let store = self.store;
+        store.and_of(variables.iter().zip(values).map(|(&variable, value)| {
+            let term = store.value_to_term(value);
+            let is_open = ends == Ends::Open;
+            match value {
+                Value::Int(number) if is_open && *number == (*self.domain.start()).into() => {
+                    store.le(variable, term)
+                }
+                Value::Int(number) if is_open && *number == (*self.domain.end()).into() => {
+                    store.ge(variable, term)
+                }
+                _ => store.eq(variable, term),
+            }
+        }))
+    }
+
+    /// The values of a sort.
+    fn values(&self, sort: Sort) -> Vec<Value> {
+        match sort {
+            Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
+            Sort::INT => self.domain.clone().map(|number| Value::Int(number.into())).collect(),
+            _ => panic!("the domain has numbers and truth values only"),
+        }
+    }
+
+    fn add(&mut self, node: NodeId, values: Vec<Value>, step: Option<(EdgeId, Vec<usize>)>) -> bool {
+        let facts = &mut self.of_node[node.index()];
+        if facts.iter().any(|&fact| self.facts[fact].values == values) {
+            return false;
+        }
+        facts.push(self.facts.len());
+        self.facts.push(Fact { node, values, step });
+        true
+    }
+
+    /// Derives what follows with the help of facts from the given one on; from the first one on, also what follows
+    /// without premises. Stops at `false`.
+    fn close(&mut self, first: usize) {
+        let mut new = first;
+        let mut is_start = first == 0;
+        while is_start || new < self.facts.len() {
+            let end = self.facts.len();
+            for (edge, _) in self.graph.edges() {
+                for premises in self.premises(edge, new, end, is_start) {
+                    self.apply(edge, &premises);
+                    if self.refutation.is_some() {
+                        return;
+                    }
+                }
+            }
+            (new, is_start) = (end, false);
+        }
+    }
+
+    /// The choices of facts before `end` for the sources of an edge, of which one is from `new` on.
+    fn premises(&self, edge: EdgeId, new: usize, end: usize, is_start: bool) -> Vec<Vec<usize>> {
+        let sources = self.graph.edge(edge).sources();
+        if sources.is_empty() {
+            return if is_start { vec![Vec::new()] } else { Vec::new() };
+        }
+        let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
+        for source in sources {
+            let facts: Vec<usize> =
+                self.of_node[source.index()].iter().copied().filter(|&fact| fact < end).collect();
+            choices = choices
+                .iter()
+                .flat_map(|choice| facts.iter().map(|&fact| [&choice[..], &[fact]].concat()))
+                .collect();
+        }
+        choices.retain(|choice| choice.iter().any(|&fact| fact >= new));
+        choices
+    }
+
+    /// Derives all that an edge gives for facts.
+    fn apply(&mut self, edge: EdgeId, premises: &[usize]) {
+        let graph = self.graph;
+        let mut assignment = Assignment::new();
+        for (source, &fact) in premises.iter().enumerate() {
+            for (&variable, value) in
+                graph.source_variables(edge, source).iter().zip(&self.facts[fact].values)
+            {
+                assignment.set(variable, value.clone());
+            }
+        }
+        let target = graph.target_variables(edge);
+        let mut variables = target.to_vec();
+        variables.extend(graph.locals(self.store, edge));
+        let mut found: Vec<Vec<Value>> = Vec::new();
+        self.enumerate(graph.edge(edge).label(), &variables, target, assignment, &mut found);
+        for values in found {
+            match graph.edge(edge).target() {
+                Some(node) => {
+                    self.add(node, values, Some((edge, premises.to_vec())));
+                }
+                None => self.refutation = Some((edge, premises.to_vec())),
+            }
+        }
+    }
+
+    /// The values of the wanted variables with which the label is true. The label is evaluated again with each value
+    /// that is tried, so that most choices end early.
+    fn enumerate(
+        &self,
+        label: Term,
+        variables: &[Term],
+        wanted: &[Term],
+        assignment: Assignment,
+        found: &mut Vec<Vec<Value>>,
+    ) {
+        match self.store.eval(label, &assignment) {
+            Ok(value) if value != Value::Bool(true) => return,
+            Ok(_) | Err(EvalError::Unassigned(_)) => {}
+            Err(error) => panic!("a label has no value: {}", error.display(self.store)),
+        }
+        let Some((&variable, rest)) = variables.split_first() else {
+            let values: Option<Vec<Value>> = wanted.iter().map(|&v| assignment.get(v).cloned()).collect();
+            let values = values.expect("the wanted variables are among those that have got values");
+            if !found.contains(&values) {
+                found.push(values);
+            }
+            return;
+        };
+        for value in self.values(self.store.sort_of(variable)) {
+            let mut assignment = assignment.clone();
+            assignment.set(variable, value);
+            self.enumerate(label, rest, wanted, assignment, found);
+        }
+    }
+}
