@@ -31,18 +31,15 @@ use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
-use shofar_smt::project::{Bounds, Status, eliminate};
+use shofar_logic::{Assignment, Sort, Term, Value};
 use shofar_smt::solver::Solver;
 
-use crate::unroll::{Template, fresh_vector};
+use crate::eliminate::eliminate_all_but;
+use crate::unroll::{Template, fresh_vector, value};
 use crate::{Answer, Engine, Event, Run, Stop};
 
 /// The name of the engine.
 const NAME: &str = "bmc";
-
-/// Disjuncts that the states of one rank may need in a model.
-const MAX_DISJUNCTS: usize = 1000;
 
 /// Bounded model checking.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -388,26 +385,6 @@ impl Ways {
             (choice.expect("a way that is taken has premises").1, *node)
         };
         (way.edge, way.inputs.iter().map(place).collect())
-    }
-}
-
-fn value(store: &TermStore, model: &Assignment, variable: Term) -> Value {
-    model.get(variable).cloned().unwrap_or_else(|| store.default_value(store.sort_of(variable)))
-}
-
-/// A formula over the given variables that is equivalent to the existence of all others.
-fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> Result<Term, Stop> {
-    let mut others = run.store.free_vars(&[formula]);
-    others.retain(|variable| !kept.contains(variable));
-    let bounds = Bounds { limits: run.limits, disjuncts: MAX_DISJUNCTS, ..Bounds::default() };
-    let elimination = eliminate(run.store, formula, &others, &bounds);
-    let elimination = elimination.map_err(|error| Stop::Unsupported(error.display(run.store).to_string()))?;
-    match elimination.status {
-        Status::Complete => Ok(elimination.formula),
-        Status::TooManyDisjuncts => {
-            Err(Stop::Exhausted("all paths are known, but they are too many for a model"))
-        }
-        Status::Unknown(reason) => Err(reason.into()),
     }
 }
 

@@ -5,13 +5,18 @@
 
 mod bmc;
 pub mod driver;
+mod eliminate;
+mod k_inductive;
+mod kind;
 mod run;
+mod single_loop;
 mod unroll;
 
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
 
 pub use bmc::Bmc;
+pub use kind::KInduction;
 pub use run::{Event, EventSink, Run, Stop};
 
 /// An algorithm that decides systems of Horn clauses.
@@ -42,7 +47,7 @@ pub enum Answer {
 
 /// All engines, in the order in which they are listed.
 pub fn all() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Bmc)]
+    vec![Box::new(Bmc), Box::new(KInduction::default())]
 }
 
 /// The engine with this name, in whatever case.
@@ -51,6 +56,6 @@ pub fn by_name(name: &str) -> Option<Box<dyn Engine>> {
 }
 
 /// The engine for a graph for which none is asked.
-pub fn default_for(_: &HornGraph) -> Box<dyn Engine> {
-    Box::new(Bmc)
+pub fn default_for(graph: &HornGraph) -> Box<dyn Engine> {
+    if graph.is_linear() { Box::new(KInduction::default()) } else { Box::new(Bmc) }
 }

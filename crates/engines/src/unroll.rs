@@ -6,9 +6,10 @@
 //!
 //! Copies are in normal form, and each is made in one walk over the formula as a graph.
 
-use shofar_horn::HornGraph;
-use shofar_horn::graph::EdgeId;
-use shofar_logic::{Substitution, Substitutor, Term, TermStore};
+use shofar_horn::graph::{EdgeId, rename};
+use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Assignment, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_smt::solver::Solver;
 
 /// A formula in normal form that is to be copied, and its local variables.
 #[derive(Clone, Debug)]
@@ -31,16 +32,6 @@ impl Template {
         Template { formula: graph.edge(edge).label(), locals: graph.locals(store, edge).into() }
     }
 
-    /// The formula as it is.
-    pub(crate) fn formula(&self) -> Term {
-        self.formula
-    }
-
-    /// Its local variables.
-    pub(crate) fn locals(&self) -> &[Term] {
-        &self.locals
-    }
-
     /// A copy over other vectors of variables, with new local variables.
     pub(crate) fn copy(&self, store: &TermStore, vectors: &[(&[Term], &[Term])]) -> Term {
         let mut renaming = Substitution::new();
@@ -52,6 +43,91 @@ impl Template {
             |op, args: &[Term]| store.build(op, args).expect("variables are renamed to ones of their sort");
         Substitutor::with_rebuild(store, &renaming, rebuild).apply(self.formula)
     }
+}
+
+/// A transition system with a vector of variables for the state at each time.
+pub(crate) struct Unrolling<'a> {
+    store: &'a TermStore,
+    system: &'a TransitionSystem,
+    init: Template,
+    transition: Template,
+    bad: Template,
+    /// By times.
+    states: Vec<Box<[Term]>>,
+}
+
+impl<'a> Unrolling<'a> {
+    /// No time has passed yet.
+    pub(crate) fn new(store: &'a TermStore, system: &'a TransitionSystem) -> Self {
+        let TransitionSystem { state, next, init, transition, bad } = system;
+        Unrolling {
+            store,
+            system,
+            init: Template::new(store, *init, &[state]),
+            transition: Template::new(store, *transition, &[state, next]),
+            bad: Template::new(store, *bad, &[state]),
+            states: Vec::new(),
+        }
+    }
+
+    /// The variables of the state at a time.
+    pub(crate) fn state(&mut self, time: usize) -> &[Term] {
+        while self.states.len() <= time {
+            self.states.push(fresh_vector(
+                self.store,
+                &self.system.state,
+                &format!("s{}", self.states.len()),
+            ));
+        }
+        &self.states[time]
+    }
+
+    /// That the state at a time is initial.
+    pub(crate) fn init(&mut self, time: usize) -> Term {
+        self.state(time);
+        self.init.copy(self.store, &[(&self.system.state, &self.states[time])])
+    }
+
+    /// That the state at a time is bad.
+    pub(crate) fn bad(&mut self, time: usize) -> Term {
+        self.state(time);
+        self.bad.copy(self.store, &[(&self.system.state, &self.states[time])])
+    }
+
+    /// That the state at a time is followed by that at another one.
+    pub(crate) fn step(&mut self, from: usize, to: usize) -> Term {
+        self.state(from.max(to));
+        let TransitionSystem { state, next, .. } = self.system;
+        self.transition.copy(self.store, &[(state, &self.states[from]), (next, &self.states[to])])
+    }
+
+    /// A formula about states, about the state at a time.
+    pub(crate) fn at(&mut self, formula: Term, time: usize) -> Term {
+        self.state(time);
+        rename(self.store, formula, &self.system.state, &self.states[time])
+    }
+
+    /// What [`at`](Self::at) makes of a formula, the other way round.
+    pub(crate) fn untimed(&mut self, formula: Term, time: usize) -> Term {
+        self.state(time);
+        rename(self.store, formula, &self.states[time], &self.system.state)
+    }
+
+    /// The states at times `0` to `last` in the model that a solver has found.
+    pub(crate) fn values(&mut self, solver: &Solver<'_>, last: usize) -> Vec<Box<[Value]>> {
+        self.state(last);
+        let states = &self.states[..=last];
+        let model = solver.model(&states.concat());
+        states
+            .iter()
+            .map(|state| state.iter().map(|&variable| value(self.store, &model, variable)).collect())
+            .collect()
+    }
+}
+
+/// The value of a variable, which is the default one of its sort where the model does not say.
+pub(crate) fn value(store: &TermStore, model: &Assignment, variable: Term) -> Value {
+    model.get(variable).cloned().unwrap_or_else(|| store.default_value(store.sort_of(variable)))
 }
 
 /// New variables of the sorts of the given ones.

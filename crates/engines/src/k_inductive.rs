@@ -1,0 +1,115 @@
+//! From k-inductive to inductive invariants.
+//!
+//! `K` is k-inductive if it holds in the first `k` states of every path from initial states, and a path of `k` states in
+//! `K` leads to states in `K` only. A model has to be inductive, that is 1-inductive. There is an inductive invariant
+//! between the reachable states and `K`; what can be computed of it without quantifiers is found in two ways:
+//!
+//! - [`unfold`], by interpolation. With `B(m)`, "the state at time `m` is initial, or has a predecessor in `K` for which
+//!   `B(m - 1)`", where `B(0)` is true, and with `k = i + j`, the states at time `i` that have
+//!
+//!   ```text
+//!   A:  B(i)                                          a past of i states in K, or a shorter one from initial states
+//!   B:  B(j) from time i on, and not K at time k      a path that leaves K after j more steps
+//!   ```
+//!
+//!   do not exist. An interpolant, together with `K`, is i-inductive; with `i` half of `k` the next round follows. (Golem
+//!   has this; our proof: a state with `i` predecessors in the interpolant and `K` satisfies `A`, so again the
+//!   interpolant; and a path with `i` states in it satisfies `B` unless its next state is in `K`.)
+//! - [`eliminate_exits`], by elimination. The states of `K` from which no path through `K` leaves `K` within `k - 1` steps
+//!   are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds where only paths
+//!   without repetition were excluded, since a shortest path has none.
+
+use shofar_horn::TransitionSystem;
+use shofar_horn::graph::rename;
+use shofar_logic::Term;
+use shofar_smt::interpolate::{self, Interpolator};
+use shofar_smt::proof::Part;
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+
+use crate::eliminate::eliminate_all_but;
+use crate::unroll::Unrolling;
+use crate::{Run, Stop};
+
+/// An inductive invariant that implies a k-inductive one, where `k` is positive. The k-inductive one is a formula over the
+/// variables of a state.
+pub(crate) fn to_inductive(
+    run: &Run<'_>,
+    system: &TransitionSystem,
+    invariant: Term,
+    k: usize,
+) -> Result<Term, Stop> {
+    match unfold(run, system, invariant, k) {
+        Ok(inductive) => Ok(inductive),
+        Err(stop) if run.context().interrupted().is_some() => Err(stop),
+        Err(_) => eliminate_exits(run, system, invariant, k),
+    }
+}
+
+/// By interpolation, halving `k` in each round.
+fn unfold(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -> Result<Term, Stop> {
+    let store = run.store;
+    let (mut invariant, mut k) = (invariant, k);
+    while k > 1 {
+        let later = k / 2;
+        let earlier = k - later;
+        let mut unrolling = Unrolling::new(store, system);
+        // B(m) of times `from` to `from + m`.
+        let mut past = |from: usize, m: usize| {
+            let mut past = Term::TRUE;
+            for time in from + 1..=from + m {
+                let before = [past, unrolling.at(invariant, time - 1), unrolling.step(time - 1, time)];
+                past = store.or2(unrolling.init(time), store.and(&before));
+            }
+            past
+        };
+        let a = past(0, earlier);
+        let b = past(earlier, later);
+        let b = store.and2(b, store.not(unrolling.at(invariant, k)));
+        let interpolant = interpolant(run, a, b)?;
+        invariant = store.and2(invariant, unrolling.untimed(interpolant, earlier));
+        k = earlier;
+    }
+    Ok(invariant)
+}
+
+fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
+    let (first, second) = (Part(0), Part(1));
+    let mut solver = Solver::with_proofs(run.store);
+    let unsupported = |unsupported| Stop::unsupported(run.store, unsupported);
+    solver.assert_in(a, first).map_err(unsupported)?;
+    solver.assert_in(b, second).map_err(unsupported)?;
+    match solver.check(&[], &run.limits).map_err(unsupported)? {
+        Outcome::Unsat => {}
+        Outcome::Sat => {
+            return Err(Stop::Exhausted("the invariant is inductive on paths without repetition only"));
+        }
+        Outcome::Unknown(reason) => return Err(reason.into()),
+    }
+    let proof = solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))?;
+    let failed = |error: interpolate::Error| Stop::Internal(error.to_string());
+    let parts = vec![(first, vec![a]), (second, vec![b])];
+    let interpolator = Interpolator::new(run.store, &proof, parts, interpolate::Options::default());
+    let bounds = interpolate::fallback::Bounds { limits: run.limits, ..Default::default() };
+    let found = interpolator.and_then(|interpolator| interpolator.binary_with_fallback(&[first], &bounds));
+    Ok(found.map_err(failed)?.formula)
+}
+
+/// By elimination, step by step back from the states outside.
+fn eliminate_exits(
+    run: &Run<'_>,
+    system: &TransitionSystem,
+    invariant: Term,
+    k: usize,
+) -> Result<Term, Stop> {
+    let store = run.store;
+    let TransitionSystem { state, next, transition, .. } = system;
+    let mut inductive = vec![invariant];
+    let mut exit = store.not(invariant);
+    for _ in 1..k {
+        let step = store.and(&[invariant, *transition, rename(store, exit, state, next)]);
+        exit = eliminate_all_but(run, step, state)?;
+        inductive.push(store.not(exit));
+    }
+    Ok(store.and(&inductive))
+}

@@ -1,0 +1,266 @@
+//! k-induction, in both directions.
+//!
+//! **What it decides.** Transition systems, and by that all linear systems. With simple paths it is complete for systems
+//! with finitely many states, otherwise it decides what it decides.
+//!
+//! **How.** (Sheeran, Singh, Stalmarck, FMCAD 2000.) For `k = 0, 1, 2, ..`, each query in an incremental solver of its own:
+//!
+//! ```text
+//! base      Init(0), T(0,1), .., T(k-1,k), Bad(k)                          sat: unsafe
+//! forward   not Bad(k), T(k,k-1), .., not Bad(1), T(1,0), Bad(0)           unsat: safe, not Bad is k-inductive
+//! backward  Init(0), T(0,1), not Init(1), .., T(k-1,k), not Init(k)        unsat: safe, likewise with time reversed
+//! ```
+//!
+//! In the forward query times are counted from the bad state, so that it grows at its other end. The backward query is the
+//! forward one of the reversed system, where initial states are bad ones, transitions go the other way and an invariant
+//! is the complement of one. So both are an instance of [`Step`].
+//!
+//! *Simple paths.* A shortest path to a bad state repeats no state. That two states differ is added for those that a
+//! counterexample to induction repeats, and only then.
+//!
+//! *Local variables.* `not Bad` speaks of all values of local variables, so those of `Init` and `Bad` are eliminated before;
+//! a direction where this fails is not tried.
+//!
+//! *Witnesses.* A path is read off the model; a k-inductive invariant is made inductive by [`to_inductive`].
+
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::rename;
+use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Term, TermStore, Value};
+use shofar_smt::sat::Limits;
+use shofar_smt::solver::Solver;
+
+use crate::eliminate::eliminate_all_but;
+use crate::k_inductive::to_inductive;
+use crate::run::solver_counters;
+use crate::single_loop::SingleLoop;
+use crate::unroll::Unrolling;
+use crate::{Answer, Engine, Event, Run, Stop};
+
+/// The name of the engine.
+const NAME: &str = "kind";
+
+/// Conflicts in each query that may be spent on the elimination of local variables.
+const ELIMINATION_CONFLICTS: u64 = 1000;
+
+/// k-induction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KInduction {
+    /// Whether steps are to be made by simple paths only.
+    pub simple_paths: bool,
+}
+
+impl Default for KInduction {
+    fn default() -> Self {
+        KInduction { simple_paths: true }
+    }
+}
+
+impl Engine for KInduction {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "k-induction, forward and backward; linear systems"
+    }
+
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        SingleLoop::accepts(graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    }
+}
+
+impl KInduction {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+        let start = Instant::now();
+        let looped = SingleLoop::of(run, graph)?;
+        let system = TransitionSystem {
+            init: without_locals(run, looped.system.init, &looped.system.state),
+            bad: without_locals(run, looped.system.bad, &looped.system.state),
+            ..looped.system.clone()
+        };
+        let reversed = reversed(run.store, &system);
+        let mut base = Base::new(run, &system);
+        let mut forward = Step::new(run, &system, self.simple_paths);
+        let mut backward = Step::new(run, &reversed, self.simple_paths);
+        let found = decide(run, &mut base, forward.as_mut(), backward.as_mut());
+        run.events.tell(Event::Statistics {
+            engine: NAME,
+            counters: counters(&base, &[&forward, &backward]),
+            time: start.elapsed(),
+        });
+        match found? {
+            Found::Path(states) => looped.unsafe_by(run, states),
+            Found::Forward(k) => {
+                let invariant = to_inductive(run, &system, run.store.not(system.bad), k)?;
+                looped.safe(run, invariant)
+            }
+            Found::Backward(k) => {
+                let invariant = to_inductive(run, &reversed, run.store.not(reversed.bad), k)?;
+                let invariant = rename(run.store, invariant, &reversed.state, &system.state);
+                looped.safe(run, run.store.not(invariant))
+            }
+        }
+    }
+}
+
+/// What the search ends with.
+enum Found {
+    /// States of a path from an initial to a bad one.
+    Path(Vec<Box<[Value]>>),
+    /// That no state is bad is k-inductive.
+    Forward(usize),
+    /// That no state is initial is k-inductive in the reversed system.
+    Backward(usize),
+}
+
+fn decide(
+    run: &Run<'_>,
+    base: &mut Base<'_>,
+    mut forward: Option<&mut Step<'_>>,
+    mut backward: Option<&mut Step<'_>>,
+) -> Result<Found, Stop> {
+    let mut k = 0;
+    loop {
+        if let Some(states) = base.counterexample(k)? {
+            return Ok(Found::Path(states));
+        }
+        if let Some(forward) = &mut forward
+            && forward.is_inductive(k)?
+        {
+            return Ok(Found::Forward(k));
+        }
+        if let Some(backward) = &mut backward
+            && backward.is_inductive(k)?
+        {
+            return Ok(Found::Backward(k));
+        }
+        run.events.tell(Event::Progress { engine: NAME, depth: k as u64 });
+        k += 1;
+    }
+}
+
+/// Paths from initial states.
+struct Base<'a> {
+    run: &'a Run<'a>,
+    unrolling: Unrolling<'a>,
+    solver: Solver<'a>,
+}
+
+impl<'a> Base<'a> {
+    fn new(run: &'a Run<'a>, system: &'a TransitionSystem) -> Self {
+        Base { run, unrolling: Unrolling::new(run.store, system), solver: Solver::new(run.store) }
+    }
+
+    /// A path with `k` transitions to a bad state; `k` grows from call to call by one.
+    fn counterexample(&mut self, k: usize) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
+        let longer = match k.checked_sub(1) {
+            None => self.unrolling.init(0),
+            Some(before) => self.unrolling.step(before, k),
+        };
+        self.run.assert(&mut self.solver, &[longer])?;
+        let bad = self.unrolling.bad(k);
+        let is_reachable = self.run.is_satisfiable(&mut self.solver, &[bad])?;
+        Ok(is_reachable.then(|| self.unrolling.values(&self.solver, k)))
+    }
+}
+
+/// Paths that lead to a bad state and have no other one.
+struct Step<'a> {
+    run: &'a Run<'a>,
+    simple_paths: bool,
+    /// Times count backwards here.
+    unrolling: Unrolling<'a>,
+    solver: Solver<'a>,
+    repetitions: u64,
+}
+
+impl<'a> Step<'a> {
+    /// Nothing if bad states have local variables.
+    fn new(run: &'a Run<'a>, system: &'a TransitionSystem, simple_paths: bool) -> Option<Self> {
+        let locals =
+            run.store.free_vars(&[system.bad]).iter().any(|variable| !system.state.contains(variable));
+        (!locals).then(|| Step {
+            run,
+            simple_paths,
+            unrolling: Unrolling::new(run.store, system),
+            solver: Solver::new(run.store),
+            repetitions: 0,
+        })
+    }
+
+    /// Whether no path with `k` transitions leads to a bad state; `k` grows from call to call by one.
+    fn is_inductive(&mut self, k: usize) -> Result<bool, Stop> {
+        let longer = match k.checked_sub(1) {
+            None => vec![self.unrolling.bad(0)],
+            Some(after) => {
+                let bad = self.unrolling.bad(k);
+                vec![self.unrolling.step(k, after), self.run.store.not(bad)]
+            }
+        };
+        self.run.assert(&mut self.solver, &longer)?;
+        loop {
+            if !self.run.is_satisfiable(&mut self.solver, &[])? {
+                return Ok(true);
+            }
+            let differ = if self.simple_paths { self.repeated(k) } else { Vec::new() };
+            if differ.is_empty() {
+                return Ok(false);
+            }
+            self.repetitions += differ.len() as u64;
+            self.run.assert(&mut self.solver, &differ)?;
+        }
+    }
+
+    /// That states differ which are equal in the path that was found.
+    fn repeated(&mut self, k: usize) -> Vec<Term> {
+        let store = self.run.store;
+        let mut differ = Vec::new();
+        let mut first: FxHashMap<Box<[Value]>, usize> = FxHashMap::default();
+        for (time, state) in self.unrolling.values(&self.solver, k).into_iter().enumerate() {
+            if let Some(earlier) = first.insert(state, time) {
+                let (earlier, later) = (self.unrolling.state(earlier).to_vec(), self.unrolling.state(time));
+                let equations = earlier.iter().zip(later).map(|(&a, &b)| store.eq(a, b));
+                differ.push(store.not(store.and_of(equations)));
+            }
+        }
+        differ
+    }
+}
+
+/// The formula with variables that are not of a state eliminated, where that can be done with little effort.
+fn without_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
+    let limits = Limits { conflicts: Some(ELIMINATION_CONFLICTS), ..run.limits };
+    eliminate_all_but(&Run { limits, ..*run }, formula, state).unwrap_or(formula)
+}
+
+/// The system in which time runs backwards, from bad to initial states. Its states have the variables of next ones.
+fn reversed(store: &TermStore, system: &TransitionSystem) -> TransitionSystem {
+    let TransitionSystem { state, next, init, transition, bad } = system;
+    TransitionSystem {
+        state: next.clone(),
+        next: state.clone(),
+        init: rename(store, *bad, state, next),
+        transition: *transition,
+        bad: rename(store, *init, state, next),
+    }
+}
+
+fn counters(base: &Base<'_>, steps: &[&Option<Step<'_>>]) -> Vec<(&'static str, u64)> {
+    let steps = || steps.iter().filter_map(|step| step.as_ref());
+    let mut counters = vec![("repetitions", steps().map(|step| step.repetitions).sum())];
+    counters.extend(solver_counters(&base.solver));
+    for step in steps() {
+        let of_solver = counters[1..].iter_mut();
+        for (counter, (_, more)) in of_solver.zip(solver_counters(&step.solver)) {
+            counter.1 += more;
+        }
+    }
+    counters
+}
