@@ -1,0 +1,177 @@
+//! `shofar FILE` as its users see it: answers, messages, limits and exit status.
+
+use std::io::Write;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+/// No engine decides these: there is no end to the search, and each step of it is short.
+const ENDLESS: &str = "(declare-fun P (Int Int) Bool)
+    (assert (P 0 0))
+    (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x 1) (+ y x)))))
+    (assert (forall ((x Int) (y Int)) (=> (and (P x y) (= (* 2 y) (- 7 x))) false)))";
+
+fn start(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_shofar"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn shofar(arguments: &[&str], input: &str) -> Output {
+    let mut child = start(arguments);
+    // Whoever is told of a mistake in the options does not read on.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn example(name: &str) -> String {
+    format!("{EXAMPLES}/{name}.smt2")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn first_line(output: &Output) -> &str {
+    text(&output.stdout).lines().next().unwrap_or_default()
+}
+
+#[test]
+fn an_answer_is_the_first_line() {
+    let output = shofar(&[&example("overshoot")], "");
+    assert!(output.status.success());
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("unsat\n", ""));
+    let input = std::fs::read_to_string(example("overshoot")).unwrap();
+    assert_eq!(text(&shofar(&["-"], &input).stdout), "unsat\n");
+    assert_eq!(text(&shofar(&["-", "--engine", "bmc"], &input).stdout), "unsat\n");
+}
+
+#[test]
+fn names_that_users_of_golem_know() {
+    let file = example("overshoot");
+    let output =
+        shofar(&["-l", "QF_LIA", "-e", "BMC", "--validate", "--print-witness", "--input", &file], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(first_line(&output), "unsat");
+}
+
+#[test]
+fn commands_and_files_of_the_same_name() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("info"), "(assert (=> true false))").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_shofar"))
+        .arg("./info")
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(text(&output.stdout), "unsat\n");
+    let listed = shofar(&["engines"], "");
+    for engine in ["bmc", "kind"] {
+        assert!(text(&listed.stdout).lines().any(|line| line.starts_with(engine)));
+    }
+}
+
+#[test]
+fn mistakes_have_a_place_and_exit_status_2() {
+    let output = shofar(&["-"], "(declare-fun P (Int) Bool)\n(assert (P true))");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(text(&output.stderr), "<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n");
+    let output = shofar(&["no/such/file.smt2"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("shofar: cannot read no/such/file.smt2: "));
+    for arguments in [&["-", "--engine", "magic"][..], &["-", "-t", "soon"], &["-", "-q", "-v"], &[]] {
+        assert_eq!(shofar(arguments, "").status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_unknown() {
+    let output = shofar(&[&example("list-length")], "");
+    assert!(output.status.success());
+    assert_eq!(text(&output.stdout), "unknown\n");
+    assert!(text(&output.stderr).starts_with("shofar: unknown: not supported: "), "{}", text(&output.stderr));
+    assert_eq!(text(&shofar(&["-q", &example("list-length")], "").stderr), "");
+    let output = shofar(&["-", "--engine", "kind"], &std::fs::read_to_string(example("mccarthy91")).unwrap());
+    assert_eq!((first_line(&output), output.status.code()), ("unknown", Some(0)));
+}
+
+#[test]
+fn limits_end_with_unknown() {
+    for (limit, reason) in [
+        (["-t", "0.3"], "shofar: unknown: the time limit was reached\n"),
+        (["-t", "0"], "shofar: unknown: the time limit was reached\n"),
+        (["-m", "1"], "shofar: unknown: the memory limit was reached\n"),
+    ] {
+        let start = Instant::now();
+        let output = shofar(&["-", limit[0], limit[1]], ENDLESS);
+        assert!(output.status.success());
+        assert_eq!((text(&output.stdout), text(&output.stderr)), ("unknown\n", reason));
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+/// Reading does not look at the clock.
+#[test]
+fn a_time_limit_holds_while_a_file_is_read() {
+    let clauses = "(assert (forall ((x Int) (y Int)) (=> (and (P x) (< x y)) (P (+ x y)))))\n".repeat(200_000);
+    let start = Instant::now();
+    let output = shofar(&["-", "-t", "0.1"], &format!("(declare-fun P (Int) Bool)\n{clauses}"));
+    assert!(output.status.success());
+    assert_eq!(first_line(&output), "unknown");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_unknown() {
+    for signal in ["-INT", "-TERM"] {
+        let mut child = start(&["-"]);
+        child.stdin.take().unwrap().write_all(ENDLESS.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(
+            (text(&output.stdout), text(&output.stderr)),
+            ("unknown\n", "shofar: unknown: interrupted\n")
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = start(&[&example("overshoot"), "--witness", "--json"]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn statistics_for_people() {
+    let output = shofar(&["--stats", &example("overshoot")], "");
+    assert_eq!(text(&output.stdout), "unsat\n");
+    for name in ["engine ", "time.read ", "time.transform ", "time.solve ", "time.way-back ", "time.check ", "time "] {
+        assert!(text(&output.stderr).lines().any(|line| line.starts_with(name)), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn events_for_programs() {
+    let output = shofar(&["--json", "--witness", "--engine", "bmc", &example("overshoot")], "");
+    let events: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = events.last().unwrap();
+    assert_eq!((&answer["answer"], &answer["engine"]), (&"unsat".into(), &"bmc".into()));
+    assert!(events.iter().any(|event| event["event"] == "progress" && event["depth"] == 6));
+    let statistics = events.iter().find(|event| event["event"] == "statistics").unwrap();
+    assert_eq!(statistics["counters"]["depth"], 7);
+    let phases: Vec<&str> = events.iter().filter_map(|event| event["phase"].as_str()).collect();
+    assert_eq!(phases, ["read", "graph", "transform", "solve", "way back", "check"]);
+}

@@ -1,0 +1,254 @@
+//! All engines against each other's examples, explicit solving and the checker. Every answer is checked on the graph that
+//! the engine was given, and again on the clauses by the driver.
+
+#[path = "../../horn/tests/support/mod.rs"]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use shofar_engines::driver::{self, Options, Verdict};
+use shofar_engines::{Answer, Engine, Run, Stop, all, by_name};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::graph::EdgeId;
+use shofar_horn::witness::{Derivation, GraphStep, Refutation};
+use shofar_horn::{HornGraph, HornSystem, parse};
+use shofar_logic::{TermStore, Value};
+use shofar_smt::sat::Limits;
+use support::Random;
+use support::explicit::Saturation;
+use support::systems::{Shape, system};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Found {
+    Sat,
+    Unsat,
+    Unknown,
+}
+
+fn read(store: &TermStore, text: &str) -> HornSystem {
+    parse(store, "test", text.as_bytes()).expect("the test's clauses are right")
+}
+
+fn within(store: &TermStore, time: Duration) -> Run<'_> {
+    let limits = Limits { deadline: Instant::now().checked_add(time), ..Limits::default() };
+    Run { store, limits, seed: 0, events: &() }
+}
+
+/// What an engine says about the graph of a system, and what the driver says with that engine. A wrong witness is a
+/// failure, and so are different answers.
+fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Duration) -> Found {
+    let graph = HornGraph::of(store, system);
+    let run = within(store, time);
+    let context = within(store, Duration::from_secs(60)).context();
+    let name = engine.name();
+    let direct = match engine.solve(&graph, &run) {
+        Answer::Sat(model) => {
+            assert_eq!(check_graph_model(&context, &graph, &model), Ok(()), "model of {name}");
+            Found::Sat
+        }
+        Answer::Unsat(derivation) => {
+            let checked = check_derivation(&context, &graph, &derivation);
+            assert_eq!(checked, Ok(()), "derivation of {name}: {derivation:?}");
+            Found::Unsat
+        }
+        Answer::Unknown(Stop::Internal(what)) => panic!("{name}: {what}"),
+        Answer::Unknown(_) => Found::Unknown,
+    };
+    let options = Options { engine: Some(name.to_owned()) };
+    let driven = match driver::solve(system, &options, &within(store, time)).verdict {
+        Verdict::Sat(_) => Found::Sat,
+        Verdict::Unsat(_) => Found::Unsat,
+        Verdict::Unknown(Stop::Internal(what)) => panic!("{name}: {what}"),
+        Verdict::Unknown(_) => Found::Unknown,
+    };
+    match (direct, driven) {
+        (found, Found::Unknown) | (Found::Unknown, found) => found,
+        (found, other) => {
+            assert_eq!(found, other, "{name}");
+            found
+        }
+    }
+}
+
+/// Asks all engines that accept the clauses; those named must know the answer, others may not know.
+fn expect(text: &str, answer: Found, must_know: &[&str]) {
+    let store = TermStore::new();
+    let system = read(&store, text);
+    for engine in all() {
+        if engine.accepts(&HornGraph::of(&store, &system)).is_err() {
+            assert!(!must_know.contains(&engine.name()));
+            continue;
+        }
+        let is_needed = must_know.contains(&engine.name());
+        let time = Duration::from_secs(if is_needed { 60 } else { 1 });
+        let found = ask(&*engine, &store, &system, time);
+        assert!(found == answer || !is_needed && found == Found::Unknown, "{} says {found:?}", engine.name());
+    }
+}
+
+/// Fig. 2.3 of Blicha's thesis.
+#[test]
+fn a_loop_that_stops_in_time() {
+    let text = "(declare-fun Inv (Int) Bool)
+        (assert (forall ((x Int)) (=> (<= x 0) (Inv x))))
+        (assert (forall ((x Int)) (=> (and (Inv x) (< x 5)) (Inv (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (Inv x) (>= x 5) (not (< x 10))) false)))";
+    expect(text, Found::Sat, &["kind"]);
+}
+
+/// Examples 2.2 and 5.1 there: safe, but no model can be written down.
+#[test]
+fn multiplication_is_not_refuted() {
+    let rules = |name: &str| {
+        format!(
+            "(declare-fun {name} (Int Int Int) Bool)
+             (assert (forall ((Y Int)) ({name} 0 Y 0)))
+             (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
+        )
+    };
+    let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
+                    (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
+    expect(&[rules("multA"), rules("multB"), query.to_owned()].concat(), Found::Unknown, &[]);
+}
+
+/// Example 5.2 there.
+#[test]
+fn a_derivation_with_a_hyperedge() {
+    let text = "(declare-fun L1 (Int) Bool)(declare-fun D (Int Int) Bool)(declare-fun L2 (Int) Bool)
+        (assert (forall ((x Int)) (=> (> x 0) (L1 x))))
+        (assert (forall ((x Int) (y Int)) (=> (= y (+ x 1)) (D x y))))
+        (assert (forall ((x Int) (y Int)) (=> (and (L1 x) (D x y)) (L2 y))))
+        (assert (forall ((x Int)) (=> (and (L2 x) (<= x 2)) false)))";
+    expect(text, Found::Unsat, &["bmc"]);
+    let store = TermStore::new();
+    let system = read(&store, text);
+    let bmc = by_name("BMC").expect("there is bounded model checking");
+    let Answer::Unsat(derivation) = bmc.solve(&HornGraph::of(&store, &system), &within(&store, Duration::from_secs(60)))
+    else {
+        panic!("bmc finds the derivation")
+    };
+    let numbers = |step: &GraphStep| step.fact.iter().map(|v| v.as_int().cloned()).collect::<Vec<_>>();
+    let facts: Vec<_> = derivation.steps.iter().map(|step| (step.edge.index(), numbers(step))).collect();
+    let number = |n: i64| Some(n.into());
+    assert_eq!(
+        facts,
+        [(0, vec![number(1)]), (1, vec![number(1), number(2)]), (2, vec![number(2)]), (3, vec![])]
+    );
+}
+
+/// Fig. 4.1 there: the shortest path to a bad state has 2N steps.
+#[test]
+fn a_loop_with_two_phases() {
+    for n in [1, 3, 50] {
+        let text = |bad: &str| {
+            format!(
+                "(declare-fun L (Int Int) Bool)
+                 (assert (L 0 {n}))
+                 (assert (forall ((x Int) (y Int)) (=> (and (L x y) (< x (* 2 {n})))
+                    (L (+ x 1) (ite (> (+ x 1) {n}) (+ y 1) y)))))
+                 (assert (forall ((x Int) (y Int)) (=> (and (L x y) (>= x (* 2 {n})) {bad}) false)))"
+            )
+        };
+        expect(&text(&format!("(= y (* 2 {n}))")), Found::Unsat, &["bmc", "kind"]);
+        // All paths end, after 2N steps.
+        let sure: &[&str] = if n == 50 { &[] } else { &["bmc", "kind"] };
+        expect(&text(&format!("(not (= y (* 2 {n})))")), Found::Sat, sure);
+    }
+}
+
+/// The query needs two thousand additions as a tree, and eleven as a graph.
+#[test]
+fn doubling_is_shared() {
+    let text = "(declare-fun P (Int) Bool)
+        (assert (P 1))
+        (assert (forall ((x Int)) (=> (and (P x) (P x)) (P (* 2 x)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y) (= (+ x y) 2048)) false)))";
+    let store = TermStore::new();
+    let graph = HornGraph::of(&store, &read(&store, text));
+    let bmc = by_name("bmc").expect("there is bounded model checking");
+    let Answer::Unsat(derivation) = bmc.solve(&graph, &within(&store, Duration::from_secs(60))) else {
+        panic!("bmc finds the derivation")
+    };
+    assert_eq!(check_derivation(&within(&store, Duration::from_secs(60)).context(), &graph, &derivation), Ok(()));
+    assert_eq!(derivation.steps.len(), 12);
+}
+
+#[test]
+fn what_cannot_be_reached_needs_no_search() {
+    for text in [
+        "",
+        "(declare-fun P (Int) Bool)(assert (P 1))",
+        "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))",
+        "(declare-fun P (Int) Bool)(declare-fun Q (Int) Bool)(assert (P 1))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))(assert (forall ((x Int)) (=> (and (P x) (Q x)) false)))",
+    ] {
+        expect(text, Found::Sat, &["bmc"]);
+    }
+    expect("(assert (forall ((x Int)) (=> (and (> x 0) (< x 1)) false)))", Found::Sat, &["bmc"]);
+    expect("(declare-fun P () Bool)(assert P)(assert (forall ((x Int)) (=> (> x 0) false)))", Found::Unsat, &["bmc"]);
+}
+
+/// Whatever an engine answers is right, and most of the systems are decided.
+fn agrees_with_saturation(shape: &Shape, systems: u64, least: usize) {
+    let mut decided = 0;
+    let mut of = 0;
+    for seed in 0..systems {
+        let text = system(&mut Random::new(seed), shape);
+        let store = TermStore::new();
+        let clauses = read(&store, &text);
+        let graph = HornGraph::of(&store, &clauses);
+        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
+        for engine in all() {
+            if engine.accepts(&graph).is_err() {
+                continue;
+            }
+            let found = ask(&*engine, &store, &clauses, Duration::from_millis(300));
+            let expected = if is_safe { Found::Sat } else { Found::Unsat };
+            assert!(found == expected || found == Found::Unknown, "{} on {seed}:\n{text}", engine.name());
+            of += 1;
+            decided += usize::from(found != Found::Unknown);
+        }
+    }
+    println!("{decided} of {of} decided");
+    assert!(100 * decided >= least * of, "{decided} of {of} decided");
+}
+
+#[test]
+fn random_linear_systems() {
+    agrees_with_saturation(&Shape::LINEAR, 60, 80);
+}
+
+#[test]
+fn random_systems() {
+    agrees_with_saturation(&Shape::NONLINEAR, 40, 50);
+}
+
+/// A witness of a hundred thousand steps is translated and checked in linear time.
+#[test]
+fn a_long_derivation() {
+    const STEPS: usize = 100_000;
+    let text = format!(
+        "(declare-fun P (Int) Bool)
+         (assert (P 0))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (= x {STEPS})) false)))"
+    );
+    let store = TermStore::new();
+    let system = read(&store, &text);
+    let mut steps: Vec<GraphStep> = Vec::new();
+    for number in 0..=STEPS {
+        let (edge, premises): (usize, Box<[usize]>) =
+            if number == 0 { (0, Box::default()) } else { (1, [number - 1].into()) };
+        let fact = [Value::Int((number as i64).into())].into();
+        steps.push(GraphStep { edge: EdgeId::new(edge), premises, fact });
+    }
+    steps.push(GraphStep { edge: EdgeId::new(2), premises: [STEPS].into(), fact: [].into() });
+    let derivation = Derivation { steps };
+    let context = within(&store, Duration::from_secs(120)).context();
+    assert_eq!(check_derivation(&context, &HornGraph::of(&store, &system), &derivation), Ok(()));
+    let refutation = Refutation::of_graph(&context, &system, derivation).expect("there is time enough");
+    assert_eq!(
+        shofar_horn::check::check_refutation(&store, &system, &refutation),
+        shofar_horn::check::Verdict::Valid
+    );
+}
