@@ -2,19 +2,19 @@
 //!
 //! `K` is k-inductive if it holds in the first `k` states of every path from initial states, and a path of `k` states in
 //! `K` leads to states in `K` only. A model has to be inductive, that is 1-inductive. There is an inductive invariant
-//! between the reachable states and `K`; what can be computed of it without quantifiers is found in two ways:
+//! between the reachable states and `K`, and one without quantifiers is found in two ways:
 //!
-//! - [`unfold`], by interpolation. With `B(m)`, "the state at time `m` is initial, or has a predecessor in `K` for which
-//!   `B(m - 1)`", where `B(0)` is true, and with `k = i + j`, the states at time `i` that have
+//! - [`unfold`], by interpolation, as in Golem. Let `B(m)` be "the state at time `m` is initial, or it follows on one in
+//!   `K` of which `B(m - 1)`", where `B(0)` is true. With `k = i + j` and `i >= j`, no state at time `i` has both
 //!
 //!   ```text
-//!   A:  B(i)                                          a past of i states in K, or a shorter one from initial states
-//!   B:  B(j) from time i on, and not K at time k      a path that leaves K after j more steps
+//!   A:  B(i)                                    a past of i states in K, or a shorter one from an initial state
+//!   B:  B(j) from time i on, not K at time k    a future of j states in K, and then one that is not in K
 //!   ```
 //!
-//!   do not exist. An interpolant, together with `K`, is i-inductive; with `i` half of `k` the next round follows. (Golem
-//!   has this; our proof: a state with `i` predecessors in the interpolant and `K` satisfies `A`, so again the
-//!   interpolant; and a path with `i` states in it satisfies `B` unless its next state is in `K`.)
+//!   For an interpolant `I`, `K` and `I` is i-inductive. The first `i` states from an initial one satisfy `A`, so `I`. If
+//!   `i` states satisfy `K` and `I`, the next one satisfies `A`, so `I`; and it satisfies `K`, or the state `j` steps before
+//!   it, which has `I`, would satisfy `B`. In the next round `k` is `i`.
 //! - [`eliminate_exits`], by elimination. The states of `K` from which no path through `K` leaves `K` within `k - 1` steps
 //!   are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds where only paths
 //!   without repetition were excluded, since a shortest path has none.
