@@ -6,6 +6,7 @@ mod info;
 mod input;
 mod smt;
 mod solve;
+mod transform;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ enum Command {
     Convert(convert::Arguments),
     Smt(smt::Arguments),
     Engines(engines::Arguments),
+    Transform(transform::Arguments),
 }
 
 /// What ends a command early.
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut out),
         Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
         Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
+        Some(Command::Transform(arguments)) => transform::run(arguments, &mut out),
         None => solve::run(&arguments.solve, &mut out),
     };
     let message = match result.and_then(|()| Ok(out.flush()?)) {

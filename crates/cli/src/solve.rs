@@ -293,8 +293,8 @@ fn describe(event: &Event) -> String {
     match event {
         Event::Phase { name, time } => format!("{name}: {:.3} s", time.as_secs_f64()),
         Event::Pass(report) => format!(
-            "{}: {} predicates and {} clauses, before {} and {}",
-            report.name, report.after.0, report.after.1, report.before.0, report.before.1
+            "{}: {} predicates and {} clauses of {} and {}",
+            report.name, report.after.nodes, report.after.edges, report.before.nodes, report.before.edges
         ),
         Event::Progress { engine, depth } => format!("{engine}: depth {depth}"),
         Event::Statistics { engine, counters, .. } => {
@@ -315,8 +315,9 @@ fn describe_json(event: &Event, at: Duration) -> Json {
             "event": "pass",
             "at": at,
             "pass": report.name,
-            "predicates": [report.before.0, report.after.0],
-            "clauses": [report.before.1, report.after.1],
+            "predicates": [report.before.nodes, report.after.nodes],
+            "clauses": [report.before.edges, report.after.edges],
+            "terms": [report.before.terms, report.after.terms],
             "seconds": report.time.as_secs_f64(),
         }),
         Event::Progress { engine, depth } => {

@@ -11,7 +11,7 @@
 use std::time::Instant;
 
 use shofar_horn::check::{self, check_model, check_refutation};
-use shofar_horn::transform::{Pipeline, Transformed};
+use shofar_horn::transform::{Transformed, standard};
 use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
@@ -65,7 +65,7 @@ fn decide(
     let original = HornGraph::of(run.store, system);
     clock.phase("graph");
 
-    let (Transformed { graph, back }, reports) = Pipeline::default().run(&run.context(), original.clone());
+    let (Transformed { graph, back }, reports) = standard().run(&run.context(), original.clone());
     reports.into_iter().for_each(|report| run.events.tell(Event::Pass(report)));
     clock.phase("transform");
     if let Some(reason) = run.context().interrupted() {

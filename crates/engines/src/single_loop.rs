@@ -4,7 +4,7 @@
 //! an invariant as a model of the graph, a path as a derivation in it.
 
 use shofar_horn::graph::EdgeId;
-use shofar_horn::transform::{Pipeline, Transformed, WayBack};
+use shofar_horn::transform::{Transformed, WayBack, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Substitution, Term, Value};
@@ -27,7 +27,7 @@ impl SingleLoop {
 
     /// The form of a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph) -> Result<Self, Stop> {
-        let (Transformed { graph, back }, _) = Pipeline::default().run(&run.context(), graph.clone());
+        let (Transformed { graph, back }, _) = to_single_loop().run(&run.context(), graph.clone());
         match TransitionSystem::of(run.store, &graph) {
             Some(system) => Ok(SingleLoop { system, graph, back }),
             None => Err(match run.context().interrupted() {

@@ -19,7 +19,7 @@
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
 
-use crate::system::{Atom, HornSystem};
+use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
 /// A node of a graph: a predicate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -159,6 +159,40 @@ impl HornGraph {
             graph.add_clause(store, &body, clause.constraint, clause.head.as_ref().map(application).as_ref());
         }
         graph
+    }
+
+    /// The graph as a system of clauses, with the declarations of the system that it comes from. Predicates of the same
+    /// name are told apart.
+    pub fn to_system(&self, store: &TermStore, origin: &HornSystem) -> HornSystem {
+        let mut taken: FxHashSet<Symbol> =
+            origin.functions.iter().map(|&function| store.fun_decl(function).name).collect();
+        let predicate = |node: &Node| {
+            let is_new = taken.insert(node.name);
+            let name = if is_new { node.name } else { store.fresh_symbol(store.name(node.name)) };
+            store.fun(name, &node.sorts(store), Sort::BOOL)
+        };
+        let predicates = self.nodes.iter().map(predicate).collect();
+        let clause = |(id, edge): (EdgeId, &Edge)| {
+            let atom = |node: NodeId, variables: &[Term]| Atom {
+                predicate: PredicateId(node.0),
+                args: variables.into(),
+            };
+            let sources = edge.sources.iter().enumerate();
+            let body: Box<[Atom]> =
+                sources.map(|(position, &node)| atom(node, self.source_variables(id, position))).collect();
+            let head = edge.target.map(|node| atom(node, self.target_variables(id)));
+            let arguments = body.iter().chain(&head).flat_map(|atom| &atom.args).copied();
+            let variables = arguments.chain(self.locals(store, id)).collect();
+            let position = Position { line: 1, column: 1 };
+            Clause { variables, body, constraint: edge.label, head, name: None, position }
+        };
+        let clauses = self.edges().map(clause).collect();
+        HornSystem { sorts: origin.sorts.clone(), functions: origin.functions.clone(), predicates, clauses }
+    }
+
+    /// The nodes of the graph, with their variables, and no edges.
+    pub fn without_edges(&self) -> Self {
+        HornGraph { nodes: self.nodes.clone(), edges: Vec::new() }
     }
 
     /// Adds a node.

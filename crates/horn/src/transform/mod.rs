@@ -7,7 +7,14 @@
 //! Transformations are bounded: they stop changing things where formulas would grow, or where the limits end, and
 //! return what they have. What they return is always right, never complete.
 
+mod chains;
+mod expand;
+mod inline;
+mod interpolants;
+mod merge;
 mod pipeline;
+mod single_loop;
+mod working;
 
 use std::fmt;
 
@@ -18,7 +25,11 @@ use shofar_smt::sat::{Limits, Reason};
 use crate::graph::HornGraph;
 use crate::witness::{Derivation, GraphModel};
 
-pub use pipeline::{Pipeline, Report};
+pub use chains::Chains;
+pub use inline::Inline;
+pub use merge::Merge;
+pub use pipeline::{Pipeline, Report, Size, standard, to_single_loop};
+pub use single_loop::SingleLoop;
 
 /// What transformations and ways back work with.
 #[derive(Clone, Copy)]

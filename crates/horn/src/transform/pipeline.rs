@@ -1,15 +1,58 @@
 //! A sequence of transformations, as data.
+//!
+//! A pipeline consists of stages. Each goes through its transformations round after round, until a round changes
+//! nothing, or its bounds on rounds, time or size are reached. What it has by then is right. [`standard`] is what solving
+//! starts with.
 
 use std::time::{Duration, Instant};
 
+use shofar_logic::{TermStore, Walker};
+use shofar_smt::sat::Limits;
+
 use crate::graph::HornGraph;
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{
+    Chains, Context, Inline, Lost, Merge, SingleLoop, Transformation, Transformed, WayBack,
+};
 use crate::witness::{Derivation, GraphModel};
+
+/// All transformations, in the order in which they are told.
+const ALL: [fn() -> Box<dyn Transformation>; 4] =
+    [|| Box::new(Chains), || Box::new(Merge), || Box::new(Inline), || Box::new(SingleLoop)];
+
+/// Rounds of the standard pipeline. Most systems need two or three, and one more to see that nothing changes.
+const STANDARD_ROUNDS: usize = 8;
+
+/// The longest time for the standard pipeline. It takes a quarter of the time that is left, if that is less.
+const STANDARD_TIME: Duration = Duration::from_secs(20);
+
+/// The size of labels up to which further rounds are worth it: so many times the size in the beginning, and a constant
+/// for small systems.
+const MAX_GROWTH: (usize, usize) = (4, 100_000);
+
+/// What solving starts with: transformations that make a system smaller and keep its shape, or make it simpler.
+pub fn standard() -> Pipeline {
+    let passes: Vec<Box<dyn Transformation>> = vec![Box::new(Chains), Box::new(Merge), Box::new(Inline)];
+    Pipeline::repeated(passes, STANDARD_ROUNDS, STANDARD_TIME)
+}
+
+/// What makes a transition system of any linear system, for engines on transition systems.
+pub fn to_single_loop() -> Pipeline {
+    Pipeline::new(vec![Box::new(SingleLoop)])
+}
 
 /// Transformations in the order in which they are applied.
 #[derive(Default)]
 pub struct Pipeline {
+    stages: Vec<Stage>,
+}
+
+/// Transformations that are repeated together.
+struct Stage {
     passes: Vec<Box<dyn Transformation>>,
+    /// How often, at most.
+    rounds: usize,
+    /// A bound on the time.
+    time: Option<Duration>,
 }
 
 /// What a transformation did.
@@ -17,36 +60,134 @@ pub struct Pipeline {
 pub struct Report {
     /// Its name.
     pub name: &'static str,
-    /// The numbers of nodes and edges before.
-    pub before: (usize, usize),
-    /// The numbers of nodes and edges afterwards.
-    pub after: (usize, usize),
+    /// The system before.
+    pub before: Size,
+    /// The system afterwards.
+    pub after: Size,
     /// The time it took.
     pub time: Duration,
 }
 
+/// How large a graph is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The number of edges.
+    pub edges: usize,
+    /// The number of different terms in the labels.
+    pub terms: usize,
+}
+
+impl Size {
+    /// The size of a graph.
+    pub fn of(store: &TermStore, graph: &HornGraph) -> Self {
+        let mut terms = 0;
+        Walker::new(store).visit(graph.edges().map(|(_, edge)| edge.label()), |_| terms += 1);
+        Size { nodes: graph.nodes().len(), edges: graph.edges().len(), terms }
+    }
+}
+
 impl Pipeline {
-    /// A pipeline of these transformations.
+    /// A pipeline of these transformations, each once.
     pub fn new(passes: Vec<Box<dyn Transformation>>) -> Self {
-        Pipeline { passes }
+        Pipeline { stages: vec![Stage { passes, rounds: 1, time: None }] }
+    }
+
+    /// A pipeline that goes through these transformations again until nothing changes, with so many rounds at most and
+    /// within this time. Where there is a deadline, it takes a quarter of the time that is left at most.
+    pub fn repeated(passes: Vec<Box<dyn Transformation>>, rounds: usize, time: Duration) -> Self {
+        Pipeline { stages: vec![Stage { passes, rounds, time: Some(time) }] }
+    }
+
+    /// This pipeline and then another one.
+    pub fn then(mut self, other: Pipeline) -> Self {
+        self.stages.extend(other.stages);
+        self
+    }
+
+    /// The pipeline of the transformations with these names, separated by commas. `standard` is the standard pipeline,
+    /// with its rounds.
+    pub fn parse(names: &str) -> Result<Self, String> {
+        let mut pipeline = Pipeline::default();
+        for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let stage = match ALL.iter().map(|make| make()).find(|pass| pass.name() == name) {
+                Some(pass) => Pipeline::new(vec![pass]),
+                None if name == "standard" => standard(),
+                None => {
+                    let known = Self::names().join(", ");
+                    return Err(format!(
+                        "there is no transformation `{name}`; there are {known} and standard"
+                    ));
+                }
+            };
+            pipeline = pipeline.then(stage);
+        }
+        Ok(pipeline)
+    }
+
+    /// The names of all transformations.
+    pub fn names() -> Vec<&'static str> {
+        ALL.iter().map(|make| make().name()).collect()
     }
 
     /// Applies all transformations in turn, and tells what those did that changed something.
     pub fn run(&self, context: &Context<'_>, graph: HornGraph) -> (Transformed, Vec<Report>) {
-        let mut graph = graph;
-        let mut ways: Vec<Box<dyn WayBack>> = Vec::new();
-        let mut reports = Vec::new();
-        for pass in &self.passes {
-            let start = Instant::now();
-            let before = (graph.nodes().len(), graph.edges().len());
-            if let Some(transformed) = pass.apply(context, &graph) {
-                graph = transformed.graph;
-                ways.push(transformed.back);
-                let after = (graph.nodes().len(), graph.edges().len());
-                reports.push(Report { name: pass.name(), before, after, time: start.elapsed() });
+        let size = Size::of(context.store, &graph);
+        let mut progress = Progress { graph, size, ways: Vec::new(), reports: Vec::new() };
+        for stage in &self.stages {
+            stage.run(context, &mut progress);
+        }
+        let Progress { graph, ways, reports, .. } = progress;
+        (Transformed { graph, back: Box::new(Backwards { ways }) }, reports)
+    }
+}
+
+/// What has become of a graph.
+struct Progress {
+    graph: HornGraph,
+    size: Size,
+    ways: Vec<Box<dyn WayBack>>,
+    reports: Vec<Report>,
+}
+
+impl Stage {
+    fn run(&self, context: &Context<'_>, progress: &mut Progress) {
+        let context = self.bounded(context);
+        let max_terms = progress.size.terms.saturating_mul(MAX_GROWTH.0).saturating_add(MAX_GROWTH.1);
+        for _ in 0..self.rounds {
+            let changes = progress.ways.len();
+            for pass in &self.passes {
+                if context.interrupted().is_some() {
+                    return;
+                }
+                progress.apply(&context, &**pass);
+            }
+            if progress.ways.len() == changes || progress.size.terms > max_terms {
+                return;
             }
         }
-        (Transformed { graph, back: Box::new(Backwards { ways }) }, reports)
+    }
+
+    /// The context with a deadline of its own.
+    fn bounded<'a>(&self, context: &Context<'a>) -> Context<'a> {
+        let Some(time) = self.time else { return *context };
+        let now = Instant::now();
+        let share = context.limits.deadline.map(|deadline| deadline.saturating_duration_since(now) / 4);
+        let deadline = now.checked_add(share.map_or(time, |share| share.min(time)));
+        Context { limits: Limits { deadline, ..context.limits }, ..*context }
+    }
+}
+
+impl Progress {
+    fn apply(&mut self, context: &Context<'_>, pass: &dyn Transformation) {
+        let start = Instant::now();
+        let Some(transformed) = pass.apply(context, &self.graph) else { return };
+        let time = start.elapsed();
+        self.graph = transformed.graph;
+        self.ways.push(transformed.back);
+        let before = std::mem::replace(&mut self.size, Size::of(context.store, &self.graph));
+        self.reports.push(Report { name: pass.name(), before, after: self.size, time });
     }
 }
 

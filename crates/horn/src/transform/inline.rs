@@ -1,0 +1,481 @@
+//! Predicates that are not recursive are resolved away.
+//!
+//! A predicate `Q` without a self-loop is removed. Each use of it in a body is replaced by each of its definitions:
+//!
+//! ```text
+//! P(x), L(x, y) -> Q(y)
+//! Q(y), Q(z), M(y, z, w) -> R(w)       P(x), P(u), L(x, y), L(u, z), M(y, z, w) -> R(w)
+//! ```
+//!
+//! A predicate that occurs several times in a body is resolved once per occurrence, and what was local to a clause is
+//! renamed for each use. When nothing is left to remove, every cycle of the graph leads through a self-loop.
+//!
+//! ```text
+//! while there is a predicate that it pays to eliminate, the cheapest first
+//!     resolve all its uses with all its definitions
+//!     look at its neighbours again
+//! ```
+//!
+//! *What pays.* As in the elimination of variables from propositional clauses, there must not be more clauses afterwards
+//! than before, so one definition or one use is always welcome. Bodies must not get longer than those that were there,
+//! labels not larger than a bound, and the system as a whole not much larger than it was. The cheapest elimination is
+//! the one that makes the smallest labels; so long paths are joined like a balanced tree, and no label is copied often.
+//!
+//! *Models.* From the last predicate that was removed to the first: with the formulas `I` of its neighbours, `Q` gets an
+//! interpolant of
+//!
+//! ```text
+//! A(y)   some definition derives it        I(P(x)), L(x, y)  or ...
+//! B(y)   some use of it fails              I(S(v)), M(y, v, w), not I(R(w))  or ...
+//! ```
+//!
+//! A clause with several uses `y, z` contradicts `A(y), A(z)` together. Its uses are interpolated in turn, each against
+//! the clause with the interpolants of those before and `A` for those behind; each interpolant follows from `A`, and so
+//! does the conjunction of all, which contradicts every clause. Only the edges at `Q` are looked at.
+//!
+//! *Derivations.* A step becomes one for each definition and one for the use (`expand.rs`). With hyperedges what a step
+//! stands for is a tree, in which definitions are copied. Its size is bounded, for labels may stay small while it doubles.
+//! A step by linear clauses stands for a path, which passes through each removed predicate at most once.
+//!
+//! Node contraction of Blicha, "Automated software verification by Horn clauses" (PhD thesis, 2023), Section 5.2, for
+//! clauses that need not be linear; the measure is that of Eén & Biere, "Effective preprocessing in SAT through
+//! variable and clause elimination" (SAT 2005).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Substitution, Term, TermStore};
+
+use crate::graph::{EdgeId, HornGraph, NodeId, rename};
+use crate::transform::expand::{Joint, JointStep, Premise, expand};
+use crate::transform::working::{Kept, label_size};
+use crate::transform::{Context, Lost, Transformation, Transformed, WayBack, interpolants};
+use crate::witness::{Derivation, GraphModel};
+
+/// The greatest number of definitions and uses of a predicate that is looked at.
+const MAX_DEGREE: usize = 256;
+
+/// The greatest size of a label that is made.
+const MAX_SIZE: usize = 10_000;
+
+/// The greatest number of steps that a step by a hyperedge stands for.
+const MAX_STEPS: usize = 16;
+
+/// By how much all labels together may grow, unless they are so large that as much as they are now is more.
+const MIN_GROWTH: usize = 20_000;
+
+/// Eliminates predicates without self-loops.
+pub struct Inline;
+
+impl Transformation for Inline {
+    fn name(&self) -> &'static str {
+        "inline"
+    }
+
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
+        let mut inlining = Inlining::new(context, graph);
+        while let Some(node) = inlining.cheapest() {
+            inlining.eliminate(node);
+            if context.interrupted().is_some() {
+                break;
+            }
+        }
+        let Inlining { graph, state, is_eliminated, joints, eliminations, .. } = inlining;
+        if eliminations.is_empty() {
+            return None;
+        }
+        let is_node_kept: Vec<bool> = is_eliminated.iter().map(|is_eliminated| !is_eliminated).collect();
+        let edges = graph.edges().map(|(id, _)| id).filter(|id| state[id.index()].is_alive).collect();
+        let kept = Kept::new(&graph, &is_node_kept, edges);
+        let transformed = kept.graph(&graph);
+        let back = Back { graph, kept, joints, eliminations };
+        Some(Transformed { graph: transformed, back: Box::new(back) })
+    }
+}
+
+/// A predicate that was removed, with the edges that it had then.
+struct Elimination {
+    node: NodeId,
+    definitions: Vec<EdgeId>,
+    uses: Vec<EdgeId>,
+}
+
+struct Inlining<'a> {
+    context: &'a Context<'a>,
+    /// The old graph with all edges that were made.
+    graph: HornGraph,
+    /// By edges.
+    state: Vec<EdgeState>,
+    /// By nodes.
+    degrees: Vec<Degrees>,
+    is_eliminated: Vec<bool>,
+    /// The edges into and out of each node; those that are dead are dropped now and then.
+    incoming: Vec<Vec<EdgeId>>,
+    outgoing: Vec<Vec<EdgeId>>,
+    /// Nodes to look at, by the size that the labels would have had when they were looked at last.
+    queue: BinaryHeap<Reverse<(usize, NodeId)>>,
+    /// By how much labels may still grow.
+    growth: usize,
+    joints: FxHashMap<EdgeId, Joint>,
+    eliminations: Vec<Elimination>,
+}
+
+struct EdgeState {
+    is_alive: bool,
+    /// The size of its label.
+    size: usize,
+    /// How many steps of the old graph it stands for.
+    steps: usize,
+}
+
+/// How many living edges a node has.
+#[derive(Clone, Default)]
+struct Degrees {
+    incoming: usize,
+    outgoing: usize,
+    loops: usize,
+}
+
+impl<'a> Inlining<'a> {
+    fn new(context: &'a Context<'a>, graph: &HornGraph) -> Self {
+        let nodes = graph.nodes().len();
+        let mut inlining = Inlining {
+            context,
+            graph: graph.clone(),
+            state: Vec::with_capacity(graph.edges().len()),
+            degrees: vec![Degrees::default(); nodes],
+            is_eliminated: vec![false; nodes],
+            incoming: vec![Vec::new(); nodes],
+            outgoing: vec![Vec::new(); nodes],
+            queue: BinaryHeap::new(),
+            growth: 0,
+            joints: FxHashMap::default(),
+            eliminations: Vec::new(),
+        };
+        for (id, _) in graph.edges() {
+            inlining.register(id, 1);
+        }
+        let size: usize = inlining.state.iter().map(|edge| edge.size).sum();
+        inlining.growth = size.max(MIN_GROWTH);
+        for (node, _) in graph.nodes() {
+            inlining.enqueue(node);
+        }
+        inlining
+    }
+
+    /// Makes an edge of the graph known, which is the next one.
+    fn register(&mut self, id: EdgeId, steps: usize) {
+        let label = self.graph.edge(id).label();
+        let size = label_size(self.context.store, label, MAX_SIZE);
+        self.state.push(EdgeState { is_alive: true, size, steps });
+        self.count(id, |degree| *degree += 1);
+        let edge = self.graph.edge(id);
+        if let Some(node) = edge.target() {
+            self.incoming[node.index()].push(id);
+        }
+        for node in edge.sources() {
+            let edges = &mut self.outgoing[node.index()];
+            if edges.last() != Some(&id) {
+                edges.push(id);
+            }
+        }
+    }
+
+    fn remove(&mut self, id: EdgeId) {
+        self.state[id.index()].is_alive = false;
+        self.count(id, |degree| *degree -= 1);
+    }
+
+    fn count(&mut self, id: EdgeId, change: impl Fn(&mut usize)) {
+        let edge = self.graph.edge(id);
+        if let Some(node) = edge.target() {
+            change(&mut self.degrees[node.index()].incoming);
+            if edge.sources().contains(&node) {
+                change(&mut self.degrees[node.index()].loops);
+            }
+        }
+        for (position, node) in edge.sources().iter().enumerate() {
+            if edge.occurrence(position) == 0 {
+                change(&mut self.degrees[node.index()].outgoing);
+            }
+        }
+    }
+
+    /// The node whose elimination makes the smallest labels, if there is one that pays.
+    fn cheapest(&mut self) -> Option<NodeId> {
+        while let Some(Reverse((size, node))) = self.queue.pop() {
+            match self.cost(node) {
+                Some(cost) if cost <= size => return Some(node),
+                // It was cheaper when it was looked at.
+                Some(cost) => self.queue.push(Reverse((cost, node))),
+                None => {}
+            }
+        }
+        None
+    }
+
+    fn enqueue(&mut self, node: NodeId) {
+        if let Some(cost) = self.cost(node) {
+            self.queue.push(Reverse((cost, node)));
+        }
+    }
+
+    /// The size of the labels that eliminating a node makes, if it pays.
+    fn cost(&mut self, node: NodeId) -> Option<usize> {
+        let Degrees { incoming, outgoing, loops } = self.degrees[node.index()];
+        if loops > 0 || incoming + outgoing > MAX_DEGREE || self.is_eliminated[node.index()] {
+            return None;
+        }
+        if incoming == 0 || outgoing == 0 {
+            return Some(0);
+        }
+        if incoming * outgoing > incoming + outgoing {
+            return None;
+        }
+        self.drop_dead_edges(node);
+        let (definitions, uses) = (&self.incoming[node.index()], &self.outgoing[node.index()]);
+        let size_of = |edge: &EdgeId| self.state[edge.index()].size;
+        let body_of = |edge: &EdgeId| self.graph.edge(*edge).sources().len();
+        let steps_of = |edge: &EdgeId| self.state[edge.index()].steps;
+        let largest = |measure: &dyn Fn(&EdgeId) -> usize| definitions.iter().map(measure).max().unwrap_or(0);
+        let (longest, most_steps, greatest) = (largest(&body_of), largest(&steps_of), largest(&size_of));
+        let all_definitions: usize = definitions.iter().map(size_of).sum();
+        let (mut clauses, mut size) = (0_usize, 0_usize);
+        for id in uses {
+            let body = self.graph.edge(*id).sources();
+            let times = body.iter().filter(|&&source| source == node).count();
+            let is_long = body.len() - times + times * longest > body.len().max(longest);
+            let is_deep = body.len() > 1 && steps_of(id) + times * most_steps > MAX_STEPS;
+            if is_long || is_deep || size_of(id) + times * greatest > MAX_SIZE {
+                return None;
+            }
+            // Each use is replaced by each definition.
+            let others = incoming.checked_pow(u32::try_from(times).ok()? - 1)?;
+            clauses += others.checked_mul(incoming)?;
+            if clauses > incoming + outgoing {
+                return None;
+            }
+            size += others * (incoming * size_of(id) + times * all_definitions);
+        }
+        let before: usize = all_definitions + uses.iter().map(size_of).sum::<usize>();
+        (size <= before + self.growth).then_some(size)
+    }
+
+    fn drop_dead_edges(&mut self, node: NodeId) {
+        for edges in [&mut self.incoming[node.index()], &mut self.outgoing[node.index()]] {
+            edges.retain(|edge| self.state[edge.index()].is_alive);
+        }
+    }
+
+    /// Replaces all uses of a node by its definitions.
+    fn eliminate(&mut self, node: NodeId) {
+        self.is_eliminated[node.index()] = true;
+        self.drop_dead_edges(node);
+        let definitions = std::mem::take(&mut self.incoming[node.index()]);
+        let uses = std::mem::take(&mut self.outgoing[node.index()]);
+        let size_before = self.size(&definitions) + self.size(&uses);
+        let mut neighbours: Vec<NodeId> = Vec::new();
+        for &id in definitions.iter().chain(&uses) {
+            self.remove(id);
+            let edge = self.graph.edge(id);
+            neighbours.extend(edge.sources().iter().copied().chain(edge.target()));
+        }
+        let mut made: Vec<EdgeId> = Vec::new();
+        for &used in &uses {
+            let times = self.graph.edge(used).sources().iter().filter(|&&source| source == node).count();
+            let choices = definitions.len().pow(times as u32);
+            for choice in 0..choices {
+                // The digits of the number, in base the number of definitions, are the definitions to take.
+                let digits = std::iter::successors(Some(choice), |rest| Some(rest / definitions.len()));
+                let chosen: Vec<EdgeId> =
+                    digits.take(times).map(|rest| definitions[rest % definitions.len()]).collect();
+                made.push(self.resolve(used, node, &chosen));
+            }
+        }
+        let size_after = self.size(&made);
+        self.growth = (self.growth + size_before).saturating_sub(size_after);
+        self.eliminations.push(Elimination { node, definitions, uses });
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        for neighbour in neighbours {
+            self.enqueue(neighbour);
+        }
+    }
+
+    fn size(&self, edges: &[EdgeId]) -> usize {
+        edges.iter().map(|edge| self.state[edge.index()].size).sum()
+    }
+
+    /// Adds the resolvent of a use of a node with definitions for its occurrences.
+    fn resolve(&mut self, used: EdgeId, node: NodeId, definitions: &[EdgeId]) -> EdgeId {
+        let store = self.context.store;
+        let edge = self.graph.edge(used).clone();
+        let mut sources: Vec<NodeId> = Vec::new();
+        let mut steps: Vec<JointStep> = Vec::new();
+        let mut labels: Vec<Term> = Vec::new();
+        let mut premises: Vec<Premise> = Vec::new();
+        let mut renaming = Substitution::new();
+        let mut definitions = definitions.iter();
+        for (position, &source) in edge.sources().iter().enumerate() {
+            let definition = if source == node { definitions.next() } else { None };
+            let Some(&definition) = definition else {
+                premises.push(self.add_source(&mut sources, &mut renaming, used, position));
+                continue;
+            };
+            let middle = fresh(store, self.graph.node(node).variables());
+            renaming.extend(pairs(self.graph.source_variables(used, position), &middle));
+            let mut renaming: Substitution = pairs(self.graph.node(node).next(), &middle).collect();
+            let body = 0..self.graph.edge(definition).sources().len();
+            let outer = body
+                .map(|position| self.add_source(&mut sources, &mut renaming, definition, position))
+                .collect();
+            labels.push(self.renamed(definition, renaming));
+            premises.push(Premise::Inner(steps.len()));
+            steps.push(JointStep { edge: definition, premises: outer, fact: middle });
+        }
+        labels.push(self.renamed(used, renaming));
+        let fact = self.graph.target_variables(used).into();
+        steps.push(JointStep { edge: used, premises, fact });
+        let label = store.and(&labels);
+        let number = steps.iter().map(|step| self.state[step.edge.index()].steps).sum();
+        let resolvent = self.graph.add_edge(&sources, edge.target(), label);
+        self.joints.insert(resolvent, Joint { label, steps });
+        self.register(resolvent, number);
+        resolvent
+    }
+
+    /// Adds a source of an edge to those of a resolvent.
+    fn add_source(
+        &mut self,
+        sources: &mut Vec<NodeId>,
+        renaming: &mut Substitution,
+        edge: EdgeId,
+        position: usize,
+    ) -> Premise {
+        let node = self.graph.edge(edge).sources()[position];
+        let occurrence = sources.iter().filter(|&&source| source == node).count();
+        self.graph.ensure_occurrence(self.context.store, node, occurrence);
+        renaming.extend(pairs(
+            self.graph.source_variables(edge, position),
+            self.graph.variables_at(node, occurrence),
+        ));
+        sources.push(node);
+        Premise::Outer(sources.len() - 1)
+    }
+
+    /// The label of an edge under a renaming, with new local variables.
+    fn renamed(&self, edge: EdgeId, mut renaming: Substitution) -> Term {
+        let store = self.context.store;
+        let locals = self.graph.locals(store, edge);
+        renaming.extend(pairs(&locals, &fresh(store, &locals)));
+        store.normalize(store.substitute(self.graph.edge(edge).label(), &renaming))
+    }
+}
+
+fn pairs(from: &[Term], to: &[Term]) -> impl Iterator<Item = (Term, Term)> {
+    from.iter().copied().zip(to.iter().copied())
+}
+
+/// New variables of the sorts of others.
+fn fresh(store: &TermStore, variables: &[Term]) -> Box<[Term]> {
+    variables
+        .iter()
+        .map(|&variable| store.var(store.fresh_symbol("local"), store.sort_of(variable)))
+        .collect()
+}
+
+struct Back {
+    /// The old graph with all edges that were made.
+    graph: HornGraph,
+    kept: Kept,
+    joints: FxHashMap<EdgeId, Joint>,
+    /// In the order in which they were made.
+    eliminations: Vec<Elimination>,
+}
+
+impl WayBack for Back {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+        let mut model = self.kept.model_back(model);
+        for elimination in self.eliminations.iter().rev() {
+            let formula = self.formula(context, &model, elimination)?;
+            model.formulas[elimination.node.index()] = formula;
+        }
+        Ok(model)
+    }
+
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+        expand(context, &self.graph, &self.joints, self.kept.derivation_back(derivation))
+    }
+}
+
+impl Back {
+    /// A formula for a predicate that was removed, from those of its neighbours.
+    fn formula(
+        &self,
+        context: &Context<'_>,
+        model: &GraphModel,
+        elimination: &Elimination,
+    ) -> Result<Term, Lost> {
+        let (store, graph) = (context.store, &self.graph);
+        let Elimination { node, definitions, uses } = elimination;
+        let node = *node;
+        let variables = graph.node(node).variables();
+        let derived = |&definition: &EdgeId| {
+            let body = self.body(context, model, definition, None);
+            rename(store, body, graph.node(node).next(), variables)
+        };
+        let derived = store.or_of(definitions.iter().map(derived));
+        let occurrences = |edge: EdgeId| -> Vec<usize> {
+            let body = graph.edge(edge).sources().iter().enumerate();
+            body.filter(|&(_, &source)| source == node).map(|(position, _)| position).collect()
+        };
+        let (once, often): (Vec<EdgeId>, Vec<EdgeId>) =
+            uses.iter().partition(|&&edge| occurrences(edge).len() == 1);
+        let failure = |edge: EdgeId| {
+            let target = graph.edge(edge).target().map_or(Term::FALSE, |target| model.formula(target));
+            let body = self.body(context, model, edge, Some(node));
+            store.and2(body, store.not(graph.at_target(store, edge, target)))
+        };
+        let failures = store.or_of(once.into_iter().map(failure));
+        let mut conjuncts = vec![interpolants::between(context, derived, failures, variables)?];
+        for edge in often {
+            let positions = occurrences(edge);
+            let copies = positions.iter().map(|&position| {
+                self.copy(store, derived, variables, graph.source_variables(edge, position))
+            });
+            // At each occurrence what is known of it: at first that it is derived, then its interpolant.
+            let mut known: Vec<Term> = copies.collect();
+            let failure = failure(edge);
+            for (occurrence, &position) in positions.iter().enumerate() {
+                let others = known.iter().enumerate().filter(|&(other, _)| other != occurrence);
+                let rest = store.and_of(others.map(|(_, &formula)| formula).chain([failure]));
+                let shared = graph.source_variables(edge, position);
+                let interpolant = interpolants::between(context, known[occurrence], rest, shared)?;
+                known[occurrence] = interpolant;
+                conjuncts.push(rename(store, interpolant, shared, variables));
+            }
+        }
+        Ok(store.and(&conjuncts))
+    }
+
+    /// What the body of an edge says, without what it says of a node.
+    fn body(&self, context: &Context<'_>, model: &GraphModel, edge: EdgeId, without: Option<NodeId>) -> Term {
+        let (store, graph) = (context.store, &self.graph);
+        let sources = graph.edge(edge).sources().iter().enumerate();
+        let others = sources.filter(|&(_, &source)| Some(source) != without);
+        let formulas =
+            others.map(|(position, &source)| graph.at_source(store, edge, position, model.formula(source)));
+        store.and_of(formulas.chain([graph.edge(edge).label()]))
+    }
+
+    /// A formula about other variables, with new ones for all that are local to it.
+    fn copy(&self, store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> Term {
+        let mut renaming: Substitution = pairs(from, to).collect();
+        let arguments: FxHashSet<Term> = from.iter().copied().collect();
+        let mut locals = store.free_vars(&[formula]);
+        locals.retain(|variable| !arguments.contains(variable));
+        renaming.extend(pairs(&locals, &fresh(store, &locals)));
+        store.normalize(store.substitute(formula, &renaming))
+    }
+}

@@ -1,0 +1,95 @@
+//! Formulas for predicates that were removed: interpolants between what derives them and what uses them.
+//!
+//! They come from one refutation. Where the solver finds none with proofs, or none that interpolates, variables are
+//! eliminated one part after the other, which gives the strongest formulas.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Substitution, Term, TermStore};
+use shofar_smt::interpolate::{Interpolator, Options, fallback};
+use shofar_smt::project::{self, Status, eliminate};
+use shofar_smt::proof::Part;
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::{Outcome, Reason};
+use shofar_smt::solver::Solver;
+
+use crate::transform::{Context, Lost};
+
+/// A formula over the shared variables that follows from `a` and contradicts `b`. Other variables are local to each,
+/// even where both have them.
+pub(super) fn between(context: &Context<'_>, a: Term, b: Term, shared: &[Term]) -> Result<Term, Lost> {
+    if a == Term::FALSE || b == Term::FALSE {
+        return Ok(context.store.bool(a != Term::FALSE));
+    }
+    let a = apart(context.store, a, b, shared);
+    Ok(along(context, &[a, b])?[0])
+}
+
+/// The formula with those variables renamed that another one has, too, but does not share.
+fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term {
+    let shared: FxHashSet<Term> = shared.iter().copied().collect();
+    let others: FxHashSet<Term> = store.free_vars(&[other]).into_iter().collect();
+    let mut renaming = Substitution::new();
+    for variable in store.free_vars(&[formula]) {
+        if others.contains(&variable) && !shared.contains(&variable) {
+            renaming.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
+        }
+    }
+    if renaming.is_empty() {
+        return formula;
+    }
+    store.normalize(store.substitute(formula, &renaming))
+}
+
+/// Path interpolants of contradictory parts: for each part but the last a formula that follows from the part and the
+/// formula before, and contradicts the rest.
+pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Lost> {
+    let store = context.store;
+    let unsupported = |unsupported: Unsupported| Lost::unsupported(store, unsupported);
+    let numbered = || (0..).map(Part).zip(parts.iter().copied());
+    let mut solver = Solver::with_proofs(store);
+    for (part, formula) in numbered() {
+        solver.assert_in(formula, part).map_err(unsupported)?;
+    }
+    match solver.check(&[], &context.limits).map_err(unsupported)? {
+        Outcome::Unsat => {}
+        Outcome::Sat => return Err(Lost::Wrong("the model violates a joined edge".into())),
+        Outcome::Unknown(Reason::Budget | Reason::Incomplete) => return by_elimination(context, parts),
+        Outcome::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+    }
+    let Some(proof) = solver.proof() else { return by_elimination(context, parts) };
+    let formulas = numbered().map(|(part, formula)| (part, vec![formula])).collect();
+    let order: Vec<Part> = numbered().map(|(part, _)| part).collect();
+    let bounds = fallback::Bounds { limits: context.limits, ..fallback::Bounds::default() };
+    let found = Interpolator::new(store, &proof, formulas, Options::default())
+        .and_then(|interpolator| interpolator.sequence_with_fallback(&order, &bounds));
+    match found {
+        Ok(found) => Ok(found.into_iter().map(|interpolant| interpolant.formula).collect()),
+        Err(_) => by_elimination(context, parts),
+    }
+}
+
+/// The strongest path interpolants.
+fn by_elimination(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Lost> {
+    let store = context.store;
+    let mut last_part: FxHashMap<Term, usize> = FxHashMap::default();
+    for (position, &part) in parts.iter().enumerate() {
+        last_part.extend(store.free_vars(&[part]).into_iter().map(|variable| (variable, position)));
+    }
+    let bounds = project::Bounds { limits: context.limits, ..project::Bounds::default() };
+    let mut interpolants = Vec::new();
+    let mut before = Term::TRUE;
+    for (position, &part) in parts[..parts.len() - 1].iter().enumerate() {
+        let formula = store.and2(before, part);
+        let mut locals = store.free_vars(&[formula]);
+        locals.retain(|variable| last_part.get(variable).is_none_or(|&last| last <= position));
+        let elimination = eliminate(store, formula, &locals, &bounds)
+            .map_err(|error| Lost::Unsupported(error.display(store).to_string()))?;
+        before = match elimination.status {
+            Status::Complete => elimination.formula,
+            Status::TooManyDisjuncts => return Err(Lost::Interrupted(Reason::Budget)),
+            Status::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+        };
+        interpolants.push(before);
+    }
+    Ok(interpolants)
+}

@@ -1,0 +1,81 @@
+//! What transformations share that remove nodes and edges.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Term, TermStore};
+
+use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::witness::{Derivation, GraphModel};
+
+/// Which nodes and edges of an old graph a new one has, in which order.
+pub(super) struct Kept {
+    /// By new nodes.
+    nodes: Vec<NodeId>,
+    /// By new edges.
+    edges: Vec<EdgeId>,
+    /// The new nodes that old ones are.
+    images: Vec<Option<NodeId>>,
+}
+
+impl Kept {
+    /// With these edges, between nodes that are kept.
+    pub(super) fn new(graph: &HornGraph, is_node_kept: &[bool], edges: Vec<EdgeId>) -> Self {
+        let mut nodes = Vec::new();
+        let mut images = Vec::with_capacity(is_node_kept.len());
+        for (id, _) in graph.nodes() {
+            let is_kept = is_node_kept[id.index()];
+            images.push(is_kept.then(|| NodeId::new(nodes.len())));
+            if is_kept {
+                nodes.push(id);
+            }
+        }
+        Kept { nodes, edges, images }
+    }
+
+    /// The new graph.
+    pub(super) fn graph(&self, old: &HornGraph) -> HornGraph {
+        let mut graph = HornGraph::new();
+        for &node in &self.nodes {
+            graph.add_node(old.node(node).clone());
+        }
+        let image = |node: NodeId| self.images[node.index()].expect("edges are between nodes that are kept");
+        for &edge in &self.edges {
+            let edge = old.edge(edge);
+            let sources: Vec<NodeId> = edge.sources().iter().map(|&node| image(node)).collect();
+            graph.add_edge(&sources, edge.target().map(image), edge.label());
+        }
+        graph
+    }
+
+    /// The model by old nodes. Those that were removed can be true or false for now.
+    pub(super) fn model_back(&self, model: GraphModel) -> GraphModel {
+        let mut formulas = vec![Term::TRUE; self.images.len()];
+        for (&node, formula) in self.nodes.iter().zip(model.formulas) {
+            formulas[node.index()] = formula;
+        }
+        GraphModel { formulas }
+    }
+
+    /// The derivation by old edges.
+    pub(super) fn derivation_back(&self, mut derivation: Derivation) -> Derivation {
+        for step in &mut derivation.steps {
+            step.edge = self.edges[step.edge.index()];
+        }
+        derivation
+    }
+}
+
+/// The number of different subterms of a formula, as far as it is not greater than the bound; if it is, one more than the
+/// bound.
+pub(super) fn label_size(store: &TermStore, formula: Term, bound: usize) -> usize {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut open = vec![formula];
+    while let Some(term) = open.pop() {
+        if seen.len() > bound {
+            break;
+        }
+        if seen.insert(term) {
+            open.extend_from_slice(store.args(term));
+        }
+    }
+    seen.len()
+}
