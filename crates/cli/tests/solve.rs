@@ -119,7 +119,8 @@ fn limits_end_with_unknown() {
 /// Reading does not look at the clock.
 #[test]
 fn a_time_limit_holds_while_a_file_is_read() {
-    let clauses = "(assert (forall ((x Int) (y Int)) (=> (and (P x) (< x y)) (P (+ x y)))))\n".repeat(200_000);
+    let clauses =
+        "(assert (forall ((x Int) (y Int)) (=> (and (P x) (< x y)) (P (+ x y)))))\n".repeat(200_000);
     let start = Instant::now();
     let output = shofar(&["-", "-t", "0.1"], &format!("(declare-fun P (Int) Bool)\n{clauses}"));
     assert!(output.status.success());
@@ -157,7 +158,9 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn statistics_for_people() {
     let output = shofar(&["--stats", &example("overshoot")], "");
     assert_eq!(text(&output.stdout), "unsat\n");
-    for name in ["engine ", "time.read ", "time.transform ", "time.solve ", "time.way-back ", "time.check ", "time "] {
+    for name in
+        ["engine ", "time.read ", "time.transform ", "time.solve ", "time.way-back ", "time.check ", "time "]
+    {
         assert!(text(&output.stderr).lines().any(|line| line.starts_with(name)), "{}", text(&output.stderr));
     }
 }

@@ -123,7 +123,8 @@ fn a_derivation_with_a_hyperedge() {
     let store = TermStore::new();
     let system = read(&store, text);
     let bmc = by_name("BMC").expect("there is bounded model checking");
-    let Answer::Unsat(derivation) = bmc.solve(&HornGraph::of(&store, &system), &within(&store, Duration::from_secs(60)))
+    let Answer::Unsat(derivation) =
+        bmc.solve(&HornGraph::of(&store, &system), &within(&store, Duration::from_secs(60)))
     else {
         panic!("bmc finds the derivation")
     };
@@ -169,7 +170,10 @@ fn doubling_is_shared() {
     let Answer::Unsat(derivation) = bmc.solve(&graph, &within(&store, Duration::from_secs(60))) else {
         panic!("bmc finds the derivation")
     };
-    assert_eq!(check_derivation(&within(&store, Duration::from_secs(60)).context(), &graph, &derivation), Ok(()));
+    assert_eq!(
+        check_derivation(&within(&store, Duration::from_secs(60)).context(), &graph, &derivation),
+        Ok(())
+    );
     assert_eq!(derivation.steps.len(), 12);
 }
 
@@ -185,7 +189,11 @@ fn what_cannot_be_reached_needs_no_search() {
         expect(text, Found::Sat, &["bmc"]);
     }
     expect("(assert (forall ((x Int)) (=> (and (> x 0) (< x 1)) false)))", Found::Sat, &["bmc"]);
-    expect("(declare-fun P () Bool)(assert P)(assert (forall ((x Int)) (=> (> x 0) false)))", Found::Unsat, &["bmc"]);
+    expect(
+        "(declare-fun P () Bool)(assert P)(assert (forall ((x Int)) (=> (> x 0) false)))",
+        Found::Unsat,
+        &["bmc"],
+    );
 }
 
 /// Whatever an engine answers is right, and most of the systems are decided.
