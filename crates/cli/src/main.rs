@@ -1,5 +1,6 @@
 //! The command line: options, output and exit status. The work is done in the library crates.
 
+mod check;
 mod convert;
 mod engines;
 mod info;
@@ -28,6 +29,7 @@ struct CommandLine {
 enum Command {
     Info(info::Arguments),
     Convert(convert::Arguments),
+    Check(check::Arguments),
     Smt(smt::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
@@ -37,6 +39,8 @@ enum Command {
 enum Failure {
     /// The input cannot be read or is wrong; the message is for the user.
     Input(String),
+    /// The answer is no, and is given already; the message says why.
+    Refused(String),
     /// The output cannot be written.
     Output(io::Error),
 }
@@ -53,19 +57,22 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Some(Command::Info(arguments)) => info::run(arguments, &mut out),
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut out),
+        Some(Command::Check(arguments)) => check::run(arguments, &mut out),
         Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
         Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
         Some(Command::Transform(arguments)) => transform::run(arguments, &mut out),
         None => solve::run(&arguments.solve, &mut out),
     };
-    let message = match result.and_then(|()| Ok(out.flush()?)) {
+    let flushed = out.flush();
+    let (status, message) = match result.and_then(|()| Ok(flushed?)) {
         Ok(()) => return ExitCode::SUCCESS,
         // Whoever reads the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-        Err(Failure::Output(error)) => format!("shofar: cannot write the output: {error}"),
-        Err(Failure::Input(message)) => message,
+        Err(Failure::Output(error)) => (2, format!("shofar: cannot write the output: {error}")),
+        Err(Failure::Input(message)) => (2, message),
+        Err(Failure::Refused(message)) => (1, message),
     };
     // Nothing can be done where even this message cannot be written.
     let _ = writeln!(io::stderr(), "{message}");
-    ExitCode::from(2)
+    ExitCode::from(status)
 }

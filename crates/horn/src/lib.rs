@@ -31,7 +31,7 @@ pub mod transform;
 mod transition;
 pub mod witness;
 
-pub use frontend::{ParseError, parse};
+pub use frontend::{ParseError, parse, parse_in};
 pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};
 pub use print::Format;

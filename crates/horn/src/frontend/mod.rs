@@ -38,10 +38,19 @@ impl std::error::Error for ParseError {}
 
 /// Reads a system of Horn clauses in any of the formats. `file` is what error messages call the input.
 pub fn parse(store: &TermStore, file: &str, text: &[u8]) -> Result<HornSystem, ParseError> {
-    let mut environment = Environment::new(store);
+    parse_in(store, &mut Environment::new(store), file, text)
+}
+
+/// As [`parse`], and leaves the names that the text declares in the environment, for whatever refers to them.
+pub fn parse_in(
+    store: &TermStore,
+    environment: &mut Environment,
+    file: &str,
+    text: &[u8],
+) -> Result<HornSystem, ParseError> {
     let mut script = Script {
         store,
-        reader: Reader::new(store, &mut environment, text),
+        reader: Reader::new(store, environment, text),
         system: HornSystem::default(),
         predicates: FxHashMap::default(),
         checked: false,

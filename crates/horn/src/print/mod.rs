@@ -42,6 +42,16 @@ impl HornSystem {
     }
 }
 
+impl HornSystem {
+    /// A clause as an assertion in the format of the CHC competition.
+    pub fn clause_text(&self, store: &TermStore, clause: usize) -> String {
+        let mut out = Vec::new();
+        let printer = Printer { store, system: self };
+        printer.assertion(&self.clauses[clause], &mut out).expect("writing to memory does not fail");
+        String::from_utf8(out).expect("only text is written")
+    }
+}
+
 /// A system on its way to a text.
 #[derive(Clone, Copy)]
 struct Printer<'a> {

@@ -20,7 +20,7 @@ impl Printer<'_> {
         writeln!(out, "(check-sat)")
     }
 
-    fn assertion(self, clause: &Clause, out: &mut impl io::Write) -> io::Result<()> {
+    pub(super) fn assertion(self, clause: &Clause, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "(assert")?;
         let mut closing = String::from(")");
         if let Some(name) = clause.name {

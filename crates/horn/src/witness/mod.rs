@@ -1,12 +1,80 @@
 //! Witnesses: models and refutations, of systems as the user wrote them and of graphs.
 //!
 //! Engines and transformations deal in [`GraphModel`] and [`Derivation`]; what users see and what the checker checks are
-//! [`Model`] and [`Refutation`], which know nothing but the [`HornSystem`](crate::HornSystem).
+//! [`Model`] and [`Refutation`], which know nothing but the [`HornSystem`]. [`Witness::write`]
+//! prints them, one file per format; [`read`] reads them again, and the models of other solvers.
 
+mod alethe;
 mod graph;
+mod json;
 mod model;
+mod quantifiers;
+mod read;
 mod refutation;
+mod text;
+mod tree;
+
+use std::io;
+
+use shofar_logic::TermStore;
+
+use crate::system::HornSystem;
 
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use model::{Definition, Model};
+pub use read::read;
 pub use refutation::{Refutation, Step};
+
+/// What proves an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Witness {
+    /// For `sat`.
+    Model(Model),
+    /// For `unsat`.
+    Refutation(Refutation),
+}
+
+/// A format that witnesses are written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WitnessFormat {
+    /// Models as definitions, as the CHC competition wants them; refutations as numbered steps.
+    Text,
+    /// Refutations as an indented tree for people; models as text.
+    Tree,
+    /// JSON.
+    Json,
+    /// Refutations as Alethe proofs, for other checkers; models as text.
+    Alethe,
+}
+
+impl Witness {
+    /// Writes the witness of a system in a format.
+    pub fn write(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        format: WitnessFormat,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        match (self, format) {
+            (Witness::Model(model), WitnessFormat::Json) => json::write_model(store, system, model, out),
+            (Witness::Model(model), _) => text::write_model(store, system, model, out),
+            (Witness::Refutation(refutation), format) => {
+                let write = match format {
+                    WitnessFormat::Text => text::write_refutation,
+                    WitnessFormat::Tree => tree::write_refutation,
+                    WitnessFormat::Json => json::write_refutation,
+                    WitnessFormat::Alethe => alethe::write_refutation,
+                };
+                write(store, system, refutation, out)
+            }
+        }
+    }
+
+    /// The witness as text in a format.
+    pub fn to_text(&self, store: &TermStore, system: &HornSystem, format: WitnessFormat) -> String {
+        let mut out = Vec::new();
+        self.write(store, system, format, &mut out).expect("writing to memory does not fail");
+        String::from_utf8(out).expect("only text is written")
+    }
+}

@@ -289,18 +289,39 @@ impl<'t> Reader<'_, 't> {
 
     fn define_fun(&mut self, has_parameters: bool) -> Result<Declaration> {
         let name = self.new_name()?;
+        let (parameters, body) = self.scoped_definition(has_parameters)?;
+        self.define(name, parameters, body);
+        Ok(Declaration::Definition)
+    }
+
+    /// Reads the rest of `(define-fun f ((x S)) T t)`, where the name may be that of a declared function, and returns
+    /// name, parameters and body. From now on the name means what is defined.
+    pub fn interpretation(&mut self) -> Result<(Symbol, Box<[Term]>, Term)> {
+        let text = self.symbol()?;
+        let name = self.environment.name(self.store, text);
+        if !matches!(self.environment.meaning(name), Meaning::Undeclared | Meaning::Op(Op::Apply(_))) {
+            return Err(SyntaxError::new(self.offset(), format!("`{}` is defined already", Short(text))));
+        }
+        let (parameters, body) = self.scoped_definition(true)?;
+        self.define(name, parameters.clone(), body);
+        Ok((self.environment.symbol(name), parameters, body))
+    }
+
+    fn scoped_definition(&mut self, has_parameters: bool) -> Result<(Box<[Term]>, Term)> {
         let scope = self.environment.enter();
         let binders = self.binders();
         let definition = self.definition(has_parameters);
         self.environment.leave(scope);
         self.unbind(binders);
-        let (parameters, body) = definition?;
+        definition
+    }
+
+    fn define(&mut self, name: Name, parameters: Box<[Term]>, body: Term) {
         let meaning = match &*parameters {
             [] => Meaning::Term(body),
             _ => self.environment.add_macro(parameters, body),
         };
         self.environment.set_meaning(name, meaning);
-        Ok(Declaration::Definition)
     }
 
     fn definition(&mut self, has_parameters: bool) -> Result<(Box<[Term]>, Term)> {
@@ -578,7 +599,8 @@ impl<'t> Reader<'_, 't> {
 
     // ---- names -------------------------------------------------------------------------------------------
 
-    pub(super) fn expect_open(&mut self) -> Result<()> {
+    /// Reads an opening parenthesis.
+    pub fn expect_open(&mut self) -> Result<()> {
         match self.lexer.next_token()? {
             Token::Open => Ok(()),
             token => Err(self.expected("`(`", token)),

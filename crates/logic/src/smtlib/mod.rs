@@ -12,4 +12,4 @@ pub use display::{DisplayOp, DisplaySort, DisplaySymbol};
 pub use environment::Environment;
 pub use lexer::{Lexer, SyntaxError, Token};
 pub use print::DisplayTerm;
-pub use reader::Reader;
+pub use reader::{Item, Reader};

@@ -40,6 +40,21 @@ pub struct Reader<'e, 't> {
     pub(super) in_datatypes: bool,
 }
 
+/// What is read by [`Reader::item`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item<'t> {
+    /// `(` and a name; the rest is still to be read.
+    Command(&'t str),
+    /// `(` in front of something else than a name.
+    Open,
+    /// `)`.
+    Close,
+    /// A name outside of parentheses.
+    Word(&'t str),
+    /// The end of the text.
+    End,
+}
+
 /// Something that has been opened and waits for its parts. The numbers are the heights of the reader's stacks
 /// when it was opened.
 #[derive(Clone, Copy)]
@@ -109,6 +124,27 @@ impl<'e, 't> Reader<'e, 't> {
                 }
                 token => Err(self.expected("the name of a command", token)),
             },
+            token => Err(self.expected("a command", token)),
+        }
+    }
+
+    /// Reads up to what the next item says, in a text that is a list of commands but for words and lists around them,
+    /// as solvers print models.
+    pub fn item(&mut self) -> Result<Item<'t>> {
+        match self.lexer.next_token()? {
+            Token::Open => {
+                let inside = self.lexer.clone();
+                match self.lexer.next_token()? {
+                    Token::Symbol(name) | Token::Quoted(name) => Ok(Item::Command(name)),
+                    _ => {
+                        self.lexer = inside;
+                        Ok(Item::Open)
+                    }
+                }
+            }
+            Token::Close => Ok(Item::Close),
+            Token::Symbol(word) => Ok(Item::Word(word)),
+            Token::End => Ok(Item::End),
             token => Err(self.expected("a command", token)),
         }
     }
@@ -898,6 +934,18 @@ impl<'e, 't> Reader<'e, 't> {
         match self.lexer.next_token()? {
             Token::Keyword(text) => Ok(text),
             token => Err(self.expected("a keyword", token)),
+        }
+    }
+
+    /// Reads a keyword if the next token is one.
+    pub fn optional_keyword(&mut self) -> Result<Option<&'t str>> {
+        let before = self.lexer.clone();
+        match self.lexer.next_token()? {
+            Token::Keyword(text) => Ok(Some(text)),
+            _ => {
+                self.lexer = before;
+                Ok(None)
+            }
         }
     }
 

@@ -1,0 +1,412 @@
+//! Reading witnesses: the formats that [`Witness::write`] writes for programs, and the models of other solvers.
+//!
+//! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and `step`s a
+//! refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat` in front.
+//! `set-info` and its like are skipped. A definition may refer to definitions before it, of auxiliary functions too.
+//!
+//! What is read is well-sorted and complete, nothing else: predicates that occur in clauses are defined, variables have
+//! values. Whether it proves anything is the checker's business.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
+use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
+
+use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
+use super::{Definition, Model, Refutation, Step, Witness};
+use crate::frontend::ParseError;
+use crate::system::{HornSystem, Position};
+
+/// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
+const MOST_BITS: u64 = 1 << 22;
+
+/// Reads a witness of a system that was read in the same [environment](crate::parse_in). `file` is what error messages
+/// call the text.
+pub fn read(
+    store: &TermStore,
+    environment: &mut Environment,
+    system: &HornSystem,
+    file: &str,
+    text: &[u8],
+) -> Result<Witness, ParseError> {
+    let place = |position, message| ParseError { file: file.to_owned(), position, message };
+    let mut builder = Builder::new(store, system);
+    let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if is_json {
+        let witness: JsonWitness = serde_json::from_slice(text).map_err(|error| {
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let position = Position { line: count(error.line()), column: count(error.column()) };
+            place(position, error.to_string())
+        })?;
+        let read = builder.json(environment, witness).and_then(|()| builder.finish());
+        // Positions inside of strings would mislead; messages say what they are about.
+        return read.map_err(|message| place(Position { line: 1, column: 1 }, message));
+    }
+    let located = |error: SyntaxError| place(Position::of(text, error.offset), error.message);
+    builder.declare_elements(environment, text).map_err(located)?;
+    builder.text(&mut Reader::new(store, environment, text)).map_err(located)?;
+    builder.finish().map_err(|message| place(Position::of(text, text.len()), message))
+}
+
+type Result<T, E = SyntaxError> = std::result::Result<T, E>;
+
+fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
+    SyntaxError { offset, message: message.into() }
+}
+
+/// A witness being read.
+struct Builder<'a> {
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    /// The predicates and other functions by their names.
+    functions: FxHashMap<Symbol, (Fun, Option<usize>)>,
+    answer: Option<bool>,
+    /// What is defined, by predicates.
+    definitions: Vec<Option<Definition>>,
+    steps: Vec<Step>,
+    /// The positions of steps by their numbers.
+    numbers: FxHashMap<usize, usize>,
+}
+
+/// The parts of a step, before they are put together.
+struct Parts {
+    number: usize,
+    /// The predicate's function; none for `false`.
+    predicate: Option<Fun>,
+    fact: Vec<Term>,
+    clause: Option<usize>,
+    name: Option<String>,
+    premises: Vec<usize>,
+    instance: Vec<(String, Term)>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(store: &'a TermStore, system: &'a HornSystem) -> Self {
+        let predicates = system.predicates().map(|(id, fun)| (fun, Some(id.index())));
+        let others = system.functions.iter().map(|&fun| (fun, None));
+        let named = |(fun, id): (Fun, Option<usize>)| (store.fun_decl(fun).name, (fun, id));
+        Builder {
+            store,
+            system,
+            functions: predicates.chain(others).map(named).collect(),
+            answer: None,
+            definitions: vec![None; system.predicates().len()],
+            steps: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// Lets the names of elements of declared sorts mean these, where such sorts are declared.
+    fn declare_elements(&self, environment: &mut Environment, text: &[u8]) -> Result<()> {
+        let has_elements =
+            self.system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
+        if !has_elements {
+            return Ok(());
+        }
+        let mut known: FxHashSet<&str> = FxHashSet::default();
+        let mut lexer = Lexer::new(text);
+        loop {
+            match lexer.next_token()? {
+                Token::End => return Ok(()),
+                Token::Symbol(name) | Token::Quoted(name) => {
+                    if let Some((sort, _)) = name.rsplit_once("!val!")
+                        && known.insert(name)
+                    {
+                        // The name of an element tells its sort. What is not one stays undeclared.
+                        let declared = format!("|{name}| {sort})");
+                        let _ = Reader::new(self.store, environment, declared.as_bytes()).declare_variable();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    // ---- S-expressions -----------------------------------------------------------------------------------
+
+    fn text(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let mut depth = 0u64;
+        loop {
+            let item = reader.item()?;
+            let offset = reader.offset();
+            match item {
+                Item::End if depth == 0 => return Ok(()),
+                Item::End => return Err(error(offset, "expected `)`, found the end of the file")),
+                Item::Open | Item::Command("model" | "refutation") => depth += 1,
+                Item::Close if depth > 0 => depth -= 1,
+                Item::Close => return Err(error(offset, "unexpected `)`")),
+                Item::Word("sat") => self.set_answer(true).map_err(|message| error(offset, message))?,
+                Item::Word("unsat") => self.set_answer(false).map_err(|message| error(offset, message))?,
+                Item::Word(word) => {
+                    return Err(error(offset, format!("`{}` proves nothing", shortened(word))));
+                }
+                Item::Command("define-fun") => self.definition(reader)?,
+                Item::Command("step") => self.step(reader)?,
+                Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
+                Item::Command("error") => return Err(error(offset, "the text is an error message")),
+                Item::Command(name) => {
+                    return Err(error(
+                        offset,
+                        format!("expected `define-fun` or `step`, found `{}`", shortened(name)),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn set_answer(&mut self, is_sat: bool) -> Result<(), String> {
+        match self.answer.replace(is_sat) {
+            Some(other) if other != is_sat => Err("the text is a witness of two answers".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The rest of `(define-fun P ((x S)) Bool body)`.
+    fn definition(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let offset = reader.offset();
+        self.set_answer(true).map_err(|message| error(offset, message))?;
+        let (name, parameters, body) = reader.interpretation()?;
+        let shown = self.store.display_symbol(name);
+        if self.store.magnitude(body) > MOST_BITS {
+            return Err(error(offset, format!("the numbers in the definition of {shown} are too large")));
+        }
+        // What is no function of the clauses is an auxiliary one, which the reader expands.
+        let Some(&(fun, predicate)) = self.functions.get(&name) else { return Ok(()) };
+        let Some(predicate) = predicate else {
+            let message =
+                format!("{shown} is a function of the clauses: only predicates can be given a meaning");
+            return Err(error(offset, message));
+        };
+        let sorts = parameters.iter().map(|&parameter| self.store.sort_of(parameter));
+        let domain = &self.store.fun_decl(fun).domain;
+        if self.store.sort_of(body) != Sort::BOOL || !sorts.eq(domain.iter().copied()) {
+            return Err(error(offset, format!("the definition does not have the sorts of {shown}")));
+        }
+        self.definitions[predicate] = Some(Definition { parameters, body });
+        Ok(())
+    }
+
+    /// The rest of `(step 3 (P 1 2) :clause 2 :premises (1 2) :instance ((x 1)))`.
+    fn step(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let offset = reader.offset();
+        let located = |message| error(offset, message);
+        self.set_answer(false).map_err(located)?;
+        let number =
+            reader.optional_numeral()?.ok_or_else(|| located("a step needs its number".to_owned()))?;
+        let fact = reader.formula()?;
+        let (predicate, fact) = match self.store.view(fact) {
+            (Op::False, _) => (None, Vec::new()),
+            (Op::Apply(fun), args) => (Some(fun), args.to_vec()),
+            _ => return Err(located(format!("step {number} is neither a predicate's fact nor false"))),
+        };
+        let mut parts = Parts {
+            number,
+            predicate,
+            fact,
+            clause: None,
+            name: None,
+            premises: Vec::new(),
+            instance: Vec::new(),
+        };
+        while let Some(attribute) = reader.optional_keyword()? {
+            match attribute {
+                ":clause" => parts.clause = reader.optional_numeral()?,
+                ":name" => parts.name = Some(reader.symbol()?.to_owned()),
+                ":premises" => {
+                    reader.expect_open()?;
+                    while let Some(premise) = reader.optional_numeral()? {
+                        parts.premises.push(premise);
+                    }
+                    reader.close()?;
+                }
+                ":instance" => self.instance(reader, &mut parts)?,
+                _ => return Err(located(format!("a step has no attribute {attribute}"))),
+            }
+        }
+        reader.close()?;
+        self.add_step(parts).map_err(located)
+    }
+
+    /// `((x 1) (y 2))`.
+    fn instance(&self, reader: &mut Reader<'_, '_>, parts: &mut Parts) -> Result<()> {
+        reader.expect_open()?;
+        loop {
+            match reader.item()? {
+                Item::Command(name) => {
+                    let value = reader.term()?;
+                    reader.close()?;
+                    parts.instance.push((name.to_owned(), value));
+                }
+                Item::Close => return Ok(()),
+                _ => return Err(error(reader.offset(), "expected a variable with its value or `)`")),
+            }
+        }
+    }
+
+    // ---- JSON --------------------------------------------------------------------------------------------
+
+    fn json(&mut self, environment: &mut Environment, witness: JsonWitness) -> Result<(), String> {
+        self.set_answer(match &*witness.answer {
+            "sat" => true,
+            "unsat" => false,
+            _ => return Err("the answer is neither \"sat\" nor \"unsat\"".to_owned()),
+        })?;
+        for definition in witness.model.unwrap_or_default() {
+            let about = |error: SyntaxError| format!("the definition of {}: {error}", definition.predicate);
+            self.json_definition(environment, &definition).map_err(about)?;
+        }
+        for step in witness.steps.unwrap_or_default() {
+            self.set_answer(false)?;
+            let number = step.step;
+            let about = |message: String| format!("step {number}: {message}");
+            let parts = self.json_step(environment, step).map_err(|error| about(error.message))?;
+            self.add_step(parts)?;
+        }
+        Ok(())
+    }
+
+    fn json_definition(&mut self, environment: &mut Environment, json: &JsonDefinition) -> Result<()> {
+        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
+        let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
+        let parameters: String = parameters.collect();
+        let text = format!("{} ({parameters}) Bool {})", symbol(&json.predicate), json.body);
+        self.declare_elements(environment, text.as_bytes())?;
+        let mut reader = Reader::new(self.store, environment, text.as_bytes());
+        self.definition(&mut reader)?;
+        end(&mut reader)
+    }
+
+    fn json_step(&self, environment: &mut Environment, json: JsonStep) -> Result<Parts> {
+        let predicate = match &json.predicate {
+            Some(name) => match self.functions.get(&self.store.symbol(name)) {
+                Some(&(fun, Some(_))) => Some(fun),
+                _ => return Err(error(0, format!("there is no predicate {name}"))),
+            },
+            None => None,
+        };
+        let mut term = |text: &str| {
+            self.declare_elements(environment, text.as_bytes())?;
+            let mut reader = Reader::new(self.store, environment, text.as_bytes());
+            let term = reader.term()?;
+            end(&mut reader).map(|()| term)
+        };
+        let fact = json.arguments.iter().map(|text| term(text)).collect::<Result<_>>()?;
+        let value = |(name, text): (String, String)| term(&text).map(|value| (name, value));
+        Ok(Parts {
+            number: json.step,
+            predicate,
+            fact,
+            clause: Some(json.clause),
+            name: json.name,
+            premises: json.premises,
+            instance: json.instance.into_iter().map(value).collect::<Result<_>>()?,
+        })
+    }
+
+    // ---- putting together --------------------------------------------------------------------------------
+
+    /// Adds a step whose premises were added before.
+    fn add_step(&mut self, parts: Parts) -> Result<(), String> {
+        let Parts { number, predicate, fact, clause, name, premises, instance } = parts;
+        let (store, system) = (self.store, self.system);
+        let about = |message: String| format!("step {number}: {message}");
+        let clause = clause.and_then(|clause| clause.checked_sub(1));
+        let clause = clause.filter(|&clause| clause < system.clauses.len());
+        let clause = clause.ok_or_else(|| about("there is no such clause".to_owned()))?;
+        let content = &system.clauses[clause];
+        if let Some(name) = name
+            && content.name.map(|name| store.name(name)) != Some(&name)
+        {
+            return Err(about(format!("clause {} is not called {name}", clause + 1)));
+        }
+        if content.head.as_ref().map(|head| system.fun(head.predicate)) != predicate {
+            return Err(about(format!("clause {} does not derive such a fact", clause + 1)));
+        }
+        let value = |term: Term, sort: Sort| {
+            let value = match store.term_to_value(term) {
+                Some(Value::Int(value)) if sort == Sort::REAL => Some(Value::Real(value.into())),
+                value => value,
+            };
+            let fits = value.filter(|value| store.value_sort(value) == sort);
+            let shown = || format!("expected a value of sort {}", store.display_sort(sort));
+            fits.ok_or_else(|| about(shown()))
+        };
+        let domain = predicate.map_or(&[][..], |fun| &store.fun_decl(fun).domain);
+        if domain.len() != fact.len() {
+            return Err(about("the fact has another number of arguments than its predicate".to_owned()));
+        }
+        let fact = fact.into_iter().zip(domain).map(|(term, &sort)| value(term, sort));
+        let fact = fact.collect::<Result<_, String>>()?;
+        let count = instance.len();
+        let given: FxHashMap<String, Term> = instance.into_iter().collect();
+        if given.len() != count || count != content.variables.len() {
+            return Err(about(format!("the instance is not one of clause {}", clause + 1)));
+        }
+        let instantiation = content.variables.iter().map(|&variable| {
+            let name = variable_name(store, variable);
+            let term = given.get(&name).ok_or_else(|| about(format!("there is no value of {name}")))?;
+            value(*term, store.sort_of(variable))
+        });
+        let instantiation = instantiation.collect::<Result<_, String>>()?;
+        let premises = premises.iter().map(|premise| {
+            let position = self.numbers.get(premise).copied();
+            position.ok_or_else(|| about(format!("the premise {premise} is not an earlier step")))
+        });
+        let premises = premises.collect::<Result<_, String>>()?;
+        if self.numbers.insert(number, self.steps.len()).is_some() {
+            return Err(about("the number is that of an earlier step, too".to_owned()));
+        }
+        self.steps.push(Step { clause, instantiation, premises, fact });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Witness, String> {
+        match self.answer {
+            None => Err("the text is not a witness".to_owned()),
+            Some(true) => self.model().map(Witness::Model),
+            Some(false) => Ok(Witness::Refutation(Refutation { steps: std::mem::take(&mut self.steps) })),
+        }
+    }
+
+    /// The model, in which predicates that occur nowhere need no definition.
+    fn model(&mut self) -> Result<Model, String> {
+        let store = self.store;
+        let mut occurs = vec![false; self.definitions.len()];
+        for clause in &self.system.clauses {
+            clause.body.iter().chain(&clause.head).for_each(|atom| occurs[atom.predicate.index()] = true);
+        }
+        let mut missing: Vec<String> = Vec::new();
+        let mut definitions = Vec::with_capacity(self.definitions.len());
+        for ((id, fun), definition) in self.system.predicates().zip(std::mem::take(&mut self.definitions)) {
+            let declaration = store.fun_decl(fun);
+            if definition.is_none() && occurs[id.index()] {
+                missing.push(store.display_symbol(declaration.name).to_string());
+            }
+            definitions.push(definition.unwrap_or_else(|| {
+                let domain = declaration.domain.iter().enumerate();
+                let parameter = |(position, &sort)| store.var(store.symbol(&format!("x{position}")), sort);
+                Definition { parameters: domain.map(parameter).collect(), body: Term::TRUE }
+            }));
+        }
+        if missing.is_empty() {
+            return Ok(Model { definitions });
+        }
+        const MOST_SHOWN: usize = 10;
+        let more = if missing.len() > MOST_SHOWN { " and others" } else { "" };
+        missing.truncate(MOST_SHOWN);
+        Err(format!("the model does not define {}{more}", missing.join(", ")))
+    }
+}
+
+/// Nothing follows in the text.
+fn end(reader: &mut Reader<'_, '_>) -> Result<()> {
+    match reader.item()? {
+        Item::End => Ok(()),
+        _ => Err(error(reader.offset(), "unexpected text after the term")),
+    }
+}
+
+/// A name for messages.
+fn shortened(name: &str) -> String {
+    const MOST_CHARACTERS: usize = 60;
+    name.chars().take(MOST_CHARACTERS).collect()
+}

@@ -1,0 +1,62 @@
+//! Refutations as a tree for people, from `false` down to the facts that it rests on.
+//!
+//! ```text
+//! 4. false  <- 3  (clause 4 at 5:6)
+//! 3. (L2 2)  <- 1, 2  (clause 3 at 4:6)
+//! | 1. (L1 1)  (clause 1 at 2:6)
+//! | 2. (D 1 2)  (clause 2 at 3:6)
+//! ```
+//!
+//! Below a step stand its premises: an only one in the same column, so that a path runs straight down, several ones
+//! indented. A step that is used again is not unfolded again, its number refers to it. Indentation ends at some depth and
+//! long facts are cut, so that the text stays linear in the number of steps; nothing is read from it.
+
+use std::io;
+
+use shofar_logic::TermStore;
+
+use super::Refutation;
+use super::text::write_fact;
+use crate::system::HornSystem;
+
+/// Levels of indentation that are shown.
+const MOST_LEVELS: usize = 24;
+
+/// Characters of a fact that are shown.
+const MOST_CHARACTERS: usize = 200;
+
+pub(super) fn write_refutation<W: io::Write>(
+    store: &TermStore,
+    system: &HornSystem,
+    refutation: &Refutation,
+    out: &mut W,
+) -> io::Result<()> {
+    let mut shown = vec![false; refutation.steps.len()];
+    // Steps to show, the next one last, with their levels.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    open.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0)));
+    while let Some((number, level)) = open.pop() {
+        let step = &refutation.steps[number];
+        let mut fact = Vec::new();
+        write_fact(store, system, step, &mut fact)?;
+        let fact = String::from_utf8_lossy(&fact);
+        let cut: String = fact.chars().take(MOST_CHARACTERS).collect();
+        let dots = if cut.len() < fact.len() { "..." } else { "" };
+        write!(out, "{}{}. {cut}{dots}", "| ".repeat(level.min(MOST_LEVELS)), number + 1)?;
+        if std::mem::replace(&mut shown[number], true) {
+            writeln!(out, "  (see above)")?;
+            continue;
+        }
+        for (position, premise) in step.premises.iter().enumerate() {
+            write!(out, "{}{}", if position == 0 { "  <- " } else { ", " }, premise + 1)?;
+        }
+        writeln!(out, "  ({})", system.clause_title(store, step.clause))?;
+        let below = if step.premises.len() > 1 { level + 1 } else { level };
+        for (position, &premise) in step.premises.iter().enumerate().rev() {
+            if !step.premises[..position].contains(&premise) {
+                open.push((premise, below));
+            }
+        }
+    }
+    Ok(())
+}
