@@ -81,12 +81,19 @@ impl<W: io::Write> Printer<'_, W> {
             writeln!(self.out, "(define-fun {name} ({variables}) Bool {constraint})")?;
             parts.push(applied(&name, &names));
         }
-        let body = if parts.len() == 1 { parts.concat() } else { format!("(and {})", parts.join(" ")) };
-        let name = self.name("body", number);
-        writeln!(self.out, "(define-fun {name} ({variables}) Bool {body})")?;
+        // A body of one part is called what the part is called.
+        let mut body = parts.concat();
+        if parts.len() > 1 {
+            let name = self.name("body", number);
+            writeln!(self.out, "(define-fun {name} ({variables}) Bool (and {}))", parts.join(" "))?;
+            body = applied(&name, &names);
+        }
         let head = clause.head.as_ref().map_or("false".to_owned(), |head| self.atom(head));
-        let whole = format!("(=> {} {head})", applied(&name, &names));
-        writeln!(self.out, "(define-fun {} ({variables}) Bool {whole})", self.name("clause", number))
+        writeln!(
+            self.out,
+            "(define-fun {} ({variables}) Bool (=> {body} {head}))",
+            self.name("clause", number)
+        )
     }
 
     fn assumption(&mut self, number: usize) -> io::Result<()> {
@@ -107,7 +114,7 @@ impl<W: io::Write> Printer<'_, W> {
         let id = step.clause + 1;
         let values: Vec<String> =
             step.instantiation.iter().map(|value| store.display_value(value).to_string()).collect();
-        let [whole, body, constraint] =
+        let [whole, several, constraint] =
             ["clause", "body", "constraint"].map(|stem| applied(&self.name(stem, step.clause), &values));
         let terms = step.instantiation.iter().map(|value| store.value_to_term(value));
         let instance: Substitution = clause.variables.iter().copied().zip(terms).collect();
@@ -132,13 +139,13 @@ impl<W: io::Write> Printer<'_, W> {
             Some(head) => self.instance(head, &instance),
             None => "false".to_owned(),
         };
-        writeln!(self.out, "(step t{number}.c (cl (not {whole}) (not {body}) {head}) :rule implies_pos)")?;
         let atoms: Vec<String> = clause.body.iter().map(|atom| self.instance(atom, &instance)).collect();
-        if atoms.len() + usize::from(has_constraint(clause)) > 1 {
+        let parts: Vec<&String> = atoms.iter().chain(has_constraint(clause).then_some(&constraint)).collect();
+        let body = if let [only] = parts[..] { only } else { &several };
+        writeln!(self.out, "(step t{number}.c (cl (not {whole}) (not {body}) {head}) :rule implies_pos)")?;
+        if parts.len() > 1 {
             let mut denied = String::new();
-            for part in atoms.iter().chain(has_constraint(clause).then_some(&constraint)) {
-                let _ = write!(denied, " (not {part})");
-            }
+            parts.iter().for_each(|part| _ = write!(denied, " (not {part})"));
             writeln!(self.out, "(step t{number}.b (cl {body}{denied}) :rule and_neg)")?;
             premises.push(format!("t{number}.b"));
         }
@@ -147,6 +154,7 @@ impl<W: io::Write> Printer<'_, W> {
             writeln!(self.out, "(step t{number}.e (cl {constraint}) :rule {rule})")?;
             premises.push(format!("t{number}.e"));
         }
+        let mut facts: Vec<String> = Vec::with_capacity(step.premises.len());
         let mut met: FxHashSet<&String> = FxHashSet::default();
         for (position, (atom, premise)) in atoms.iter().zip(&step.premises).enumerate() {
             let fact = self.ground(&clause.body[position], &self.refutation.steps[*premise].fact);
@@ -160,8 +168,10 @@ impl<W: io::Write> Printer<'_, W> {
                 )?;
                 premises.push(name);
             }
-            premises.push(format!("t{}", premise + 1));
+            facts.push(format!("t{}", premise + 1));
         }
+        // A fact may be an atom as it is and the value of another one.
+        premises.append(&mut facts);
         let fact = match &clause.head {
             Some(atom) => {
                 let fact = self.ground(atom, &step.fact);

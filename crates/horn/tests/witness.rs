@@ -1,0 +1,854 @@
+//! Witnesses: the checker against right ones and against ones that are wrong in every way, and all formats.
+
+use std::collections::{BTreeSet, HashMap};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use shofar_horn::check::{Fault, Verdict, check_model, check_refutation};
+use shofar_horn::transform::Context;
+use shofar_horn::witness::{
+    Definition, Derivation, GraphModel, GraphStep, Model, Refutation, Step, Witness, WitnessFormat,
+    read as read_witness,
+};
+use shofar_horn::{HornGraph, HornSystem, parse, parse_in};
+use shofar_logic::smtlib::Environment;
+use shofar_logic::{Op, Sort, Term, TermStore, Value};
+use shofar_smt::sat::Limits;
+
+/// A counter to five: Figure 2.3 of Blicha's thesis.
+const COUNTER: &str = "(declare-fun Inv (Int) Bool)
+    (assert (forall ((x Int)) (=> (<= x 0) (Inv x))))
+    (assert (! (forall ((x Int) (y Int)) (=> (and (Inv x) (< x 5) (= y (+ x 1))) (Inv y))) :named step))
+    (assert (forall ((x Int)) (=> (and (Inv x) (>= x 5) (not (< x 10))) false)))";
+
+/// Example 5.2 of Blicha's thesis.
+const LOCATIONS: &str = "(declare-fun L1 (Int) Bool)(declare-fun D (Int Int) Bool)(declare-fun L2 (Int) Bool)
+    (assert (forall ((x Int)) (=> (> x 0) (L1 x))))
+    (assert (forall ((x Int) (y Int)) (=> (= y (+ x 1)) (D x y))))
+    (assert (forall ((x Int) (y Int)) (=> (and (L1 x) (D x y)) (L2 y))))
+    (assert (forall ((x Int)) (=> (and (L2 x) (<= x 2)) false)))";
+
+fn read(store: &TermStore, text: &str) -> HornSystem {
+    parse(store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn context(store: &TermStore) -> Context<'_> {
+    Context { store, limits: Limits::default() }
+}
+
+fn ints(values: &[i64]) -> Box<[Value]> {
+    values.iter().map(|&value| Value::Int(value.into())).collect()
+}
+
+fn derivation(steps: &[(usize, &[usize], &[i64])]) -> Derivation {
+    let step = |&(edge, premises, fact): &(usize, &[usize], &[i64])| GraphStep {
+        edge: shofar_horn::graph::EdgeId::new(edge),
+        premises: premises.into(),
+        fact: ints(fact),
+    };
+    Derivation { steps: steps.iter().map(step).collect() }
+}
+
+/// The steps that Golem prints for the example.
+fn locations(store: &TermStore) -> (HornSystem, Refutation) {
+    let system = read(store, LOCATIONS);
+    let steps: [(usize, &[usize], &[i64]); 4] =
+        [(0, &[], &[1]), (1, &[], &[1, 2]), (2, &[0, 1], &[2]), (3, &[2], &[])];
+    let refutation = Refutation::of_graph(&context(store), &system, derivation(&steps)).unwrap();
+    (system, refutation)
+}
+
+#[test]
+fn the_invariant_of_a_counter_is_a_model() {
+    let store = TermStore::new();
+    let system = read(&store, COUNTER);
+    let graph = HornGraph::of(&store, &system);
+    let (_, node) = graph.nodes().next().unwrap();
+    let check = |bound: i64| {
+        let formula = store.le(node.variables()[0], store.int(bound));
+        let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: vec![formula] });
+        assert_eq!(store.display(model.definitions[0].parameters[0]).to_string(), "x");
+        check_model(&context(&store), &system, &model)
+    };
+    for right in 5..=9 {
+        assert_eq!(check(right), Verdict::Valid);
+    }
+    let Verdict::Invalid(fault @ Fault::Violated { clause: 1, .. }) = check(4) else { panic!() };
+    assert_eq!(
+        fault.display(&store, &system).to_string(),
+        "the model violates clause 2 `step` at 3:6\n  x = 4\n  y = 5"
+    );
+    assert!(matches!(check(-1), Verdict::Invalid(Fault::Violated { clause: 0, .. })));
+    assert!(matches!(check(10), Verdict::Invalid(Fault::Violated { clause: 2, .. })));
+}
+
+#[test]
+fn a_definition_without_its_form_is_none() {
+    let store = TermStore::new();
+    let system = read(&store, COUNTER);
+    let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+    let message = |parameters: &[Term], body| {
+        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
+        match check_model(&context(&store), &system, &model) {
+            Verdict::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let at_most = |x| store.le(x, store.int(5));
+    assert!(message(&[x, y], at_most(x)).ends_with("sorts of the predicate"));
+    assert!(message(&[store.int(5)], Term::TRUE).ends_with("not different variables"));
+    assert!(message(&[x], x).ends_with("not a formula"));
+    assert!(message(&[x], at_most(y)).ends_with("mentions y, which is not a parameter"));
+    let quantified = store.app(Op::Forall, &[y, store.app(Op::Le, &[x, y]).unwrap()]).unwrap();
+    assert!(message(&[x], quantified).ends_with("has quantifiers"));
+    let (_, inv) = system.predicates().next().unwrap();
+    let itself = store.apply(inv, &[x]).unwrap();
+    assert!(message(&[x], itself).ends_with("mentions Inv, which is not a function of the clauses"));
+    assert!(matches!(
+        check_model(&context(&store), &system, &Model::default()),
+        Verdict::Invalid(Fault::Shape(_))
+    ));
+}
+
+#[test]
+fn the_derivation_of_the_example_is_a_refutation() {
+    let store = TermStore::new();
+    let (system, refutation) = locations(&store);
+    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    assert_eq!(refutation.steps[2].instantiation, ints(&[1, 2]));
+}
+
+#[test]
+fn every_mutation_of_a_refutation_is_found() {
+    let store = TermStore::new();
+    let (system, right) = locations(&store);
+    let changed = |change: &dyn Fn(&mut Refutation)| {
+        let mut wrong = right.clone();
+        change(&mut wrong);
+        match check_refutation(&store, &system, &wrong) {
+            Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
+            other => panic!("{other:?} for {wrong:?}"),
+        }
+    };
+    for step in 0..4 {
+        for clause in [0, 1, 2, 3, 4, usize::MAX] {
+            if clause != step {
+                changed(&|wrong| wrong.steps[step].clause = clause);
+            }
+        }
+        for premise in 0..right.steps[step].premises.len() {
+            for other in [0, 1, 2, 3, 4, usize::MAX] {
+                if other != right.steps[step].premises[premise] {
+                    changed(&|wrong| wrong.steps[step].premises[premise] = other);
+                }
+            }
+            changed(&|wrong| {
+                let mut fewer = wrong.steps[step].premises.to_vec();
+                fewer.remove(premise);
+                wrong.steps[step].premises = fewer.into();
+            });
+        }
+        for value in 0..right.steps[step].instantiation.len() {
+            for other in [Value::Int(7.into()), Value::Bool(true), Value::Term(Term::TRUE)] {
+                changed(&|wrong| wrong.steps[step].instantiation[value] = other.clone());
+            }
+        }
+        for value in 0..right.steps[step].fact.len() {
+            let variable = store.var(store.symbol("v"), Sort::INT);
+            for other in [Value::Int(7.into()), Value::Real(1.into()), Value::Term(variable)] {
+                changed(&|wrong| wrong.steps[step].fact[value] = other.clone());
+            }
+        }
+        changed(&|wrong| drop(wrong.steps.remove(step)));
+    }
+    assert_eq!(changed(&|wrong| wrong.steps.clear()), "the refutation has no steps");
+    assert_eq!(changed(&|wrong| wrong.steps.truncate(3)), "the last step does not derive false");
+    assert_eq!(
+        changed(&|wrong| wrong.steps[0].fact = ints(&[0])),
+        "step 1: the fact is not what the head says"
+    );
+}
+
+/// One element may be all that a declared sort has.
+#[test]
+fn elements_of_declared_sorts_need_not_differ() {
+    let store = TermStore::new();
+    let declarations = "(declare-sort S 0)(declare-fun P (S) Bool)(assert (forall ((a S)) (P a)))";
+    let elements = |system: &HornSystem, second: u32| {
+        let sort = store.sort_of(system.clauses[0].variables[0]);
+        [0, second].map(|number| store.uninterpreted_value(sort, number))
+    };
+    for (relation, second, verdict) in [("distinct", 1, false), ("=", 0, true)] {
+        let system = read(
+            &store,
+            &format!(
+                "{declarations}(assert (forall ((a S) (b S)) (not (and (P a) (P b) ({relation} a b)))))"
+            ),
+        );
+        let [a, b] = elements(&system, second);
+        let fact = |value: &Value| Step {
+            clause: 0,
+            instantiation: [value.clone()].into(),
+            premises: [].into(),
+            fact: [value.clone()].into(),
+        };
+        let query = Step {
+            clause: 1,
+            instantiation: [a.clone(), b.clone()].into(),
+            premises: [0, 1].into(),
+            fact: [].into(),
+        };
+        let refutation = Refutation { steps: vec![fact(&a), fact(&b), query] };
+        assert_eq!(check_refutation(&store, &system, &refutation) == Verdict::Valid, verdict);
+    }
+}
+
+/// Addition of a thing to itself: as a tree, the derivation has 2^61 nodes.
+fn doubling(store: &TermStore) -> (HornSystem, Refutation) {
+    let system = read(
+        store,
+        "(declare-fun P (Int) Bool)(assert (P 1))
+         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))
+         (assert (forall ((x Int)) (=> (and (P x) (>= x 1152921504606846976)) false)))",
+    );
+    let mut steps: Vec<GraphStep> = derivation(&[(0, &[], &[1])]).steps;
+    for level in 0..60 {
+        steps.extend(derivation(&[(1, &[level, level], &[2 << level])]).steps);
+    }
+    steps.extend(derivation(&[(2, &[60], &[])]).steps);
+    let refutation = Refutation::of_graph(&context(store), &system, Derivation { steps }).unwrap();
+    (system, refutation)
+}
+
+/// A loop that counts to the given number, with a variable that only the solver knows.
+fn counting(store: &TermStore, length: usize) -> (HornSystem, Refutation) {
+    let system = read(
+        store,
+        &format!(
+            "(declare-fun P (Int) Bool)(assert (P 0))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x) (= y (+ x 1)) (> z (* 2 x))) (P y))))
+             (assert (forall ((x Int)) (=> (and (P x) (>= x {length})) false)))"
+        ),
+    );
+    let mut steps: Vec<GraphStep> = derivation(&[(0, &[], &[0])]).steps;
+    for number in 0..length {
+        steps.extend(derivation(&[(1, &[number], &[number as i64 + 1])]).steps);
+    }
+    steps.extend(derivation(&[(2, &[length], &[])]).steps);
+    let refutation = Refutation::of_graph(&context(store), &system, Derivation { steps }).unwrap();
+    (system, refutation)
+}
+
+#[test]
+fn shared_and_long_refutations_are_checked_in_seconds() {
+    let start = Instant::now();
+    let store = TermStore::new();
+    let (system, refutation) = doubling(&store);
+    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    let (system, refutation) = counting(&store, 100_000);
+    println!("built after {:?}", start.elapsed());
+    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    println!("checked after {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+// ---- formats ---------------------------------------------------------------------------------------------
+
+/// Reads a witness of clauses, both as text.
+fn reread(store: &TermStore, clauses: &str, text: &str) -> Result<(HornSystem, Witness), String> {
+    let mut environment = Environment::new(store);
+    let system = parse_in(store, &mut environment, "clauses", clauses.as_bytes()).unwrap();
+    let witness = read_witness(store, &mut environment, &system, "witness", text.as_bytes());
+    witness.map(|witness| (system, witness)).map_err(|error| error.to_string())
+}
+
+/// What `shofar check` says about it.
+fn verdict(clauses: &str, text: &str) -> Result<String, String> {
+    let store = TermStore::new();
+    let (system, witness) = reread(&store, clauses, text)?;
+    let verdict = match witness {
+        Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
+            Ok(model) => check_model(&context(&store), &system, &model),
+            Err(lost) => Verdict::Unknown(lost),
+        },
+        Witness::Refutation(refutation) => check_refutation(&store, &system, &refutation),
+    };
+    Ok(match verdict {
+        Verdict::Valid => "valid".to_owned(),
+        Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
+        Verdict::Unknown(lost) => lost.to_string(),
+    })
+}
+
+#[test]
+fn the_formats_of_a_refutation() {
+    let store = TermStore::new();
+    let (system, refutation) = locations(&store);
+    let witness = Witness::Refutation(refutation);
+    let show = |format| witness.to_text(&store, &system, format);
+    assert_eq!(
+        show(WitnessFormat::Text),
+        "(step 1 (L1 1) :clause 1 :instance ((x 1)))\n\
+         (step 2 (D 1 2) :clause 2 :instance ((x 1) (y 2)))\n\
+         (step 3 (L2 2) :clause 3 :premises (1 2) :instance ((x 1) (y 2)))\n\
+         (step 4 false :clause 4 :premises (3) :instance ((x 2)))\n"
+    );
+    assert_eq!(
+        show(WitnessFormat::Tree),
+        "4. false  <- 3  (clause 4 at 5:6)\n\
+         3. (L2 2)  <- 1, 2  (clause 3 at 4:6)\n\
+         | 1. (L1 1)  (clause 1 at 2:6)\n\
+         | 2. (D 1 2)  (clause 2 at 3:6)\n"
+    );
+    let json = show(WitnessFormat::Json);
+    let third = json.lines().nth(3).unwrap();
+    assert_eq!(
+        third,
+        r#"  {"step":3,"predicate":"L2","arguments":["2"],"clause":3,"premises":[1,2],"instance":{"x":"1","y":"2"}},"#
+    );
+    let alethe = show(WitnessFormat::Alethe);
+    for line in [
+        "(define-fun body.3 ((x Int) (y Int)) Bool (and (L1 x) (D x y)))",
+        "(assume c3 (! (forall ((x Int) (y Int)) (clause.3 x y)) :named @c3))",
+        "(step t3.i (cl (or (not @c3) (clause.3 1 2))) :rule forall_inst :args (1 2))",
+        "(step t3 (cl (L2 2)) :rule resolution :premises (t3.c t3.o c3 t3.b t1 t2))",
+        "(step t4 (cl) :rule resolution :premises (t4.c t4.o c4 t4.b t4.e t3 t4.f))",
+    ] {
+        assert!(alethe.lines().any(|found| found == line), "{line} is not in\n{alethe}");
+    }
+}
+
+/// All sorts, names that need bars, a clause with a name, predicates without arguments.
+const MANY_SORTS: &str = "(set-logic HORN)(declare-sort S 0)
+    (declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))
+    (declare-fun |a P| (Real Bool (_ BitVec 8) (Array Int Int) L S) Bool)(declare-fun R () Bool)
+    (assert (! (forall ((|x y| Real) (b Bool) (v (_ BitVec 8)) (m (Array Int Int)) (l L) (s S))
+        (=> (and (< |x y| 0.0) b) (|a P| |x y| b v m l s))) :named |the fact|))
+    (assert (forall ((|x y| Real) (b Bool) (v (_ BitVec 8)) (m (Array Int Int)) (l L) (s S))
+        (=> (|a P| |x y| b v m l s) R)))
+    (assert (not R))";
+
+fn many_sorts(store: &TermStore) -> (HornSystem, Refutation) {
+    let system = read(store, MANY_SORTS);
+    let sorts: Vec<Sort> =
+        system.clauses[0].variables.iter().map(|&variable| store.sort_of(variable)).collect();
+    let int = |value: i64| Value::Int(value.into());
+    let mut list = store.default_value(sorts[4]);
+    for number in 0..3 {
+        let constructor = store.datatype(sorts[4]).unwrap().constructors()[1];
+        let args = [store.int(-number), store.value_to_term(&list)];
+        list = Value::Term(store.app(Op::Construct(constructor), &args).unwrap());
+    }
+    let values: Box<[Value]> = [
+        Value::Real(shofar_logic::number::Rational::new((-7).into(), 3.into())),
+        Value::Bool(true),
+        Value::BitVec { value: 200.into(), width: 8 },
+        store.array_value(sorts[3], &int(0), [(int(-3), int(4)), (int(5), int(-6))]),
+        list,
+        store.uninterpreted_value(sorts[5], 3),
+    ]
+    .into();
+    let step = |clause, premises: &[usize], fact: &[Value]| Step {
+        clause,
+        instantiation: if clause == 2 { [].into() } else { values.clone() },
+        premises: premises.into(),
+        fact: fact.into(),
+    };
+    (system, Refutation { steps: vec![step(0, &[], &values), step(1, &[0], &[]), step(2, &[1], &[])] })
+}
+
+#[test]
+fn values_of_all_sorts_are_read_back() {
+    let store = TermStore::new();
+    let (system, refutation) = many_sorts(&store);
+    let witness = Witness::Refutation(refutation);
+    for format in [WitnessFormat::Text, WitnessFormat::Json] {
+        let text = witness.to_text(&store, &system, format);
+        // The datatype is another one each time that its declaration is read, so texts are compared.
+        let (again, found) =
+            reread(&store, MANY_SORTS, &text).unwrap_or_else(|error| panic!("{error} in {text}"));
+        assert_eq!(found.to_text(&store, &again, format), text);
+        let fresh = TermStore::new();
+        let (again, found) = reread(&fresh, MANY_SORTS, &text).unwrap();
+        assert_eq!(found.to_text(&fresh, &again, format), text);
+    }
+}
+
+#[test]
+fn models_are_read_back_and_their_names_do_not_clash() {
+    let store = TermStore::new();
+    let clauses = "(declare-fun P (Int Int Int) Bool)(declare-fun Q (Bool) Bool)(declare-fun |a b| () Bool)
+        (assert (forall ((x Int) (|y z| Int)) (P x x |y z|)))
+        (assert (forall ((P!1 Int) (Q Int)) (=> (P 1 P!1 Q) |a b|)))
+        (assert (forall ((x0 Bool)) (=> (Q true) |a b|)))";
+    let system = read(&store, clauses);
+    let graph = HornGraph::of(&store, &system);
+    let formulas = graph.nodes().map(|(_, node)| match node.variables() {
+        &[a, b, c] => store.or(&[store.le(a, store.add(&[b, c])), store.eq(a, b)]),
+        &[q] => store.not(q),
+        _ => Term::TRUE,
+    });
+    let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: formulas.collect() });
+    assert_eq!(check_model(&context(&store), &system, &model), Verdict::Valid);
+    let witness = Witness::Model(model);
+    let text = witness.to_text(&store, &system, WitnessFormat::Text);
+    assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (|y z| Int)) Bool"), "{text}");
+    assert!(text.contains("(define-fun Q ((x0 Bool)) Bool"), "{text}");
+    for format in [WitnessFormat::Text, WitnessFormat::Json] {
+        let text = witness.to_text(&store, &system, format);
+        assert_eq!(reread(&store, clauses, &text).unwrap().1, witness, "{text}");
+    }
+}
+
+#[test]
+fn models_as_other_solvers_print_them() {
+    for (text, expected) in [
+        ("sat\n(model (define-fun Inv ((A Int)) Bool (<= A 5)))", "valid"),
+        ("sat\n(\n  (define-fun Inv ((x!0 Int)) Bool\n    (not (>= x!0 6)))\n)\n", "valid"),
+        ("sat\n(define-fun Inv ((x Int)) Bool (<= x 5))\n", "valid"),
+        ("; a comment\n(set-info :source |a (b|)\n(define-fun Inv ((Inv Int)) Bool (<= Inv 5))", "valid"),
+        (
+            "((define-fun most () Int 5)(define-fun le ((a Int) (b Int)) Bool (<= a b))
+           (define-fun Inv ((x Int)) Bool (let ((y x)) (le y most))))",
+            "valid",
+        ),
+        (
+            "(define-fun Inv ((x Int)) Bool (exists ((y Int)) (and (<= x (* 2 y)) (< (* 2 y) 6))))",
+            "the model violates clause 2 `step` at 3:6\n  x = 4\n  y = 5",
+        ),
+        ("(define-fun Inv ((x Int)) Bool (forall ((y Int)) (=> (> y 6) (< x (- y 1)))))", "valid"),
+        (
+            "(define-fun Inv ((x Int)) Bool (< x 5))",
+            "the model violates clause 2 `step` at 3:6\n  x = 4\n  y = 5",
+        ),
+        ("(define-fun Inv ((x Int)) Bool true)", "the model violates clause 3 at 4:6\n  x = 10"),
+    ] {
+        assert_eq!(verdict(COUNTER, text).as_deref(), Ok(expected), "{text}");
+    }
+    let unused = format!("(declare-fun unused (Int) Bool){COUNTER}");
+    assert_eq!(verdict(&unused, "(define-fun Inv ((x Int)) Bool (<= x 5))").as_deref(), Ok("valid"));
+}
+
+#[test]
+fn mistakes_in_witnesses_have_their_place() {
+    for (text, expected) in [
+        ("", "1:1: the text is not a witness"),
+        ("sat", "1:4: the model does not define Inv"),
+        ("unknown", "1:1: `unknown` proves nothing"),
+        ("(error \"line 1: no model\")", "1:2: the text is an error message"),
+        ("unsat (define-fun Inv ((x Int)) Bool true)", "1:8: the text is a witness of two answers"),
+        ("(define-fun Inv ((x Int)) Bool (< x 1)", "1:39: expected `)`, found the end of the file"),
+        ("((define-fun Inv ((x Int)) Bool (< x 1))", "1:41: expected `)`, found the end of the file"),
+        ("(define-fun Inv ((x Int)) Bool true))", "1:37: unexpected `)`"),
+        ("(define-fun Inv ((x Int)) Bool (< y 1))", "1:35: undeclared symbol `y`"),
+        ("(define-fun Inv ((x Bool)) Bool x)", "1:2: the definition does not have the sorts of Inv"),
+        ("(define-fun Inv ((x Int)) Int x)", "1:2: the definition does not have the sorts of Inv"),
+        ("(define-fun and ((x Int)) Bool true)", "1:13: `and` is defined already"),
+        (
+            "(define-fun Inv ((x Int)) Bool true)(define-fun Inv ((x Int)) Bool true)",
+            "1:49: `Inv` is defined already",
+        ),
+        (
+            "(declare-fun Inv ((x Int)) Bool true)",
+            "1:2: expected `define-fun` or `step`, found `declare-fun`",
+        ),
+        ("(step x)", "1:2: a step needs its number"),
+        ("(step 1 (Inv 0))", "1:2: step 1: there is no such clause"),
+        ("(step 1 (Inv 0) :clause 0)", "1:2: step 1: there is no such clause"),
+        ("(step 1 (> 1 0) :clause 1)", "1:2: step 1 is neither a predicate's fact nor false"),
+        ("(step 1 (Inv 0) :clause 1 :instance ())", "1:2: step 1: the instance is not one of clause 1"),
+        ("(step 1 (Inv 0) :clause 1 :instance ((y 0)))", "1:2: step 1: there is no value of x"),
+        ("(step 1 (Inv 0) :clause 1 :instance ((x true)))", "1:2: step 1: expected a value of sort Int"),
+        ("(step 1 (Inv (+ 0 0)) :clause 1 :instance ((x 0)))", "1:2: step 1: expected a value of sort Int"),
+        ("(step 1 (Inv 0) :clause 3 :instance ((x 0)))", "1:2: step 1: clause 3 does not derive such a fact"),
+        ("(step 1 (Inv 0) :clause 2 :name st)", "1:2: step 1: clause 2 is not called st"),
+        (
+            "(step 1 (Inv 0) :clause 1 :premises (1) :instance ((x 0)))",
+            "1:2: step 1: the premise 1 is not an earlier step",
+        ),
+        ("(step 1 (Inv 0) :clause 1 :colour 1)", "1:2: a step has no attribute :colour"),
+        ("{\"answer\": \"sat\", \"colour\": 1}", "1:26: unknown field"),
+        (
+            "{\"answer\": \"unsat\", \"model\": [{\"predicate\": \"Inv\", \"parameters\": [], \"body\": \"true\"}]}",
+            "1:1: the definition of Inv: the text is a witness of two answers",
+        ),
+        (
+            "{\"answer\": \"sat\", \"model\": [{\"predicate\": \"Inv\", \"parameters\": [], \"body\": \"true) (\"}]}",
+            "1:1: the definition of Inv: ",
+        ),
+    ] {
+        let error = verdict(COUNTER, text).unwrap_err();
+        assert!(error.starts_with(&format!("witness:{expected}")), "{text}: {error}");
+    }
+    let function = format!("(declare-fun c () Int){COUNTER}");
+    assert!(verdict(&function, "(define-fun c () Int 0)").unwrap_err().contains("only predicates"));
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// A step-by-step judgement by substitution and normal forms.
+fn follows(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> bool {
+    let step = |(number, step): (usize, &Step)| {
+        let Some(clause) = system.clauses.get(step.clause) else { return false };
+        if clause.variables.len() != step.instantiation.len() || clause.body.len() != step.premises.len() {
+            return false;
+        }
+        let values = step.instantiation.iter().map(|value| store.value_to_term(value));
+        let values = clause.variables.iter().copied().zip(values).collect();
+        let ground = |term| store.normalize(store.substitute(term, &values));
+        let is = |args: &[Term], fact: &[Value]| {
+            args.len() == fact.len()
+                && args.iter().zip(fact).all(|(&arg, value)| ground(arg) == store.value_to_term(value))
+        };
+        let premise = |(atom, &premise): (&shofar_horn::Atom, &usize)| {
+            premise < number && {
+                let earlier = &refutation.steps[premise];
+                let head = system.clauses[earlier.clause].head.as_ref();
+                head.is_some_and(|head| head.predicate == atom.predicate) && is(&atom.args, &earlier.fact)
+            }
+        };
+        ground(clause.constraint) == Term::TRUE
+            && clause.body.iter().zip(&step.premises).all(premise)
+            && clause.head.as_ref().map_or(step.fact.is_empty(), |head| is(&head.args, &step.fact))
+    };
+    let last = refutation.steps.last().and_then(|last| system.clauses.get(last.clause));
+    refutation.steps.iter().enumerate().all(step) && last.is_some_and(|clause| clause.is_query())
+}
+
+/// Values of integers are changed, and numbers of clauses and steps, so that sorts stay right.
+#[test]
+fn changed_refutations_are_judged_as_by_substitution() {
+    let store = TermStore::new();
+    let mut random = Random(42);
+    let mut valid = 0;
+    for (system, right) in [locations(&store), counting(&store, 6)] {
+        for _ in 0..2000 {
+            let mut changed = right.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(changed.steps.len());
+                let small = random.below(9);
+                let step = &mut changed.steps[at];
+                match random.below(4) {
+                    0 => step.clause = small % system.clauses.len(),
+                    1 => step.premises.iter_mut().for_each(|premise| *premise = small),
+                    2 => step
+                        .instantiation
+                        .iter_mut()
+                        .for_each(|value| *value = Value::Int((small as i64).into())),
+                    _ => {
+                        if let Some(value) = step.instantiation.last_mut() {
+                            *value = Value::Int((small as i64 * 3).into());
+                        }
+                    }
+                }
+            }
+            let expected = follows(&store, &system, &changed);
+            valid += usize::from(expected);
+            assert_eq!(
+                check_refutation(&store, &system, &changed) == Verdict::Valid,
+                expected,
+                "{changed:?}"
+            );
+        }
+    }
+    assert!(valid > 100, "only {valid} were valid");
+}
+
+fn has_z3() -> bool {
+    let found = Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !found {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
+    }
+    found
+}
+
+/// The answers of Z3 to the queries of a script.
+fn z3(script: &str) -> Vec<String> {
+    use std::io::Write;
+    let mut child =
+        Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let script = script.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn models_are_judged_as_by_z3() {
+    if !has_z3() {
+        return;
+    }
+    let clauses = [
+        "(forall ((x Int) (y Int)) (=> (and (<= x 0) (= y (* 2 x))) (Inv x y)))",
+        "(forall ((x Int) (y Int)) (=> (and (Inv x y) (< x 3)) (Inv (+ x 1) (+ y 2))))",
+        "(forall ((x Int) (y Int)) (=> (and (Inv x y) (>= x 3)) (Out (- y x))))",
+        "(forall ((z Int)) (=> (and (Out z) (distinct z 3)) false))",
+    ];
+    let asserted: String = clauses.iter().map(|clause| format!("(assert {clause})")).collect();
+    let system = format!("(declare-fun Inv (Int Int) Bool)(declare-fun Out (Int) Bool){asserted}");
+    let mut random = Random(7);
+    let mut script = String::new();
+    let mut found: Vec<String> = Vec::new();
+    for round in 0..150 {
+        let mut pick = |from: &[&str]| from[random.below(from.len())].to_owned();
+        let first = [
+            pick(&["(<= x 3)", "(<= x 4)", "(< x 3)", "true"]),
+            pick(&["(= y (* 2 x))", "(<= y (* 2 x))", "(= (mod y 2) 0)"]),
+        ];
+        let second = pick(&["(= z 3)", "(>= z 3)", "(<= 3 z 3)", "(= (ite (> z 3) 1 z) 3)"]);
+        let model = format!(
+            "(define-fun Inv ((x Int) (y Int)) Bool (and {} {}))(define-fun Out ((z Int)) Bool {second})",
+            first[0], first[1]
+        );
+        found.push(verdict(&system, &model).unwrap());
+        let negated: String = clauses.iter().map(|clause| format!("(not {clause})")).collect();
+        script += &format!("(push){model}(assert (or {negated}))(check-sat)(pop)(echo \"{round}\")");
+    }
+    let answers = z3(&script);
+    let judged: Vec<&String> = answers.iter().filter(|line| line.ends_with("sat")).collect();
+    assert_eq!(judged.len(), found.len(), "{answers:?}");
+    for (found, judged) in found.iter().zip(judged) {
+        assert_eq!(found == "valid", judged == "unsat", "{found}");
+    }
+    assert!(found.iter().filter(|found| *found == "valid").count() > 5);
+}
+
+// ---- Alethe ----------------------------------------------------------------------------------------------
+
+/// The parts of a list, as text.
+fn parts(text: &str) -> Vec<&str> {
+    let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap();
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, None);
+    for (at, byte) in inside.bytes().enumerate() {
+        if depth == 0 && byte == b' ' {
+            parts.extend(start.take().map(|start| &inside[start..at]));
+            continue;
+        }
+        start.get_or_insert(at);
+        depth += i32::from(byte == b'(') - i32::from(byte == b')');
+    }
+    parts.extend(start.map(|start| &inside[start..]));
+    parts
+}
+
+/// The result of resolving clauses one after the other, each on the one literal that it has in common with the result
+/// so far.
+fn resolved(clauses: &[&Vec<String>]) -> BTreeSet<String> {
+    let mut result: BTreeSet<String> = clauses[0].iter().cloned().collect();
+    for clause in &clauses[1..] {
+        let negation = |literal: &String| match literal.strip_prefix("(not ") {
+            Some(atom) => atom.strip_suffix(')').unwrap().to_owned(),
+            None => format!("(not {literal})"),
+        };
+        let pivots: Vec<&String> =
+            clause.iter().filter(|&literal| result.contains(&negation(literal))).collect();
+        assert_eq!(pivots.len(), 1, "{result:?} and {clause:?}");
+        result.remove(&negation(pivots[0]));
+        result.extend(clause.iter().filter(|&literal| literal != pivots[0]).cloned());
+    }
+    result
+}
+
+/// Each step of an Alethe proof follows from its premises, or is true; a hole without using what predicates mean.
+#[test]
+fn z3_believes_each_step_of_alethe() {
+    if !has_z3() {
+        return;
+    }
+    let store = TermStore::new();
+    let arguments = "(declare-fun P (Int Bool) Bool)(declare-fun R () Bool)
+        (assert (P (+ 1 1) true))
+        (assert (forall ((x Int) (b Bool)) (=> (and (P x b) (P (* 2 (- x 1)) (not (not b)))) R)))
+        (assert (=> (and R (P 2 true)) false))";
+    let system = read(&store, arguments);
+    let int = |value: i64| Value::Int(value.into());
+    let step = |clause, instantiation: &[Value], premises: &[usize], fact: &[Value]| Step {
+        clause,
+        instantiation: instantiation.into(),
+        premises: premises.into(),
+        fact: fact.into(),
+    };
+    let steps = vec![
+        step(0, &[], &[], &[int(2), Value::Bool(true)]),
+        step(1, &[int(2), Value::Bool(true)], &[0, 0], &[]),
+        step(2, &[], &[1, 0], &[]),
+    ];
+    let refutation = Refutation { steps };
+    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    for (system, refutation) in
+        [(system, refutation), locations(&store), counting(&store, 3), doubling(&store)]
+    {
+        let declarations = system.to_text(&store, shofar_horn::Format::Smtlib);
+        let declarations: String = declarations.lines().filter(|line| line.starts_with("(declare")).collect();
+        let mut script = declarations;
+        let mut clauses: HashMap<String, Vec<String>> = HashMap::new();
+        let mut expected = 0;
+        let proof = Witness::Refutation(refutation).to_text(&store, &system, WitnessFormat::Alethe);
+        let mut last = String::new();
+        for line in proof.lines() {
+            let command = parts(line);
+            match command[0] {
+                "define-fun" => script += line,
+                "assume" => {
+                    // Z3 takes names that start with `@` for its own, so the name is that of the assumption.
+                    let formula =
+                        if command[2].starts_with("(!") { parts(command[2])[1] } else { command[2] };
+                    script += &format!("(define-fun {} () Bool {formula})", command[1]);
+                    let literal = if formula == command[2] { formula } else { command[1] };
+                    clauses.insert(command[1].to_owned(), vec![literal.to_owned()]);
+                }
+                _ => {
+                    let text = command[2].replace('@', "");
+                    let clause: Vec<String> = parts(&text)[1..].iter().map(|&part| part.to_owned()).collect();
+                    let premises = command.iter().position(|part| *part == ":premises");
+                    let premises = premises.map_or(Vec::new(), |at| parts(command[at + 1]));
+                    let premises: Vec<&Vec<String>> = premises.iter().map(|&name| &clauses[name]).collect();
+                    if command[4] == "resolution" {
+                        assert_eq!(resolved(&premises), clause.iter().cloned().collect(), "{line}");
+                    }
+                    script += "(push)";
+                    premises
+                        .iter()
+                        .for_each(|premise| script += &format!("(assert (or false {}))", premise.join(" ")));
+                    script += &format!("(assert (not (or false {})))(check-sat)(pop)", clause.join(" "));
+                    expected += 1;
+                    clauses.insert(command[1].to_owned(), clause);
+                    last = command[2].to_owned();
+                }
+            }
+        }
+        assert_eq!(last, "(cl)");
+        let answers = z3(&script);
+        assert_eq!(answers, vec!["unsat".to_owned(); expected], "{proof}");
+    }
+}
+
+// ---- size ------------------------------------------------------------------------------------------------
+
+#[test]
+fn shared_and_long_refutations_are_printed_and_read_back_in_seconds() {
+    let store = TermStore::new();
+    let start = Instant::now();
+    for (system, refutation) in [doubling(&store), counting(&store, 100_000)] {
+        let steps = refutation.steps.len();
+        let witness = Witness::Refutation(refutation);
+        let clauses = system.to_text(&store, shofar_horn::Format::Smtlib);
+        for format in [WitnessFormat::Text, WitnessFormat::Json] {
+            let text = witness.to_text(&store, &system, format);
+            println!("{format:?} of {steps} steps: {} bytes, {:?}", text.len(), start.elapsed());
+            let (_, found) = reread(&store, &clauses, &text).unwrap();
+            assert_eq!(found, witness);
+            println!("  read after {:?}", start.elapsed());
+        }
+        let plain = witness.to_text(&store, &system, WitnessFormat::Text).len();
+        let tree = witness.to_text(&store, &system, WitnessFormat::Tree);
+        assert!(tree.lines().count() <= 2 * steps);
+        let alethe = witness.to_text(&store, &system, WitnessFormat::Alethe).len();
+        println!("tree {} bytes, alethe {alethe} bytes, {:?}", tree.len(), start.elapsed());
+        assert!(alethe < 12 * plain, "{alethe} bytes for {plain}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+#[test]
+fn deep_and_shared_models_are_checked_in_seconds() {
+    let start = Instant::now();
+    let store = TermStore::new();
+    let system = read(&store, COUNTER);
+    let x = store.var(store.symbol("x"), Sort::INT);
+    let bound = store.app(Op::Le, &[x, store.int(5)]).unwrap();
+    let mut deep = bound;
+    for _ in 0..500_000 {
+        deep = store.app(Op::Not, &[deep]).unwrap();
+    }
+    let mut shared = bound;
+    for _ in 0..10_000 {
+        shared = store.app(Op::And, &[shared, shared]).unwrap();
+    }
+    for body in [deep, shared] {
+        let model = Model { definitions: vec![Definition { parameters: [x].into(), body }] };
+        assert_eq!(check_model(&context(&store), &system, &model), Verdict::Valid);
+        let witness = Witness::Model(model);
+        let text = witness.to_text(&store, &system, WitnessFormat::Text);
+        assert_eq!(reread(&store, COUNTER, &text).unwrap().1, witness);
+        println!("{} bytes, {:?}", text.len(), start.elapsed());
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+/// Whatever is done to a text, it is read, or it is refused.
+#[test]
+fn no_text_is_too_strange() {
+    let store = TermStore::new();
+    let (system, refutation) = many_sorts(&store);
+    let witness = Witness::Refutation(refutation);
+    let mut texts: Vec<(&str, Vec<u8>)> = [WitnessFormat::Text, WitnessFormat::Json]
+        .map(|format| (MANY_SORTS, witness.to_text(&store, &system, format).into_bytes()))
+        .into();
+    texts.push((COUNTER, b"sat (model (define-fun f ((y Int)) Int (+ y 1)) (define-fun Inv ((x Int)) Bool (or (<= x 5) (exists ((y Int)) (= (f y) x)))))".to_vec()));
+    let mut nested = b"sat ".to_vec();
+    nested.extend(b"(".repeat(1_000_000));
+    texts.push((COUNTER, nested));
+    let squares = (0..60).fold("x".to_owned(), |term, _| format!("(let ((x {term})) (* x x))"));
+    let squares = squares.replacen("((x x))", "((x 1000))", 1);
+    texts.push((COUNTER, format!("(define-fun Inv ((x Int)) Bool (< {squares} 1))").into_bytes()));
+    let mut random = Random(99);
+    let pieces: [&[u8]; 12] = [
+        b"(",
+        b")",
+        b"|",
+        b"\"",
+        b"-1",
+        b"99999999999999999999",
+        b"step",
+        b"x",
+        b":clause",
+        b"!val!",
+        b"\xff",
+        b"{",
+    ];
+    for (clauses, text) in texts {
+        let rounds = if text.len() > 10_000 { 1 } else { 1500 };
+        for round in 0..rounds {
+            let mut changed = text.clone();
+            for _ in 0..if round == 0 { 0 } else { 1 + random.below(3) } {
+                let at = random.below(changed.len());
+                let end = (at + random.below(12)).min(changed.len());
+                let piece = pieces[random.below(pieces.len())];
+                match random.below(3) {
+                    0 => drop(changed.drain(at..end)),
+                    1 => drop(changed.splice(at..end, piece.iter().copied())),
+                    _ => drop(changed.splice(at..at, piece.iter().copied())),
+                }
+                if changed.is_empty() {
+                    break;
+                }
+            }
+            let fresh = TermStore::new();
+            let mut environment = Environment::new(&fresh);
+            let system = parse_in(&fresh, &mut environment, "clauses", clauses.as_bytes()).unwrap();
+            match read_witness(&fresh, &mut environment, &system, "witness", &changed) {
+                Ok(Witness::Refutation(refutation)) => drop(check_refutation(&fresh, &system, &refutation)),
+                Ok(Witness::Model(model)) => {
+                    let limits = Limits { conflicts: Some(1000), ..Limits::default() };
+                    let context = Context { store: &fresh, limits };
+                    if let Ok(model) = model.without_quantifiers(&context) {
+                        drop(check_model(&context, &system, &model));
+                    }
+                }
+                Err(error) => assert!(error.to_string().starts_with("witness:")),
+            }
+        }
+    }
+}
