@@ -67,6 +67,16 @@ impl Node {
         }
     }
 
+    /// The predicate without some of its arguments. Those at the given positions, which ascend, keep their variables.
+    pub fn with_arguments(&self, positions: &[usize]) -> Self {
+        let of = |all: &[Term]| positions.iter().map(|&position| all[position]).collect();
+        Node {
+            name: self.name,
+            occurrences: self.occurrences.iter().map(|all| of(all)).collect(),
+            next: of(&self.next),
+        }
+    }
+
     /// The variables for its arguments, in a body and in formulas about it.
     pub fn variables(&self) -> &[Term] {
         &self.occurrences[0]

@@ -4,7 +4,7 @@
 //! were the values in between?
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Assignment, Substitution, Term, Value};
+use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -27,7 +27,10 @@ pub fn complete(
         known.insert(variable, value);
     }
     let rest = store.normalize(store.substitute(formula, &values));
-    let model = if rest == Term::TRUE { Assignment::new() } else { solution(context, rest)? };
+    let model = match read_off(store, rest) {
+        Some(model) => model,
+        None => solution(context, rest)?,
+    };
     let value = |variable: &Term| {
         let found = known.get(variable).or_else(|| model.get(*variable)).cloned();
         found.unwrap_or_else(|| store.default_value(store.sort_of(*variable)))
@@ -45,4 +48,32 @@ fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Lost> {
         Outcome::Unsat => Err(Lost::Wrong("a step has no ground instance".into())),
         Outcome::Unknown(reason) => Err(Lost::Interrupted(reason)),
     }
+}
+
+/// The values of variables, if the formula does nothing but list them. In most steps of a derivation each value follows
+/// from those before, and no solver is needed.
+fn read_off(store: &TermStore, formula: Term) -> Option<Assignment> {
+    let one = [formula];
+    let literals = match store.view(formula) {
+        (Op::And, literals) => literals,
+        (Op::True, _) => &[],
+        _ => &one,
+    };
+    let is_variable = |term: Term| matches!(store.op(term), Op::Var(_));
+    let mut values = Assignment::new();
+    for &literal in literals {
+        let (variable, value) = match store.view(literal) {
+            (Op::Var(_), _) => (literal, Value::Bool(true)),
+            (Op::Not, &[variable]) => (variable, Value::Bool(false)),
+            (Op::Eq, &[a, b]) if is_variable(a) && !is_variable(b) => (a, store.term_to_value(b)?),
+            (Op::Eq, &[a, b]) if is_variable(b) && !is_variable(a) => (b, store.term_to_value(a)?),
+            _ => return None,
+        };
+        // A second value contradicts the first one, or is the same.
+        if !is_variable(variable) || values.get(variable).is_some() {
+            return None;
+        }
+        values.set(variable, value);
+    }
+    Some(values)
 }

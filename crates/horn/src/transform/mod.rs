@@ -7,13 +7,20 @@
 //! Transformations are bounded: they stop changing things where formulas would grow, or where the limits end, and
 //! return what they have. What they return is always right, never complete.
 
+mod arguments;
 mod chains;
+mod constants;
+mod equations;
 mod expand;
+mod infeasible;
 mod inline;
 mod interpolants;
 mod merge;
 mod pipeline;
+mod simplify;
 mod single_loop;
+mod subgraph;
+mod unreachable;
 mod working;
 
 use std::fmt;
@@ -25,11 +32,16 @@ use shofar_smt::sat::{Limits, Reason};
 use crate::graph::HornGraph;
 use crate::witness::{Derivation, GraphModel};
 
+pub use arguments::RemoveUnusedArguments;
 pub use chains::Chains;
+pub use constants::PropagateConstants;
+pub use infeasible::RemoveInfeasible;
 pub use inline::Inline;
 pub use merge::Merge;
 pub use pipeline::{Pipeline, Report, Size, standard, to_single_loop};
+pub use simplify::Simplify;
 pub use single_loop::SingleLoop;
+pub use unreachable::RemoveUnreachable;
 
 /// What transformations and ways back work with.
 #[derive(Clone, Copy)]

@@ -1,0 +1,214 @@
+//! Removes arguments on which no query depends.
+//!
+//! | before | after |
+//! |---|---|
+//! | `x = 0 => P(x, y)`; `P(x, y) and y' = y + x => P(x + 1, y')`; `P(x, y) and x < 0 => false` | `P(x)`, and so on |
+//!
+//! In each label the equations are solved for the locals and the target's arguments (`equations.rs`), so that it becomes
+//! `rest and x1' = t1 and ... and xn' = tn`, where no xi' occurs anywhere else. An argument of a source *matters* if it
+//! occurs in the rest, or in a `ti` where the argument xi' of the target matters. These are the least such sets: at first
+//! nothing matters. New labels are without the definitions of arguments that do not matter. In logic programming the
+//! pass is known as redundant argument filtering (Leuschel and Sørensen, LOPSTR 1996), in compilers as dead code
+//! elimination.
+//!
+//! - A1: whether an edge can fire, and with which values for the arguments of the target that matter, does not depend on
+//!   the arguments of the sources that do not matter.
+//!
+//! The way back: a model stays as it is, for the new edges are consequences of the old ones. In a derivation, values
+//! are chosen for the removed arguments, step by step. By A1 there are such values, whatever was chosen for the
+//! premises; so a fact that is used several times has the same values everywhere.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Substitution, Term, TermStore, Value};
+
+use super::equations::{Solved, solve, substitutor};
+use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::ground;
+use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::witness::{Derivation, GraphModel};
+
+/// Removes arguments that do not matter.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RemoveUnusedArguments;
+
+impl Transformation for RemoveUnusedArguments {
+    fn name(&self) -> &'static str {
+        "arguments"
+    }
+
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
+        let store = context.store;
+        if graph.nodes().all(|(_, node)| node.arity() == 0) {
+            return None;
+        }
+        let mut solved = Vec::with_capacity(graph.edges().len());
+        for (id, _) in graph.edges() {
+            if context.interrupted().is_some() {
+                return None;
+            }
+            solved.push(solved_label(store, graph, id));
+        }
+        let matters = mattering(store, graph, &solved);
+        if matters.iter().flatten().all(|&matters| matters) {
+            return None;
+        }
+        let mut new = HornGraph::new();
+        for (id, node) in graph.nodes() {
+            let kept: Vec<usize> = (0..node.arity()).filter(|&at| matters[id.index()][at]).collect();
+            new.add_node(node.with_arguments(&kept));
+        }
+        for ((id, edge), solved) in graph.edges().zip(&solved) {
+            let label = new_label(store, graph, id, solved, &matters);
+            new.add_edge(edge.sources(), edge.target(), label);
+        }
+        let back = Back { graph: graph.clone(), matters };
+        Some(Transformed { graph: new, back: Box::new(back) })
+    }
+}
+
+/// A label solved for locals, and for arguments of the target after them.
+fn solved_label(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Solved {
+    let sources = 0..graph.edge(edge).sources().len();
+    let given: FxHashSet<Term> =
+        sources.flat_map(|source| graph.source_variables(edge, source)).copied().collect();
+    let next: FxHashSet<Term> = graph.target_variables(edge).iter().copied().collect();
+    solve(store, graph.edge(edge).label(), |variable| {
+        (!given.contains(&variable)).then(|| u32::from(next.contains(&variable)))
+    })
+}
+
+/// Which arguments of each node matter.
+fn mattering(store: &TermStore, graph: &HornGraph, solved: &[Solved]) -> Vec<Vec<bool>> {
+    let mut matters: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![false; node.arity()]).collect();
+    // Which terms come to matter with an argument of a node: its definitions in the edges to the node.
+    let mut definitions: Vec<Vec<Vec<Term>>> =
+        graph.nodes().map(|(_, node)| vec![Vec::new(); node.arity()]).collect();
+    let mut arguments: FxHashMap<Term, (NodeId, usize)> = FxHashMap::default();
+    for ((id, edge), solved) in graph.edges().zip(solved) {
+        for (source, &node) in edge.sources().iter().enumerate() {
+            for (position, &variable) in graph.source_variables(id, source).iter().enumerate() {
+                arguments.insert(variable, (node, position));
+            }
+        }
+        if let Some(node) = edge.target() {
+            let next: FxHashMap<Term, usize> = graph.target_variables(id).iter().copied().zip(0..).collect();
+            for (variable, definition) in &solved.definitions {
+                if let Some(&position) = next.get(variable) {
+                    definitions[node.index()][position].push(*definition);
+                }
+            }
+        }
+    }
+    // Terms are walked once altogether: what is below one that mattered before matters already.
+    let mut walker = shofar_logic::Walker::new(store);
+    let mut open: Vec<Term> = solved.iter().flat_map(|solved| solved.rest.iter().copied()).collect();
+    while !open.is_empty() {
+        let mut found = Vec::new();
+        walker.visit(open.drain(..), |term| found.extend(arguments.get(&term).copied()));
+        for (node, position) in found {
+            if !std::mem::replace(&mut matters[node.index()][position], true) {
+                open.append(&mut definitions[node.index()][position]);
+            }
+        }
+    }
+    matters
+}
+
+/// The label of an edge without the arguments that do not matter.
+fn new_label(
+    store: &TermStore,
+    graph: &HornGraph,
+    id: EdgeId,
+    solved: &Solved,
+    matters: &[Vec<bool>],
+) -> Term {
+    let edge = graph.edge(id);
+    let mut removed: FxHashSet<Term> = FxHashSet::default();
+    let mut remove = |node: NodeId, variables: &[Term]| {
+        let all = variables.iter().zip(&matters[node.index()]);
+        removed.extend(all.filter(|&(_, &matters)| !matters).map(|(&variable, _)| variable));
+    };
+    for (source, &node) in edge.sources().iter().enumerate() {
+        remove(node, graph.source_variables(id, source));
+    }
+    if let Some(node) = edge.target() {
+        remove(node, graph.target_variables(id));
+    }
+    if removed.is_empty()
+        || !store.free_vars(&[edge.label()]).iter().any(|variable| removed.contains(variable))
+    {
+        return edge.label();
+    }
+    let next: FxHashSet<Term> = graph.target_variables(id).iter().copied().collect();
+    let definitions = solved
+        .definitions
+        .iter()
+        .filter(|(variable, _)| next.contains(variable) && !removed.contains(variable));
+    let equations = definitions.map(|&(variable, definition)| store.eq(variable, definition));
+    let label = store.and_of(equations.chain(solved.rest.iter().copied()));
+    // Arguments of the target that no equation defines are left as locals, under new names.
+    let mut renaming = Substitution::new();
+    for variable in store.free_vars(&[label]) {
+        if removed.contains(&variable) {
+            renaming.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
+        }
+    }
+    substitutor(store, &renaming).apply(label)
+}
+
+struct Back {
+    /// The old graph.
+    graph: HornGraph,
+    /// Which arguments of its nodes were kept.
+    matters: Vec<Vec<bool>>,
+}
+
+impl WayBack for Back {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+        Ok(model)
+    }
+
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+        for number in 0..derivation.steps.len() {
+            if let Some(reason) = context.interrupted() {
+                return Err(Lost::Interrupted(reason));
+            }
+            let fact = self.fact(context, &derivation, number)?;
+            derivation.steps[number].fact = fact;
+        }
+        Ok(derivation)
+    }
+}
+
+impl Back {
+    /// The fact of a step with values for the removed arguments. Earlier steps have them already.
+    fn fact(
+        &self,
+        context: &Context<'_>,
+        derivation: &Derivation,
+        number: usize,
+    ) -> Result<Box<[Value]>, Lost> {
+        let step = &derivation.steps[number];
+        let wrong = || Lost::Wrong(format!("step {number} is no application of a clause"));
+        let edge = (step.edge.index() < self.graph.edges().len()).then(|| self.graph.edge(step.edge));
+        let edge = edge.ok_or_else(wrong)?;
+        let Some(node) = edge.target() else { return Ok([].into()) };
+        let matters = &self.matters[node.index()];
+        if matters.iter().all(|&matters| matters) {
+            return Ok(step.fact.clone());
+        }
+        if step.premises.len() != edge.sources().len() {
+            return Err(wrong());
+        }
+        let mut given: Vec<(Term, Value)> = Vec::new();
+        for (source, &premise) in step.premises.iter().enumerate() {
+            let premise = derivation.steps[..number].get(premise).ok_or_else(wrong)?;
+            let variables = self.graph.source_variables(step.edge, source).iter().copied();
+            given.extend(variables.zip(premise.fact.iter().cloned()));
+        }
+        let next = self.graph.target_variables(step.edge);
+        let kept = next.iter().zip(matters).filter(|&(_, &matters)| matters);
+        given.extend(kept.map(|(&variable, _)| variable).zip(step.fact.iter().cloned()));
+        Ok(ground::complete(context, edge.label(), given, next)?.into())
+    }
+}

@@ -1,0 +1,303 @@
+//! Removes arguments that always are the same constant, or differ from another argument by a constant.
+//!
+//! | before | after |
+//! |---|---|
+//! | `x = 5 => P(x, y)`; `P(x, y) and y' = y + x => P(x, y')` | `P(y)`; `P(y) and y' = y + 5 => P(y')` |
+//! | `x = y + 1 => Q(x, y)`; `Q(x, y) => Q(x + 2, y + 2)` | `Q(x)`; `Q(x) => Q(x + 2)` |
+//!
+//! What is found is an inductive invariant of a simple form, by abstract interpretation (Cousot and Cousot, POPL 1977):
+//! for each node a partition of its arguments into classes, in which the members differ by known numbers, and in one of
+//! which they are constant. At first nothing is reachable. Then
+//!
+//! ```text
+//! while there is an edge whose sources have changed, and all are reachable:
+//!     put what is known of the sources into the label; if it becomes false, the edge cannot fire
+//!     solve its equations, and read off which arguments of the target are constant or differ by constants
+//!     keep of what is known of the target only what also holds here
+//! ```
+//!
+//! Classes only ever become finer, so this ends. That infeasible edges contribute nothing makes it the conditional
+//! constant propagation of Wegman and Zadeck (TOPLAS 1991).
+//!
+//! - K1: for each edge, what is known of the sources and the label imply what is known of the target.
+//!
+//! The way back: by K1, the model of the new graph and what is known are a model of the old one together, and the facts
+//! of a derivation have the removed arguments that are known. Nodes that are not reachable are false.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore, Value};
+
+use super::equations::{solve, substitutor};
+use super::subgraph::{Edges, formula};
+use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::witness::{Derivation, GraphModel};
+
+/// How often an edge is looked at on average before the analysis is given up.
+const MOST_VISITS: usize = 50;
+
+/// Removes arguments that are constant or a constant away from another one.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct PropagateConstants;
+
+impl Transformation for PropagateConstants {
+    fn name(&self) -> &'static str {
+        "constants"
+    }
+
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
+        let store = context.store;
+        let known = Analysis::new(store, graph).run(context)?;
+        let kept: Vec<Vec<usize>> =
+            graph.nodes().map(|(id, node)| kept(&known[id.index()], node.arity())).collect();
+        let mut new = HornGraph::new();
+        for (id, node) in graph.nodes() {
+            new.add_node(node.with_arguments(&kept[id.index()]));
+        }
+        let mut origins = Vec::new();
+        for (id, edge) in graph.edges() {
+            let Some(mut known_here) = sources_known(store, graph, id, &known) else { continue };
+            if let Some(node) = edge.target() {
+                let Some(relations) = &known[node.index()] else { continue };
+                define(store, relations, graph.target_variables(id), &mut known_here);
+            }
+            let label = substitutor(store, &known_here).apply(edge.label());
+            if label != Term::FALSE {
+                new.add_edge(edge.sources(), edge.target(), label);
+                origins.push(id);
+            }
+        }
+        let is_same = |(id, node): (NodeId, &crate::graph::Node)| kept[id.index()].len() == node.arity();
+        if origins.len() == graph.edges().len() && graph.nodes().all(is_same) {
+            return None;
+        }
+        let variables = graph.nodes().map(|(_, node)| node.variables().into()).collect();
+        let targets = graph.edges().map(|(_, edge)| edge.target()).collect();
+        let back = Back { known, kept, variables, targets, edges: Edges { origins } };
+        Some(Transformed { graph: new, back: Box::new(back) })
+    }
+}
+
+/// What an argument differs from by a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Anchor {
+    /// A value; for numbers zero.
+    Constant(Term),
+    /// The first argument of its class.
+    Argument(usize),
+}
+
+/// What is known of an argument: it is the anchor plus a number, which is zero where it is no number.
+type Relation = (Anchor, Rational);
+
+/// What is known of the arguments of a node; none if it is not reachable.
+type Known = Option<Vec<Relation>>;
+
+/// The arguments that are not determined by others.
+fn kept(known: &Known, arity: usize) -> Vec<usize> {
+    let is_free = |&position: &usize| match known {
+        None => true,
+        Some(relations) => relations[position].0 == Anchor::Argument(position),
+    };
+    (0..arity).filter(is_free).collect()
+}
+
+struct Analysis<'a> {
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    outgoing: Vec<Vec<EdgeId>>,
+    known: Vec<Known>,
+    open: VecDeque<EdgeId>,
+    is_open: Vec<bool>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(store: &'a TermStore, graph: &'a HornGraph) -> Self {
+        let (outgoing, facts) = graph.outgoing();
+        let mut is_open = vec![false; graph.edges().len()];
+        for fact in &facts {
+            is_open[fact.index()] = true;
+        }
+        let known = vec![None; graph.nodes().len()];
+        Analysis { store, graph, outgoing, known, open: facts.into(), is_open }
+    }
+
+    /// The fixpoint. None if it took too long: what is known before the end may be wrong.
+    fn run(mut self, context: &Context<'_>) -> Option<Vec<Known>> {
+        let mut visits = self.graph.edges().len().saturating_mul(MOST_VISITS);
+        while let Some(edge) = self.open.pop_front() {
+            visits = visits.checked_sub(1)?;
+            if context.interrupted().is_some() {
+                return None;
+            }
+            self.is_open[edge.index()] = false;
+            let Some(node) = self.graph.edge(edge).target() else { continue };
+            let Some(image) = self.image(edge) else { continue };
+            let joined = match &self.known[node.index()] {
+                None => image,
+                Some(before) => join(before, &image),
+            };
+            if self.known[node.index()].as_ref() != Some(&joined) {
+                self.known[node.index()] = Some(joined);
+                for &next in &self.outgoing[node.index()] {
+                    if !std::mem::replace(&mut self.is_open[next.index()], true) {
+                        self.open.push_back(next);
+                    }
+                }
+            }
+        }
+        Some(self.known)
+    }
+
+    /// What is known of the target after an edge; none if the edge cannot fire.
+    fn image(&self, edge: EdgeId) -> Known {
+        let (store, graph) = (self.store, self.graph);
+        let sources = sources_known(store, graph, edge, &self.known)?;
+        let label = substitutor(store, &sources).apply(graph.edge(edge).label());
+        let next = graph.target_variables(edge);
+        let is_next: FxHashSet<Term> = next.iter().copied().collect();
+        let solved = solve(store, label, |variable| Some(u32::from(!is_next.contains(&variable))));
+        if solved.rest.contains(&Term::FALSE) {
+            return None;
+        }
+        let definitions: FxHashMap<Term, Term> = solved.definitions.into_iter().collect();
+        let mut classes: FxHashMap<Term, (usize, Rational)> = FxHashMap::default();
+        let relation = |(position, variable): (usize, &Term)| {
+            let value = definitions.get(variable).copied().unwrap_or(*variable);
+            let (base, offset) = based(store, value);
+            if is_value(store, base) {
+                return (Anchor::Constant(base), offset);
+            }
+            let (first, its_offset) = classes.entry(base).or_insert_with(|| (position, offset.clone()));
+            (Anchor::Argument(*first), &offset - &*its_offset)
+        };
+        Some(next.iter().enumerate().map(relation).collect())
+    }
+}
+
+/// A term as another one plus a number.
+fn based(store: &TermStore, term: Term) -> (Term, Rational) {
+    let sort = store.sort_of(term);
+    if !sort.is_arithmetic() {
+        return (term, Rational::ZERO);
+    }
+    let poly = LinearPoly::from_term(store, term);
+    let offset = poly.constant().clone();
+    (poly.without_constant().to_term(store, sort), offset)
+}
+
+fn is_value(store: &TermStore, term: Term) -> bool {
+    !matches!(store.op(term), Op::Var(_)) && store.term_to_value(term).is_some()
+}
+
+/// What holds in both cases: arguments are in one class if they are so in both, at the same distance.
+fn join(a: &[Relation], b: &[Relation]) -> Vec<Relation> {
+    let mut classes: FxHashMap<(Anchor, Anchor, Rational), usize> = FxHashMap::default();
+    let relation = |(position, (a_here, b_here)): (usize, (&Relation, &Relation))| {
+        if a_here == b_here && matches!(a_here.0, Anchor::Constant(_)) {
+            return a_here.clone();
+        }
+        let first = *classes.entry((a_here.0, b_here.0, &a_here.1 - &b_here.1)).or_insert(position);
+        (Anchor::Argument(first), &a_here.1 - &a[first].1)
+    };
+    a.iter().zip(b).enumerate().map(relation).collect()
+}
+
+/// What is to be put in the place of the sources' arguments; none if a source is not reachable.
+fn sources_known(
+    store: &TermStore,
+    graph: &HornGraph,
+    edge: EdgeId,
+    known: &[Known],
+) -> Option<Substitution> {
+    let mut substitution = Substitution::new();
+    for (source, node) in graph.edge(edge).sources().iter().enumerate() {
+        define(store, known[node.index()].as_ref()?, graph.source_variables(edge, source), &mut substitution);
+    }
+    Some(substitution)
+}
+
+/// Adds the definitions of the arguments that are determined.
+fn define(store: &TermStore, relations: &[Relation], variables: &[Term], substitution: &mut Substitution) {
+    for (position, relation) in relations.iter().enumerate() {
+        if relation.0 != Anchor::Argument(position) {
+            substitution.insert(variables[position], definition(store, relation, variables));
+        }
+    }
+}
+
+/// What a relation says that an argument is.
+fn definition(store: &TermStore, (anchor, offset): &Relation, variables: &[Term]) -> Term {
+    let anchor = match *anchor {
+        Anchor::Constant(constant) => constant,
+        Anchor::Argument(first) => variables[first],
+    };
+    if offset.is_zero() {
+        return anchor;
+    }
+    let mut poly = LinearPoly::from_term(store, anchor);
+    poly.add_constant(offset);
+    poly.to_term(store, store.sort_of(anchor))
+}
+
+struct Back {
+    /// By old nodes, which are the new ones.
+    known: Vec<Known>,
+    kept: Vec<Vec<usize>>,
+    variables: Vec<Box<[Term]>>,
+    /// The targets of the old edges.
+    targets: Vec<Option<NodeId>>,
+    edges: Edges,
+}
+
+impl WayBack for Back {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+        let store = context.store;
+        let of_node = |(node, known): (usize, &Known)| {
+            let Some(relations) = known else { return Ok(Term::FALSE) };
+            let variables = &self.variables[node];
+            let determined = relations.iter().enumerate();
+            let determined =
+                determined.filter(|(position, relation)| relation.0 != Anchor::Argument(*position));
+            let equations = determined.map(|(position, relation)| {
+                store.eq(variables[position], definition(store, relation, variables))
+            });
+            Ok(store.and_of(equations.chain([formula(&model, NodeId::new(node))?])))
+        };
+        Ok(GraphModel { formulas: self.known.iter().enumerate().map(of_node).collect::<Result<_, _>>()? })
+    }
+
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+        for step in &mut derivation.steps {
+            step.edge = self.edges.origin(step.edge)?;
+            if let Some(node) = self.targets[step.edge.index()] {
+                step.fact = self.fact(context.store, node, &step.fact)?;
+            }
+        }
+        Ok(derivation)
+    }
+}
+
+impl Back {
+    /// A fact with the arguments that are determined.
+    fn fact(&self, store: &TermStore, node: NodeId, values: &[Value]) -> Result<Box<[Value]>, Lost> {
+        let kept = &self.kept[node.index()];
+        let wrong = || Lost::Wrong(format!("a fact of node {} has wrong arguments", node.index()));
+        let Some(relations) = &self.known[node.index()] else { return Err(wrong()) };
+        let value = |(anchor, offset): &Relation| {
+            let value = match *anchor {
+                Anchor::Constant(constant) => store.term_to_value(constant)?,
+                Anchor::Argument(first) => values.get(kept.binary_search(&first).ok()?)?.clone(),
+            };
+            Some(match value {
+                Value::Int(number) => Value::Int((Rational::from(number) + offset).floor()),
+                Value::Real(number) => Value::Real(number + offset),
+                other => other,
+            })
+        };
+        relations.iter().map(value).collect::<Option<_>>().ok_or_else(wrong)
+    }
+}

@@ -1,0 +1,612 @@
+//! Simplifies the constraints of clauses, and eliminates local variables where that makes nothing larger.
+//!
+//! A label is a formula with existential variables, its locals; nodes and edges stay what they are. Four steps are
+//! repeated while something changes, some times at most:
+//!
+//! | step | before | after |
+//! |---|---|---|
+//! | context | `x <= 5 and (x <= 7 or p)`; `x = 2 and y < x + z` | `x <= 5`; `x = 2 and y < z + 2` |
+//! | equations | `l = x + 1 and y < l` | `y < x + 1` |
+//! | monotone variables | `x < l and (p or y < l)` | `true` |
+//! | Fourier-Motzkin | `x < l and l <= y and l <= z`, over the reals | `x < y and x < z` |
+//!
+//! - Context: literals that are conjuncts hold in the other conjuncts too, and so do the bounds on sums that they are.
+//!   Each keeps its own place.
+//! - Equations are solved for locals (`equations.rs`).
+//! - A local is *monotone* if all atoms that mention it become true together, in the polarity in which they occur, when
+//!   it is large enough, or all when it is small enough; or if it is a truth value and occurs in one polarity. This is
+//!   the pure literal rule, read through arithmetic.
+//! - Fourier and Motzkin's elimination is done for locals that occur in bounds only, where the number of bounds does not
+//!   grow. For integers it is exact if in each pair of bounds one coefficient is a unit (the *exact shadow* of
+//!   Pugh's Omega test, CACM 1992).
+//!
+//! The way back: each new label is equivalent to the old one for all arguments, after quantification of the locals. So
+//! models are models, and derivations, which do not give values to locals, are derivations.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use super::equations::{conjuncts, solve};
+use super::subgraph::Edges;
+use crate::graph::HornGraph;
+use crate::transform::{Context, Transformation, Transformed};
+
+/// How often the steps are repeated on one label.
+const MOST_ROUNDS: usize = 6;
+/// The summands by which eliminating one variable may make bounds longer together.
+const MOST_GROWTH: usize = 8;
+
+/// Simplifies labels and eliminates local variables.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Simplify;
+
+impl Transformation for Simplify {
+    fn name(&self) -> &'static str {
+        "simplify"
+    }
+
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
+        let store = context.store;
+        let mut new = HornGraph::new();
+        for (_, node) in graph.nodes() {
+            new.add_node(node.clone());
+        }
+        let mut is_changed = false;
+        for (id, edge) in graph.edges() {
+            let mut label = edge.label();
+            if context.interrupted().is_none() {
+                let locals: FxHashSet<Term> = graph.locals(store, id).into_iter().collect();
+                label = simplified(store, label, &locals);
+                is_changed |= label != edge.label();
+            }
+            new.add_edge(edge.sources(), edge.target(), label);
+        }
+        let origins = graph.edges().map(|(id, _)| id).collect();
+        is_changed.then(|| Transformed { graph: new, back: Box::new(Edges { origins }) })
+    }
+}
+
+/// A normal formula that is equivalent to a normal formula when the locals are existential.
+pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
+    let mut formula = formula;
+    for _ in 0..MOST_ROUNDS {
+        let before = formula;
+        formula = by_context(store, formula);
+        if !locals.is_empty() {
+            let rest = solve(store, formula, |variable| locals.contains(&variable).then_some(0)).rest;
+            formula = without_monotone(store, store.and(&rest), locals);
+            formula = without_bounded(store, formula, locals);
+        }
+        if formula == before {
+            break;
+        }
+    }
+    formula
+}
+
+// ---- context -----------------------------------------------------------------------------------------------
+
+/// Uses the literals among the conjuncts in the others, and joins bounds on the same sum.
+///
+/// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
+fn by_context(store: &TermStore, formula: Term) -> Term {
+    let conjuncts = conjuncts(store, formula);
+    let mut facts = Facts::default();
+    for &conjunct in &conjuncts {
+        facts.add(store, conjunct);
+    }
+    if facts.is_contradictory {
+        return Term::FALSE;
+    }
+    if facts.is_empty() {
+        return formula;
+    }
+    let mut images = Images { store, facts: &facts, images: FxHashMap::default() };
+    images.add(&conjuncts);
+    let others = conjuncts.iter().filter(|&&conjunct| bound(store, conjunct).is_none());
+    let others = others.map(|&conjunct| match atom(store, conjunct) {
+        // The fact itself, of which only the arguments are simplified.
+        (atom, true) if facts.literals.contains_key(&atom) => images.rebuilt(atom),
+        (atom, false) if facts.literals.contains_key(&atom) => store.not(images.rebuilt(atom)),
+        _ => images.image(conjunct),
+    });
+    let bounds = facts.sums.iter().flat_map(|sum| {
+        // A variable with a value would be replaced by it.
+        let image = if matches!(store.op(*sum), Op::Var(_)) { *sum } else { images.image(*sum) };
+        facts.intervals[sum].literals(store, image)
+    });
+    store.and_of(others.chain(bounds).collect::<Vec<Term>>())
+}
+
+/// What literals say that hold.
+#[derive(Default)]
+struct Facts {
+    /// Atoms that are not bounds, and whether they are true.
+    literals: FxHashMap<Term, bool>,
+    /// The sums with bounds, in the order of the conjuncts.
+    sums: Vec<Term>,
+    intervals: FxHashMap<Term, Interval>,
+    is_contradictory: bool,
+}
+
+impl Facts {
+    fn is_empty(&self) -> bool {
+        self.literals.is_empty() && self.sums.is_empty()
+    }
+
+    fn add(&mut self, store: &TermStore, conjunct: Term) {
+        if let Some((sum, bound)) = bound(store, conjunct) {
+            let interval = self.intervals.entry(sum).or_insert_with(|| {
+                self.sums.push(sum);
+                Interval::default()
+            });
+            interval.meet(bound);
+            self.is_contradictory |= interval.is_empty();
+            return;
+        }
+        let (atom, is_true) = atom(store, conjunct);
+        if !matches!(store.op(atom), Op::And | Op::Or | Op::Ite) {
+            self.literals.insert(atom, is_true);
+        }
+    }
+
+    /// The truth value of an atom, if it is known.
+    fn truth(&self, store: &TermStore, atom: Term) -> Option<bool> {
+        if let Some(&known) = self.literals.get(&atom) {
+            return Some(known);
+        }
+        let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
+        self.intervals.get(&sum)?.decides(op, store.numeral(number)?)
+    }
+}
+
+/// An atom, and whether it is not negated.
+fn atom(store: &TermStore, literal: Term) -> (Term, bool) {
+    match store.view(literal) {
+        (Op::Not, &[atom]) => (atom, false),
+        _ => (literal, true),
+    }
+}
+
+/// The numbers between two ends, each of which is missing or excluded or not.
+#[derive(Clone, Default)]
+struct Interval {
+    lower: Option<End>,
+    upper: Option<End>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct End {
+    number: Rational,
+    is_excluded: bool,
+}
+
+/// The sum that a literal bounds, and how. A disequality is no bound.
+fn bound(store: &TermStore, literal: Term) -> Option<(Term, Interval)> {
+    let (atom, is_true) = atom(store, literal);
+    let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
+    let number = store.numeral(number)?.clone();
+    let is_int = store.sort_of(sum) == Sort::INT;
+    let end = |number, is_excluded| Some(End { number, is_excluded });
+    let interval = match (op, is_true) {
+        (Op::Eq, true) => Interval { lower: end(number.clone(), false), upper: end(number, false) },
+        (Op::Eq, false) => return None,
+        (_, true) => Interval { lower: None, upper: end(number, op == Op::Lt) },
+        (Op::Le, false) if is_int => Interval { lower: end(number + Rational::ONE, false), upper: None },
+        (_, false) => Interval { lower: end(number, op == Op::Le), upper: None },
+    };
+    Some((sum, interval))
+}
+
+impl Interval {
+    /// Keeps what is in the other one too.
+    fn meet(&mut self, other: Interval) {
+        let is_stricter = |new: &End, old: &Option<End>, sign: bool| match old {
+            None => true,
+            Some(old) if new.number == old.number => new.is_excluded && !old.is_excluded,
+            Some(old) => (new.number > old.number) == sign,
+        };
+        if let Some(lower) = other.lower.filter(|end| is_stricter(end, &self.lower, true)) {
+            self.lower = Some(lower);
+        }
+        if let Some(upper) = other.upper.filter(|end| is_stricter(end, &self.upper, false)) {
+            self.upper = Some(upper);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
+        lower.number > upper.number
+            || (lower.number == upper.number && (lower.is_excluded || upper.is_excluded))
+    }
+
+    /// The only number in it.
+    fn value(&self) -> Option<&Rational> {
+        let (lower, upper) = (self.lower.as_ref()?, self.upper.as_ref()?);
+        (lower.number == upper.number).then_some(&lower.number)
+    }
+
+    /// Whether all numbers in it are so compared to a number, or none is.
+    fn decides(&self, op: Op, number: &Rational) -> Option<bool> {
+        let is_above = self.lower.as_ref().is_some_and(|lower| match op {
+            Op::Lt => lower.number >= *number,
+            _ => lower.number > *number || (lower.number == *number && lower.is_excluded),
+        });
+        if is_above {
+            return Some(false);
+        }
+        let upper = self.upper.as_ref()?;
+        let is_below = upper.number < *number || (upper.number == *number && upper.is_excluded);
+        match op {
+            Op::Le => (upper.number <= *number).then_some(true),
+            Op::Lt => is_below.then_some(true),
+            _ if is_below => Some(false),
+            _ => (self.value() == Some(number)).then_some(true),
+        }
+    }
+
+    /// The bounds on a term.
+    fn literals(&self, store: &TermStore, term: Term) -> Vec<Term> {
+        let sort = store.sort_of(term);
+        let numeral = |number: &Rational| LinearPoly::from_constant(number.clone()).to_term(store, sort);
+        if let Some(value) = self.value() {
+            return vec![store.eq(term, numeral(value))];
+        }
+        let comparison = |small, large, is_strict: bool| match is_strict {
+            true => store.lt(small, large),
+            false => store.le(small, large),
+        };
+        let lower = self.lower.iter().map(|end| comparison(numeral(&end.number), term, end.is_excluded));
+        let upper = self.upper.iter().map(|end| comparison(term, numeral(&end.number), end.is_excluded));
+        lower.chain(upper).collect()
+    }
+}
+
+/// Terms as they look where the facts are known.
+struct Images<'a> {
+    store: &'a TermStore,
+    facts: &'a Facts,
+    /// Where it is not the term itself.
+    images: FxHashMap<Term, Term>,
+}
+
+impl Images<'_> {
+    fn add(&mut self, roots: &[Term]) {
+        for term in self.store.subterms(roots) {
+            let image = match self.facts.truth(self.store, term) {
+                Some(truth) => self.store.bool(truth),
+                None => match self.value(term) {
+                    Some(value) => value,
+                    None => self.rebuilt(term),
+                },
+            };
+            if image != term {
+                self.images.insert(term, image);
+            }
+        }
+    }
+
+    /// The number that a variable is known to be.
+    fn value(&self, term: Term) -> Option<Term> {
+        if !matches!(self.store.op(term), Op::Var(_)) {
+            return None;
+        }
+        let value = self.facts.intervals.get(&term)?.value()?;
+        Some(LinearPoly::from_constant(value.clone()).to_term(self.store, self.store.sort_of(term)))
+    }
+
+    fn image(&self, term: Term) -> Term {
+        self.images.get(&term).copied().unwrap_or(term)
+    }
+
+    /// The term with its arguments replaced.
+    fn rebuilt(&self, term: Term) -> Term {
+        let (op, args) = self.store.view(term);
+        let images: Vec<Term> = args.iter().map(|&arg| self.image(arg)).collect();
+        if images == args {
+            return term;
+        }
+        self.store.build(op, &images).expect("images have the sorts of the terms")
+    }
+}
+
+// ---- monotone variables --------------------------------------------------------------------------------
+
+/// In which direction a variable has to go for atoms to become true.
+const UP: u8 = 1;
+const DOWN: u8 = 2;
+const BOTH: u8 = UP | DOWN;
+
+/// The formula without the locals that are monotone: the atoms that mention one are true.
+fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
+    let polarities = polarities(store, formula);
+    // Directions of locals; a truth value goes up to be true.
+    let mut directions: FxHashMap<Term, u8> = FxHashMap::default();
+    let mut opaque: Vec<Term> = Vec::new();
+    for &(atom, polarity) in &polarities {
+        if locals.contains(&atom) {
+            *directions.entry(atom).or_default() |= polarity;
+        } else if let Some((op, poly)) = comparison(store, atom) {
+            for (monomial, factor) in poly.terms() {
+                if !locals.contains(monomial) {
+                    opaque.push(*monomial);
+                    continue;
+                }
+                // A sum that is to be at most something goes down. One that is to differ goes anywhere.
+                let wanted = match (op, polarity) {
+                    (Op::Eq, DOWN) => 0,
+                    (Op::Eq, _) | (_, BOTH) => BOTH,
+                    (_, polarity) => {
+                        if factor.is_positive() {
+                            BOTH ^ polarity
+                        } else {
+                            polarity
+                        }
+                    }
+                };
+                *directions.entry(*monomial).or_default() |= wanted;
+            }
+        } else {
+            opaque.extend_from_slice(store.args(atom));
+        }
+    }
+    for part in store.subterms(&opaque) {
+        directions.remove(&part);
+    }
+    directions.retain(|_, direction| *direction != BOTH);
+    if directions.is_empty() {
+        return formula;
+    }
+    let mut truths: FxHashMap<Term, Term> = FxHashMap::default();
+    for &(atom, polarity) in &polarities {
+        let is_monotone = directions.contains_key(&atom)
+            || comparison(store, atom).is_some_and(|(_, poly)| {
+                poly.terms().iter().any(|(monomial, _)| directions.contains_key(monomial))
+            });
+        if is_monotone {
+            truths.insert(atom, store.bool(polarity == UP));
+        }
+    }
+    with_truths(store, formula, truths)
+}
+
+/// The atoms of a formula with their polarities: `UP` where they help to make it true, `DOWN` where their negations do.
+fn polarities(store: &TermStore, formula: Term) -> Vec<(Term, u8)> {
+    let skeleton = store.subterms_until(&[formula], |term| !is_connective(store, term));
+    let mut polarities: FxHashMap<Term, u8> = FxHashMap::from_iter([(formula, UP)]);
+    let mut atoms = Vec::new();
+    // From above: arguments have smaller indices.
+    for &term in skeleton.iter().rev() {
+        let polarity = polarities.get(&term).copied().unwrap_or_default();
+        if !is_connective(store, term) {
+            atoms.push((term, polarity));
+            continue;
+        }
+        let (op, args) = store.view(term);
+        for (position, &arg) in args.iter().enumerate() {
+            *polarities.entry(arg).or_default() |= match op {
+                Op::And | Op::Or => polarity,
+                Op::Ite if position > 0 => polarity,
+                Op::Not if polarity != BOTH => BOTH ^ polarity,
+                _ => BOTH,
+            };
+        }
+    }
+    atoms
+}
+
+/// Whether a term is a formula made of formulas.
+fn is_connective(store: &TermStore, term: Term) -> bool {
+    match store.view(term) {
+        (Op::Not | Op::And | Op::Or, _) => true,
+        (Op::Eq | Op::Ite, args) => args.iter().all(|&arg| store.sort_of(arg) == Sort::BOOL),
+        _ => false,
+    }
+}
+
+/// The polynomial that an atom compares with zero, and how: at most, less, equal.
+fn comparison(store: &TermStore, atom: Term) -> Option<(Op, LinearPoly)> {
+    let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
+    let mut poly = store.sort_of(sum).is_arithmetic().then(|| LinearPoly::from_term(store, sum))?;
+    poly.add_constant(&-store.numeral(number)?.clone());
+    Some((op, poly))
+}
+
+/// The formula with truth values in the place of atoms.
+fn with_truths(store: &TermStore, formula: Term, truths: FxHashMap<Term, Term>) -> Term {
+    let mut images = truths;
+    for term in store.subterms_until(&[formula], |term| !is_connective(store, term)) {
+        if images.contains_key(&term) || !is_connective(store, term) {
+            continue;
+        }
+        let (op, args) = store.view(term);
+        let replaced: Vec<Term> = args.iter().map(|arg| images.get(arg).copied().unwrap_or(*arg)).collect();
+        if replaced != args {
+            images.insert(term, store.build(op, &replaced).expect("truth values are formulas"));
+        }
+    }
+    images.get(&formula).copied().unwrap_or(formula)
+}
+
+// ---- Fourier and Motzkin -------------------------------------------------------------------------------------
+
+/// A conjunct `poly <= 0`, or `poly < 0` if it is strict.
+struct Inequality {
+    poly: LinearPoly,
+    is_strict: bool,
+    sort: Sort,
+}
+
+/// The formula without the locals that occur only in bounds and can be eliminated without growth.
+fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
+    let mut conjuncts = conjuncts(store, formula);
+    let inequalities: Vec<Option<Inequality>> =
+        conjuncts.iter().map(|&conjunct| inequality(store, conjunct)).collect();
+    let mut opaque: Vec<Term> = Vec::new();
+    // In which conjuncts a local is bounded; in order, for the results must not depend on that of a table.
+    let mut bounded: Vec<Term> = Vec::new();
+    let mut places: FxHashMap<Term, Vec<usize>> = FxHashMap::default();
+    for (place, (&conjunct, inequality)) in conjuncts.iter().zip(&inequalities).enumerate() {
+        let Some(inequality) = inequality else {
+            opaque.push(conjunct);
+            continue;
+        };
+        for (monomial, _) in inequality.poly.terms() {
+            if locals.contains(monomial) {
+                let places = places.entry(*monomial).or_default();
+                if places.is_empty() {
+                    bounded.push(*monomial);
+                }
+                places.push(place);
+            } else {
+                opaque.push(*monomial);
+            }
+        }
+    }
+    for part in store.subterms(&opaque) {
+        places.remove(&part);
+    }
+    let mut is_used = vec![false; conjuncts.len()];
+    for local in bounded {
+        let Some(places) = places.get(&local) else { continue };
+        if places.iter().any(|&place| is_used[place]) {
+            continue;
+        }
+        let bounds: Vec<&Inequality> =
+            places.iter().filter_map(|&place| inequalities[place].as_ref()).collect();
+        if let Some(results) = combined(store, &bounds, local) {
+            for &place in places {
+                is_used[place] = true;
+                conjuncts[place] = Term::TRUE;
+            }
+            conjuncts.extend(results);
+        }
+    }
+    store.and(&conjuncts)
+}
+
+fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
+    let (atom, is_true) = atom(store, conjunct);
+    let (op @ (Op::Le | Op::Lt), mut poly) = comparison(store, atom)? else { return None };
+    if !is_true {
+        poly.scale(&-Rational::ONE);
+    }
+    let sort = store.sort_of(store.args(atom)[0]);
+    let is_strict = (op == Op::Lt) == is_true;
+    if is_strict && sort == Sort::INT {
+        poly.add_constant(&Rational::ONE);
+    }
+    Some(Inequality { poly, is_strict: is_strict && sort == Sort::REAL, sort })
+}
+
+/// The bounds without a variable: each lower one with each upper one. None if that is not exact, or too much.
+fn combined(store: &TermStore, bounds: &[&Inequality], variable: Term) -> Option<Vec<Term>> {
+    let (upper, lower): (Vec<&Inequality>, Vec<&Inequality>) =
+        bounds.iter().partition(|bound| bound.poly.coefficient(variable).is_positive());
+    if lower.len() * upper.len() > bounds.len() {
+        return None;
+    }
+    let summands =
+        |bounds: &[&Inequality]| bounds.iter().map(|bound| bound.poly.terms().len() - 1).sum::<usize>();
+    let before = summands(bounds) + bounds.len();
+    let after = summands(&lower) * upper.len() + summands(&upper) * lower.len();
+    if after > before + MOST_GROWTH {
+        return None;
+    }
+    let mut results = Vec::new();
+    for low in &lower {
+        for up in &upper {
+            let below = -low.poly.coefficient(variable);
+            let above = up.poly.coefficient(variable);
+            if up.sort == Sort::INT && !below.is_one() && !above.is_one() {
+                return None;
+            }
+            let mut sum = low.poly.clone();
+            sum.scale(&above);
+            sum.add_scaled(&up.poly, &below);
+            let (sum, zero) = (sum.to_term(store, up.sort), LinearPoly::default().to_term(store, up.sort));
+            let is_strict = low.is_strict || up.is_strict;
+            results.push(if is_strict { store.lt(sum, zero) } else { store.le(sum, zero) });
+        }
+    }
+    Some(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixture {
+        store: TermStore,
+    }
+
+    impl Fixture {
+        fn int(&self, name: &str) -> Term {
+            self.store.var(self.store.symbol(name), Sort::INT)
+        }
+
+        fn real(&self, name: &str) -> Term {
+            self.store.var(self.store.symbol(name), Sort::REAL)
+        }
+
+        fn bool(&self, name: &str) -> Term {
+            self.store.var(self.store.symbol(name), Sort::BOOL)
+        }
+
+        fn simplified(&self, conjuncts: &[Term], locals: &[Term]) -> Term {
+            simplified(&self.store, self.store.and(conjuncts), &locals.iter().copied().collect())
+        }
+    }
+
+    /// The table above.
+    #[test]
+    fn each_step_does_what_its_line_says() {
+        let fixture = Fixture { store: TermStore::new() };
+        let store = &fixture.store;
+        let (x, y, z, l) = (fixture.int("x"), fixture.int("y"), fixture.int("z"), fixture.int("l"));
+        let p = fixture.bool("p");
+        let five = store.le(x, store.int(5));
+        assert_eq!(fixture.simplified(&[five, store.or2(p, store.le(x, store.int(7)))], &[]), five);
+        let two = store.eq(x, store.int(2));
+        let expected = store.and2(two, store.lt(y, store.add(&[z, store.int(2)])));
+        assert_eq!(fixture.simplified(&[two, store.lt(y, store.add(&[x, z]))], &[]), expected);
+        let successor = store.add(&[x, store.int(1)]);
+        assert_eq!(
+            fixture.simplified(&[store.eq(l, successor), store.lt(y, l)], &[l]),
+            store.lt(y, successor)
+        );
+        assert_eq!(fixture.simplified(&[store.lt(x, l), store.or2(p, store.lt(y, l))], &[l]), Term::TRUE);
+        let (x, y, z, l) = (fixture.real("a"), fixture.real("b"), fixture.real("c"), fixture.real("d"));
+        assert_eq!(
+            fixture.simplified(&[store.lt(x, l), store.le(l, y), store.le(l, z)], &[l]),
+            store.and2(store.lt(x, y), store.lt(x, z))
+        );
+    }
+
+    #[test]
+    fn an_integer_between_bounds_with_coefficients_stays() {
+        let fixture = Fixture { store: TermStore::new() };
+        let store = &fixture.store;
+        let (x, y, l) = (fixture.int("x"), fixture.int("y"), fixture.int("l"));
+        let (double, triple) = (store.add(&[l, l]), store.add(&[l, l, l]));
+        let bounds = [store.le(x, double), store.le(triple, y)];
+        assert_eq!(fixture.simplified(&bounds, &[l]), store.and(&bounds));
+        assert_eq!(
+            fixture.simplified(&[store.le(x, double), store.le(l, y)], &[l]),
+            store.le(x, store.add(&[y, y]))
+        );
+    }
+
+    #[test]
+    fn contradictory_bounds_are_false_and_equal_ones_are_values() {
+        let fixture = Fixture { store: TermStore::new() };
+        let store = &fixture.store;
+        let (x, y) = (fixture.int("x"), fixture.int("y"));
+        let three = store.int(3);
+        let bounds = [store.le(x, three), store.ge(x, three), store.lt(x, y)];
+        assert_eq!(fixture.simplified(&bounds, &[]), store.and2(store.eq(x, three), store.lt(three, y)));
+        let sum = store.add(&[x, y]);
+        assert_eq!(fixture.simplified(&[store.lt(sum, three), store.gt(sum, three)], &[]), Term::FALSE);
+    }
+}

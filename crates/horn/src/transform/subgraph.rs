@@ -1,0 +1,53 @@
+//! Which edges of an old graph the edges of a new one come from: what ways back have in common.
+
+use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::transform::{Context, Lost, WayBack};
+use crate::witness::{Derivation, GraphModel};
+
+/// The way back where nodes stay what they are, and each edge of the new graph follows from one of the old graph and has
+/// the same facts: models are models, and derivations need the old numbers only.
+pub(super) struct Edges {
+    /// The old edges, by new ones.
+    pub(super) origins: Vec<EdgeId>,
+}
+
+impl Edges {
+    /// The old edge that a new one comes from.
+    pub(super) fn origin(&self, edge: EdgeId) -> Result<EdgeId, Lost> {
+        let origin = self.origins.get(edge.index()).copied();
+        origin.ok_or_else(|| Lost::Wrong(format!("a step uses edge {}, which does not exist", edge.index())))
+    }
+}
+
+impl WayBack for Edges {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+        Ok(model)
+    }
+
+    fn derivation(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+        for step in &mut derivation.steps {
+            step.edge = self.origin(step.edge)?;
+        }
+        Ok(derivation)
+    }
+}
+
+/// The graph with some of the edges only, and where they come from.
+pub(super) fn with_edges(graph: &HornGraph, is_kept: impl Fn(EdgeId) -> bool) -> (HornGraph, Edges) {
+    let mut new = HornGraph::new();
+    for (_, node) in graph.nodes() {
+        new.add_node(node.clone());
+    }
+    let mut origins = Vec::new();
+    for (id, edge) in graph.edges().filter(|&(id, _)| is_kept(id)) {
+        new.add_edge(edge.sources(), edge.target(), edge.label());
+        origins.push(id);
+    }
+    (new, Edges { origins })
+}
+
+/// The formula of a node in a model of a new graph, which engines may have got wrong.
+pub(super) fn formula(model: &GraphModel, node: NodeId) -> Result<shofar_logic::Term, Lost> {
+    let formula = model.formulas.get(node.index()).copied();
+    formula.ok_or_else(|| Lost::Wrong(format!("the model has no formula for node {}", node.index())))
+}
