@@ -10,6 +10,7 @@ mod k_inductive;
 mod kind;
 mod run;
 mod single_loop;
+pub mod spacer;
 mod unroll;
 
 use shofar_horn::HornGraph;
@@ -18,6 +19,7 @@ use shofar_horn::witness::{Derivation, GraphModel};
 pub use bmc::Bmc;
 pub use kind::KInduction;
 pub use run::{Event, EventSink, Run, Stop};
+pub use spacer::Spacer;
 
 /// An algorithm that decides systems of Horn clauses.
 pub trait Engine: Send + Sync {
@@ -47,7 +49,7 @@ pub enum Answer {
 
 /// All engines, in the order in which they are listed.
 pub fn all() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Bmc), Box::new(KInduction::default())]
+    vec![Box::new(Spacer::default()), Box::new(KInduction::default()), Box::new(Bmc)]
 }
 
 /// The engine with this name, in whatever case.

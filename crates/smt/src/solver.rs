@@ -274,6 +274,11 @@ impl<'a> Solver<'a> {
         }
     }
 
+    /// The number of variables that the search has got, which tells the size of a solver.
+    pub fn num_variables(&self) -> usize {
+        self.search.num_vars()
+    }
+
     /// What the search has done so far.
     pub fn statistics(&self) -> &sat::Statistics {
         self.search.statistics()

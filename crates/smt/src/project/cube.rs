@@ -107,7 +107,7 @@ pub(crate) fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
 }
 
 /// Whether every literal of the second cube follows from one of the first, so that the first implies the second.
-pub(crate) fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
+pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     weak.iter().all(|&wanted| {
         strong.contains(&wanted)
             || bound(store, wanted).is_some_and(|wanted| {

@@ -1,0 +1,284 @@
+//! Queries on one clause, each clause with solvers of its own.
+//!
+//! The label is asserted once, so that the solver replaces variables that it defines. All that changes from query to
+//! query is assumed: the lemmas of the bodies' frames, those of high levels first, as they change least; then what is
+//! asked about. So nothing inactive burdens the search, and the core of a contradiction tells which lemmas were needed,
+//! whence its level. Lemmas of infinite level are asserted.
+//!
+//! A source is true by its frame (*may*) or by its reach facts (*must*). For the latter there is a chain of tags,
+//!
+//! ```text
+//! fact_0 or tag_0      -tag_0 or fact_1 or tag_1      ...      -tag_{k-1} or fact_k or tag_k
+//! ```
+//!
+//! of which the last one is denied. As such clauses concern the search even where they are not wanted, queries with
+//! reach facts have a solver for themselves.
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::EdgeId;
+use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_smt::solver::Solver;
+
+use super::facts::Facts;
+use super::frames::{Frames, INFINITY, Level};
+use super::renaming::{Place, Renaming, variables};
+
+/// Queries after which a solver is looked at for its size.
+const REVIEW: u64 = 256;
+/// A solver is made anew when it has grown by this factor.
+const GROWTH: usize = 16;
+/// The number of variables below which a solver is never too large.
+const SMALL: usize = 4096;
+
+/// What a source of a clause may be true by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// The frame of its predicate at a level.
+    May(Level),
+    /// The reach facts of its predicate.
+    Must,
+}
+
+/// What is asked about a clause.
+pub(super) struct Query<'q> {
+    /// What its sources are true by.
+    pub(super) sources: &'q [By],
+    /// A lemma that is assumed of all sources with the target's predicate.
+    pub(super) induction: Option<Term>,
+    /// The literals of the head's cube, over its predicate's variables.
+    pub(super) cube: &'q [Term],
+}
+
+/// What is answered.
+pub(super) enum Reply {
+    /// Values for the variables of the clause.
+    Sat(Assignment),
+    /// Why not.
+    Unsat(Core),
+    /// The solver does not know.
+    Unknown(Reason),
+}
+
+/// Why a clause derives nothing in a cube.
+pub(super) struct Core {
+    /// The literals of the cube that are needed, in their order.
+    pub(super) cube: Vec<Term>,
+    /// The level up to which it derives nothing.
+    pub(super) level: Level,
+    /// The sources whose reach facts are needed.
+    pub(super) must: Vec<usize>,
+}
+
+/// What queries are made with.
+pub(super) struct Surroundings<'s, 'a> {
+    pub(super) store: &'a TermStore,
+    pub(super) graph: &'a HornGraph,
+    pub(super) frames: &'s [Frames],
+    pub(super) facts: &'s Facts,
+    pub(super) renaming: &'s mut Renaming<'a>,
+    pub(super) limits: &'s Limits<'s>,
+}
+
+/// A clause with its solvers, which are made when they are needed.
+pub(super) struct Clause<'a> {
+    edge: EdgeId,
+    /// All variables of the clause.
+    variables: Box<[Term]>,
+    may: Option<Session<'a>>,
+    must: Option<Session<'a>>,
+}
+
+/// What an assumption is.
+#[derive(Clone, Copy)]
+enum Role {
+    Lemma(Level),
+    Induction,
+    Must(usize),
+    Open,
+    Cube,
+}
+
+impl<'a> Clause<'a> {
+    /// A clause of the graph.
+    pub(super) fn new(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Self {
+        let sources = graph.edge(edge).sources().len();
+        let arguments = (0..sources).flat_map(|source| graph.source_variables(edge, source));
+        let mut all = graph.locals(store, edge);
+        all.extend(arguments.chain(graph.target_variables(edge)));
+        Clause { edge, variables: all.into(), may: None, must: None }
+    }
+
+    /// Asks whether the clause derives a fact in a cube.
+    pub(super) fn ask(
+        &mut self,
+        around: &mut Surroundings<'_, 'a>,
+        query: &Query<'_>,
+    ) -> Result<Reply, Unsupported> {
+        let with_facts = query.sources.contains(&By::Must);
+        let session = if with_facts { &mut self.must } else { &mut self.may };
+        if session.as_mut().is_some_and(Session::is_overgrown) {
+            *session = None;
+        }
+        let session = match session {
+            Some(session) => session,
+            None => session.insert(Session::new(around, self.edge, with_facts)?),
+        };
+        session.update(around, self.edge)?;
+        session.ask(around, self.edge, &self.variables, query)
+    }
+}
+
+/// A solver for one clause.
+struct Session<'a> {
+    solver: Solver<'a>,
+    /// By sources: how many lemmas of infinite level are asserted.
+    infinite: Vec<usize>,
+    /// By sources: how many reach facts are in the chain, and its last tag. Empty where reach facts are not used.
+    chains: Vec<(usize, Option<Term>)>,
+    queries: u64,
+    /// The number of the solver's variables at the beginning.
+    size: usize,
+    /// Scratch of [`Session::ask`].
+    assumptions: Vec<Term>,
+    roles: Vec<Role>,
+}
+
+impl<'a> Session<'a> {
+    fn new(around: &Surroundings<'_, 'a>, edge: EdgeId, with_facts: bool) -> Result<Self, Unsupported> {
+        let sources = around.graph.edge(edge).sources().len();
+        let mut solver = Solver::new(around.store);
+        solver.assert_all(&[around.graph.edge(edge).label()])?;
+        Ok(Session {
+            size: solver.num_variables(),
+            solver,
+            infinite: vec![0; sources],
+            chains: if with_facts { vec![(0, None); sources] } else { Vec::new() },
+            queries: 0,
+            assumptions: Vec::new(),
+            roles: Vec::new(),
+        })
+    }
+
+    /// Whether old lemmas and cubes make up most of the solver.
+    fn is_overgrown(&mut self) -> bool {
+        self.queries += 1;
+        self.queries % REVIEW == 0 && self.solver.num_variables() > SMALL.max(GROWTH * self.size)
+    }
+
+    /// Asserts what is new and holds for good.
+    fn update(&mut self, around: &mut Surroundings<'_, 'a>, edge: EdgeId) -> Result<(), Unsupported> {
+        let store = around.store;
+        let clause = around.graph.edge(edge);
+        for (source, &node) in clause.sources().iter().enumerate() {
+            let place = Place::Source(clause.occurrence(source));
+            let lemmas = around.frames[node.index()].infinite();
+            for &lemma in &lemmas[self.infinite[source]..] {
+                self.solver.assert(around.renaming.to(node, place, lemma))?;
+            }
+            self.infinite[source] = lemmas.len();
+            let Some((count, last)) = self.chains.get_mut(source) else { continue };
+            let facts = around.facts.of(node);
+            for &fact in &facts[*count..] {
+                let literals = around.facts.get(fact).cube.iter();
+                let literals = literals.map(|&literal| around.renaming.to(node, place, literal));
+                let cube = store.and_of(literals.collect::<Vec<Term>>());
+                let tag = store.var(store.fresh_symbol("tag"), Sort::BOOL);
+                let before = last.map_or(Term::FALSE, |tag| store.not(tag));
+                self.solver.assert(store.or(&[before, cube, tag]))?;
+                *last = Some(tag);
+            }
+            *count = facts.len();
+        }
+        Ok(())
+    }
+
+    fn ask(
+        &mut self,
+        around: &mut Surroundings<'_, 'a>,
+        edge: EdgeId,
+        variables: &[Term],
+        query: &Query<'_>,
+    ) -> Result<Reply, Unsupported> {
+        self.assume(around, edge, query);
+        match self.solver.check(&self.assumptions, around.limits)? {
+            Outcome::Sat => Ok(Reply::Sat(self.solver.model(variables))),
+            Outcome::Unsat => Ok(Reply::Unsat(self.core(query))),
+            Outcome::Unknown(reason) => Ok(Reply::Unknown(reason)),
+        }
+    }
+
+    /// Collects the assumptions of a query and what each of them is.
+    fn assume(&mut self, around: &mut Surroundings<'_, 'a>, edge: EdgeId, query: &Query<'_>) {
+        self.assumptions.clear();
+        self.roles.clear();
+        let clause = around.graph.edge(edge);
+        let places = |source: usize| (clause.sources()[source], Place::Source(clause.occurrence(source)));
+        for (source, &by) in query.sources.iter().enumerate() {
+            let (node, place) = places(source);
+            let last = self.chains.get(source).and_then(|&(_, last)| last);
+            match by {
+                By::May(level) => {
+                    for lemma in around.frames[node.index()].finite(level) {
+                        self.assumptions.push(around.renaming.to(node, place, lemma.formula));
+                        self.roles.push(Role::Lemma(lemma.level));
+                    }
+                    // An open end relieves the search of choosing a fact.
+                    self.assumptions.extend(last);
+                    self.roles.extend(last.map(|_| Role::Open));
+                }
+                By::Must => {
+                    self.assumptions.push(last.map_or(Term::FALSE, |tag| around.store.not(tag)));
+                    self.roles.push(Role::Must(source));
+                }
+            }
+        }
+        if let Some(lemma) = query.induction {
+            for source in 0..query.sources.len() {
+                let (node, place) = places(source);
+                if clause.target() == Some(node) {
+                    self.assumptions.push(around.renaming.to(node, place, lemma));
+                    self.roles.push(Role::Induction);
+                }
+            }
+        }
+        if let Some(node) = clause.target() {
+            for &literal in query.cube {
+                self.assumptions.push(around.renaming.to(node, Place::Target, literal));
+                self.roles.push(Role::Cube);
+            }
+        }
+    }
+
+    /// What a contradiction needs.
+    fn core(&self, query: &Query<'_>) -> Core {
+        let mut core = Core { cube: Vec::new(), level: INFINITY, must: Vec::new() };
+        let mut needed = self.solver.core().into_iter().peekable();
+        let mut literals = query.cube.iter();
+        for (&assumption, &role) in self.assumptions.iter().zip(&self.roles) {
+            let literal = if matches!(role, Role::Cube) { literals.next() } else { None };
+            // The core lists assumptions in their order.
+            if needed.next_if_eq(&assumption).is_none() {
+                continue;
+            }
+            match role {
+                Role::Lemma(level) => core.level = core.level.min(level + 1),
+                Role::Must(source) => core.must.push(source),
+                Role::Cube => core.cube.extend(literal),
+                Role::Induction | Role::Open => {}
+            }
+        }
+        core
+    }
+}
+
+/// The variables of a clause but those of its predicate in one place, which projection eliminates.
+pub(super) fn others(graph: &HornGraph, clause: &Clause<'_>, source: Option<usize>) -> Vec<Term> {
+    let edge = graph.edge(clause.edge);
+    let kept = match source {
+        Some(source) => graph.source_variables(clause.edge, source),
+        None => edge.target().map_or(&[][..], |node| variables(graph, node, Place::Target)),
+    };
+    clause.variables.iter().copied().filter(|variable| !kept.contains(variable)).collect()
+}

@@ -1,0 +1,346 @@
+//! Expanding an obligation: it is reached, it is blocked, or it has a predecessor.
+//!
+//! For a clause with several sources, reach facts come first: all sources that have any are to be true by them. As
+//! long as that is contradictory, a source of the core is left to its frame instead, the last one first; so
+//! the values flow from left to right, as in calls. The source that was left to its frame last becomes the new
+//! obligation: given the reach facts of the others, it alone is missing. When it is reached, the same question finds
+//! more of the sources true by reach facts; when it is blocked, its frame has changed.
+
+use std::rc::Rc;
+
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_logic::{Assignment, Evaluator, Term, TermStore, Value};
+use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_smt::solver::Solver;
+
+use super::edges::{By, Query, Reply, others};
+use super::facts::{Fact, FactId};
+use super::frames::{INFINITY, Learnt, Level};
+use super::obligations::{Obligation, ObligationId};
+use super::renaming::Place;
+use super::{Search, Stop};
+
+/// What became of an obligation.
+pub(super) enum Expansion {
+    /// A fact in its cube is derivable.
+    Reached,
+    /// There is none of a height up to the level, which is at least its own.
+    Blocked(Level),
+    /// There is a new obligation to be settled before.
+    Undecided,
+}
+
+/// Why a cube cannot be reached from the frames.
+pub(super) struct Conflict {
+    /// The literals that are needed, in their order.
+    pub(super) cube: Vec<Term>,
+    /// The level up to which it cannot be reached.
+    pub(super) level: Level,
+}
+
+impl Search<'_> {
+    /// Decides an obligation, or finds out what it depends on.
+    pub(super) fn expand(&mut self, id: ObligationId) -> Result<Expansion, Stop> {
+        self.statistics.obligations += 1;
+        let Obligation { node, level, .. } = *self.obligations.get(id);
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        if let Some(lemma) = self.frames[node.index()].blocking(self.store, &cube, level) {
+            return Ok(Expansion::Blocked(self.frames[node.index()].lemma(lemma).level));
+        }
+        if self.meets_facts(id)? {
+            return Ok(Expansion::Reached);
+        }
+        let limits = self.run.limits;
+        match self.block(node, &cube, level, &limits)? {
+            Block::Blocked(conflict) => {
+                let (cube, level) = self.generalise(node, conflict, level)?;
+                self.learn(node, cube, level);
+                Ok(Expansion::Blocked(level))
+            }
+            Block::Derivable(edge, model) => self.predecessor(id, edge, model),
+            Block::Unknown(reason) => Err(Stop::Interrupted(reason)),
+        }
+    }
+
+    /// Adds a lemma.
+    pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) {
+        debug_assert!(self.is_lemma(node, &cube, level), "L2");
+        if let Learnt::New(_) = self.frames[node.index()].add(self.store, cube, level) {
+            self.statistics.lemmas += 1;
+            self.statistics.infinite_lemmas += u64::from(level == INFINITY);
+        }
+    }
+
+    /// Whether a fact found since the obligation was made lies in its cube.
+    fn meets_facts(&mut self, id: ObligationId) -> Result<bool, Stop> {
+        let Obligation { node, facts_seen, .. } = *self.obligations.get(id);
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        for &fact in &self.facts.of(node)[facts_seen..] {
+            self.statistics.queries += 1;
+            if self.cubes.meet(&cube, &self.facts.get(fact).cube, &self.run.limits)? {
+                return Ok(true);
+            }
+        }
+        self.obligations.get_mut(id).facts_seen = self.facts.of(node).len();
+        Ok(false)
+    }
+
+    /// Asks all clauses whether they derive a fact in the cube from the frames below a level, where no such fact was
+    /// derived before.
+    pub(super) fn block(
+        &mut self,
+        node: NodeId,
+        cube: &[Term],
+        level: Level,
+        limits: &Limits<'_>,
+    ) -> Result<Block, Stop> {
+        let induction = self.store.not(self.store.and(cube));
+        let mut is_needed = vec![false; cube.len()];
+        let mut highest = INFINITY;
+        for position in 0..self.incoming[node.index()].len() {
+            let edge = self.incoming[node.index()][position];
+            let arity = self.graph.edge(edge).sources().len();
+            if level == 0 && arity > 0 {
+                highest = 0;
+                continue;
+            }
+            let sources = vec![By::May(level.saturating_sub(1)); arity];
+            let query = Query { sources: &sources, induction: Some(induction), cube };
+            match self.ask(edge, &query, limits)? {
+                Reply::Unsat(core) => {
+                    highest = highest.min(core.level);
+                    let mut needed = core.cube.into_iter().peekable();
+                    for (flag, literal) in is_needed.iter_mut().zip(cube) {
+                        *flag |= needed.next_if_eq(literal).is_some();
+                    }
+                }
+                Reply::Sat(model) => {
+                    // What derives one cube derives similar ones.
+                    self.incoming[node.index()][..=position].rotate_right(1);
+                    return Ok(Block::Derivable(edge, model));
+                }
+                Reply::Unknown(reason) => return Ok(Block::Unknown(reason)),
+            }
+        }
+        let needed = cube.iter().zip(&is_needed).filter(|(_, needed)| **needed);
+        Ok(Block::Blocked(Conflict { cube: needed.map(|(&literal, _)| literal).collect(), level: highest }))
+    }
+
+    /// A clause derives a fact in the obligation's cube from the frames: derives one from reach facts if it can,
+    /// and makes a new obligation if not.
+    fn predecessor(&mut self, id: ObligationId, edge: EdgeId, model: Assignment) -> Result<Expansion, Stop> {
+        let Obligation { node, level, depth, .. } = *self.obligations.get(id);
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        let clause = self.graph.edge(edge);
+        let arity = clause.sources().len();
+        let mut model = model;
+        let mut sources: Vec<By> = Vec::with_capacity(arity);
+        for &source in clause.sources() {
+            let has_facts = !self.facts.of(source).is_empty();
+            sources.push(if has_facts { By::Must } else { By::May(level - 1) });
+        }
+        let mut missing = sources.iter().position(|&by| by != By::Must);
+        while sources.contains(&By::Must) {
+            let query = Query { sources: &sources, induction: None, cube: &cube };
+            match self.ask(edge, &query, &self.run.limits.clone())? {
+                Reply::Sat(found) => {
+                    model = found;
+                    break;
+                }
+                Reply::Unsat(core) => {
+                    let Some(&last) = core.must.last() else {
+                        return Err(Stop::Internal("a clause lost its model".into()));
+                    };
+                    sources[last] = By::May(level - 1);
+                    missing = Some(last);
+                }
+                Reply::Unknown(reason) => return Err(Stop::Interrupted(reason)),
+            }
+        }
+        let Some(missing) = missing else {
+            self.add_fact(edge, &model)?;
+            return Ok(Expansion::Reached);
+        };
+        let child = self.project_to_source(edge, &sources, missing, &cube, &model)?;
+        let source = clause.sources()[missing];
+        debug_assert!(node.index() < self.frames.len());
+        let facts_seen = self.facts.of(source).len();
+        self.obligations.add(Obligation {
+            node: source,
+            cube: child.into(),
+            level: level - 1,
+            depth,
+            parent: Some((id, edge)),
+            facts_seen,
+            is_open: true,
+        });
+        Ok(Expansion::Undecided)
+    }
+
+    /// Derives a fact in an obligation's cube by a clause from reach facts, if there is one.
+    pub(super) fn derive_from_facts(&mut self, id: ObligationId, edge: EdgeId) -> Result<bool, Stop> {
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        let sources = vec![By::Must; self.graph.edge(edge).sources().len()];
+        let query = Query { sources: &sources, induction: None, cube: &cube };
+        match self.ask(edge, &query, &self.run.limits.clone())? {
+            Reply::Sat(model) => {
+                self.add_fact(edge, &model)?;
+                Ok(true)
+            }
+            Reply::Unsat(_) | Reply::Unknown(_) => Ok(false),
+        }
+    }
+
+    /// Adds the reach fact that a clause derives from others around a model of them and of the clause.
+    fn add_fact(&mut self, edge: EdgeId, model: &Assignment) -> Result<FactId, Stop> {
+        let clause = self.graph.edge(edge);
+        let arity = clause.sources().len();
+        let mut formulas = vec![clause.label()];
+        let mut premises = Vec::with_capacity(arity);
+        for source in 0..arity {
+            let premise = self.true_fact(edge, source, model, &mut formulas)?;
+            premises.push(premise);
+        }
+        let node = clause.target().unwrap_or(self.goal);
+        let eliminated = others(self.graph, self.clause(edge), None);
+        let projection = self.projector.project_cube(&formulas, model, &eliminated);
+        let projection = projection.map_err(|error| self.projection_failed(error))?;
+        let mut cube: Vec<Term> = projection
+            .literals
+            .iter()
+            .map(|&literal| self.renaming.from(node, Place::Target, literal))
+            .collect();
+        cube.sort_unstable();
+        let fact = self.facts.add(node, Fact { cube: cube.into(), edge, premises: premises.into() });
+        self.statistics.facts = self.facts.len() as u64;
+        Ok(fact)
+    }
+
+    /// A reach fact by which a source is true in a model. Its literals are added to the formulas.
+    fn true_fact(
+        &mut self,
+        edge: EdgeId,
+        source: usize,
+        model: &Assignment,
+        formulas: &mut Vec<Term>,
+    ) -> Result<FactId, Stop> {
+        let clause = self.graph.edge(edge);
+        let node = clause.sources()[source];
+        let place = Place::Source(clause.occurrence(source));
+        let mut evaluator = Evaluator::new(self.store, model);
+        for &fact in self.facts.of(node).iter().rev() {
+            let literals = self.facts.get(fact).cube.iter();
+            let literals: Vec<Term> =
+                literals.map(|&literal| self.renaming.to(node, place, literal)).collect();
+            if literals.iter().all(|&literal| evaluator.eval(literal) == Ok(Value::Bool(true))) {
+                formulas.extend(literals);
+                return Ok(fact);
+            }
+        }
+        Err(Stop::Internal("a model contradicts the reach facts that it was asked for".into()))
+    }
+
+    /// What the clause asks of one source, around a model in which the others are true by what is given.
+    fn project_to_source(
+        &mut self,
+        edge: EdgeId,
+        sources: &[By],
+        wanted: usize,
+        cube: &[Term],
+        model: &Assignment,
+    ) -> Result<Vec<Term>, Stop> {
+        let clause = self.graph.edge(edge);
+        let mut formulas = vec![clause.label()];
+        if let Some(node) = clause.target() {
+            formulas.extend(cube.iter().map(|&literal| self.renaming.to(node, Place::Target, literal)));
+        }
+        for (source, &by) in sources.iter().enumerate() {
+            let node = clause.sources()[source];
+            let place = Place::Source(clause.occurrence(source));
+            match by {
+                By::Must => {
+                    self.true_fact(edge, source, model, &mut formulas)?;
+                }
+                By::May(level) if source != wanted => {
+                    let lemmas = self.frames[node.index()].conjuncts(level);
+                    formulas.extend(lemmas.map(|lemma| self.renaming.to(node, place, lemma)));
+                }
+                By::May(_) => {}
+            }
+        }
+        let eliminated = others(self.graph, self.clause(edge), Some(wanted));
+        let projection = self.projector.project_cube(&formulas, model, &eliminated);
+        let projection = projection.map_err(|error| self.projection_failed(error))?;
+        let node = clause.sources()[wanted];
+        let place = Place::Source(clause.occurrence(wanted));
+        let mut cube: Vec<Term> =
+            projection.literals.iter().map(|&literal| self.renaming.from(node, place, literal)).collect();
+        cube.sort_unstable();
+        Ok(cube)
+    }
+
+    /// Whether a lemma has property L2, as far as a solver of its own finds out.
+    fn is_lemma(&self, node: NodeId, cube: &[Term], level: Level) -> bool {
+        let store = self.store;
+        let lemma = store.not(store.and(cube));
+        self.incoming[node.index()].iter().all(|&edge| {
+            let clause = self.graph.edge(edge);
+            if level == 0 && !clause.sources().is_empty() {
+                return true;
+            }
+            let mut formulas = vec![clause.label(), store.not(self.graph.at_target(store, edge, lemma))];
+            for (source, &body) in clause.sources().iter().enumerate() {
+                let below = if level == INFINITY { INFINITY } else { level - 1 };
+                let own = (body == node).then_some(lemma);
+                for conjunct in self.frames[body.index()].conjuncts(below).chain(own) {
+                    formulas.push(self.graph.at_source(store, edge, source, conjunct));
+                }
+            }
+            let mut solver = Solver::new(store);
+            let asserted = formulas.iter().try_for_each(|&formula| solver.assert(formula));
+            let limits = Limits { conflicts: Some(10_000), ..self.run.limits };
+            asserted.is_err() || !matches!(solver.check(&[], &limits), Ok(Outcome::Sat))
+        })
+    }
+}
+
+/// What clauses say to a cube.
+pub(super) enum Block {
+    /// None of them derives a fact in it.
+    Blocked(Conflict),
+    /// One derives a fact in it, with this model.
+    Derivable(EdgeId, Assignment),
+    /// The solver does not know.
+    Unknown(Reason),
+}
+
+/// Queries after which the solver for cubes is made anew.
+const CUBE_QUERIES: u64 = 10_000;
+
+/// Asks whether cubes have points in common.
+pub(super) struct Cubes<'a> {
+    store: &'a TermStore,
+    solver: Solver<'a>,
+    queries: u64,
+}
+
+impl<'a> Cubes<'a> {
+    pub(super) fn new(store: &'a TermStore) -> Self {
+        Cubes { store, solver: Solver::new(store), queries: 0 }
+    }
+
+    /// Whether both cubes can be true.
+    fn meet(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<bool, Stop> {
+        self.queries += 1;
+        if self.queries % CUBE_QUERIES == 0 {
+            self.solver = Solver::new(self.store);
+        }
+        let literals: Vec<Term> = a.iter().chain(b).copied().collect();
+        match self.solver.check(&literals, limits) {
+            Ok(Outcome::Sat) => Ok(true),
+            Ok(Outcome::Unsat | Outcome::Unknown(Reason::Budget | Reason::Incomplete)) => Ok(false),
+            Ok(Outcome::Unknown(reason)) => Err(Stop::Interrupted(reason)),
+            Err(unsupported) => Err(Stop::unsupported(self.store, unsupported)),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Lemmas of one predicate, and the levels up to which they hold.
+//!
+//! A lemma is the negation of a cube over the variables of the predicate. It has one level, `F_i` is the conjunction of
+//! all lemmas of level `i` and above (the delta encoding of IC3), and lemmas move upwards only. So frames are monotone
+//! by construction:
+//!
+//! - L1: every lemma of level `i` holds of all facts with derivations of height at most `i`; one of level
+//!   [`INFINITY`] holds of all facts.
+//! - L2: `F_{i-1}` of the bodies and the label of any clause imply each lemma of level `i` of its head.
+//! - L3: no lemma follows, as far as cubes tell, from another one of the same or a higher level.
+//!
+//! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only get stronger.
+
+use std::rc::Rc;
+
+use shofar_logic::{Term, TermStore};
+use shofar_smt::project::cube_implies;
+
+/// A height of derivations.
+pub(super) type Level = u32;
+
+/// The level of lemmas that hold of all facts.
+pub(super) const INFINITY: Level = Level::MAX;
+
+/// A lemma of a predicate, by its position.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct LemmaId(u32);
+
+/// A formula that all facts up to a height satisfy.
+#[derive(Clone)]
+pub(super) struct Lemma {
+    /// What it excludes: literals in the order of terms.
+    pub(super) cube: Rc<[Term]>,
+    /// The negation of the cube.
+    pub(super) formula: Term,
+    /// Up to which height it holds.
+    pub(super) level: Level,
+    /// Another lemma says more.
+    is_subsumed: bool,
+}
+
+/// The frames of one predicate.
+#[derive(Default)]
+pub(super) struct Frames {
+    lemmas: Vec<Lemma>,
+    /// By levels but the infinite one, in the order in which the lemmas got there.
+    by_level: Vec<Vec<LemmaId>>,
+    /// The formulas of lemmas of infinite level, in the order in which they got there. It only grows.
+    infinite: Vec<Term>,
+}
+
+/// What became of a lemma that was learnt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Learnt {
+    /// It is there now.
+    New(LemmaId),
+    /// Another one says as much.
+    Known(LemmaId),
+}
+
+impl Frames {
+    /// A lemma.
+    pub(super) fn lemma(&self, lemma: LemmaId) -> &Lemma {
+        &self.lemmas[lemma.0 as usize]
+    }
+
+    /// The lemmas of exactly this level, which is finite.
+    pub(super) fn at(&self, level: Level) -> &[LemmaId] {
+        self.by_level.get(level as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lemmas of finite levels of the frame, those of higher levels first.
+    pub(super) fn finite(&self, level: Level) -> impl Iterator<Item = &Lemma> + '_ {
+        let levels = self.by_level.iter().skip(level as usize).rev();
+        levels.flatten().map(|&lemma| self.lemma(lemma))
+    }
+
+    /// The formulas of lemmas of infinite level.
+    pub(super) fn infinite(&self) -> &[Term] {
+        &self.infinite
+    }
+
+    /// All conjuncts of a frame.
+    pub(super) fn conjuncts(&self, level: Level) -> impl Iterator<Item = Term> + '_ {
+        self.infinite.iter().copied().chain(self.finite(level).map(|lemma| lemma.formula))
+    }
+
+    /// The lemmas that are not subsumed.
+    pub(super) fn all(&self) -> impl Iterator<Item = (LemmaId, &Lemma)> + '_ {
+        let lemmas = self.lemmas.iter().enumerate().filter(|(_, lemma)| !lemma.is_subsumed);
+        lemmas.map(|(index, lemma)| (LemmaId(index as u32), lemma))
+    }
+
+    /// A lemma of the frame that excludes the cube as far as cubes tell.
+    pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
+        self.all()
+            .find(|(_, lemma)| lemma.level >= level && cube_implies(store, cube, &lemma.cube))
+            .map(|(id, _)| id)
+    }
+
+    /// Adds the lemma that excludes a cube, unless it is known (L3).
+    pub(super) fn add(&mut self, store: &TermStore, mut cube: Vec<Term>, level: Level) -> Learnt {
+        cube.sort_unstable();
+        cube.dedup();
+        if let Some(known) = self.blocking(store, &cube, level) {
+            return Learnt::Known(known);
+        }
+        let subsumed: Vec<LemmaId> = self
+            .all()
+            .filter(|(_, other)| other.level <= level && cube_implies(store, &other.cube, &cube))
+            .map(|(id, _)| id)
+            .collect();
+        for other in subsumed {
+            self.leave_level(other);
+            self.lemmas[other.0 as usize].is_subsumed = true;
+        }
+        let id = LemmaId(u32::try_from(self.lemmas.len()).expect("memory ends before lemmas are 2^32"));
+        let formula = store.not(store.and(&cube));
+        self.lemmas.push(Lemma { cube: cube.into(), formula, level, is_subsumed: false });
+        self.enter_level(id);
+        Learnt::New(id)
+    }
+
+    /// Moves a lemma up.
+    pub(super) fn raise(&mut self, lemma: LemmaId, level: Level) {
+        debug_assert!(self.lemma(lemma).level <= level, "lemmas move upwards");
+        if self.lemma(lemma).level < level && !self.lemma(lemma).is_subsumed {
+            self.leave_level(lemma);
+            self.lemmas[lemma.0 as usize].level = level;
+            self.enter_level(lemma);
+        }
+    }
+
+    fn leave_level(&mut self, lemma: LemmaId) {
+        if let Some(lemmas) = self.by_level.get_mut(self.lemmas[lemma.0 as usize].level as usize) {
+            lemmas.retain(|&other| other != lemma);
+        }
+    }
+
+    fn enter_level(&mut self, lemma: LemmaId) {
+        let Lemma { level, formula, .. } = *self.lemma(lemma);
+        if level == INFINITY {
+            self.infinite.push(formula);
+            return;
+        }
+        let level = level as usize;
+        if self.by_level.len() <= level {
+            self.by_level.resize_with(level + 1, Vec::new);
+        }
+        self.by_level[level].push(lemma);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_logic::Sort;
+
+    #[test]
+    fn stronger_lemmas_replace_weaker_ones_of_the_same_or_lower_levels() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let y = store.var(store.symbol("y"), Sort::INT);
+        let mut frames = Frames::default();
+        let above = |n: i64| store.ge(x, store.int(n));
+        let wide = vec![above(5), store.ge(y, store.int(1))];
+        assert!(matches!(frames.add(&store, wide.clone(), 1), Learnt::New(_)));
+        assert!(matches!(frames.add(&store, wide.clone(), 3), Learnt::New(_)), "it holds further up");
+        assert_eq!((frames.at(1).len(), frames.at(3).len()), (0, 1));
+        let Learnt::New(narrow) = frames.add(&store, vec![above(4)], 2) else { panic!("it is news") };
+        assert_eq!((frames.at(2).len(), frames.at(3).len()), (1, 1), "the one above is still needed");
+        assert!(matches!(frames.add(&store, vec![above(5)], 1), Learnt::Known(_)));
+        frames.raise(narrow, INFINITY);
+        assert_eq!(frames.infinite(), [store.le(x, store.int(3))]);
+        assert_eq!(frames.conjuncts(3).count(), 2);
+        assert!(frames.blocking(&store, &wide, INFINITY).is_some());
+    }
+}

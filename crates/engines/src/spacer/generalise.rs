@@ -1,0 +1,111 @@
+//! Generalising what is excluded: fewer and weaker literals exclude more.
+//!
+//! A cube that no clause reaches from `F_{n-1}` is made smaller by leaving out one literal after the other: if still no
+//! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
+//! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
+//! bounds, of which often one is enough. The core of each success drops more literals at once.
+
+use shofar_horn::graph::NodeId;
+use shofar_logic::{Op, Term, TermStore};
+use shofar_smt::sat::Limits;
+
+use super::expand::{Block, Conflict};
+use super::frames::Level;
+use super::{Search, Stop};
+
+/// Conflicts that may be spent on leaving out a literal.
+const DROP_CONFLICTS: u64 = 5_000;
+
+impl Search<'_> {
+    /// A cube that contains the one of the conflict and cannot be reached up to a level either.
+    pub(super) fn generalise(
+        &mut self,
+        node: NodeId,
+        conflict: Conflict,
+        level: Level,
+    ) -> Result<(Vec<Term>, Level), Stop> {
+        let Conflict { mut cube, level: mut highest } = conflict;
+        if !self.options.generalise {
+            return Ok((cube, highest));
+        }
+        if self.options.split_equations {
+            cube = split_equations(self.store, &cube);
+        }
+        let mut kept = 0;
+        while kept < cube.len() && cube.len() > 1 {
+            self.poll()?;
+            let mut candidate = cube.clone();
+            candidate.remove(kept);
+            match self.blocked(node, &candidate, level)? {
+                Some(conflict) => {
+                    self.statistics.drops += (cube.len() - conflict.cube.len()) as u64;
+                    let mut left = conflict.cube.iter().peekable();
+                    kept = cube[..kept].iter().filter(|literal| left.next_if_eq(literal).is_some()).count();
+                    (cube, highest) = (conflict.cube, conflict.level);
+                }
+                None => kept += 1,
+            }
+        }
+        Ok((join_equations(self.store, cube), highest))
+    }
+
+    /// Why a cube cannot be reached at a level, if that is so and found out soon.
+    pub(super) fn blocked(
+        &mut self,
+        node: NodeId,
+        cube: &[Term],
+        level: Level,
+    ) -> Result<Option<Conflict>, Stop> {
+        self.statistics.drop_attempts += 1;
+        let limits = Limits { conflicts: Some(DROP_CONFLICTS), ..self.run.limits };
+        match self.block(node, cube, level, &limits)? {
+            Block::Blocked(conflict) => Ok(Some(conflict)),
+            Block::Derivable(..) | Block::Unknown(_) => Ok(None),
+        }
+    }
+}
+
+/// The literals with two bounds in the place of each equation between numbers.
+fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
+    let mut split = Vec::with_capacity(cube.len());
+    for &literal in cube {
+        match store.view(literal) {
+            (Op::Eq, &[form, constant]) if store.sort_of(form).is_arithmetic() => {
+                split.extend([store.le(form, constant), store.ge(form, constant)]);
+            }
+            _ => split.push(literal),
+        }
+    }
+    split
+}
+
+/// The literals with an equation in the place of two bounds that meet.
+fn join_equations(store: &TermStore, cube: Vec<Term>) -> Vec<Term> {
+    let mut joined = cube.clone();
+    for &literal in &cube {
+        let (Op::Le, &[form, constant]) = store.view(literal) else { continue };
+        let lower = store.ge(form, constant);
+        if joined.contains(&lower) {
+            joined.retain(|&other| other != literal && other != lower);
+            joined.push(store.eq(form, constant));
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_logic::Sort;
+
+    #[test]
+    fn equations_are_split_and_joined() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let y = store.var(store.symbol("y"), Sort::REAL);
+        let cube = [store.eq(x, store.int(3)), store.ge(y, store.real(1)), store.eq(y, store.real(1))];
+        let split = split_equations(&store, &cube);
+        assert_eq!(split.len(), 5);
+        assert_eq!(join_equations(&store, split).len(), 2);
+    }
+}

@@ -1,0 +1,372 @@
+//! Spacer: property-directed reachability with may- and must-summaries, for all systems, linear or not.
+//!
+//! **What it decides.** Any system whose clauses the solver understands and whose variables can be projected: truth
+//! values, integers and reals in linear constraints. Others are `Unknown`.
+//!
+//! **The idea.** For growing bounds `N` it asks whether a derivation of `false` of height at most `N` exists, backwards
+//! from the queries. Each predicate has two summaries: *frames* `F_0, F_1, ..`, which contain all facts of a height at
+//! least, and *reach facts*, which are facts for certain. A cube of a predicate that would lead to `false` is an
+//! *obligation*. If no clause derives a fact in it from the frames below, the cube is excluded by a new lemma, made as
+//! general as possible. If a clause derives it from reach facts, it becomes a reach fact itself. Otherwise a model of the
+//! clause shows on which fact of the body that depends, and model-based projection makes a new obligation of it.
+//! When all lemmas of a level hold one level higher, the frame is inductive.
+//!
+//! ```text
+//! for N = 0, 1, ..
+//!     enqueue the obligation (false, N)
+//!     while an obligation (P, cube, n) is in the queue, of the lowest level                obligations.rs
+//!         expand                                                                           expand.rs
+//!             a reach fact of P meets the cube:                 it is reached
+//!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
+//!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
+//!             no clause does:                                   new lemma; it is blocked          frames.rs
+//!                 the lemma is generalised before                                          generalise.rs
+//!         reached: see whether that settles the obligation that it was made for
+//!     false is reached: a derivation                                                       witness.rs
+//!     propagate lemmas to higher levels                                                    propagate.rs
+//!     all lemmas of a level were moved up: a model                                         witness.rs
+//! ```
+//!
+//! **Invariants.** L1 to L3 on lemmas, R1 and R2 on reach facts, O1 and O2 on obligations stand in the files named.
+//!
+//! **Why the answer is right.** If no lemma of level `i < N` is left, then `F_i = F_{i+1}`, which is inductive by L2, and
+//! excludes the bodies of queries, since these were blocked at `N`. By R1 and R2 a reach fact of `false` unfolds to
+//! a derivation, whose points are found from the top down.
+//!
+//! **Notation.** `F_i` is `Frames::conjuncts(i)` of all predicates (the paper's over-approximating summaries `O`),
+//! reach facts are `Facts` (its under-approximating summaries `U`), obligations are its bounded reachability queries.
+//!
+//! **Where it comes from.** A. Komuravelli, A. Gurfinkel, S. Chaki, "SMT-based model checking for recursive programs"
+//! (FMSD 2016), for the summaries, projection and the treatment of several body atoms; A. Bradley, "SAT-based model
+//! checking without unrolling" (VMCAI 2011), for frames and inductive generalisation.
+//!
+//! **Where we differ.** Solvers belong to clauses, not to predicates, and lemmas are assumed, not guarded (`edges.rs`):
+//! the label's equations are solved once, a model belongs to one clause from the start, and the core names the lemmas.
+
+mod edges;
+mod expand;
+mod facts;
+mod frames;
+mod generalise;
+mod obligations;
+mod propagate;
+mod renaming;
+mod witness;
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{EdgeId, Node, NodeId};
+use shofar_logic::{SortKind, Term, TermStore};
+use shofar_smt::project::{ProjectError, Projector};
+use shofar_smt::sat::{Limits, Reason};
+
+use crate::{Answer, Engine, Event, Run, Stop};
+use edges::{Clause, Query, Reply, Surroundings};
+use expand::Expansion;
+use facts::Facts;
+use frames::{Frames, INFINITY, Level};
+use obligations::{Obligation, ObligationId, Obligations};
+use renaming::Renaming;
+
+/// Choices of the method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Leave out literals of a cube as long as no clause derives a fact in it, assuming that none was derived before.
+    /// Default: yes.
+    pub generalise: bool,
+    /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
+    pub split_equations: bool,
+    /// An obligation that is blocked waits at the next level to be blocked there. Default: no; each level starts with the
+    /// queries alone.
+    pub requeue: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { generalise: true, split_equations: true, requeue: false }
+    }
+}
+
+/// The engine.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Spacer {
+    /// Its choices.
+    pub options: Options,
+}
+
+impl Engine for Spacer {
+    fn name(&self) -> &'static str {
+        "spacer"
+    }
+
+    fn description(&self) -> &'static str {
+        "property-directed reachability with may- and must-summaries, for all systems"
+    }
+
+    fn accepts(&self, _: &HornGraph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        let start = Instant::now();
+        if let Some(stop) = unsupported(run.store, graph) {
+            return Answer::Unknown(stop);
+        }
+        let (graph, goal) = with_goal(run.store, graph);
+        let mut search = Search::new(&graph, goal, run, self.options);
+        let answer = search.solve().unwrap_or_else(Answer::Unknown);
+        let counters = search.statistics.counters();
+        run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
+        answer
+    }
+}
+
+/// A sort of the clauses that projection does not know.
+fn unsupported(store: &TermStore, graph: &HornGraph) -> Option<Stop> {
+    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+    let arguments = graph.nodes().flat_map(|(_, node)| node.variables());
+    let terms = store.subterms(&labels).into_iter().chain(arguments.copied());
+    let is_known = |&term: &Term| {
+        matches!(store.sort_kind(store.sort_of(term)), SortKind::Bool | SortKind::Int | SortKind::Real)
+    };
+    let mut others = terms.filter(|term| !is_known(term));
+    let sort = store.sort_of(others.next()?);
+    Some(Stop::Unsupported(format!("terms of sort {}", store.display_sort(sort))))
+}
+
+/// The graph with a node for `false`, into which the queries lead. Nodes and edges keep their positions.
+fn with_goal(store: &TermStore, graph: &HornGraph) -> (HornGraph, NodeId) {
+    let mut extended = HornGraph::new();
+    for (_, node) in graph.nodes() {
+        extended.add_node(node.clone());
+    }
+    let goal = extended.add_node(Node::new(store, store.symbol("false"), &[]));
+    for (_, edge) in graph.edges() {
+        extended.add_edge(edge.sources(), Some(edge.target().unwrap_or(goal)), edge.label());
+    }
+    (extended, goal)
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Default, Debug)]
+struct Statistics {
+    levels: u64,
+    obligations: u64,
+    lemmas: u64,
+    infinite_lemmas: u64,
+    facts: u64,
+    queries: u64,
+    drop_attempts: u64,
+    drops: u64,
+    push_attempts: u64,
+    pushes: u64,
+}
+
+impl Statistics {
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("levels", self.levels),
+            ("obligations", self.obligations),
+            ("lemmas", self.lemmas),
+            ("lemmas.infinite", self.infinite_lemmas),
+            ("reach-facts", self.facts),
+            ("solver.queries", self.queries),
+            ("generalise.attempts", self.drop_attempts),
+            ("generalise.drops", self.drops),
+            ("push.attempts", self.push_attempts),
+            ("push.successes", self.pushes),
+        ]
+    }
+}
+
+/// The state of a run.
+struct Search<'a> {
+    // The problem.
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    /// The predicate `false`.
+    goal: NodeId,
+    run: &'a Run<'a>,
+    options: Options,
+
+    // What is known.
+    /// By nodes.
+    frames: Vec<Frames>,
+    facts: Facts,
+
+    // Open work.
+    obligations: Obligations,
+
+    // Tools.
+    /// By edges, once they were asked.
+    clauses: Vec<Option<Box<Clause<'a>>>>,
+    /// By nodes: the edges into them. The one that answered last comes first.
+    incoming: Vec<Vec<EdgeId>>,
+    renaming: Renaming<'a>,
+    projector: Projector<'a>,
+    /// Asks about conjunctions of literals.
+    cubes: expand::Cubes<'a>,
+
+    statistics: Statistics,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a HornGraph, goal: NodeId, run: &'a Run<'a>, options: Options) -> Self {
+        let store = run.store;
+        let nodes = graph.nodes().len();
+        Search {
+            store,
+            graph,
+            goal,
+            run,
+            options,
+            frames: std::iter::repeat_with(Frames::default).take(nodes).collect(),
+            facts: Facts::new(nodes),
+            obligations: Obligations::default(),
+            clauses: std::iter::repeat_with(|| None).take(graph.edges().len()).collect(),
+            incoming: graph.incoming().0,
+            renaming: Renaming::new(store, graph),
+            projector: Projector::new(store),
+            cubes: expand::Cubes::new(store),
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn solve(&mut self) -> Result<Answer, Stop> {
+        for level in 0.. {
+            if self.reach_goal(level)? {
+                return Ok(Answer::Unsat(self.derivation()?));
+            }
+            if let Some(inductive) = self.propagate(level)? {
+                return Ok(Answer::Sat(self.model(inductive)));
+            }
+            self.statistics.levels += 1;
+            self.run.events.tell(Event::Progress { engine: "spacer", depth: u64::from(level) });
+        }
+        Err(Stop::Exhausted("derivations of all heights"))
+    }
+
+    /// Decides whether `false` has a derivation of height at most `bound`.
+    fn reach_goal(&mut self, bound: Level) -> Result<bool, Stop> {
+        let goal = self.goal_obligation(bound);
+        while let Some(id) = self.obligations.take(bound) {
+            self.poll()?;
+            match self.expand(id)? {
+                Expansion::Reached => {
+                    if self.climb(id, goal)? {
+                        return Ok(true);
+                    }
+                }
+                Expansion::Blocked(level) => {
+                    self.retire(id, level);
+                    if id == goal {
+                        return Ok(false);
+                    }
+                }
+                // Its child goes first, being of a lower level (O2).
+                Expansion::Undecided => self.obligations.enqueue(id),
+            }
+        }
+        unreachable!("the obligation for the goal is in the queue until it is decided (O1)")
+    }
+
+    fn goal_obligation(&mut self, bound: Level) -> ObligationId {
+        if !self.options.requeue || self.obligations.len() > MOST_KEPT {
+            self.obligations.clear();
+        }
+        let cube: Rc<[Term]> = Rc::new([]);
+        let goal = self.goal;
+        self.obligations.add(Obligation {
+            node: goal,
+            cube,
+            level: bound,
+            depth: bound,
+            parent: None,
+            facts_seen: 0,
+            is_open: true,
+        })
+    }
+
+    /// An obligation is reached: closes it, and those that it was made for as far as that settles them. Returns whether
+    /// the goal is reached.
+    fn climb(&mut self, from: ObligationId, goal: ObligationId) -> Result<bool, Stop> {
+        let mut id = from;
+        loop {
+            self.obligations.get_mut(id).is_open = false;
+            if id == goal {
+                return Ok(true);
+            }
+            match self.obligations.get(id).parent {
+                Some((parent, edge)) if self.obligations.get(parent).is_open => {
+                    if !self.derive_from_facts(parent, edge)? {
+                        return Ok(false);
+                    }
+                    id = parent;
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// An obligation is blocked up to a level: closes it, or lets it wait above.
+    fn retire(&mut self, id: ObligationId, level: Level) {
+        let is_goal = self.obligations.get(id).node == self.goal;
+        let obligation = self.obligations.get_mut(id);
+        if !self.options.requeue || level == INFINITY || is_goal {
+            obligation.is_open = false;
+            return;
+        }
+        obligation.level = level + 1;
+        obligation.depth += 1;
+        self.obligations.enqueue(id);
+    }
+
+    // ---- tools -------------------------------------------------------------------------------------------
+
+    /// Asks about one clause. Whatever the solver does not know ends the run if it is to, and is returned if not.
+    fn ask(&mut self, edge: EdgeId, query: &Query<'_>, limits: &Limits<'_>) -> Result<Reply, Stop> {
+        self.statistics.queries += 1;
+        let (store, graph) = (self.store, self.graph);
+        let clause =
+            self.clauses[edge.index()].get_or_insert_with(|| Box::new(Clause::new(store, graph, edge)));
+        let mut around = Surroundings {
+            store,
+            graph,
+            frames: &self.frames,
+            facts: &self.facts,
+            renaming: &mut self.renaming,
+            limits,
+        };
+        match clause.ask(&mut around, query) {
+            Ok(Reply::Unknown(reason @ (Reason::Cancelled | Reason::Deadline | Reason::Memory))) => {
+                Err(Stop::Interrupted(reason))
+            }
+            Ok(reply) => Ok(reply),
+            Err(unsupported) => Err(Stop::unsupported(store, unsupported)),
+        }
+    }
+
+    fn clause(&mut self, edge: EdgeId) -> &Clause<'a> {
+        let (store, graph) = (self.store, self.graph);
+        self.clauses[edge.index()].get_or_insert_with(|| Box::new(Clause::new(store, graph, edge)))
+    }
+
+    fn poll(&self) -> Result<(), Stop> {
+        self.run.context().interrupted().map_or(Ok(()), |reason| Err(Stop::Interrupted(reason)))
+    }
+
+    fn projection_failed(&self, error: ProjectError) -> Stop {
+        let what = error.display(self.store).to_string();
+        match error {
+            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
+                Stop::Unsupported(what)
+            }
+            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
+        }
+    }
+}
+
+/// Obligations that are kept from one level to the next at most.
+const MOST_KEPT: usize = 100_000;

@@ -1,0 +1,122 @@
+//! Proof obligations: cubes of a predicate that must be excluded or reached, and the queue in which they wait.
+//!
+//! An obligation `(P, cube, n)` asks whether a fact of `P` with a derivation of height at most `n` lies in the cube.
+//! It comes from another one, its *parent*, which can be derived from the cube's facts by one clause. Those of low
+//! level are closer to an answer and come first, among them those of less depth (how often an obligation was moved up),
+//! then the younger ones.
+//!
+//! - O1: every open obligation is in the queue or is being worked on; closed ones may be in the queue and are skipped.
+//! - O2: the level of a child is below that of its parent, when it is made.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_logic::Term;
+
+use super::frames::Level;
+
+/// An obligation, by its position.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct ObligationId(u32);
+
+/// Whether facts in a cube can be derived.
+#[derive(Clone)]
+pub(super) struct Obligation {
+    /// The predicate.
+    pub(super) node: NodeId,
+    /// Literals over the predicate's variables.
+    pub(super) cube: Rc<[Term]>,
+    /// The height of derivations.
+    pub(super) level: Level,
+    /// How often it was moved up, its ancestors included.
+    pub(super) depth: u32,
+    /// What it was made for, and the clause between the two.
+    pub(super) parent: Option<(ObligationId, EdgeId)>,
+    /// How many reach facts of the predicate are known to lie outside of the cube.
+    pub(super) facts_seen: usize,
+    /// It is neither excluded nor reached.
+    pub(super) is_open: bool,
+}
+
+/// The order in which obligations are taken.
+type Priority = Reverse<(Level, u32, Reverse<u64>, ObligationId)>;
+
+/// All obligations and the queue.
+#[derive(Default)]
+pub(super) struct Obligations {
+    all: Vec<Obligation>,
+    queue: BinaryHeap<Priority>,
+    /// The latest obligation for a cube.
+    known: FxHashMap<(NodeId, Rc<[Term]>), ObligationId>,
+    /// How many were enqueued, which is their age.
+    enqueued: u64,
+}
+
+impl Obligations {
+    /// An obligation.
+    pub(super) fn get(&self, id: ObligationId) -> &Obligation {
+        &self.all[id.0 as usize]
+    }
+
+    /// An obligation, to be changed; its level by [`enqueue`](Self::enqueue) only.
+    pub(super) fn get_mut(&mut self, id: ObligationId) -> &mut Obligation {
+        &mut self.all[id.0 as usize]
+    }
+
+    /// Makes an obligation, or opens the one again that there is for the same cube, and enqueues it.
+    pub(super) fn add(&mut self, obligation: Obligation) -> ObligationId {
+        let key = (obligation.node, Rc::clone(&obligation.cube));
+        let id = match self.known.get(&key) {
+            Some(&known) if !self.get(known).is_open => {
+                *self.get_mut(known) = obligation;
+                known
+            }
+            _ => {
+                let id = u32::try_from(self.all.len()).expect("memory ends before obligations are 2^32");
+                self.all.push(obligation);
+                self.known.insert(key, ObligationId(id));
+                ObligationId(id)
+            }
+        };
+        self.enqueue(id);
+        id
+    }
+
+    /// Puts an open obligation into the queue.
+    pub(super) fn enqueue(&mut self, id: ObligationId) {
+        let Obligation { level, depth, .. } = *self.get(id);
+        self.enqueued += 1;
+        self.queue.push(Reverse((level, depth, Reverse(self.enqueued), id)));
+    }
+
+    /// Takes the open obligation of the lowest level out of the queue, if that is not above the given one.
+    pub(super) fn take(&mut self, highest: Level) -> Option<ObligationId> {
+        loop {
+            let &Reverse((level, _, _, id)) = self.queue.peek()?;
+            let obligation = self.get(id);
+            let is_current = obligation.is_open && obligation.level == level;
+            if is_current && level > highest {
+                return None;
+            }
+            self.queue.pop();
+            if is_current {
+                return Some(id);
+            }
+        }
+    }
+
+    /// Forgets all obligations.
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.queue.clear();
+        self.known.clear();
+    }
+
+    /// How many obligations are kept.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+}

@@ -1,0 +1,263 @@
+//! Spacer on the worked examples of the literature and on systems that show one rule each.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use shofar_engines::spacer::{Options, Spacer};
+use shofar_engines::{Answer, Engine, Event, EventSink, Run, Stop};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::witness::Derivation;
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::TermStore;
+use shofar_smt::sat::{Limits, Reason};
+
+/// Keeps the statistics.
+#[derive(Default)]
+struct Counters(Mutex<Vec<(&'static str, u64)>>);
+
+impl EventSink for Counters {
+    fn tell(&self, event: Event) {
+        if let Event::Statistics { counters, .. } = event {
+            *self.0.lock().expect("no one panics with the lock") = counters;
+        }
+    }
+}
+
+/// What the engine says to a system. Witnesses are checked.
+fn answer_with(options: Options, text: &str, seconds: u64) -> Answer {
+    let store = TermStore::new();
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(&store, &system);
+    let deadline = Some(Instant::now() + Duration::from_secs(seconds));
+    let counters = Counters::default();
+    let run =
+        Run { store: &store, limits: Limits { deadline, ..Limits::default() }, seed: 0, events: &counters };
+    let answer = Spacer { options }.solve(&graph, &run);
+    match &answer {
+        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Answer::Unsat(derivation) => {
+            assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
+        }
+        Answer::Unknown(_) => {}
+    }
+    answer
+}
+
+fn answer(text: &str) -> Answer {
+    answer_with(Options::default(), text, 20)
+}
+
+#[track_caller]
+fn assert_sat(text: &str) {
+    let found = answer(text);
+    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+}
+
+#[track_caller]
+fn derivation(text: &str) -> Derivation {
+    match answer(text) {
+        Answer::Unsat(derivation) => derivation,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_bounded_counter_is_safe() {
+    assert_sat(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 0) (P x))))
+         (assert (forall ((x Int)) (=> (and (P x) (< x 10)) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (> x 10)) false)))",
+    );
+}
+
+#[test]
+fn a_fact_refutes() {
+    let steps = derivation(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> (and (>= x 5) (<= x 7)) (P x))))
+         (assert (forall ((x Int)) (=> (and (P x) (>= x 6)) false)))",
+    )
+    .steps;
+    assert_eq!(steps.len(), 2);
+}
+
+fn counter_to(bound: usize) -> String {
+    format!(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 0) (P x))))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (= x {bound})) false)))"
+    )
+}
+
+#[test]
+fn a_long_path_is_found() {
+    for bound in [6, 60] {
+        assert_eq!(derivation(&counter_to(bound)).steps.len(), bound + 2);
+    }
+}
+
+#[test]
+fn obligations_that_wait_above_find_the_same_path() {
+    let options = Options { requeue: true, ..Options::default() };
+    let Answer::Unsat(found) = answer_with(options, &counter_to(30), 20) else { panic!("it is there") };
+    assert_eq!(found.steps.len(), 32);
+}
+
+#[test]
+fn facts_are_used_twice_in_one_body() {
+    let steps = derivation(
+        "(declare-fun D (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 1) (D x))))
+         (assert (forall ((x Int) (y Int)) (=> (and (D x) (D y)) (D (+ x y)))))
+         (assert (forall ((x Int)) (=> (and (D x) (= x 8)) false)))",
+    )
+    .steps;
+    assert!(steps.len() <= 9, "a tree with shared parts, not the tree: {}", steps.len());
+}
+
+#[test]
+fn a_sum_of_what_is_large_is_large() {
+    assert_sat(
+        "(declare-fun D (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 2) (D x))))
+         (assert (forall ((x Int) (y Int)) (=> (and (D x) (D y)) (D (+ x y)))))
+         (assert (forall ((x Int)) (=> (and (D x) (< x 2)) false)))",
+    );
+}
+
+#[test]
+fn a_sum_of_even_numbers_is_even() {
+    assert_sat(
+        "(declare-fun D (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 2) (D x))))
+         (assert (forall ((x Int) (y Int)) (=> (and (D x) (D y)) (D (+ x y)))))
+         (assert (forall ((x Int) (k Int)) (=> (and (D x) (= x (+ (* 2 k) 1))) false)))",
+    );
+}
+
+fn two_counters(bound: i64) -> String {
+    format!(
+        "(declare-fun P (Int) Bool) (declare-fun Q (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 0) (P x))))
+         (assert (forall ((x Int)) (=> (and (P x) (< x {bound})) (P (+ x 1)))))
+         (assert (forall ((y Int)) (=> (= y 5) (Q y))))
+         (assert (forall ((y Int)) (=> (and (Q y) (> y 2)) (Q (- y 1)))))
+         (assert (forall ((x Int) (y Int)) (=> (and (P x) (Q y) (> x y)) false)))"
+    )
+}
+
+#[test]
+fn both_atoms_of_a_query_are_looked_at() {
+    assert_eq!(derivation(&two_counters(3)).steps.len(), 9, "P of 0 to 3, Q of 5 to 2, false");
+    assert_sat(&two_counters(2));
+}
+
+#[test]
+fn divisibility_is_kept_by_projection() {
+    let system = |offset: i64| {
+        format!(
+            "(declare-fun P (Int) Bool)
+             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
+             (assert (forall ((x Int)) (=> (P x) (P (+ x {offset})))))
+             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
+        )
+    };
+    assert_sat(&system(6));
+    assert_eq!(derivation(&system(7)).steps.len(), 3);
+}
+
+/// Figure 1 of the paper on Impact (McMillan, CAV 2006).
+#[test]
+fn the_lock_is_safe() {
+    assert_sat(
+        "(declare-fun H (Int Int Int) Bool) (declare-fun E (Int Int Int) Bool)
+         (assert (forall ((o Int) (n Int)) (H 0 o n)))
+         (assert (forall ((l Int) (o Int) (n Int)) (=> (H l o n) (E 1 n n))))
+         (assert (forall ((l Int) (o Int) (n Int)) (=> (H l o n) (E 0 n (+ n 1)))))
+         (assert (forall ((l Int) (o Int) (n Int)) (=> (and (E l o n) (not (= n o))) (H l o n))))
+         (assert (forall ((l Int) (o Int) (n Int)) (=> (and (H l o n) (not (= l 0))) false)))
+         (assert (forall ((l Int) (o Int) (n Int)) (=> (and (E l o n) (= n o) (not (= l 1))) false)))",
+    );
+}
+
+#[test]
+fn mc_carthys_function_is_91_below_102() {
+    assert_sat(
+        "(declare-fun M (Int Int) Bool)
+         (assert (forall ((x Int)) (=> (> x 100) (M x (- x 10)))))
+         (assert (forall ((x Int) (y Int) (r Int)) (=> (and (<= x 100) (M (+ x 11) y) (M y r)) (M x r))))
+         (assert (forall ((x Int) (r Int)) (=> (and (M x r) (<= x 101) (not (= r 91))) false)))",
+    );
+}
+
+#[test]
+fn predicates_without_facts_and_without_uses_do_no_harm() {
+    assert_sat(
+        "(declare-fun A (Int) Bool) (declare-fun B (Int) Bool) (declare-fun C (Int) Bool)
+         (declare-fun U (Int) Bool) (declare-fun V (Int) Bool)
+         (assert (A (- 2)))
+         (assert (forall ((g Int) (k Int)) (=> (and (A g) (A k)) (B (+ g k)))))
+         (assert (forall ((d Int)) (=> (A d) (C d))))
+         (assert (forall ((d Int)) (=> (B d) (C d))))
+         (assert (forall ((d Int)) (=> (U d) (C d))))
+         (assert (forall ((d Int)) (=> (C d) (V (+ d 1)))))
+         (assert (forall ((d Int)) (=> (and (C d) (= d 1)) false)))",
+    );
+    assert_sat("(declare-fun P (Int) Bool) (assert (P 1))");
+    assert_eq!(derivation("(assert (=> (< 1 2) false))").steps.len(), 1);
+}
+
+#[test]
+fn booleans_and_reals_are_arguments() {
+    assert_sat(
+        "(declare-fun P (Bool Real) Bool)
+         (assert (P true 1.0))
+         (assert (forall ((b Bool) (x Real)) (=> (P b x) (P (not b) (/ x 2.0)))))
+         (assert (forall ((b Bool) (x Real)) (=> (and (P b x) (<= x 0.0)) false)))",
+    );
+}
+
+/// Example 5.1 of Blicha's thesis has a model, but none in linear arithmetic.
+#[test]
+fn multiplication_ends_with_its_limit() {
+    let rules = |name: &str| {
+        format!(
+            "(declare-fun {name} (Int Int Int) Bool)
+             (assert (forall ((Y Int)) ({name} 0 Y 0)))
+             (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
+        )
+    };
+    let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
+                    (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
+    let text = [rules("multA"), rules("multB"), query.to_owned()].concat();
+    let found = answer_with(Options::default(), &text, 2);
+    assert_eq!(found, Answer::Unknown(Stop::Interrupted(Reason::Deadline)));
+}
+
+#[test]
+fn doubling_sixty_times_is_a_small_derivation() {
+    let mut text = String::from("(declare-fun P0 (Int) Bool) (assert (P0 1))");
+    for level in 1..=60 {
+        let below = level - 1;
+        text += &format!(
+            "(declare-fun P{level} (Int) Bool)
+             (assert (forall ((x Int) (y Int)) (=> (and (P{below} x) (P{below} y)) (P{level} (+ x y)))))"
+        );
+    }
+    text += "(assert (forall ((x Int)) (=> (P60 x) false)))";
+    let start = Instant::now();
+    assert_eq!(derivation(&text).steps.len(), 62);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn other_sorts_are_refused() {
+    let found = answer(
+        "(declare-fun P ((Array Int Int)) Bool)
+         (assert (forall ((a (Array Int Int))) (=> (= (select a 0) 1) (P a))))
+         (assert (forall ((a (Array Int Int))) (=> (and (P a) (= (select a 0) 2)) false)))",
+    );
+    assert!(matches!(found, Answer::Unknown(Stop::Unsupported(_))), "{found:?}");
+}
