@@ -69,6 +69,8 @@ pub(super) struct Core {
     pub(super) level: Level,
     /// The sources whose reach facts are needed.
     pub(super) must: Vec<usize>,
+    /// The lemmas that are needed, as assumed of the sources.
+    pub(super) assumed: Vec<Term>,
 }
 
 /// What queries are made with.
@@ -253,7 +255,7 @@ impl<'a> Session<'a> {
 
     /// What a contradiction needs.
     fn core(&self, query: &Query<'_>) -> Core {
-        let mut core = Core { cube: Vec::new(), level: INFINITY, must: Vec::new() };
+        let mut core = Core { cube: Vec::new(), level: INFINITY, must: Vec::new(), assumed: Vec::new() };
         let mut needed = self.solver.core().into_iter().peekable();
         let mut literals = query.cube.iter();
         for (&assumption, &role) in self.assumptions.iter().zip(&self.roles) {
@@ -263,10 +265,14 @@ impl<'a> Session<'a> {
                 continue;
             }
             match role {
-                Role::Lemma(level) => core.level = core.level.min(level + 1),
+                Role::Lemma(level) => {
+                    core.level = core.level.min(level + 1);
+                    core.assumed.push(assumption);
+                }
+                Role::Induction => core.assumed.push(assumption),
                 Role::Must(source) => core.must.push(source),
                 Role::Cube => core.cube.extend(literal),
-                Role::Induction | Role::Open => {}
+                Role::Open => {}
             }
         }
         core

@@ -13,7 +13,7 @@ use shofar_logic::{Assignment, Evaluator, Term, TermStore, Value};
 use shofar_smt::sat::{Limits, Outcome, Reason};
 use shofar_smt::solver::Solver;
 
-use super::edges::{By, Query, Reply, others};
+use super::edges::{By, Core, Query, Reply, others};
 use super::facts::{Fact, FactId};
 use super::frames::{INFINITY, Learnt, Level};
 use super::obligations::{Obligation, ObligationId};
@@ -36,6 +36,8 @@ pub(super) struct Conflict {
     pub(super) cube: Vec<Term>,
     /// The level up to which it cannot be reached.
     pub(super) level: Level,
+    /// The same for each clause.
+    pub(super) cores: Vec<(EdgeId, Core)>,
 }
 
 impl Search<'_> {
@@ -97,6 +99,7 @@ impl Search<'_> {
         let induction = self.store.not(self.store.and(cube));
         let mut is_needed = vec![false; cube.len()];
         let mut highest = INFINITY;
+        let mut cores = Vec::with_capacity(self.incoming[node.index()].len());
         for position in 0..self.incoming[node.index()].len() {
             let edge = self.incoming[node.index()][position];
             let arity = self.graph.edge(edge).sources().len();
@@ -109,10 +112,11 @@ impl Search<'_> {
             match self.ask(edge, &query, limits)? {
                 Reply::Unsat(core) => {
                     highest = highest.min(core.level);
-                    let mut needed = core.cube.into_iter().peekable();
+                    let mut needed = core.cube.iter().peekable();
                     for (flag, literal) in is_needed.iter_mut().zip(cube) {
-                        *flag |= needed.next_if_eq(literal).is_some();
+                        *flag |= needed.next_if_eq(&literal).is_some();
                     }
+                    cores.push((edge, core));
                 }
                 Reply::Sat(model) => {
                     // What derives one cube derives similar ones.
@@ -123,7 +127,8 @@ impl Search<'_> {
             }
         }
         let needed = cube.iter().zip(&is_needed).filter(|(_, needed)| **needed);
-        Ok(Block::Blocked(Conflict { cube: needed.map(|(&literal, _)| literal).collect(), level: highest }))
+        let cube = needed.map(|(&literal, _)| literal).collect();
+        Ok(Block::Blocked(Conflict { cube, level: highest, cores }))
     }
 
     /// A clause derives a fact in the obligation's cube from the frames: derives one from reach facts if it can,
@@ -211,9 +216,30 @@ impl Search<'_> {
             .map(|&literal| self.renaming.from(node, Place::Target, literal))
             .collect();
         cube.sort_unstable();
-        let fact = self.facts.add(node, Fact { cube: cube.into(), edge, premises: premises.into() });
+        let point = self.point(node, model);
+        let fact = self.facts.add(node, Fact { cube: cube.into(), edge, premises: premises.into(), point });
         self.statistics.facts = self.facts.len() as u64;
         Ok(fact)
+    }
+
+    /// What a model of a clause says of its head, as values of the predicate's variables.
+    fn point(&self, node: NodeId, model: &Assignment) -> Assignment {
+        let node = self.graph.node(node);
+        let mut point = Assignment::new();
+        for (&variable, &next) in node.variables().iter().zip(node.next()) {
+            if let Some(value) = model.get(next) {
+                point.set(variable, value.clone());
+            }
+        }
+        point
+    }
+
+    /// Whether a cube has a fact in it for certain. All facts are looked at, but only at one point of each.
+    pub(super) fn has_known_point(&self, node: NodeId, cube: &[Term]) -> bool {
+        self.facts.of(node).iter().any(|&fact| {
+            let mut evaluator = Evaluator::new(self.store, &self.facts.get(fact).point);
+            cube.iter().all(|&literal| evaluator.eval(literal) == Ok(Value::Bool(true)))
+        })
     }
 
     /// A reach fact by which a source is true in a model. Its literals are added to the formulas.

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_logic::Term;
+use shofar_logic::{Assignment, Term};
 
 /// A reach fact, by its age.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -22,6 +22,8 @@ pub(super) struct Fact {
     pub(super) edge: EdgeId,
     /// What the clause's sources are true by.
     pub(super) premises: Box<[FactId]>,
+    /// A point of the cube.
+    pub(super) point: Assignment,
 }
 
 /// All reach facts.

@@ -3,10 +3,14 @@
 //! A cube that no clause reaches from `F_{n-1}` is made smaller by leaving out one literal after the other: if still no
 //! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
-//! bounds, of which often one is enough. The core of each success drops more literals at once.
+//! bounds, of which often one is enough. The core of each success drops more literals at once. Before that, literals of
+//! the core may be replaced by weaker ones from proofs (`interpolate.rs`).
+//!
+//! A cube with a point of a reach fact is no candidate: its lemma could never hold at all levels.
 
 use shofar_horn::graph::NodeId;
 use shofar_logic::{Op, Term, TermStore};
+use shofar_smt::project::simplify_cube;
 use shofar_smt::sat::Limits;
 
 use super::expand::{Block, Conflict};
@@ -24,7 +28,11 @@ impl Search<'_> {
         conflict: Conflict,
         level: Level,
     ) -> Result<(Vec<Term>, Level), Stop> {
-        let Conflict { mut cube, level: mut highest } = conflict;
+        let interpolated = self.interpolants(node, &conflict)?;
+        let Conflict { mut cube, level: mut highest, .. } = conflict;
+        if let Some(weaker) = interpolated {
+            cube = weaker;
+        }
         if !self.options.generalise {
             return Ok((cube, highest));
         }
@@ -49,6 +57,22 @@ impl Search<'_> {
         Ok((join_equations(self.store, cube), highest))
     }
 
+    /// A weaker cube from the proofs of a conflict, if that is wanted and there is one.
+    fn interpolants(&mut self, node: NodeId, conflict: &Conflict) -> Result<Option<Vec<Term>>, Stop> {
+        if !self.options.interpolate {
+            return Ok(None);
+        }
+        let mut cube: Vec<Term> = Vec::new();
+        for (edge, core) in &conflict.cores {
+            match self.interpolate(node, *edge, core)? {
+                Some(literals) => cube.extend(literals),
+                None => cube.extend(&core.cube),
+            }
+        }
+        simplify_cube(self.store, &mut cube);
+        Ok((!self.has_known_point(node, &cube)).then_some(cube))
+    }
+
     /// Why a cube cannot be reached at a level, if that is so and found out soon.
     pub(super) fn blocked(
         &mut self,
@@ -57,6 +81,9 @@ impl Search<'_> {
         level: Level,
     ) -> Result<Option<Conflict>, Stop> {
         self.statistics.drop_attempts += 1;
+        if self.has_known_point(node, cube) {
+            return Ok(None);
+        }
         let limits = Limits { conflicts: Some(DROP_CONFLICTS), ..self.run.limits };
         match self.block(node, cube, level, &limits)? {
             Block::Blocked(conflict) => Ok(Some(conflict)),

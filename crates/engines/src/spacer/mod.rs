@@ -20,7 +20,7 @@
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
-//!                 the lemma is generalised before                                          generalise.rs
+//!                 the lemma is generalised before                            interpolate.rs, generalise.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
@@ -48,6 +48,7 @@ mod expand;
 mod facts;
 mod frames;
 mod generalise;
+mod interpolate;
 mod obligations;
 mod propagate;
 mod renaming;
@@ -56,6 +57,7 @@ mod witness;
 use std::rc::Rc;
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::{SortKind, Term, TermStore};
@@ -67,6 +69,7 @@ use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
 use facts::Facts;
 use frames::{Frames, INFINITY, Level};
+use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
 use renaming::Renaming;
 
@@ -78,6 +81,8 @@ pub struct Options {
     pub generalise: bool,
     /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
     pub split_equations: bool,
+    /// Take weaker literals from interpolants for those of cores, before literals are left out. Default: yes.
+    pub interpolate: bool,
     /// An obligation that is blocked waits at the next level to be blocked there. Default: no; each level starts with the
     /// queries alone.
     pub requeue: bool,
@@ -85,7 +90,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { generalise: true, split_equations: true, requeue: false }
+        Options { generalise: true, split_equations: true, interpolate: true, requeue: false }
     }
 }
 
@@ -158,6 +163,7 @@ struct Statistics {
     infinite_lemmas: u64,
     facts: u64,
     queries: u64,
+    interpolants: u64,
     drop_attempts: u64,
     drops: u64,
     push_attempts: u64,
@@ -173,6 +179,7 @@ impl Statistics {
             ("lemmas.infinite", self.infinite_lemmas),
             ("reach-facts", self.facts),
             ("solver.queries", self.queries),
+            ("interpolants", self.interpolants),
             ("generalise.attempts", self.drop_attempts),
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
@@ -206,6 +213,8 @@ struct Search<'a> {
     incoming: Vec<Vec<EdgeId>>,
     renaming: Renaming<'a>,
     projector: Projector<'a>,
+    /// By edges, for interpolants.
+    provers: FxHashMap<EdgeId, Prover<'a>>,
     /// Asks about conjunctions of literals.
     cubes: expand::Cubes<'a>,
 
@@ -229,6 +238,7 @@ impl<'a> Search<'a> {
             incoming: graph.incoming().0,
             renaming: Renaming::new(store, graph),
             projector: Projector::new(store),
+            provers: FxHashMap::default(),
             cubes: expand::Cubes::new(store),
             statistics: Statistics::default(),
         }

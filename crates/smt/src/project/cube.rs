@@ -71,7 +71,7 @@ impl Bound {
 }
 
 /// Drops repeated literals and bounds that follow from others. The order of what stays is kept.
-pub(crate) fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
+pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
     let mut tightest: FxHashMap<(Term, Side), (usize, Bound)> = FxHashMap::default();
     let mut kept = vec![true; literals.len()];
     let mut seen: FxHashMap<Term, ()> = FxHashMap::default();
