@@ -11,13 +11,23 @@ use shofar_smt::sat::Limits;
 
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Context, Inline, Lost, Merge, SingleLoop, Transformation, Transformed, WayBack,
+    Chains, Context, Inline, Lost, Merge, PropagateConstants, RemoveInfeasible, RemoveUnreachable,
+    RemoveUnusedArguments, Simplify, SingleLoop, Transformation, Transformed, WayBack,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are told.
-const ALL: [fn() -> Box<dyn Transformation>; 4] =
-    [|| Box::new(Chains), || Box::new(Merge), || Box::new(Inline), || Box::new(SingleLoop)];
+const ALL: [fn() -> Box<dyn Transformation>; 9] = [
+    || Box::new(RemoveUnreachable),
+    || Box::new(RemoveInfeasible),
+    || Box::new(PropagateConstants),
+    || Box::new(RemoveUnusedArguments),
+    || Box::new(Simplify),
+    || Box::new(Chains),
+    || Box::new(Merge),
+    || Box::new(Inline),
+    || Box::new(SingleLoop),
+];
 
 /// Rounds of the standard pipeline. Most systems need two or three, and one more to see that nothing changes.
 const STANDARD_ROUNDS: usize = 8;
@@ -31,7 +41,16 @@ const MAX_GROWTH: (usize, usize) = (4, 100_000);
 
 /// What solving starts with: transformations that make a system smaller and keep its shape, or make it simpler.
 pub fn standard() -> Pipeline {
-    let passes: Vec<Box<dyn Transformation>> = vec![Box::new(Chains), Box::new(Merge), Box::new(Inline)];
+    let passes: Vec<Box<dyn Transformation>> = vec![
+        Box::new(RemoveUnreachable),
+        Box::new(Simplify),
+        Box::new(RemoveInfeasible),
+        Box::new(PropagateConstants),
+        Box::new(RemoveUnusedArguments),
+        Box::new(Chains),
+        Box::new(Merge),
+        Box::new(Inline),
+    ];
     Pipeline::repeated(passes, STANDARD_ROUNDS, STANDARD_TIME)
 }
 
