@@ -70,12 +70,14 @@ pub struct Solver<'a> {
 impl<'a> Solver<'a> {
     /// A solver to which nothing is asserted.
     pub fn new(store: &'a TermStore) -> Self {
+        let mut search = sat::Solver::with_theory(Combination::default(), 0);
+        search.allow_partial_models();
         Solver {
             store,
             normalizer: Normalizer::new(store),
             purifier: Purifier::new(store),
             cnf: Cnf::new(store),
-            search: sat::Solver::with_theory(Combination::default(), 0),
+            search,
             equations: Equations::new(store),
             relevance: Relevance::default(),
             prepared: FxHashMap::default(),
@@ -569,6 +571,8 @@ impl<'a> Solver<'a> {
             let literal = self.cnf.literal(term, sink);
             self.search.theory_mut().congruence_mut().define_truth(literal.var(), node);
             self.search.make_atom(literal.var());
+            // The node may be an argument. Without a value it would be told apart from both truth values.
+            self.search.demand_value(literal.var());
         }
         if self.store.args(term).iter().any(|&arg| self.store.sort_of(arg).is_arithmetic()) {
             self.search.theory_mut().add_application(node);

@@ -53,6 +53,15 @@ impl<T: Theory> Solver<T> {
     pub fn pop(&mut self) {
         let frame = self.frames.open.pop().expect("a frame is open");
         self.frames.popped.push(frame);
+        self.cover.pop_to(self.frames.open.len());
+        if self.consistent && self.assumptions.first() == Some(&frame) {
+            // The trail has nothing in common with the next query's. Once the literal is false for good, the
+            // frame's clauses are true, and propagation does not look at them any more.
+            self.backtrack(0);
+            if self.trail.value(frame) == 0 {
+                self.trail.assign(!frame, Antecedent::None);
+            }
+        }
         let popped = self.frames.popped.len();
         if popped > MAX_RETIRED || popped > 16 && popped * 4 > self.trail.num_vars() {
             self.retire_frames();
@@ -68,6 +77,11 @@ impl<T: Theory> Solver<T> {
     pub(super) fn frame_variables(&self) -> FxHashSet<Var> {
         let Frames { open, popped, unused } = &self.frames;
         open.iter().chain(popped).map(|lit| lit.var()).chain(unused.iter().copied()).collect()
+    }
+
+    /// How many frames are open up to and including the one with this literal, if it is open.
+    pub(super) fn frame_depth(&self, frame: Lit) -> Option<usize> {
+        self.frames.open.iter().position(|&open| open == frame).map(|index| index + 1)
     }
 
     /// The literal that clauses added now need, so that they go with the innermost frame.
@@ -129,18 +143,21 @@ impl<T: Theory> Solver<T> {
                 _ => return Next::Failed(assumption),
             }
         }
-        let trail = &self.trail;
-        match self.order.pop(|var| trail.value(var.positive()) == 0) {
-            None => Next::Complete,
-            Some(var) => {
-                let suggestion = if T::ACTIVE && self.is_atom[var.index()] {
-                    self.theory.suggest_phase(var)
-                } else {
-                    None
-                };
-                Next::Decide(var.lit(suggestion.unwrap_or_else(|| self.order.phase(var))))
-            }
-        }
+        let decision = if self.cover.is_active() {
+            self.next_covering()
+        } else {
+            let trail = &self.trail;
+            let var = self.order.pop(|var| trail.value(var.positive()) == 0);
+            var.map(|var| var.lit(self.preferred_phase(var)))
+        };
+        decision.map_or(Next::Complete, Next::Decide)
+    }
+
+    /// The value that an open variable is tried with: what the theory suggests, or the last one.
+    pub(super) fn preferred_phase(&mut self, var: Var) -> bool {
+        let suggestion =
+            if T::ACTIVE && self.is_atom[var.index()] { self.theory.suggest_phase(var) } else { None };
+        suggestion.unwrap_or_else(|| self.order.phase(var))
     }
 
     /// Finds out which of the caller's assumptions made `failed` false.

@@ -12,6 +12,7 @@ impl<T: Theory> Solver<T> {
         self.check_trail();
         self.check_watches();
         self.check_frames();
+        self.check_cover();
         self.check_log();
         let trail = &self.trail;
         self.order.check_invariants(|var| trail.value(var.positive()) == 0);

@@ -83,6 +83,9 @@ impl<T: Theory> Solver<T> {
         if glue.is_some() {
             self.redundant.push(clause);
             self.arena.set_used(clause, 2);
+        } else {
+            let is_framed = self.guard().is_some_and(|guard| self.clause.contains(&guard));
+            self.cover.add(clause, self.clause.len(), is_framed.then(|| self.depth()));
         }
         self.watches.attach(&self.arena, clause);
         if self.trail.value(second) >= 0 || first_value > 0 && first_level <= second_level {

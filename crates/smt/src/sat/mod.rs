@@ -11,12 +11,13 @@
 //!     conflict?                             analyze, backtrack, learn    analyze.rs
 //!     restarting?  reducing?                                             restart.rs, reduce.rs
 //!     next decision:  an assumption         failed? find the core        assumptions.rs
-//!                     a free variable                                    decide.rs
+//!                     for an open clause    before the first conflict    cover.rs
+//!                     a free variable       afterwards                   decide.rs
 //!                     none is left          ask the theory; satisfiable
 //! ```
 //!
-//! Invariants are numbered where they belong: A (clauses), T (trail), D (decisions), W (watches), F (frames), P (the
-//! proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every
+//! Invariants are numbered where they belong: A (clauses), T (trail), D (decisions), K (covering), W (watches), F (frames),
+//! P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every
 //! learnt clause is a resolvent of clauses and explanations, so level 0 holds in all models, and a failed assumption is
 //! false by resolution from the core alone; at a fixpoint no clause is false (W2), so a complete assignment satisfies all
 //! of them, and the theory vouches for its part (C6).
@@ -49,6 +50,7 @@ mod trail;
 
 mod analyze;
 mod assumptions;
+mod cover;
 mod decide;
 mod intake;
 mod limits;
@@ -69,6 +71,7 @@ pub use theory::{Answers, Certificate, Clash, Effort, NoTheory, Theory};
 use analyze::Analysis;
 use assumptions::Frames;
 use clause::{Arena, ClauseRef};
+use cover::Cover;
 use decide::Order;
 use intake::Intake;
 use limits::{Budget, Poll};
@@ -128,6 +131,7 @@ pub struct Solver<T: Theory = NoTheory> {
     // The search.
     trail: Trail,
     order: Order,
+    cover: Cover,
     restarts: Restarts,
     reductions: Reductions,
     /// The number of literals at level 0 when satisfied clauses were last removed.
@@ -171,7 +175,7 @@ enum Next {
     Decide(Lit),
     /// The assumption is false.
     Failed(Lit),
-    /// All decision variables have values.
+    /// All decision variables have values, or all clauses are covered.
     Complete,
 }
 
@@ -203,6 +207,7 @@ impl<T: Theory> Solver<T> {
             consistent: true,
             trail: Trail::default(),
             order: Order::new(seed),
+            cover: Cover::default(),
             restarts: Restarts::default(),
             reductions: Reductions::default(),
             cleaned: 0,
@@ -333,6 +338,7 @@ impl<T: Theory> Solver<T> {
         }
         self.compact_log();
         self.assume(assumptions);
+        self.cover.start();
         self.restarts.restarted();
         let outcome = self.search(&Poll::new(limits));
         if outcome == Outcome::Sat {
@@ -341,7 +347,8 @@ impl<T: Theory> Solver<T> {
         outcome
     }
 
-    /// The value of a variable in the model found by the last query, if that answered `Sat` and the variable matters.
+    /// The value of a variable in the model found by the last query, if that answered `Sat` and the variable matters. If
+    /// models may be partial, the clauses are true whatever the others are.
     pub fn value(&self, var: Var) -> Option<bool> {
         self.model.get(var.index()).filter(|&&value| value != 0).map(|&value| value > 0)
     }
@@ -413,6 +420,7 @@ impl<T: Theory> Solver<T> {
                 }
                 Next::Complete => {
                     if T::ACTIVE && self.consult_theory(Effort::Final, poll) {
+                        self.cover.end();
                         continue;
                     }
                     if T::ACTIVE && self.inbox.gave_up {
@@ -492,6 +500,7 @@ impl<T: Theory> Solver<T> {
         if level >= current {
             return;
         }
+        self.cover.end();
         let Self { trail, order, .. } = self;
         trail.pop_to(level, |lit| order.undone(lit));
         if T::ACTIVE {

@@ -144,7 +144,7 @@ impl<T: Theory> Solver<T> {
     pub(super) fn collect(&mut self) {
         self.statistics.collections += 1;
         self.log_shrinking();
-        let Self { arena, trail, watches, redundant, analysis, .. } = self;
+        let Self { arena, trail, watches, redundant, analysis, cover, .. } = self;
         let moved = arena.compact(|lit| trail.value(lit) < 0 && trail.is_fixed(lit));
         for (lit, list) in watches.lists_mut() {
             list.retain_mut(|watch| {
@@ -164,6 +164,7 @@ impl<T: Theory> Solver<T> {
         let renew = |clause: &mut ClauseRef| moved.get(*clause).map(|new| *clause = new).is_some();
         redundant.retain_mut(renew);
         analysis.explained.retain_mut(renew);
+        cover.renew(renew);
         for index in trail.num_fixed()..trail.lits().len() {
             let var = trail.lits()[index].var();
             if let Antecedent::Clause(clause) = trail.antecedent(var) {

@@ -31,7 +31,8 @@ use super::log::Origin;
 pub enum Effort {
     /// At each fixpoint of propagation: find what is cheap to find. Saying nothing is always allowed.
     Fast,
-    /// All decision variables are assigned: find a reason to go on, or answer nothing (C6).
+    /// All decision variables are assigned, or enough of them to make all clauses true: find a reason to go on, or answer
+    /// nothing (C6). After a reason to go on, all of them will be assigned next time.
     Final,
 }
 

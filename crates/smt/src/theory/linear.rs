@@ -566,14 +566,30 @@ impl Theory for LinearArithmetic {
 
     /// Until the first conflict of a query the assignment leads the way.
     fn agrees(&mut self, lit: Lit) -> bool {
-        self.is_calm && self.suggest_phase(lit.var()) == Some(lit.is_positive())
+        if !self.is_calm {
+            return false;
+        }
+        let Some(Some(Atom { var, meaning })) = self.atoms.get(lit.var().index()) else { return false };
+        let value = self.simplex.value(*var);
+        match meaning {
+            Meaning::Bound { positive, negative } => {
+                let (side, bound) = if lit.is_positive() { positive } else { negative };
+                side.admits(bound, &value)
+            }
+            Meaning::Equation { value: wanted, .. } => (*value == *wanted) == lit.is_positive(),
+        }
     }
 
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         let Atom { var, meaning } = self.atoms.get(atom.index())?.as_ref()?;
+        let value = self.simplex.value(*var);
         match meaning {
-            Meaning::Bound { positive: (side, bound), .. } => self.simplex.suggest(*var, *side, bound),
-            Meaning::Equation { value, .. } => Some(*self.simplex.value(*var) == *value),
+            // The same as the kernel's `suggest`, which would have to compute the negation.
+            Meaning::Bound { positive, negative } => {
+                let holds = |(side, bound): &(Side, DeltaRational)| side.admits(bound, &value);
+                if holds(positive) { Some(true) } else { holds(negative).then_some(false) }
+            }
+            Meaning::Equation { value: wanted, .. } => Some(*value == *wanted),
         }
     }
 }

@@ -1,0 +1,240 @@
+//! Covering the clauses: decisions until the first conflict, and a query that ends when every clause is true.
+//!
+//! A search that knows nothing of the problem yet has no reason to give a value to a variable all clauses of which are true
+//! already, and small queries end before it has learnt anything. So until the first time that something is taken
+//! back, the search goes through the clauses once, the oldest first, and makes one literal of each true:
+//!
+//! ```text
+//! next decision:  the first clause without a true literal
+//!                     an open literal that has the value it would be tried with anyway, or else
+//!                     one that is no atom, or else any
+//!                 no clause is left: a variable that models must give a value
+//!                 none is left:      the clauses are covered
+//! ```
+//!
+//! A clause stays true until something is taken back, so one index is all the state that there is. Thereafter activities
+//! are known, and the search decides by them (`decide.rs`) and ends when all decision variables have values. It also
+//! does so when the theory was asked about a covering assignment and had something to say, since it may want
+//! variables decided that stand in no clause.
+//!
+//! Redundant clauses follow from the others and the theory, and are passed over; so are those with an open
+//! literal that is not to be decided. Of the latter the owner of the search has said by that that they can be
+//! made true afterwards.
+//!
+//! - K1: between queries and within them, `permanent` and `framed` hold the clauses of two literals at least that are neither
+//!   redundant nor true at level 0, and belong to no frame or to an open one. Binary clauses of frames are left out:
+//!   with the frame assumed they are units.
+//! - K2: while `is_active`, all clauses before `next` have been passed over or have a true literal.
+//!
+//! Models are partial then, which the caller has to want ([`Solver::allow_partial_models`]). That a solver may stop when
+//! all clauses are true is as old as GRASP (Marques-Silva & Sakallah, 1996). To decide by the first clause that is not is
+//! BerkMin's rule (Goldberg & Novikov, DATE 2002), which applies it to learnt clauses.
+
+use super::Solver;
+use super::clause::ClauseRef;
+use super::literal::{Lit, Var};
+use super::theory::Theory;
+
+/// The clauses to cover, and how far the search has come.
+#[derive(Default)]
+pub(super) struct Cover {
+    /// Whether models may be partial; otherwise nothing else here is used.
+    is_allowed: bool,
+    /// Clauses that belong to no frame (K1).
+    permanent: Vec<ClauseRef>,
+    /// Clauses of open frames, with the number of frames that were open when they came (K1).
+    framed: Vec<(ClauseRef, usize)>,
+    /// Variables that have to have a value in models, whatever the clauses say.
+    demanded: Vec<Var>,
+    /// Whether nothing was taken back in this query.
+    is_active: bool,
+    /// The first of `permanent`, `framed` and `demanded`, one behind the other, that was not looked at (K2).
+    next: usize,
+}
+
+impl Cover {
+    /// Takes note of a new clause that is not redundant.
+    pub(super) fn add(&mut self, clause: ClauseRef, size: usize, frame: Option<usize>) {
+        match frame {
+            _ if !self.is_allowed => {}
+            None => self.permanent.push(clause),
+            Some(_) if size == 2 => {}
+            Some(depth) => self.framed.push((clause, depth)),
+        }
+    }
+
+    /// Frames were popped until so many are open.
+    pub(super) fn pop_to(&mut self, depth: usize) {
+        while self.framed.pop_if(|(_, frame)| *frame > depth).is_some() {}
+    }
+
+    /// Clauses have new references, or none if they were deleted.
+    pub(super) fn renew(&mut self, mut renew: impl FnMut(&mut ClauseRef) -> bool) {
+        self.permanent.retain_mut(&mut renew);
+        self.framed.retain_mut(|(clause, _)| renew(clause));
+        self.next = 0;
+    }
+
+    /// A search begins.
+    pub(super) fn start(&mut self) {
+        self.is_active = self.is_allowed;
+        self.next = 0;
+    }
+
+    /// From now on the search needs values for all decision variables.
+    pub(super) fn end(&mut self) {
+        self.is_active = false;
+    }
+
+    /// Whether decisions are made here.
+    pub(super) fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// The clause to be looked at.
+    fn clause(&self) -> Option<ClauseRef> {
+        let permanent = self.permanent.get(self.next).copied();
+        permanent.or_else(|| self.framed.get(self.next - self.permanent.len()).map(|&(clause, _)| clause))
+    }
+
+    /// The variable to be looked at, when all clauses are covered.
+    fn demanded(&self) -> Option<Var> {
+        self.demanded.get(self.next - self.permanent.len() - self.framed.len()).copied()
+    }
+}
+
+impl<T: Theory> Solver<T> {
+    /// Models need not give values to all decision variables any more, only to so many that the clauses are true. To be
+    /// called before there are clauses.
+    pub fn allow_partial_models(&mut self) {
+        debug_assert_eq!(self.num_clauses(), 0, "K1");
+        self.cover.is_allowed = true;
+    }
+
+    /// Has all models give the decision variable a value, partial ones too.
+    pub fn demand_value(&mut self, var: Var) {
+        self.cover.demanded.push(var);
+    }
+
+    /// The decision that covers the next clause, or `None` if all are covered.
+    pub(super) fn next_covering(&mut self) -> Option<Lit> {
+        while let Some(clause) = self.cover.clause() {
+            if let Some(lit) = self.covering(clause) {
+                return Some(lit);
+            }
+            self.cover.next += 1;
+        }
+        while let Some(var) = self.cover.demanded() {
+            if self.trail.value(var.positive()) == 0 && self.order.is_eligible(var) {
+                return Some(var.lit(self.preferred_phase(var)));
+            }
+            self.cover.next += 1;
+        }
+        None
+    }
+
+    /// The literal to make true for the sake of the clause, unless it is true or to be passed over.
+    fn covering(&mut self, clause: ClauseRef) -> Option<Lit> {
+        let Self { arena, trail, order, .. } = self;
+        let is_passed = |lit: Lit| match trail.value(lit) {
+            1 => true,
+            0 => !order.is_eligible(lit.var()),
+            _ => false,
+        };
+        if arena.lits(clause).any(is_passed) {
+            return None;
+        }
+        let mut fallback: Option<Lit> = None;
+        for index in 0..self.arena.size(clause) {
+            let lit = self.arena.lit(clause, index);
+            if self.trail.value(lit) < 0 {
+                continue;
+            }
+            if self.preferred_phase(lit.var()) == lit.is_positive() {
+                return Some(lit);
+            }
+            let is_atom = |lit: Lit| self.is_atom[lit.var().index()];
+            if fallback.is_none_or(|other| is_atom(other) && !is_atom(lit)) {
+                fallback = Some(lit);
+            }
+        }
+        fallback
+    }
+
+    /// K1, as far as open frames and clauses outside of them go.
+    pub(super) fn check_cover(&self) {
+        let Cover { is_allowed, permanent, framed, .. } = &self.cover;
+        if !is_allowed {
+            return;
+        }
+        let frames = self.frame_variables();
+        let is_fixed = |lit: Lit| self.trail.value(lit) > 0 && self.trail.is_fixed(lit);
+        for clause in self.arena.iter().filter(|&clause| !self.arena.is_redundant(clause)) {
+            let guard = self.arena.lits(clause).find(|lit| frames.contains(&lit.var()));
+            let is_listed = match guard {
+                None => permanent.contains(&clause),
+                Some(guard) => match self.frame_depth(!guard) {
+                    Some(depth) => self.arena.size(clause) == 2 || framed.contains(&(clause, depth)),
+                    None => true,
+                },
+            };
+            assert!(is_listed || self.arena.lits(clause).any(is_fixed), "K1: a clause is not covered");
+        }
+        let listed = permanent.iter().chain(framed.iter().map(|(clause, _)| clause));
+        assert!(listed.copied().all(|clause| !self.arena.is_garbage(clause)), "K1: garbage is covered");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sat::{Outcome, Solver, Var};
+
+    fn solver(count: usize) -> (Solver, Vec<Var>) {
+        let mut solver = Solver::new();
+        solver.allow_partial_models();
+        let vars = (0..count).map(|_| solver.new_var()).collect();
+        (solver, vars)
+    }
+
+    #[test]
+    fn one_decision_for_each_clause_is_enough() {
+        let (mut solver, vars) = solver(12);
+        for clause in vars.chunks(4) {
+            solver.add_clause(&clause.iter().map(|var| var.positive()).collect::<Vec<_>>());
+        }
+        assert_eq!(solver.solve(&[]), Outcome::Sat);
+        assert_eq!(solver.statistics().decisions, 3);
+        assert_eq!(vars.iter().filter(|&&var| solver.value(var).is_some()).count(), 3);
+        solver.check_invariants();
+    }
+
+    #[test]
+    fn clauses_of_popped_frames_are_not_covered() {
+        let (mut solver, vars) = solver(6);
+        solver.add_clause(&[vars[0].positive(), vars[1].positive()]);
+        solver.push();
+        solver.add_clause(&[vars[2].positive(), vars[3].positive()]);
+        solver.push();
+        solver.add_clause(&[vars[4].positive(), vars[5].positive()]);
+        solver.check_invariants();
+        for decisions in [3, 2, 1] {
+            let before = solver.statistics().decisions;
+            assert_eq!(solver.solve(&[]), Outcome::Sat);
+            assert_eq!(solver.statistics().decisions - before, decisions);
+            if decisions > 1 {
+                solver.pop();
+            }
+            solver.check_invariants();
+            // Otherwise the next query would find its decisions made.
+            solver.backtrack_fully();
+        }
+    }
+
+    #[test]
+    fn demanded_variables_have_values() {
+        let (mut solver, vars) = solver(2);
+        solver.demand_value(vars[1]);
+        assert_eq!(solver.solve(&[]), Outcome::Sat);
+        assert_eq!(vars.iter().map(|&var| solver.value(var)).collect::<Vec<_>>(), [None, Some(false)]);
+    }
+}
