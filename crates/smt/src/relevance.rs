@@ -16,10 +16,12 @@
 //! - R1: a gate's arguments are relevant for as long as the gate is.
 //! - R2: relevant variables are decision variables. Others are not, save for those that a theory made.
 //!
-//! Why leaving the others open is right: an answer `Sat` comes with an assignment to all relevant variables that
-//! falsifies no clause. By R1 it contains values for all atoms and gates of every formula that is asserted, so these are
-//! true; the theory vouches for the atoms. Definitions of gates that are not relevant can be made true afterwards,
-//! as each gate is a function of its atoms.
+//! Why leaving the others open is right: an answer `Sat` comes with an assignment that falsifies no clause and either gives
+//! values to all relevant variables, or makes all clauses true that have no open literals over other variables (see
+//! `sat/cover.rs`). By R1 and R2 the clauses of every asserted formula and the definitions of all its gates are among
+//! these. So they are true whatever the values of open atoms are, and these are what the theory's model makes
+//! them; for the others it vouches. Values that gates got without being relevant do not count: their definitions can be made
+//! true afterwards, as each gate is a function of its atoms.
 //!
 //! Frames end in reverse order, so the relevant variables form a stack with a mark for each of them. The idea is the
 //! relevancy of L. de Moura and N. Bjørner ("Relevancy propagation", MSR-TR-2007-140), by registration instead of

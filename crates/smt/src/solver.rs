@@ -231,7 +231,7 @@ impl<'a> Solver<'a> {
 
     /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, with which
     /// all that is asserted and assumed is true. Division by zero is given total functions. Symbols that do not matter
-    /// have the default value of their sort.
+    /// have the default value of their sort, and truth values that the search had no need of are false.
     pub fn model(&self, formulas: &[Term]) -> Assignment {
         let theories = self.search.theory().model();
         let defined = self.equations.definitions(formulas);

@@ -44,6 +44,8 @@ struct Reference {
     num_vars: usize,
     constraints: Vec<Constraint>,
     frames: Vec<Vec<Vec<ScriptLit>>>,
+    /// The variables without which a model is none; other ones may be left open.
+    demanded: usize,
 }
 
 impl Reference {
@@ -60,12 +62,26 @@ impl Reference {
 }
 
 fn run<T: Theory>(
-    mut solver: Solver<T>,
+    solver: Solver<T>,
     vars: &[Var],
     constraints: Vec<Constraint>,
     steps: &[Step],
 ) -> Solver<T> {
-    let mut reference = Reference { num_vars: vars.len(), constraints, frames: vec![vec![]] };
+    let demanded = vars.len();
+    run_against(
+        Reference { num_vars: vars.len(), constraints, frames: vec![vec![]], demanded },
+        solver,
+        vars,
+        steps,
+    )
+}
+
+fn run_against<T: Theory>(
+    mut reference: Reference,
+    mut solver: Solver<T>,
+    vars: &[Var],
+    steps: &[Step],
+) -> Solver<T> {
     let lits =
         |lits: &[ScriptLit]| -> Vec<Lit> { lits.iter().map(|&(var, sign)| vars[var].lit(sign)).collect() };
     for step in steps {
@@ -100,9 +116,13 @@ fn check_query<T: Theory>(
 ) {
     match solver.solve(&lits(assumptions)) {
         Outcome::Sat => {
-            let value = |var: &Var| u32::from(solver.value(*var).expect("models are total"));
-            let model = vars.iter().enumerate().map(|(index, var)| value(var) << index).sum();
-            assert!(reference.is_model(model, assumptions), "{model:b} is no model");
+            let demanded = &vars[..reference.demanded];
+            assert!(demanded.iter().all(|&var| solver.value(var).is_some()), "values are missing");
+            for rest in [false, true] {
+                let value = |var: &Var| u32::from(solver.value(*var).unwrap_or(rest));
+                let model = vars.iter().enumerate().map(|(index, var)| value(var) << index).sum();
+                assert!(reference.is_model(model, assumptions), "{model:b} is no model");
+            }
         }
         Outcome::Unsat => {
             let core: Vec<ScriptLit> = solver
@@ -167,6 +187,19 @@ proptest! {
     fn scripts_are_answered_as_by_truth_table(steps in script(8), seed in 0_u64..3) {
         let (solver, vars) = plain(8, seed);
         run(solver, &vars, vec![], &steps);
+    }
+
+    #[test]
+    fn partial_models_are_models_whatever_they_leave_open(
+        steps in prop_oneof![script(8), prefix_script(8)],
+        demanded in 0_usize..3,
+    ) {
+        let mut solver = Solver::new();
+        solver.allow_partial_models();
+        let vars: Vec<Var> = (0..8).map(|_| solver.new_var()).collect();
+        vars[..demanded].iter().for_each(|&var| solver.demand_value(var));
+        let reference = Reference { num_vars: 8, constraints: vec![], frames: vec![vec![]], demanded };
+        run_against(reference, solver, &vars, &steps);
     }
 
     #[test]
