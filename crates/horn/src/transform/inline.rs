@@ -49,6 +49,7 @@ use shofar_logic::{Substitution, Term, TermStore};
 
 use crate::graph::{EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
+use crate::transform::simplify::simplified;
 use crate::transform::working::{Kept, label_size};
 use crate::transform::{Context, Lost, Transformation, Transformed, WayBack, interpolants};
 use crate::witness::{Derivation, GraphModel};
@@ -290,7 +291,7 @@ impl<'a> Inlining<'a> {
                 let digits = std::iter::successors(Some(choice), |rest| Some(rest / definitions.len()));
                 let chosen: Vec<EdgeId> =
                     digits.take(times).map(|rest| definitions[rest % definitions.len()]).collect();
-                made.push(self.resolve(used, node, &chosen));
+                made.extend(self.resolve(used, node, &chosen));
             }
         }
         let size_after = self.size(&made);
@@ -307,8 +308,8 @@ impl<'a> Inlining<'a> {
         edges.iter().map(|edge| self.state[edge.index()].size).sum()
     }
 
-    /// Adds the resolvent of a use of a node with definitions for its occurrences.
-    fn resolve(&mut self, used: EdgeId, node: NodeId, definitions: &[EdgeId]) -> EdgeId {
+    /// Adds the resolvent of a use of a node with definitions for its occurrences, unless it is seen never to apply.
+    fn resolve(&mut self, used: EdgeId, node: NodeId, definitions: &[EdgeId]) -> Option<EdgeId> {
         let store = self.context.store;
         let edge = self.graph.edge(used).clone();
         let mut sources: Vec<NodeId> = Vec::new();
@@ -338,11 +339,31 @@ impl<'a> Inlining<'a> {
         let fact = self.graph.target_variables(used).into();
         steps.push(JointStep { edge: used, premises, fact });
         let label = store.and(&labels);
+        let simplified = self.simplified(label, &sources, edge.target());
+        if simplified == Term::FALSE {
+            return None;
+        }
         let number = steps.iter().map(|step| self.state[step.edge.index()].steps).sum();
-        let resolvent = self.graph.add_edge(&sources, edge.target(), label);
+        let resolvent = self.graph.add_edge(&sources, edge.target(), simplified);
         self.joints.insert(resolvent, Joint { label, steps });
         self.register(resolvent, number);
-        resolvent
+        Some(resolvent)
+    }
+
+    /// The label of an edge to be, simplified: what was in between is often defined by equations, and what it costs to
+    /// go on depends on how large labels are.
+    fn simplified(&self, label: Term, sources: &[NodeId], target: Option<NodeId>) -> Term {
+        let mut locals: FxHashSet<Term> = self.context.store.free_vars(&[label]).into_iter().collect();
+        for (position, &node) in sources.iter().enumerate() {
+            let occurrence = sources[..position].iter().filter(|&&source| source == node).count();
+            for variable in self.graph.variables_at(node, occurrence) {
+                locals.remove(variable);
+            }
+        }
+        for variable in target.map_or(&[][..], |node| self.graph.node(node).next()) {
+            locals.remove(variable);
+        }
+        simplified(self.context.store, label, &locals)
     }
 
     /// Adds a source of an edge to those of a resolvent.
