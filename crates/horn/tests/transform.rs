@@ -3,13 +3,17 @@
 
 mod support;
 
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::transform::{
     Context, Pipeline, PropagateConstants, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments,
     Simplify, Transformation,
 };
+use shofar_horn::witness::{Derivation, GraphStep};
 use shofar_horn::{HornGraph, parse};
-use shofar_logic::TermStore;
+use shofar_logic::{Op, Term, TermStore, Value};
 use shofar_smt::sat::Limits;
 use support::Random;
 use support::explicit::{Ends, Saturation};
@@ -135,6 +139,108 @@ fn sequences_of_passes_keep_answers() {
             let passes = (0..2 + random.below(7)).map(|_| pass(random.below(PASSES))).collect();
             keeps_the_answer(seed + 1_000_000, &shape, passes);
         }
+    }
+}
+
+/// A chain of predicates. The first argument is a counter, the second one a constant, the third one is ignored.
+fn chain(store: &TermStore, length: usize) -> HornGraph {
+    let mut text = String::new();
+    for node in 0..length {
+        let _ = writeln!(text, "(declare-fun P{node} (Int Int Int) Bool)");
+    }
+    text.push_str("(assert (forall ((x Int) (z Int)) (=> (and (<= 0 x) (<= x 1)) (P0 x 7 z))))\n");
+    for node in 1..length {
+        let _ = writeln!(
+            text,
+            "(assert (forall ((x Int) (y Int) (z Int) (l Int))
+                (=> (and (P{} x y z) (= l (+ x 1))) (P{node} l y (+ x z)))))",
+            node - 1
+        );
+    }
+    let end = length - 1;
+    let _ = writeln!(
+        text,
+        "(assert (forall ((x Int) (y Int) (z Int)) (=> (and (P{end} x y z) (= x {end}) (= y 7)) false)))"
+    );
+    graph(store, &text)
+}
+
+/// Each level takes two facts of the level below, so that the tree of a derivation is exponential.
+fn doubling(store: &TermStore, levels: usize) -> HornGraph {
+    let mut text = "(declare-fun P0 (Int Int Int) Bool) (assert (P0 1 7 2))\n".to_owned();
+    for level in 1..levels {
+        let _ = writeln!(
+            text,
+            "(declare-fun P{level} (Int Int Int) Bool)
+             (assert (forall ((x Int) (y Int) (z Int) (u Int) (v Int) (w Int))
+                (=> (and (P{0} x y z) (P{0} u v w) (>= x u)) (P{level} (+ x 1) v (+ z w)))))",
+            level - 1
+        );
+    }
+    let _ = writeln!(
+        text,
+        "(assert (forall ((x Int) (y Int) (z Int)) (=> (and (P{0} x y z) (= x {levels})) false)))",
+        levels - 1
+    );
+    graph(store, &text)
+}
+
+/// The only derivation there is if each node has one edge into it, in the order of the nodes: all nodes once. Values of
+/// arguments are found along the way; the first argument counts from the given number, the second one is seven.
+fn only_derivation(store: &TermStore, graph: &HornGraph, first: i64) -> Derivation {
+    let mut steps = Vec::new();
+    for (number, (edge, content)) in graph.edges().enumerate() {
+        let premises = content.sources().iter().map(|_| number - 1).collect();
+        let variables = content.target().map_or(&[][..], |node| graph.node(node).variables());
+        let value = |&variable: &Term| {
+            let Op::Var(name) = store.op(variable) else { panic!("nodes have variables") };
+            // Variables are named by predicate and position.
+            let counter =
+                store.name(name).split('.').nth(1).is_some_and(|position| position.starts_with('0'));
+            Value::Int(if counter { first + number as i64 } else { 7 }.into())
+        };
+        let fact = variables.iter().map(value).collect();
+        steps.push(GraphStep { edge, premises, fact });
+    }
+    Derivation { steps }
+}
+
+#[test]
+fn a_hundred_thousand_clauses_and_steps_take_seconds() {
+    let store = TermStore::new();
+    let context = Context { store: &store, limits: Limits::default() };
+    for (length, passes) in [(100_000, vec![2, 3, 4, 1, 0]), (10_000, vec![3]), (10_000, vec![4])] {
+        let original = chain(&store, length);
+        let passes: Vec<Box<dyn Transformation>> = passes.into_iter().map(pass).collect();
+        let start = Instant::now();
+        let (transformed, reports) = Pipeline::new(passes).run(&context, original.clone());
+        let derivation = only_derivation(&store, &transformed.graph, 0);
+        let back = transformed.back.derivation(&context, derivation).unwrap();
+        // Well above what it takes, well below what anything quadratic would.
+        assert!(start.elapsed() < Duration::from_secs(120), "{reports:?}");
+        assert_eq!(back.steps.len(), length + 1);
+        if length < 100_000 {
+            check_derivation(&context, &original, &back).unwrap();
+        }
+    }
+}
+
+#[test]
+fn shared_derivations_stay_shared() {
+    let store = TermStore::new();
+    let context = Context { store: &store, limits: Limits::default() };
+    let original = doubling(&store, 60);
+    for passes in [vec![0], vec![1], vec![2], vec![3], vec![4], vec![2, 3, 4, 1, 0]] {
+        let passes: Vec<Box<dyn Transformation>> = passes.into_iter().map(pass).collect();
+        let (transformed, _) = Pipeline::new(passes).run(&context, original.clone());
+        let new = only_derivation(&store, &transformed.graph, 1);
+        if transformed.graph.nodes().any(|(_, node)| node.arity() == 3) {
+            // The third argument doubles, which is not what that derivation says.
+            continue;
+        }
+        let back = transformed.back.derivation(&context, new).unwrap();
+        assert_eq!(back.steps.len(), 61);
+        check_derivation(&context, &original, &back).unwrap();
     }
 }
 
