@@ -4,9 +4,11 @@
 mod support;
 
 use std::fmt::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::graph::EdgeId;
 use shofar_horn::transform::{
     Context, Pipeline, PropagateConstants, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments,
     Simplify, Transformation,
@@ -140,6 +142,102 @@ fn sequences_of_passes_keep_answers() {
             keeps_the_answer(seed + 1_000_000, &shape, passes);
         }
     }
+}
+
+/// A constraint over `x`, `y` and `b`, and over `l`, `m`, `p` and `q`, which become locals.
+fn constraint(random: &mut Random) -> String {
+    fn sum(random: &mut Random, terms: usize) -> String {
+        let summands: Vec<String> = (0..terms)
+            .map(|_| {
+                let factor = *random.choose(&["1", "1", "(- 1)", "(- 1)", "2", "(- 3)"]);
+                format!("(* {factor} {})", random.choose(&["x", "y", "l", "l", "m"]))
+            })
+            .collect();
+        format!("(+ 0 {})", summands.join(" "))
+    }
+    fn atom(random: &mut Random) -> String {
+        let terms = 1 + random.below(3);
+        let left = match random.below(8) {
+            0 => format!("(ite (< x {}) {} l)", random.below(3), sum(random, 1)),
+            _ => sum(random, terms),
+        };
+        match random.below(9) {
+            0 => (*random.choose(&["b", "p", "q"])).to_owned(),
+            1 => format!("(= {} {})", random.choose(&["p", "q", "b"]), random.choose(&["q", "(< l x)", "b"])),
+            2 | 3 => format!("(= {left} {})", random.below(4)),
+            4 => format!("(not (= {left} {}))", random.below(4)),
+            5 | 6 => format!("(< {left} {})", random.below(4)),
+            _ => format!("(>= {left} {})", random.below(4)),
+        }
+    }
+    let conjunct = |random: &mut Random| match random.below(5) {
+        0 => format!("(or {} (and {} {}))", atom(random), atom(random), atom(random)),
+        1 => format!("(not (and {} {}))", atom(random), atom(random)),
+        _ => atom(random),
+    };
+    let conjuncts: Vec<String> = (0..1 + random.below(6)).map(|_| conjunct(random)).collect();
+    format!("(and true {})", conjuncts.join(" "))
+}
+
+#[test]
+fn simplified_constraints_mean_the_same() {
+    if Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("skipped: there is no z3");
+        return;
+    }
+    let store = TermStore::new();
+    let context = Context { store: &store, limits: Limits::default() };
+    let mut queries = String::new();
+    let mut changed = 0;
+    for seed in 0..scale(300) {
+        let mut random = Random::new(seed);
+        let sort = *random.choose(&["Int", "Real"]);
+        let text = format!(
+            "(declare-fun P ({sort} {sort} Bool) Bool)
+             (assert (forall ((x {sort}) (y {sort}) (b Bool) (l {sort}) (m {sort}) (p Bool) (q Bool))
+                (=> (and (P x y b) {}) false)))",
+            constraint(&mut random)
+        );
+        let old = graph(&store, &text);
+        let Some(new) = Simplify.apply(&context, &old) else { continue };
+        changed += 1;
+        let query = EdgeId::new(0);
+        let closed = |graph: &HornGraph| {
+            let label = store.display(graph.edge(query).label());
+            let local = |&local: &Term| {
+                format!("({} {})", store.display(local), store.display_sort(store.sort_of(local)))
+            };
+            let locals: Vec<String> = graph.locals(&store, query).iter().map(local).collect();
+            if locals.is_empty() {
+                label.to_string()
+            } else {
+                format!("(exists ({}) {label})", locals.join(" "))
+            }
+        };
+        queries.push_str("(push)\n");
+        for &argument in old.source_variables(query, 0) {
+            let sort = store.display_sort(store.sort_of(argument));
+            let _ = writeln!(queries, "(declare-const {} {sort})", store.display(argument));
+        }
+        let _ = writeln!(
+            queries,
+            "(assert (not (= {} {})))\n(check-sat-using (try-for qsat 2000))\n(echo \"{seed}\")\n(pop)",
+            closed(&old),
+            closed(&new.graph)
+        );
+    }
+    let file = std::env::temp_dir().join(format!("simplified-{}.smt2", std::process::id()));
+    std::fs::write(&file, &queries).unwrap();
+    let output = Command::new("z3").arg(&file).output().unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), 2 * changed, "{output}");
+    for pair in lines.chunks(2) {
+        assert_ne!(pair[0], "sat", "seed {} has another meaning now", pair[1]);
+    }
+    let decided = lines.iter().filter(|&&line| line == "unsat").count();
+    assert!(decided * 10 >= changed * 9 && changed * 2 >= scale(300) as usize, "{decided} of {changed}");
 }
 
 /// A chain of predicates. The first argument is a counter, the second one a constant, the third one is ignored.
