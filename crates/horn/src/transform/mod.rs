@@ -19,6 +19,7 @@ mod merge;
 mod pipeline;
 mod simplify;
 mod single_loop;
+mod split;
 mod subgraph;
 mod unreachable;
 mod working;
@@ -41,6 +42,7 @@ pub use merge::Merge;
 pub use pipeline::{Pipeline, Report, Size, standard, to_single_loop};
 pub use simplify::Simplify;
 pub use single_loop::SingleLoop;
+pub use split::SplitArguments;
 pub use unreachable::RemoveUnreachable;
 
 /// What transformations and ways back work with.

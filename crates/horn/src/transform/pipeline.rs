@@ -12,12 +12,12 @@ use shofar_smt::sat::Limits;
 use crate::graph::HornGraph;
 use crate::transform::{
     Chains, Context, Inline, Lost, Merge, PropagateConstants, RemoveInfeasible, RemoveUnreachable,
-    RemoveUnusedArguments, Simplify, SingleLoop, Transformation, Transformed, WayBack,
+    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation, Transformed, WayBack,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are told.
-const ALL: [fn() -> Box<dyn Transformation>; 9] = [
+const ALL: [fn() -> Box<dyn Transformation>; 10] = [
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
     || Box::new(Simplify),
@@ -26,6 +26,7 @@ const ALL: [fn() -> Box<dyn Transformation>; 9] = [
     || Box::new(Chains),
     || Box::new(Merge),
     || Box::new(Inline),
+    || Box::new(SplitArguments),
     || Box::new(SingleLoop),
 ];
 

@@ -1,0 +1,413 @@
+//! Splits predicates by arguments that have few values and are known in most clauses.
+//!
+//! | before | after |
+//! |---|---|
+//! | `P(true, x)`; `P(true, x) => P(false, x + 1)`; `P(false, x) and x < 0 => false` | `P1(x)`; `P1(x) => P2(x + 1)`; `P2(x) and x < 0 => false` |
+//!
+//! Control flow is often encoded in data, in flags or a program counter. An argument is split if each clause that
+//! derives its predicate gives it a value, or passes on another argument that is split; a flag may be left open by some
+//! clauses, which are then doubled. There also has to be a clause that tests it, or nothing would be gained.
+//!
+//! ```text
+//! choose the arguments to split
+//! explore the *states*, pairs of a node and values of its split arguments, from the facts on:
+//!     put the values of the sources' states into the label; if it becomes false, the edge does not lead on from there
+//!     read off which states of the target it leads to
+//! make a node of each state, and an edge of each edge between states
+//! ```
+//!
+//! The result has a bounded number of edges, or the graph stays as it is. States that are not reached have no nodes.
+//!
+//! The way back: a node's model is the disjunction of its states' models, each with the values of the state; what is
+//! not reached is false. Facts get the values of their states back.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
+
+use super::equations::{conjuncts, solve, substitutor};
+use super::subgraph::{Edges, formula};
+use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
+use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::witness::{Derivation, GraphModel};
+
+/// By how much the number of edges may grow.
+const MOST_GROWTH: usize = 4;
+/// Of so many edges into a node, one may leave a flag open.
+const OPEN_ONE_IN: usize = 4;
+
+/// To how many states of its target one edge may lead from states of its sources.
+const MOST_TARGETS: usize = 4;
+
+/// Splits predicates by flags and program counters.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct SplitArguments;
+
+impl Transformation for SplitArguments {
+    fn name(&self) -> &'static str {
+        "split"
+    }
+
+    fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
+        let store = context.store;
+        let split = chosen(context, graph)?;
+        let mut exploration = Exploration::new(store, graph, &split);
+        exploration.run(context)?;
+        let Exploration { states, instances, .. } = exploration;
+        let mut new = HornGraph::new();
+        for state in &states {
+            let node = graph.node(state.node);
+            let kept = kept(&split[state.node.index()], node.arity());
+            let sorts = node.sorts(store);
+            let sorts: Vec<Sort> = kept.iter().map(|&position| sorts[position]).collect();
+            // States of one node occur together in bodies, so they need variables of their own.
+            new.add_node(Node::new(store, node.name, &sorts));
+        }
+        let mut origins = Vec::new();
+        for instance in &instances {
+            let body: Vec<_> = (0..instance.sources.len())
+                .map(|source| {
+                    let state = &states[instance.sources[source]];
+                    let variables = graph.source_variables(instance.edge, source);
+                    (NodeId::new(instance.sources[source]), free(&split, state.node, variables))
+                })
+                .collect();
+            let head = instance.target.map(|target| {
+                let variables = graph.target_variables(instance.edge);
+                (NodeId::new(target), free(&split, states[target].node, variables))
+            });
+            new.add_clause(store, &body, instance.label, head.as_ref());
+            origins.push(instance.edge);
+        }
+        let old = graph.nodes().map(|(_, node)| node.variables().into()).collect();
+        let fresh = new.nodes().map(|(_, node)| node.variables().into()).collect();
+        let targets = instances.iter().map(|instance| instance.target).collect();
+        let back = Back { split, states, old, new: fresh, targets, edges: Edges { origins } };
+        Some(Transformed { graph: new, back: Box::new(back) })
+    }
+}
+
+/// The arguments that are not split.
+fn kept(split: &[usize], arity: usize) -> Vec<usize> {
+    (0..arity).filter(|position| !split.contains(position)).collect()
+}
+
+/// The variables of the arguments that are not split.
+fn free(split: &[Vec<usize>], node: NodeId, variables: &[Term]) -> Vec<Term> {
+    kept(&split[node.index()], variables.len()).into_iter().map(|position| variables[position]).collect()
+}
+
+// ---- which arguments -----------------------------------------------------------------------------------------
+
+/// What an edge says about an argument of its target.
+enum Given {
+    Value,
+    /// An argument of a source is passed on.
+    Copy(NodeId, usize),
+    Open,
+}
+
+/// The arguments to split, by nodes and in order. None if there are none.
+fn chosen(context: &Context<'_>, graph: &HornGraph) -> Option<Vec<Vec<usize>>> {
+    let store = context.store;
+    // By nodes and arguments: what the edges into the node give.
+    let mut given: Vec<Vec<Vec<Given>>> =
+        graph.nodes().map(|(_, node)| (0..node.arity()).map(|_| Vec::new()).collect()).collect();
+    let mut is_tested: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![false; node.arity()]).collect();
+    for (id, edge) in graph.edges() {
+        if context.interrupted().is_some() {
+            return None;
+        }
+        let mut arguments: FxHashMap<Term, (NodeId, usize)> = FxHashMap::default();
+        for (source, &node) in edge.sources().iter().enumerate() {
+            for (position, &variable) in graph.source_variables(id, source).iter().enumerate() {
+                arguments.insert(variable, (node, position));
+            }
+        }
+        for conjunct in conjuncts(store, edge.label()) {
+            if let Some(&(node, position)) =
+                valued(store, conjunct).and_then(|variable| arguments.get(&variable))
+            {
+                is_tested[node.index()][position] = true;
+            }
+        }
+        let Some(node) = edge.target() else { continue };
+        let next = graph.target_variables(id);
+        for (position, value) in values(store, edge.label(), next).into_iter().enumerate() {
+            given[node.index()][position].push(match value {
+                Some(value) if is_value(store, value) => Given::Value,
+                Some(value) => match arguments.get(&value) {
+                    Some(&(node, position)) => Given::Copy(node, position),
+                    None => Given::Open,
+                },
+                None => Given::Open,
+            });
+        }
+    }
+    let is_split = closed(store, graph, &given);
+    let is_useful =
+        is_split.iter().flatten().zip(is_tested.iter().flatten()).any(|(&split, &test)| split && test);
+    let positions = |flags: &Vec<bool>| (0..flags.len()).filter(|&position| flags[position]).collect();
+    is_useful.then(|| is_split.iter().map(positions).collect())
+}
+
+/// The greatest set of arguments such that the edges give values to each, or pass on another one in the set, with the
+/// exceptions that flags may have.
+fn closed(store: &TermStore, graph: &HornGraph, given: &[Vec<Vec<Given>>]) -> Vec<Vec<bool>> {
+    let mut is_split: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![true; node.arity()]).collect();
+    // How many edges leave an argument open, and which arguments are copies of it.
+    let mut open: Vec<Vec<usize>> = graph.nodes().map(|(_, node)| vec![0; node.arity()]).collect();
+    let mut copies: FxHashMap<(NodeId, usize), Vec<(NodeId, usize)>> = FxHashMap::default();
+    let mut doubtful: Vec<(NodeId, usize)> = Vec::new();
+    for (id, node) in graph.nodes() {
+        for position in 0..node.arity() {
+            for given in &given[id.index()][position] {
+                match *given {
+                    Given::Value => {}
+                    Given::Copy(node, from) => copies.entry((node, from)).or_default().push((id, position)),
+                    Given::Open => open[id.index()][position] += 1,
+                }
+            }
+            doubtful.push((id, position));
+        }
+    }
+    while let Some((id, position)) = doubtful.pop() {
+        let (edges, open_edges) = (given[id.index()][position].len(), open[id.index()][position]);
+        let is_flag = store.sort_of(graph.node(id).next()[position]) == Sort::BOOL;
+        let is_fine = edges > 0 && if is_flag { open_edges * OPEN_ONE_IN <= edges } else { open_edges == 0 };
+        if !is_fine && std::mem::replace(&mut is_split[id.index()][position], false) {
+            for (copy, at) in copies.remove(&(id, position)).unwrap_or_default() {
+                open[copy.index()][at] += 1;
+                doubtful.push((copy, at));
+            }
+        }
+    }
+    is_split
+}
+
+/// The variable to which a literal gives a value.
+fn valued(store: &TermStore, literal: Term) -> Option<Term> {
+    let is_variable = |term: Term| matches!(store.op(term), Op::Var(_));
+    match store.view(literal) {
+        (Op::Var(_), _) => Some(literal),
+        (Op::Not, &[atom]) if is_variable(atom) => Some(atom),
+        (Op::Eq, &[a, b]) if is_variable(a) && is_value(store, b) => Some(a),
+        (Op::Eq, &[a, b]) if is_variable(b) && is_value(store, a) => Some(b),
+        _ => None,
+    }
+}
+
+/// What variables are equal to by the equations of a formula.
+fn values(store: &TermStore, formula: Term, variables: &[Term]) -> Vec<Option<Term>> {
+    let wanted: FxHashSet<Term> = variables.iter().copied().collect();
+    let solved = solve(store, formula, |variable| wanted.contains(&variable).then_some(0));
+    let definitions: FxHashMap<Term, Term> = solved.definitions.into_iter().collect();
+    variables.iter().map(|variable| definitions.get(variable).copied()).collect()
+}
+
+fn is_value(store: &TermStore, term: Term) -> bool {
+    !matches!(store.op(term), Op::Var(_)) && store.term_to_value(term).is_some()
+}
+
+// ---- states ------------------------------------------------------------------------------------------------
+
+/// A node with values for its split arguments, in their order.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State {
+    node: NodeId,
+    values: Vec<Term>,
+}
+
+/// An edge between states.
+struct Instance {
+    edge: EdgeId,
+    sources: Vec<usize>,
+    target: Option<usize>,
+    /// The label with the values of the states.
+    label: Term,
+}
+
+struct Exploration<'a> {
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    split: &'a [Vec<usize>],
+    states: Vec<State>,
+    numbers: FxHashMap<State, usize>,
+    of_node: Vec<Vec<usize>>,
+    /// Edges and states of their sources that were looked at.
+    seen: FxHashSet<(EdgeId, Vec<usize>)>,
+    instances: Vec<Instance>,
+}
+
+impl<'a> Exploration<'a> {
+    fn new(store: &'a TermStore, graph: &'a HornGraph, split: &'a [Vec<usize>]) -> Self {
+        let (states, numbers, seen, instances) = Default::default();
+        let of_node = vec![Vec::new(); graph.nodes().len()];
+        Exploration { store, graph, split, states, numbers, of_node, seen, instances }
+    }
+
+    /// Finds all states and the edges between them. None if there are too many.
+    fn run(&mut self, context: &Context<'_>) -> Option<()> {
+        let most = self.graph.edges().len().saturating_mul(MOST_GROWTH);
+        let (outgoing, facts) = self.graph.outgoing();
+        for fact in facts {
+            self.look(fact, Vec::new())?;
+        }
+        let mut next = 0;
+        while next < self.states.len() {
+            for &edge in &outgoing[self.states[next].node.index()] {
+                if context.interrupted().is_some() {
+                    return None;
+                }
+                for sources in self.sources_with(edge, next, most)? {
+                    self.look(edge, sources)?;
+                }
+                if self.instances.len() > most || self.seen.len() > 2 * most {
+                    return None;
+                }
+            }
+            next += 1;
+        }
+        Some(())
+    }
+
+    /// The choices of states up to the given one for the sources of an edge that use the given one.
+    fn sources_with(&self, edge: EdgeId, state: usize, most: usize) -> Option<Vec<Vec<usize>>> {
+        let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
+        for source in self.graph.edge(edge).sources() {
+            let states = self.of_node[source.index()].iter().copied().filter(|&other| other <= state);
+            let states: Vec<usize> = states.collect();
+            if choices.len().saturating_mul(states.len()) > most.max(1) {
+                return None;
+            }
+            choices = choices
+                .iter()
+                .flat_map(|choice| states.iter().map(|&state| [&choice[..], &[state]].concat()))
+                .collect();
+        }
+        choices.retain(|choice| choice.contains(&state));
+        Some(choices)
+    }
+
+    /// Follows an edge from states. None if it leads to too many.
+    fn look(&mut self, id: EdgeId, sources: Vec<usize>) -> Option<()> {
+        if !self.seen.insert((id, sources.clone())) {
+            return Some(());
+        }
+        let (store, graph) = (self.store, self.graph);
+        let mut known = Substitution::new();
+        for (source, &state) in sources.iter().enumerate() {
+            self.put(&mut known, &self.states[state], graph.source_variables(id, source));
+        }
+        let label = substitutor(store, &known).apply(graph.edge(id).label());
+        let Some(node) = graph.edge(id).target() else {
+            if label != Term::FALSE {
+                self.instances.push(Instance { edge: id, sources, target: None, label });
+            }
+            return Some(());
+        };
+        let next = graph.target_variables(id);
+        let values = values(store, label, next);
+        let mut valuations: Vec<Vec<Term>> = vec![Vec::new()];
+        for &position in &self.split[node.index()] {
+            let choices = match values[position].filter(|&value| is_value(store, value)) {
+                Some(value) => vec![value],
+                // By the choice of the arguments this is a flag.
+                None => vec![Term::TRUE, Term::FALSE],
+            };
+            valuations = valuations
+                .iter()
+                .flat_map(|values| choices.iter().map(|&value| [&values[..], &[value]].concat()))
+                .collect();
+            if valuations.len() > MOST_TARGETS {
+                return None;
+            }
+        }
+        for values in valuations {
+            let state = State { node, values };
+            let mut known = Substitution::new();
+            self.put(&mut known, &state, next);
+            let label = substitutor(store, &known).apply(label);
+            if label != Term::FALSE {
+                let target = Some(self.number(state));
+                self.instances.push(Instance { edge: id, sources: sources.clone(), target, label });
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the values of a state for variables of its node.
+    fn put(&self, known: &mut Substitution, state: &State, variables: &[Term]) {
+        for (&position, &value) in self.split[state.node.index()].iter().zip(&state.values) {
+            known.insert(variables[position], value);
+        }
+    }
+
+    fn number(&mut self, state: State) -> usize {
+        if let Some(&number) = self.numbers.get(&state) {
+            return number;
+        }
+        let number = self.states.len();
+        self.of_node[state.node.index()].push(number);
+        self.numbers.insert(state.clone(), number);
+        self.states.push(state);
+        number
+    }
+}
+
+// ---- the way back --------------------------------------------------------------------------------------------
+
+struct Back {
+    split: Vec<Vec<usize>>,
+    /// By new nodes.
+    states: Vec<State>,
+    /// The variables of the old and of the new nodes.
+    old: Vec<Box<[Term]>>,
+    new: Vec<Box<[Term]>>,
+    /// The targets of the new edges.
+    targets: Vec<Option<usize>>,
+    edges: Edges,
+}
+
+impl WayBack for Back {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+        let store = context.store;
+        let mut disjuncts: Vec<Vec<Term>> = vec![Vec::new(); self.old.len()];
+        for (number, state) in self.states.iter().enumerate() {
+            let variables = &self.old[state.node.index()];
+            let split = &self.split[state.node.index()];
+            let values = split
+                .iter()
+                .zip(&state.values)
+                .map(|(&position, &value)| store.eq(variables[position], value));
+            let free = free(&self.split, state.node, variables);
+            let own = rename(store, formula(&model, NodeId::new(number))?, &self.new[number], &free);
+            disjuncts[state.node.index()].push(store.and_of(values.chain([own])));
+        }
+        Ok(GraphModel { formulas: disjuncts.iter().map(|disjuncts| store.or(disjuncts)).collect() })
+    }
+
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+        for step in &mut derivation.steps {
+            let origin = self.edges.origin(step.edge)?;
+            if let Some(state) = self.targets[step.edge.index()] {
+                let fact = self.fact(context.store, &self.states[state], &step.fact);
+                step.fact = fact.ok_or_else(|| Lost::Wrong("a fact has too few arguments".to_owned()))?;
+            }
+            step.edge = origin;
+        }
+        Ok(derivation)
+    }
+}
+
+impl Back {
+    /// A fact with the values of its state.
+    fn fact(&self, store: &TermStore, state: &State, values: &[Value]) -> Option<Box<[Value]>> {
+        let split = &self.split[state.node.index()];
+        let mut free = values.iter();
+        let value = |position: usize| match split.iter().position(|&other| other == position) {
+            Some(at) => store.term_to_value(state.values[at]),
+            None => free.next().cloned(),
+        };
+        (0..self.old[state.node.index()].len()).map(value).collect()
+    }
+}
