@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use shofar_engines::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Run, Stop};
+use shofar_horn::witness::{Witness, WitnessFormat};
 use shofar_logic::TermStore;
 use shofar_smt::sat::Limits;
 
@@ -46,6 +47,10 @@ pub(crate) struct Arguments {
     /// Print the model or the derivation after the answer.
     #[arg(short = 'w', long, visible_alias = "print-witness")]
     witness: bool,
+
+    /// Print the witness in this format.
+    #[arg(long, value_name = "FORMAT", value_enum, visible_alias = "proof-format")]
+    witness_format: Option<Format>,
 
     /// Seconds after which the answer is unknown.
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
@@ -86,6 +91,40 @@ pub(crate) struct Arguments {
     /// Answers are always checked.
     #[arg(long, hide = true)]
     validate: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// Definitions, or the steps of the derivation, numbered.
+    Text,
+    /// The derivation as an indented tree.
+    Tree,
+    /// JSON.
+    Json,
+    /// The derivation as an Alethe proof.
+    Alethe,
+}
+
+impl From<Format> for WitnessFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => WitnessFormat::Text,
+            Format::Tree => WitnessFormat::Tree,
+            Format::Json => WitnessFormat::Json,
+            Format::Alethe => WitnessFormat::Alethe,
+        }
+    }
+}
+
+impl Arguments {
+    /// The format in which the witness is wanted, if it is wanted.
+    fn wanted_witness(&self) -> Option<WitnessFormat> {
+        let default = if self.json { WitnessFormat::Json } else { WitnessFormat::Text };
+        match self.witness_format {
+            Some(format) => Some(format.into()),
+            None => self.witness.then_some(default),
+        }
+    }
 }
 
 fn engine(name: &str) -> Result<String, String> {
@@ -167,11 +206,12 @@ fn work(arguments: &Arguments, limits: Limits<'_>, sender: &Sender<Message>) -> 
     let run = Run { store: &store, limits, seed: arguments.seed, events: &events };
     let options = driver::Options { engine: arguments.engine.clone() };
     let outcome = driver::solve(&system, &options, &run);
-    let (answer, witness) = match &outcome.verdict {
-        Verdict::Sat(_) => ("sat", None),
-        Verdict::Unsat(_) => ("unsat", None),
-        Verdict::Unknown(stop) => return Ok(Solved::unknown(outcome.engine, stop)),
+    let (answer, witness) = match outcome.verdict {
+        Verdict::Sat(model) => ("sat", Witness::Model(model)),
+        Verdict::Unsat(refutation) => ("unsat", Witness::Refutation(refutation)),
+        Verdict::Unknown(stop) => return Ok(Solved::unknown(outcome.engine, &stop)),
     };
+    let witness = arguments.wanted_witness().map(|format| witness.to_text(&store, &system, format));
     Ok(Solved { answer, engine: outcome.engine, reason: None, witness })
 }
 
@@ -226,12 +266,17 @@ impl<'a> Talk<'a> {
             let _ = write!(io::stderr(), "\r\x1b[2K");
         }
         if self.arguments.json {
+            let is_json = self.arguments.wanted_witness() == Some(WitnessFormat::Json);
+            let witness = solved.witness.as_ref().map(|text| match serde_json::from_str(text) {
+                Ok(object) if is_json => object,
+                _ => Json::from(text.as_str()),
+            });
             let outcome = json!({
                 "event": "answer",
                 "answer": solved.answer,
                 "engine": solved.engine,
                 "reason": solved.reason,
-                "witness": solved.witness,
+                "witness": witness,
                 "seconds": self.start.elapsed().as_secs_f64(),
             });
             writeln!(out, "{outcome}")?;

@@ -51,6 +51,30 @@ fn an_answer_is_the_first_line() {
     assert_eq!(text(&shofar(&["-", "--engine", "bmc"], &input).stdout), "unsat\n");
 }
 
+/// What is printed is what `shofar check` takes for valid.
+#[test]
+fn witnesses_are_checked_again() {
+    let safe = "(declare-fun P (Int) Bool)(assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 7)) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 9)) false)))";
+    let directory = tempfile::tempdir().unwrap();
+    let (clauses, witness) = (directory.path().join("clauses.smt2"), directory.path().join("witness"));
+    for (input, answer) in
+        [(std::fs::read_to_string(example("overshoot")).unwrap(), "unsat"), (safe.to_owned(), "sat")]
+    {
+        std::fs::write(&clauses, input).unwrap();
+        let clauses = clauses.to_str().unwrap();
+        for format in [&["--witness"][..], &["--witness-format", "json"]] {
+            let output = shofar(&[&[clauses], format].concat(), "");
+            let (first, rest) = text(&output.stdout).split_once('\n').unwrap();
+            assert_eq!(first, answer);
+            std::fs::write(&witness, rest).unwrap();
+            let checked = shofar(&["check", clauses, witness.to_str().unwrap()], "");
+            assert_eq!(text(&checked.stdout), "valid\n", "{rest}{}", text(&checked.stderr));
+        }
+    }
+}
+
 #[test]
 fn names_that_users_of_golem_know() {
     let file = example("overshoot");
@@ -172,6 +196,7 @@ fn events_for_programs() {
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let answer = events.last().unwrap();
     assert_eq!((&answer["answer"], &answer["engine"]), (&"unsat".into(), &"bmc".into()));
+    assert!(answer["witness"].is_object());
     assert!(events.iter().any(|event| event["event"] == "progress" && event["depth"] == 6));
     let statistics = events.iter().find(|event| event["event"] == "statistics").unwrap();
     assert_eq!(statistics["counters"]["depth"], 7);
