@@ -53,7 +53,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Verdict::Valid => Ok(writeln!(out, "valid")?),
         Verdict::Invalid(fault) => {
             writeln!(out, "invalid")?;
-            Err(Failure::Refused(explanation(&store, &system, arguments, &fault)))
+            Err(Failure::Refused(format!(
+                "{name}: {}",
+                explanation(&store, &system, &arguments.file, &fault)
+            )))
         }
         Verdict::Unknown(lost) => {
             writeln!(out, "unknown")?;
@@ -63,17 +66,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 }
 
 /// What is wrong, with the clause that it is about as it is written.
-fn explanation(store: &TermStore, system: &HornSystem, arguments: &Arguments, fault: &Fault) -> String {
-    let message = format!("{}: {}", arguments.witness, fault.display(store, system));
+fn explanation(store: &TermStore, system: &HornSystem, file: &str, fault: &Fault) -> String {
+    let message = fault.display(store, system);
     match fault {
         Fault::Violated { clause, .. } => {
-            let position = system.clauses[*clause].position;
-            format!(
-                "{message}\n{}:{position}:\n{}",
-                arguments.file,
-                system.clause_text(store, *clause).trim_end()
-            )
+            let (position, text) = (system.clauses[*clause].position, system.clause_text(store, *clause));
+            format!("{message}\n{file}:{position}:\n{}", text.trim_end())
         }
-        _ => message,
+        _ => message.to_string(),
     }
 }

@@ -233,3 +233,40 @@ fn a_million_levels_in_a_script() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stdout(&output), "sat\n((p true))\n");
 }
+
+#[test]
+fn check_confirms_witnesses_and_explains_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |name: &str, text: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let overshoot = format!("{EXAMPLES}/overshoot.smt2");
+    for format in ["text", "json"] {
+        let solved = shofar(&[&overshoot, "--witness-format", format], b"");
+        let witness = stdout(&solved).strip_prefix("unsat\n").unwrap();
+        let checked = shofar(&["check", &overshoot, &save("right", witness.as_bytes())], b"");
+        assert_eq!((stdout(&checked), checked.status.code()), ("valid\n", Some(0)), "{}", stderr(&checked));
+        let wrong = witness.replacen("18", "17", 1);
+        let checked = shofar(&["check", &overshoot, &save("wrong", wrong.as_bytes())], b"");
+        assert_eq!((stdout(&checked), checked.status.code()), ("invalid\n", Some(1)));
+        assert!(stderr(&checked).contains("wrong: step 7: the fact is not what the head says"));
+    }
+    let model = b"sat\n((define-fun loop ((x Int) (y Int) (n Int)) Bool (= x y)))";
+    let checked = shofar(&["check", COUNTER, "-"], model);
+    assert_eq!((stdout(&checked), checked.status.code()), ("valid\n", Some(0)), "{}", stderr(&checked));
+    let checked =
+        shofar(&["check", COUNTER, "-"], b"(define-fun loop ((x Int) (y Int) (n Int)) Bool (<= x y))");
+    assert_eq!((stdout(&checked), checked.status.code()), ("invalid\n", Some(1)));
+    let message = stderr(&checked);
+    assert!(message.starts_with("<stdin>: the model violates clause 3 at 14:2\n  x = "), "{message}");
+    assert!(message.contains("counter.smt2:14:2:\n(assert\n"), "{message}");
+    let checked = shofar(&["check", COUNTER, "-"], b"sat\n");
+    assert_eq!((stdout(&checked), checked.status.code()), ("", Some(2)));
+    assert_eq!(stderr(&checked), "<stdin>:2:1: the model does not define loop\n");
+    let arrays = b"(define-fun loop ((x Int) (y Int) (n Int)) Bool
+                     (forall ((a (Array Int Int))) (or (= x y) (> (select a x) 0))))";
+    let checked = shofar(&["check", COUNTER, "-"], arrays);
+    assert_eq!((stdout(&checked), checked.status.code()), ("unknown\n", Some(1)), "{}", stderr(&checked));
+}
