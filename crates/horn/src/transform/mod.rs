@@ -116,6 +116,10 @@ impl fmt::Display for Lost {
 impl Lost {
     /// For a term that the solver does not understand.
     pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
-        Lost::Unsupported(format!("{} in {}", unsupported.feature, store.display(unsupported.term)))
+        const MOST_CHARACTERS: usize = 200;
+        let term = store.display(unsupported.term).to_string();
+        let cut: String = term.chars().take(MOST_CHARACTERS).collect();
+        let dots = if cut.len() < term.len() { "..." } else { "" };
+        Lost::Unsupported(format!("{} in {cut}{dots}", unsupported.feature))
     }
 }
