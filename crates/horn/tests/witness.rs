@@ -383,9 +383,9 @@ fn models_are_read_back_and_their_names_do_not_clash() {
         (assert (forall ((x0 Bool)) (=> (Q true) |a b|)))";
     let system = read(&store, clauses);
     let graph = HornGraph::of(&store, &system);
-    let formulas = graph.nodes().map(|(_, node)| match node.variables() {
-        &[a, b, c] => store.or(&[store.le(a, store.add(&[b, c])), store.eq(a, b)]),
-        &[q] => store.not(q),
+    let formulas = graph.nodes().map(|(_, node)| match *node.variables() {
+        [a, b, c] => store.or(&[store.le(a, store.add(&[b, c])), store.eq(a, b)]),
+        [q] => store.not(q),
         _ => Term::TRUE,
     });
     let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: formulas.collect() });
@@ -564,11 +564,7 @@ fn changed_refutations_are_judged_as_by_substitution() {
 }
 
 fn has_z3() -> bool {
-    let found = Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !found {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
-    }
-    found
+    Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok()
 }
 
 /// The answers of Z3 to the queries of a script.
@@ -587,6 +583,7 @@ fn z3(script: &str) -> Vec<String> {
 #[test]
 fn models_are_judged_as_by_z3() {
     if !has_z3() {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
         return;
     }
     let clauses = [
@@ -664,6 +661,7 @@ fn resolved(clauses: &[&Vec<String>]) -> BTreeSet<String> {
 #[test]
 fn z3_believes_each_step_of_alethe() {
     if !has_z3() {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
         return;
     }
     let store = TermStore::new();
