@@ -1,0 +1,124 @@
+//! Z3 as a judge: many questions to one process.
+
+#![allow(dead_code, reason = "each user of this module needs a part of it")]
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+
+use shofar_logic::{SortKind, Term, TermStore};
+
+/// Z3's answers to a script, one for each line; none where it is not installed.
+pub(crate) fn answers(script: &str) -> Option<Vec<String>> {
+    let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: z3 is not installed (pip install z3-solver)");
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let text = script.to_owned();
+    // Z3 answers while it reads, and neither side may wait for the other.
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+/// Declarations of all symbols of the formulas, and of their sorts.
+pub(crate) fn declarations(store: &TermStore, formulas: &[Term]) -> String {
+    let symbols = store.symbols(formulas);
+    let mut sorts = Vec::new();
+    let mut text = String::new();
+    for &var in &symbols.vars {
+        sorts.push(store.sort_of(var));
+        let _ = writeln!(
+            text,
+            "(declare-const {} {})",
+            store.display(var),
+            store.display_sort(sorts[sorts.len() - 1])
+        );
+    }
+    for &fun in &symbols.funs {
+        let decl = store.fun_decl(fun);
+        let domain: Vec<String> =
+            decl.domain.iter().map(|&sort| store.display_sort(sort).to_string()).collect();
+        let name = store.display_symbol(decl.name);
+        let range = store.display_sort(decl.range);
+        let _ = writeln!(text, "(declare-fun {name} ({}) {range})", domain.join(" "));
+        sorts.extend(decl.domain.iter().copied().chain([decl.range]));
+    }
+    sorts.sort_unstable();
+    sorts.dedup();
+    sorts.retain(|&sort| matches!(store.sort_kind(sort), SortKind::Uninterpreted(..)));
+    let sorts: String =
+        sorts.iter().map(|&sort| format!("(declare-sort {} 0)\n", store.display_sort(sort))).collect();
+    sorts + &text
+}
+
+/// The greatest length of a script.
+const BATCH: usize = 1 << 22;
+
+/// Implications, each of which Z3 is asked for.
+#[derive(Default)]
+pub(crate) struct Implications {
+    script: String,
+    /// Where the open frame begins, and each question with where its frame begins.
+    frame: usize,
+    asked: Vec<(usize, Range<usize>)>,
+    /// How many Z3 has confirmed, and how many it has given up.
+    pub(crate) confirmed: usize,
+    pub(crate) unknown: usize,
+}
+
+impl Implications {
+    /// Begins a frame in which there are the symbols of these formulas.
+    pub(crate) fn begin(&mut self, store: &TermStore, formulas: &[Term]) {
+        if self.script.is_empty() {
+            self.script.push_str("(set-option :timeout 2000)\n");
+        }
+        self.frame = self.script.len();
+        self.script.push_str("(push 1)\n");
+        self.script.push_str(&declarations(store, formulas));
+    }
+
+    /// Whether the premises imply the conclusion.
+    pub(crate) fn ask(&mut self, store: &TermStore, premises: &[Term], conclusion: Term) {
+        let start = self.script.len();
+        self.script.push_str("(push 1)");
+        for &premise in premises {
+            let _ = write!(self.script, "(assert {})", store.display(premise));
+        }
+        let _ = writeln!(self.script, "(assert (not {}))(check-sat)(pop 1)", store.display(conclusion));
+        self.asked.push((self.frame, start..self.script.len()));
+    }
+
+    /// Ends the frame.
+    pub(crate) fn end(&mut self) {
+        self.script.push_str("(pop 1)\n");
+        if self.script.len() > BATCH {
+            self.settle();
+        }
+    }
+
+    /// Asks what was not asked yet. No implication may be wrong.
+    pub(crate) fn settle(&mut self) {
+        let (script, asked) = (std::mem::take(&mut self.script), std::mem::take(&mut self.asked));
+        let Some(answers) = answers(&script) else { return };
+        let errors = answers.iter().find(|answer| answer.contains("error"));
+        assert_eq!(answers.len(), asked.len(), "{errors:?}");
+        for (answer, (frame, question)) in std::iter::zip(&answers, asked) {
+            match answer.as_str() {
+                "unsat" => self.confirmed += 1,
+                "unknown" | "timeout" => self.unknown += 1,
+                _ => {
+                    let declarations =
+                        script[frame..question.start].lines().filter(|line| line.contains("declare"));
+                    let declarations: Vec<&str> = declarations.collect();
+                    panic!("z3 says {answer}:\n{}\n{}", declarations.join("\n"), &script[question]);
+                }
+            }
+        }
+    }
+}
