@@ -19,8 +19,13 @@ use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
 use z3::Implications;
 
-const LIMITS: Limits<'static> =
-    Limits { conflicts: Some(2_000), propagations: None, deadline: None, cancel: None, memory: None };
+const LIMITS: Limits<'static> = Limits {
+    conflicts: Some(2_000),
+    propagations: Some(300_000),
+    deadline: None,
+    cancel: None,
+    memory: None,
+};
 
 /// The formulas of each part.
 type Parts = Vec<(Part, Vec<Term>)>;
@@ -39,7 +44,7 @@ fn refuted_parts(generator: &mut Generator<'_>, family: Family) -> Option<Parts>
     let count = 2 + generator.random.below(4) + generator.random.below(2) * generator.random.below(6);
     let mut parts: Parts = (0..count as u32).map(|part| (Part(part), Vec::new())).collect();
     let mut solver = Solver::new(store);
-    for round in 0..60 {
+    for round in 0..40 {
         let formula = match family.has_bands && generator.random.below(2) == 0 {
             true => band(store, &mut generator.random),
             false => generator.formula(1),

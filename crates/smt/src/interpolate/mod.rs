@@ -20,7 +20,7 @@
 //! leaves      of theory lemmas                                            farkas.rs, decomposed.rs, divisibility.rs,
 //!                                                                         congruence.rs
 //! symbols     fresh symbols and gates become what they stand for
-//! form        simplification                                              simplify.rs
+//! form        simplification                                              simplify.rs, factor.rs
 //! check       I3 always; I1 and I2 in debug builds                        verify.rs
 //! ```
 //!
@@ -50,6 +50,7 @@ pub mod colour;
 pub mod congruence;
 pub mod decomposed;
 pub mod divisibility;
+mod factor;
 pub mod fallback;
 pub mod farkas;
 mod labelled;
@@ -72,8 +73,10 @@ use verify::{Verdict, implies};
 
 pub use labelled::Labelling;
 
-/// Conflicts that a check by the solver may take.
+/// Conflicts and propagations that a check by the solver may take, and the greatest size of what is checked.
 const CHECK_CONFLICTS: u64 = 10_000;
+const CHECK_PROPAGATIONS: u64 = 10_000_000;
+const CHECK_SIZE: usize = 10_000;
 
 /// How arithmetic conflicts are interpolated.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -429,7 +432,9 @@ impl<'a> Interpolator<'a> {
 
     /// Whether it is known that the premises imply the conclusion.
     fn follows(&self, premises: &[Term], conclusion: Term) -> bool {
-        implies(self.store, premises, conclusion, &check_limits()) == Ok(Verdict::Holds)
+        let terms: Vec<Term> = premises.iter().copied().chain([conclusion]).collect();
+        self.store.subterms(&terms).len() <= CHECK_SIZE
+            && implies(self.store, premises, conclusion, &check_limits()) == Ok(Verdict::Holds)
     }
 
     fn formulas(&self, part: Part) -> impl Iterator<Item = Term> {
@@ -461,7 +466,7 @@ impl<'a> Interpolator<'a> {
 }
 
 fn check_limits() -> Limits<'static> {
-    Limits { conflicts: Some(CHECK_CONFLICTS), ..Limits::default() }
+    Limits { conflicts: Some(CHECK_CONFLICTS), propagations: Some(CHECK_PROPAGATIONS), ..Limits::default() }
 }
 
 /// The steps that the last one rests on. Each rests on earlier ones only.

@@ -5,6 +5,7 @@
 //! disjunction by duality:
 //!
 //! ```text
+//! factoring             (p and q) or (p and r)   becomes  p and (q or r)             factor.rs
 //! subsumption           x <= 3 and x <= 5        becomes  x <= 3
 //! sibling assignment    p and (q or not p)       becomes  p and q
 //!                       x <= 3 and (q or x <= 5) becomes  x <= 3
@@ -17,6 +18,7 @@
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
+use super::factor::factored;
 use super::verify::{Verdict, implies};
 use crate::project::cube;
 use crate::sat::Limits;
@@ -38,22 +40,32 @@ pub struct Simplified {
     pub after: usize,
 }
 
-/// A normal formula with the same meaning.
+/// A normal formula with the same meaning. A formula whose normal form would be huge stays as it is.
 pub fn structural(store: &TermStore, formula: Term) -> Simplified {
+    let Some(normal) = factored(store, formula) else { return simplified(store, formula, formula) };
     let mut budget = BUDGET;
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
-    let normal = store.normalize(formula);
     for term in store.subterms_until(&[normal], |term| !is_connective(store, term)) {
         let image = if is_connective(store, term) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
-            let image = store.build(store.op(term), &args).expect("formulas are replaced by formulas");
-            simplify_members(store, image, &mut budget)
+            simplify_members(store, rebuilt(store, term, &args), &mut budget)
         } else {
             term
         };
         images.insert(term, image);
     }
-    simplified(store, formula, images[&normal])
+    // What is shared by several junctions may become different in each of them.
+    let [plain, small] = [normal, images[&normal]].map(|formula| simplified(store, formula, formula));
+    let smaller = if small.after < plain.after { small } else { plain };
+    Simplified { before: store.subterms(&[formula]).len(), ..smaller }
+}
+
+/// The normal term with other arguments.
+fn rebuilt(store: &TermStore, term: Term, args: &[Term]) -> Term {
+    if args == store.args(term) {
+        return term;
+    }
+    store.build(store.op(term), args).expect("formulas are replaced by formulas")
 }
 
 /// A formula with the same meaning, without members of the outermost conjunction or disjunction that follow from
@@ -87,13 +99,20 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
     }
     // A disjunction is the negation of the conjunction of the negations.
     let polarity = |member: Term| if kind == Op::And { member } else { store.not(member) };
-    let members = members.iter().map(|&member| polarity(member));
-    let (mut literals, others): (Vec<Term>, Vec<Term>) =
-        members.partition(|&member| is_literal(store, member));
-    cube::simplify(store, &mut literals);
-    let others: Vec<Term> =
-        others.into_iter().map(|member| assign(store, member, &literals, budget)).collect();
-    junction_of(store, kind, literals.into_iter().chain(others).map(polarity))
+    let before: Vec<Term> = members.iter().map(|&member| polarity(member)).collect();
+    let (mut after, others): (Vec<Term>, Vec<Term>) =
+        before.iter().copied().partition(|&member| is_literal(store, member));
+    cube::simplify(store, &mut after);
+    if !others.is_empty() && !after.is_empty() {
+        let facts = cube::Facts::new(store, &after);
+        after.extend(others.into_iter().map(|member| assign(store, member, &facts, budget)));
+    } else {
+        after.extend(others);
+    }
+    if after.len() == before.len() && before.iter().all(|member| after.contains(member)) {
+        return junction;
+    }
+    junction_of(store, kind, after.into_iter().map(polarity))
 }
 
 fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>) -> Term {
@@ -101,26 +120,25 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
 }
 
 /// The formula with truth values for the atoms that literals settle.
-fn assign(store: &TermStore, formula: Term, literals: &[Term], budget: &mut usize) -> Term {
-    if literals.is_empty() || *budget == 0 {
+fn assign(store: &TermStore, formula: Term, facts: &cube::Facts<'_>, budget: &mut usize) -> Term {
+    if *budget == 0 {
         return formula;
     }
     let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
-    let cost = subterms.len().saturating_mul(literals.len());
-    if cost > *budget {
+    if subterms.len() > *budget {
         // To look at the size of one sibling after the other would be quadratic, too.
         *budget = 0;
         return formula;
     }
-    *budget -= cost;
+    *budget -= subterms.len();
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
     for term in subterms {
         let image = if is_connective(store, term) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
-            store.build(store.op(term), &args).expect("formulas are replaced by formulas")
-        } else if cube::implies(store, literals, &[term]) {
+            rebuilt(store, term, &args)
+        } else if facts.imply(term) {
             Term::TRUE
-        } else if cube::implies(store, literals, &[store.not(term)]) {
+        } else if facts.imply(store.not(term)) {
             Term::FALSE
         } else {
             term
@@ -138,7 +156,7 @@ fn is_literal(store: &TermStore, formula: Term) -> bool {
 }
 
 /// Whether the term is a formula made of formulas.
-fn is_connective(store: &TermStore, term: Term) -> bool {
+pub(super) fn is_connective(store: &TermStore, term: Term) -> bool {
     match store.view(term) {
         (Op::Not | Op::And | Op::Or, _) => true,
         (Op::Eq, args) => store.sort_of(args[0]) == Sort::BOOL,

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
@@ -119,6 +119,33 @@ pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     })
 }
 
+/// A cube that is asked many times what follows from it.
+pub(crate) struct Facts<'s> {
+    store: &'s TermStore,
+    literals: FxHashSet<Term>,
+    /// The bounds among the literals, by their forms.
+    bounds: FxHashMap<Term, Vec<Bound>>,
+}
+
+impl<'s> Facts<'s> {
+    /// The facts of a cube.
+    pub(crate) fn new(store: &'s TermStore, cube: &[Term]) -> Self {
+        let mut bounds: FxHashMap<Term, Vec<Bound>> = FxHashMap::default();
+        for bound in cube.iter().filter_map(|&literal| bound(store, literal)) {
+            bounds.entry(bound.form).or_default().push(bound);
+        }
+        Facts { store, literals: cube.iter().copied().collect(), bounds }
+    }
+
+    /// Whether the literal follows from one of the cube.
+    pub(crate) fn imply(&self, literal: Term) -> bool {
+        self.literals.contains(&literal)
+            || bound(self.store, literal).is_some_and(|wanted| {
+                self.bounds.get(&wanted.form).is_some_and(|given| given.iter().any(|it| it.implies(&wanted)))
+            })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,5 +174,8 @@ mod tests {
         assert!(implies(&store, &cube, &[store.le(x, int(2)), store.ge(x, int(1))]));
         assert!(!implies(&store, &[store.le(y, real(2))], &[store.lt(y, real(2))]));
         assert!(implies(&store, &[store.le(y, real(2))], &[]));
+        let facts = Facts::new(&store, &[store.le(y, real(2)), store.eq(x, int(2))]);
+        assert!(facts.imply(store.lt(y, real(3))) && facts.imply(store.ge(x, int(1))));
+        assert!(!facts.imply(store.lt(y, real(2))) && !facts.imply(store.ge(x, int(3))));
     }
 }

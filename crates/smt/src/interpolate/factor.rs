@@ -1,0 +1,236 @@
+//! Normal forms of formulas that share much: common members of junctions are taken out.
+//!
+//! A partial interpolant collects what the lemmas below it say, mostly as a conjunction, and thousands of partial
+//! interpolants share nearly all of it. The store's normal form is flat, so it would list all that for each
+//! conjunction that stands in a disjunction, a table that is quadratic in the size of the proof. But disjunctions of such
+//! neighbours have most members in common, and by distributivity
+//!
+//! ```text
+//! (C and R1) or ... or (C and Rn)   =   C and (R1 or ... or Rn)           and dually
+//! ```
+//!
+//! so that the common members rise until they are listed once.
+//!
+//! ```text
+//! from the root down    the rim of a junction: what its region, the junctions of its kind right below, ends in.
+//!                       A junction that stands in regions of its own kind only needs no rim
+//! from the leaves up    the rim of a junction becomes the list of its members, common ones are taken out, and
+//!                       terms are made of what stands in a junction of the other kind
+//! ```
+//!
+//! Not all such tables shrink by this. The total length of rims and lists is bounded by a multiple of the length of the
+//! formula, so that time and space are linear; where that is not enough, there is no normal form of a sensible size.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::build::Normalizer;
+use shofar_logic::{Op, Term, TermStore};
+
+use super::simplify::is_connective;
+
+/// The total length of all lists is at most this, and so many times the length of the formula.
+const ALLOWANCE: usize = 1 << 16;
+const GROWTH: usize = 8;
+
+/// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
+pub(super) fn factored(store: &TermStore, formula: Term) -> Option<Term> {
+    let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
+    let length: usize = subterms.iter().map(|&term| store.args(term).len()).sum();
+    let mut budget = ALLOWANCE + GROWTH * length;
+    let needed = rims(store, formula, subterms, &mut budget)?;
+    let mut pass =
+        Factoring { store, normalizer: Normalizer::new(store), images: FxHashMap::default(), budget };
+    for (term, rim) in needed {
+        let image = pass.image(term, &rim)?;
+        pass.images.insert(term, image);
+    }
+    Some(pass.term_of(formula))
+}
+
+/// The subterms that need images, ascending, each with its rim; for what is no junction these are its arguments.
+fn rims(
+    store: &TermStore,
+    root: Term,
+    subterms: Vec<Term>,
+    budget: &mut usize,
+) -> Option<Vec<(Term, Vec<Term>)>> {
+    let mut is_needed: FxHashSet<Term> = FxHashSet::from_iter([root]);
+    let mut found: Vec<(Term, Vec<Term>)> = Vec::new();
+    for term in subterms.into_iter().rev().filter(|&term| is_connective(store, term)) {
+        if !is_needed.contains(&term) {
+            continue;
+        }
+        let (op, args) = store.view(term);
+        let mut rim: Vec<Term> = args.to_vec();
+        if matches!(op, Op::And | Op::Or) {
+            let mut region: FxHashSet<Term> = FxHashSet::default();
+            let mut open = std::mem::take(&mut rim);
+            while let Some(part) = open.pop() {
+                if !region.insert(part) {
+                    continue;
+                }
+                *budget = budget.checked_sub(1)?;
+                if store.op(part) == op { open.extend_from_slice(store.args(part)) } else { rim.push(part) }
+            }
+        }
+        is_needed.extend(&rim);
+        found.push((term, rim));
+    }
+    let is_leaf = |term: &Term| !is_connective(store, *term);
+    let mut leaves: Vec<Term> = is_needed.into_iter().filter(is_leaf).collect();
+    leaves.sort_unstable();
+    // Leaves have nothing below them that needs an image.
+    Some(leaves.into_iter().map(|leaf| (leaf, Vec::new())).chain(found.into_iter().rev()).collect())
+}
+
+/// A junction as a list of its members: normal formulas that are no junctions of this kind, ascending, each once. No
+/// member means the neutral truth value, and a single one may be a member of both kinds.
+struct Image {
+    kind: Op,
+    members: Vec<Term>,
+    /// The junction as a term, once it is needed.
+    term: Option<Term>,
+}
+
+struct Factoring<'s> {
+    store: &'s TermStore,
+    normalizer: Normalizer<'s>,
+    images: FxHashMap<Term, Image>,
+    /// What the lists may still grow by.
+    budget: usize,
+}
+
+impl Factoring<'_> {
+    /// The image of a term with this rim, the terms of which have images.
+    fn image(&mut self, term: Term, rim: &[Term]) -> Option<Image> {
+        let store = self.store;
+        match store.op(term) {
+            kind @ (Op::And | Op::Or) => {
+                let mut operands = Operands { kind, members: Vec::new() };
+                for &part in rim {
+                    let image = &self.images[&part];
+                    if image.kind == kind || image.members.len() == 1 {
+                        operands.members.extend_from_slice(&image.members);
+                    } else {
+                        let part = self.term_of(part);
+                        operands.add(store, part);
+                    }
+                }
+                self.spend(operands.members.len())?;
+                operands.sort();
+                self.take_out(operands)
+            }
+            Op::Not if rim.len() == 1 => {
+                let Image { kind, members, .. } = &self.images[&rim[0]];
+                let mut operands = Operands { kind: dual(*kind), members: Vec::with_capacity(members.len()) };
+                members.iter().for_each(|&member| operands.add(store, store.not(member)));
+                self.spend(operands.members.len())?;
+                operands.sort();
+                Some(operands.into())
+            }
+            op if is_connective(store, term) => {
+                let args: Vec<Term> = rim.iter().map(|&arg| self.term_of(arg)).collect();
+                Some(of_term(store, store.build(op, &args).expect("formulas are replaced by formulas")))
+            }
+            _ => Some(of_term(store, self.normalizer.normalize(term))),
+        }
+    }
+
+    /// The image as a term.
+    fn term_of(&mut self, term: Term) -> Term {
+        let store = self.store;
+        let image = self.images.get_mut(&term).expect("rims come before what is made of them");
+        *image.term.get_or_insert_with(|| junction_of(store, image.kind, &image.members))
+    }
+
+    /// The junction of operands, with the members of the other kind that all of them have taken out.
+    fn take_out(&mut self, operands: Operands) -> Option<Image> {
+        let (store, kind) = (self.store, operands.kind);
+        let is_settled = operands.members.len() < 2 || operands.members.contains(&truth(dual(kind)));
+        if is_settled {
+            return Some(operands.into());
+        }
+        let parts = |operand: Term| {
+            let mut parts = Operands { kind: dual(kind), members: Vec::new() };
+            parts.add(store, operand);
+            parts.sort();
+            parts.members
+        };
+        let mut common = parts(operands.members[0]);
+        for &operand in &operands.members[1..] {
+            let parts = parts(operand);
+            self.spend(parts.len())?;
+            common.retain(|member| parts.binary_search(member).is_ok());
+            if common.is_empty() {
+                return Some(operands.into());
+            }
+        }
+        let mut rests = Operands { kind, members: Vec::with_capacity(operands.members.len()) };
+        for &operand in &operands.members {
+            let mut rest = parts(operand);
+            rest.retain(|member| common.binary_search(member).is_err());
+            rests.add(store, junction_of(store, dual(kind), &rest));
+        }
+        let mut all = Operands { kind: dual(kind), members: common };
+        all.add(store, junction_of(store, kind, &rests.members));
+        all.sort();
+        Some(all.into())
+    }
+
+    fn spend(&mut self, length: usize) -> Option<()> {
+        self.budget = self.budget.checked_sub(length)?;
+        Some(())
+    }
+}
+
+/// Members of a junction, as they come.
+struct Operands {
+    kind: Op,
+    members: Vec<Term>,
+}
+
+impl Operands {
+    /// Adds a normal formula, or its members if it is a junction of this kind.
+    fn add(&mut self, store: &TermStore, formula: Term) {
+        match store.view(formula) {
+            _ if formula == truth(self.kind) => {}
+            (op, args) if op == self.kind => self.members.extend_from_slice(args),
+            (Op::Not, &[inner]) if store.op(inner) == dual(self.kind) => {
+                self.members.extend(store.args(inner).iter().map(|&arg| store.not(arg)));
+            }
+            _ => self.members.push(formula),
+        }
+    }
+
+    fn sort(&mut self) {
+        self.members.sort_unstable();
+        self.members.dedup();
+    }
+}
+
+impl From<Operands> for Image {
+    fn from(Operands { kind, members }: Operands) -> Self {
+        Image { kind, members, term: None }
+    }
+}
+
+/// A normal formula as an image.
+fn of_term(store: &TermStore, formula: Term) -> Image {
+    let kind = if store.op(formula) == Op::Or { Op::Or } else { Op::And };
+    let mut operands = Operands { kind, members: Vec::new() };
+    operands.add(store, formula);
+    operands.sort();
+    Image { kind, members: operands.members, term: Some(formula) }
+}
+
+fn junction_of(store: &TermStore, kind: Op, members: &[Term]) -> Term {
+    if kind == Op::And { store.and(members) } else { store.or(members) }
+}
+
+fn dual(kind: Op) -> Op {
+    if kind == Op::And { Op::Or } else { Op::And }
+}
+
+/// The neutral truth value.
+fn truth(kind: Op) -> Term {
+    if kind == Op::And { Term::TRUE } else { Term::FALSE }
+}
