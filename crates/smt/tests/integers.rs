@@ -1,10 +1,8 @@
 //! Integer reasoning: the steps of the kernel against enumeration, and the solver against Z3.
 
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+mod z3;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
@@ -577,21 +575,6 @@ impl Generator<'_> {
     }
 }
 
-/// Z3's answers to a script; none where it is not installed.
-fn z3(script: &str) -> Option<Vec<String>> {
-    let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let text = script.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
-}
-
 fn compare(family: Family, vars: (u64, u64), problems: u64) {
     let problems = scaled(problems);
     let mut script = String::from("(set-option :timeout 2000)\n");
@@ -620,7 +603,7 @@ fn compare(family: Family, vars: (u64, u64), problems: u64) {
     }
     let unknown = answers.iter().filter(|answer| matches!(answer, Outcome::Unknown(_))).count();
     assert!(unknown * 50 <= answers.len(), "{unknown} of {} are unknown", answers.len());
-    let Some(expected) = z3(&script) else { return };
+    let Some(expected) = z3::answers(&script) else { return };
     assert_eq!(expected.len(), answers.len(), "{:?}", expected.iter().find(|line| line.contains("error")));
     for (number, (expected, answer)) in expected.iter().zip(&answers).enumerate() {
         let agree = match (expected.as_str(), answer) {

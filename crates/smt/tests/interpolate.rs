@@ -1231,9 +1231,39 @@ fn functions_of_one_side_stay_with_it() {
     let a = [store.eq(x, value), store.ge(value, store.int(1))];
     let b = [store.le(x, store.int(0))];
     let found = fallback::interpolant(&store, &a, &b, &fallback::Bounds::default());
-    assert!(matches!(found, Err(Failure::Local(_))), "{found:?}");
+    assert_eq!(found, Ok(store.ge(x, store.int(1))));
     let dual = fallback::dual_interpolant(&store, &a, &b, &fallback::Bounds::default());
     assert_eq!(dual, Ok(store.ge(x, store.int(1))));
+}
+
+/// `x` of A and `y` of B are equal, but the term between them is hidden in inequalities, and needed under a function.
+#[test]
+fn equal_arguments_of_both_sides_have_a_shared_term() {
+    let store = TermStore::new();
+    let var = |name: &str| store.var(store.symbol(name), Sort::REAL);
+    let f = store.fun(store.symbol("f"), &[Sort::REAL], Sort::REAL);
+    let of = |term: Term| store.apply(f, &[term]).unwrap();
+    let (x, y, s, t) = (var("x"), var("y"), var("s"), var("t"));
+    let twice = |term: Term| store.mul_const(&Rational::from(Integer::from(2)), term);
+    let a = vec![
+        store.le(twice(x), s),
+        store.le(t, twice(x)),
+        store.le(of(x), store.real(1)),
+        store.le(of(of(x)), store.real(3)),
+    ];
+    let b = vec![
+        store.le(s, twice(y)),
+        store.le(twice(y), t),
+        store.or2(store.ge(of(y), store.real(2)), store.ge(of(of(y)), store.real(4))),
+    ];
+    let refuted =
+        Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::new(Vec::new(), Vec::new(), Vec::new()) };
+    for found in [
+        fallback::interpolant(&store, &a, &b, &fallback::Bounds::default()),
+        fallback::dual_interpolant(&store, &a, &b, &fallback::Bounds::default()),
+    ] {
+        refuted.check(&store, |part| part == 0, found.unwrap());
+    }
 }
 
 #[test]

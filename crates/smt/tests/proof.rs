@@ -1,12 +1,9 @@
 //! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
 
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-
 mod formulas;
+mod z3;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 
 use shofar_logic::number::Rational;
 use shofar_logic::{Term, TermStore};
@@ -260,20 +257,6 @@ fn declarations() -> String {
     script
 }
 
-/// Z3's answers to a script; none where it is not installed.
-fn z3(script: String) -> Option<Vec<String>> {
-    let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
-}
-
 #[test]
 fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
     let mut script = declarations();
@@ -314,7 +297,7 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
             let _ = writeln!(script, "(pop)");
         });
     }
-    let Some(answers) = z3(script) else { return };
+    let Some(answers) = z3::answers(&script) else { return };
     assert_eq!(answers.len(), asked.len(), "{:?}", answers.iter().find(|answer| answer.contains("error")));
     for (answer, formula) in std::iter::zip(answers, asked) {
         assert_eq!(answer, "unsat", "{formula}");

@@ -1,12 +1,9 @@
 //! The solver against Z3, and every answer against its evidence: models are evaluated, cores are asked again.
 
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-
 mod formulas;
+mod z3;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 use shofar_smt::purify::Feature;
@@ -121,28 +118,13 @@ fn ask(store: &TermStore, solver: &mut Solver<'_>, formulas: &[Term], assumption
     outcome
 }
 
-/// Z3's answers to a script; none where it is not installed.
-fn z3(script: &str) -> Option<Vec<String>> {
-    let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let text = script.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
-}
-
 /// Runs scripts; `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many.
 fn compare(language: Language, scripts: u64, seed: u64) {
     let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1u64);
     let (script, answers) = run_scripts(language, scripts * scale, seed * 1_000_000);
     let unknown = answers.iter().filter(|answer| matches!(answer, Outcome::Unknown(_))).count();
     assert!(unknown * 50 <= answers.len(), "{unknown} of {} are unknown", answers.len());
-    let Some(expected) = z3(&script) else { return };
+    let Some(expected) = z3::answers(&script) else { return };
     assert_eq!(expected.len(), answers.len(), "{:?}", expected.iter().find(|line| line.contains("error")));
     for (number, (expected, answer)) in expected.iter().zip(&answers).enumerate() {
         let agree = match (expected.as_str(), answer) {

@@ -10,8 +10,8 @@
 //!
 //! Every `c` contradicts B, and when no model is left, A implies `I`. There are finitely many projections (P3 of
 //! [`project`](crate::project)), so the loop ends unless the solver gives up or an integer had to be replaced by its
-//! value. Projection eliminates variables. A function that is local to A may go with them; where it stays, there is no
-//! interpolant of this kind.
+//! value. Where functions are applied, `arrange.rs` projects: it may leave out something that B would contradict, and then
+//! there is no interpolant of this kind. No projection can make the result wrong, for it is the queries that decide.
 //!
 //! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use shofar_logic::{Op, Term, TermStore};
 
+use super::arrange;
 use super::colour::{Colours, Origins, Vocabulary};
 use crate::project::{ProjectError, Projector};
 use crate::proof::Part;
@@ -54,8 +55,8 @@ pub enum Failure {
     Project(ProjectError),
     /// The solver does not understand a formula.
     Unsupported(Unsupported),
-    /// A function that is local to A is left in this literal.
-    Local(Term),
+    /// What A says of functions is not expressible over shared symbols, as far as can be seen.
+    Functions,
 }
 
 /// An interpolant of formulas, as a disjunction of cubes. The strongest one, as far as cores of B do not weaken it.
@@ -71,6 +72,9 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
     let locals: Vec<Term> =
         store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.of(*term).b).collect();
 
+    let has_functions = arrange::has_applications(store, a);
+    let formula = store.and_of(a.iter().map(|&formula| store.normalize(formula)));
+
     let mut models_of_a = solver_for(store, a)?;
     let mut cores_of_b = solver_for(store, b)?;
     let mut projector = Projector::new(store);
@@ -83,12 +87,18 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
             Outcome::Sat => {}
         }
         let model = models_of_a.model(a);
-        let cube = projector.project_cube(a, &model, &locals).map_err(Failure::Project)?.literals;
-        if let Some(&literal) = cube.iter().find(|&&literal| !colours.of(literal).b) {
-            return Err(Failure::Local(literal));
+        let cube = if has_functions {
+            arrange::project(&mut projector, &mut colours, store, formula, &model, &locals)
+        } else {
+            projector.project_cube(a, &model, &locals).map(|projection| projection.literals)
+        };
+        let cube = cube.map_err(Failure::Project)?;
+        if cube.iter().any(|&literal| !colours.of(literal).b) {
+            return Err(Failure::Functions);
         }
         match cores_of_b.check(&cube, &bounds.limits).map_err(Failure::Unsupported)? {
             Outcome::Unsat => cores_of_b.minimize_core(&bounds.limits),
+            Outcome::Sat if has_functions => return Err(Failure::Functions),
             Outcome::Sat => return Err(Failure::Satisfiable),
             Outcome::Unknown(reason) => return Err(Failure::Unknown(reason)),
         }

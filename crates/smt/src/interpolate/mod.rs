@@ -46,6 +46,7 @@
 //! conflicts no violation of I4 was found, but this is no proof: sequences and trees of proofs with such lemmas are checked
 //! by the solver, and given only if I4 is found to hold. Weak ones are not offered for trees.
 
+mod arrange;
 pub mod colour;
 pub mod congruence;
 pub mod decomposed;

@@ -8,7 +8,7 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
 
 /// A term that the literal says equal to the variable, and in which the variable does not occur.
-pub(super) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Term> {
+pub(crate) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Term> {
     let (Op::Eq, &[a, b]) = store.view(literal) else { return None };
     let occurs_in = |term: Term| store.subterms_until(&[term], |part| part == x).contains(&x);
     if !store.sort_of(a).is_arithmetic() {
@@ -36,7 +36,7 @@ pub(super) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Te
 }
 
 /// Normal literals with terms in the place of variables; the results are normal, but need not be literals.
-pub(super) fn substitute(store: &TermStore, literals: &[Term], substitution: &Substitution) -> Vec<Term> {
+pub(crate) fn substitute(store: &TermStore, literals: &[Term], substitution: &Substitution) -> Vec<Term> {
     let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
         store.build(op, args).expect("terms have the sorts of the variables that they replace")
     });

@@ -32,7 +32,7 @@ mod arith;
 mod constraint;
 mod context;
 pub(crate) mod cube;
-mod definition;
+pub(crate) mod definition;
 mod eliminate;
 mod implicant;
 mod lia;

@@ -116,9 +116,17 @@ impl Implications {
                     let declarations =
                         script[frame..question.start].lines().filter(|line| line.contains("declare"));
                     let declarations: Vec<&str> = declarations.collect();
-                    panic!("z3 says {answer}:\n{}\n{}", declarations.join("\n"), &script[question]);
+                    let alone = format!("{}\n{}", declarations.join("\n"), &script[question]);
+                    assert!(is_withdrawn(&alone), "z3 says {answer}:\n{alone}");
+                    self.unknown += 1;
                 }
             }
         }
     }
+}
+
+/// Whether Z3 finds out by itself that its model is none. (4.16 does have such models, of functions of truth values.)
+fn is_withdrawn(question: &str) -> bool {
+    let script = format!("(set-option :model_validate true)\n{question}");
+    answers(&script).is_some_and(|answers| answers.iter().any(|answer| answer.contains("invalid model")))
 }

@@ -1,0 +1,231 @@
+//! Projection where functions are applied: models fix how arguments are arranged.
+//!
+//! To leave local symbols out of a cube of A, applications become variables, as in Ackermann's reduction. Which
+//! arguments are equal is not left open, but read off the model:
+//!
+//! ```text
+//! cube          literals that imply A in the model, with a name for each application
+//! faces         p <= c becomes p = c or p < c, whichever is true, so that equalities between numbers are there as such
+//! arrangement   for applications of one function: their arguments and names are equal, or some argument differs
+//! definitions   a local symbol that an equality defines is replaced, in the arguments of applications, too
+//! shared        an application is shared if its function and by now its arguments are
+//! project       the other names and local symbols are eliminated; shared names become applications again
+//! ```
+//!
+//! By the definitions, an argument `x` of A that must be equal to one of B becomes a shared term `t` between them, with
+//! `x = t` known to A: arithmetic over the reals has such a term for each implied equality, and on a face of the cube
+//! it can be read off the equations. Over the integers it may be hidden in a divisibility. What an application says
+//! at an argument without such a term is lost.
+//!
+//! The result is true in the model and over shared symbols. Whether it contradicts B is for the caller to ask.
+//!
+//! Equalities between theories by shared terms: G. Yorsh, M. Musuvathi, "A combination method for generating
+//! interpolants" (CADE 2005).
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Assignment, Evaluator, Fun, Op, Sort, Substitution, Term, TermStore, Value};
+
+use super::colour::Colours;
+use crate::project::definition::{definition, substitute};
+use crate::project::{ProjectError, Projector};
+
+/// Whether a function is applied in the formulas.
+pub(super) fn has_applications(store: &TermStore, formulas: &[Term]) -> bool {
+    store.subterms(formulas).iter().any(|&term| is_application(store, term))
+}
+
+/// A cube over symbols of both sides that is true in the model of the formula, which is normal and A's. The variables
+/// are those that are local to A.
+pub(super) fn project(
+    projector: &mut Projector<'_>,
+    colours: &mut Colours<'_>,
+    store: &TermStore,
+    formula: Term,
+    model: &Assignment,
+    locals: &[Term],
+) -> Result<Vec<Term>, ProjectError> {
+    let literals = projector.implicant(formula, model, locals)?;
+    let mut cube = Cube::new(store, &literals, model)?;
+    cube.restrict_to_faces()?;
+    cube.arrange()?;
+    let names: Vec<Term> = cube.applications.iter().map(|application| application.name).collect();
+    cube.define(locals);
+    loop {
+        let (shared, equations) = cube.shared(colours);
+        let others: Vec<Term> = names.iter().copied().filter(|name| shared.get(*name).is_none()).collect();
+        if cube.define(&others) {
+            continue;
+        }
+        let gone: Vec<Term> = locals.iter().copied().chain(others).collect();
+        cube.formulas.extend(equations);
+        cube.forget_elements(&gone);
+        let result = projector.project_cube(&cube.formulas, &cube.model, &gone)?.literals;
+        return Ok(substitute(store, &result, &shared));
+    }
+}
+
+fn is_application(store: &TermStore, term: Term) -> bool {
+    matches!(store.view(term), (Op::Apply(_), [_, ..]))
+}
+
+/// An application of a function to arguments over names.
+struct Application {
+    fun: Fun,
+    args: Vec<Term>,
+    /// The variable that stands for it.
+    name: Term,
+    /// The name, or by what it was replaced.
+    value: Term,
+}
+
+/// Formulas without applications that are true in the model.
+struct Cube<'s> {
+    store: &'s TermStore,
+    formulas: Vec<Term>,
+    applications: Vec<Application>,
+    /// The model, with values for the names.
+    model: Assignment,
+}
+
+impl<'s> Cube<'s> {
+    fn new(store: &'s TermStore, literals: &[Term], model: &Assignment) -> Result<Self, ProjectError> {
+        let mut cube = Cube { store, formulas: Vec::new(), applications: Vec::new(), model: model.clone() };
+        let mut evaluator = Evaluator::new(store, model);
+        let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut known: FxHashMap<(Fun, Vec<Term>), Term> = FxHashMap::default();
+        for term in store.subterms(literals) {
+            let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
+            let image = match store.op(term) {
+                Op::Apply(fun) if !args.is_empty() => match known.get(&(fun, args.clone())) {
+                    Some(&name) => name,
+                    None => {
+                        let value = evaluator.eval(term).map_err(ProjectError::NoValue)?;
+                        let name = store.var(store.fresh_symbol("application"), store.sort_of(term));
+                        cube.model.set(name, value);
+                        known.insert((fun, args.clone()), name);
+                        cube.applications.push(Application { fun, args, name, value: name });
+                        name
+                    }
+                },
+                _ if args == store.args(term) => term,
+                op => store.build(op, &args).expect("names have the sorts of their applications"),
+            };
+            images.insert(term, image);
+        }
+        cube.formulas = literals.iter().map(|literal| images[literal]).collect();
+        Ok(cube)
+    }
+
+    fn value(&self, term: Term) -> Result<Value, ProjectError> {
+        self.store.eval(term, &self.model).map_err(ProjectError::NoValue)
+    }
+
+    /// What the model says of two terms: whether they are equal, and that they are, or how they differ.
+    fn comparison(&self, left: Term, right: Term) -> Result<(bool, Term), ProjectError> {
+        let store = self.store;
+        let (left_value, right_value) = (self.value(left)?, self.value(right)?);
+        Ok(match (&left_value, &right_value) {
+            _ if left_value == right_value => (true, store.eq(left, right)),
+            (Value::Int(low), Value::Int(high)) if low < high => (false, store.lt(left, right)),
+            (Value::Real(low), Value::Real(high)) if low < high => (false, store.lt(left, right)),
+            (Value::Int(_) | Value::Real(_), _) => (false, store.lt(right, left)),
+            _ => (false, store.not(store.eq(left, right))),
+        })
+    }
+
+    fn restrict_to_faces(&mut self) -> Result<(), ProjectError> {
+        for at in 0..self.formulas.len() {
+            let formula = self.formulas[at];
+            let (atom, is_equation) = match self.store.view(formula) {
+                (Op::Not, &[atom]) => (atom, false),
+                (op, _) => (formula, op == Op::Eq),
+            };
+            if let (Op::Le | Op::Lt | Op::Eq, &[left, right]) = self.store.view(atom)
+                && self.store.sort_of(left).is_arithmetic()
+                && !is_equation
+            {
+                self.formulas[at] = self.comparison(left, right)?.1;
+            }
+        }
+        Ok(())
+    }
+
+    fn arrange(&mut self) -> Result<(), ProjectError> {
+        let mut arrangement = Vec::new();
+        for (at, one) in self.applications.iter().enumerate() {
+            for other in self.applications[..at].iter().filter(|other| other.fun == one.fun) {
+                let pairs = std::iter::zip(&one.args, &other.args);
+                let pairs = pairs.map(|(&left, &right)| self.comparison(left, right));
+                let pairs = pairs.collect::<Result<Vec<(bool, Term)>, ProjectError>>()?;
+                match pairs.iter().find(|(is_equal, _)| !is_equal) {
+                    Some(&(_, difference)) => arrangement.push(difference),
+                    None => {
+                        arrangement.extend(pairs.into_iter().map(|(_, equality)| equality));
+                        arrangement.push(self.store.eq(one.name, other.name));
+                    }
+                }
+            }
+        }
+        self.formulas.extend(arrangement);
+        Ok(())
+    }
+
+    /// Replaces those of the variables that equalities define. Returns whether there was one.
+    fn define(&mut self, vars: &[Term]) -> bool {
+        let store = self.store;
+        let mut is_changed = false;
+        for &var in vars {
+            let mut formulas = self.formulas.iter().enumerate();
+            let found = formulas.find_map(|(at, &formula)| Some((at, definition(store, formula, var)?)));
+            let Some((at, term)) = found else { continue };
+            self.formulas.remove(at);
+            let image = Substitution::from_iter([(var, term)]);
+            self.formulas = substitute(store, &self.formulas, &image);
+            for application in &mut self.applications {
+                application.args = substitute(store, &application.args, &image);
+                application.value = substitute(store, &[application.value], &image)[0];
+            }
+            is_changed = true;
+        }
+        is_changed
+    }
+
+    /// The names that are still in use and whose applications are shared by now, with these; and what is known of the
+    /// values of other shared applications.
+    fn shared(&self, colours: &mut Colours<'_>) -> (Substitution, Vec<Term>) {
+        let store = self.store;
+        let (mut shared, mut equations) = (Substitution::new(), Vec::new());
+        let mut open: Vec<&Application> = self.applications.iter().collect();
+        loop {
+            let before = open.len();
+            open.retain(|Application { fun, args, name, value }| {
+                let args = substitute(store, args, &shared);
+                let term = store.apply(*fun, &args).expect("arguments are replaced by terms of their sorts");
+                if !colours.of(term).b {
+                    return true;
+                }
+                if name == value {
+                    shared.insert(*name, term);
+                } else {
+                    equations.push(store.eq(term, *value));
+                }
+                false
+            });
+            if open.len() == before {
+                return (shared, equations);
+            }
+        }
+    }
+
+    /// Leaves out what is said of variables of sorts that have no elimination: that they differ from others.
+    fn forget_elements(&mut self, vars: &[Term]) {
+        let store = self.store;
+        let has_elimination =
+            |var: Term| store.sort_of(var).is_arithmetic() || store.sort_of(var) == Sort::BOOL;
+        let elements: Vec<Term> = vars.iter().copied().filter(|&var| !has_elimination(var)).collect();
+        if !elements.is_empty() {
+            self.formulas
+                .retain(|&formula| !store.subterms(&[formula]).iter().any(|part| elements.contains(part)));
+        }
+    }
+}
