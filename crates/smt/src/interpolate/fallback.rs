@@ -27,6 +27,9 @@ use crate::purify::Unsupported;
 use crate::sat::{Limits, Outcome, Reason};
 use crate::solver::Solver;
 
+/// Propagations that are spent on whether a literal of a core is needed.
+const CORE_PROPAGATIONS: u64 = 20_000;
+
 /// How far the search for an interpolant may go.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
@@ -97,7 +100,7 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
             return Err(Failure::Functions);
         }
         match cores_of_b.check(&cube, &bounds.limits).map_err(Failure::Unsupported)? {
-            Outcome::Unsat => cores_of_b.minimize_core(&bounds.limits),
+            Outcome::Unsat => cores_of_b.minimize_core(&core_limits(&bounds.limits)),
             Outcome::Sat if has_functions => return Err(Failure::Functions),
             Outcome::Sat => return Err(Failure::Satisfiable),
             Outcome::Unknown(reason) => return Err(Failure::Unknown(reason)),
@@ -155,6 +158,12 @@ pub(super) fn tree(
         found.push(any_interpolant(store, &a, &b, bounds)?);
     }
     Ok(found)
+}
+
+/// What minimizing a core may take for each literal: it makes fewer disjuncts, but every core will do.
+fn core_limits<'a>(limits: &Limits<'a>) -> Limits<'a> {
+    let most = limits.propagations.map_or(CORE_PROPAGATIONS, |most| most.min(CORE_PROPAGATIONS));
+    Limits { propagations: Some(most), ..*limits }
 }
 
 fn solver_for<'s>(store: &'s TermStore, formulas: &[Term]) -> Result<Solver<'s>, Failure> {

@@ -75,8 +75,8 @@ use verify::{Verdict, implies};
 pub use labelled::Labelling;
 
 /// Conflicts and propagations that a check by the solver may take, and the greatest size of what is checked.
-const CHECK_CONFLICTS: u64 = 10_000;
-const CHECK_PROPAGATIONS: u64 = 10_000_000;
+const CHECK_CONFLICTS: u64 = 2_000;
+const CHECK_PROPAGATIONS: u64 = 1_000_000;
 const CHECK_SIZE: usize = 10_000;
 
 /// How arithmetic conflicts are interpolated.
