@@ -38,6 +38,8 @@ fn main() -> io::Result<()> {
                 && let Some(proof) = script.proof()
             {
                 report(&path, &store, &proof, start.elapsed());
+            } else if answer == b"unknown\n" {
+                println!("{path}: not solved in {:.1?}", start.elapsed());
             }
         }
     }

@@ -125,8 +125,10 @@ impl Implications {
     }
 }
 
-/// Whether Z3 finds out by itself that its model is none. (4.16 does have such models, of functions of truth values.)
+/// Whether Z3 says something else when it is asked alone, or finds out by itself that its model is none. (4.16 does have
+/// such models, of functions of truth values.)
 fn is_withdrawn(question: &str) -> bool {
     let script = format!("(set-option :model_validate true)\n{question}");
-    answers(&script).is_some_and(|answers| answers.iter().any(|answer| answer.contains("invalid model")))
+    let Some(answers) = answers(&script) else { return false };
+    answers == ["unsat"] || answers.iter().any(|answer| answer.contains("invalid model"))
 }
