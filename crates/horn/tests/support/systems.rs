@@ -23,11 +23,18 @@ pub(crate) struct Shape {
     pub(crate) body: usize,
     /// The greatest number.
     pub(crate) greatest: i64,
+    /// Whether clauses bound the arguments of their bodies. Facts are within the domain in any case; but if clauses do
+    /// not say so, arguments can be passed on without being looked at, and models have to be closed at the ends.
+    pub(crate) bounds_bodies: bool,
 }
 
 impl Shape {
-    pub(crate) const LINEAR: Shape = Shape { predicates: 5, arity: 3, rules: 7, body: 1, greatest: 3 };
-    pub(crate) const NONLINEAR: Shape = Shape { predicates: 4, arity: 2, rules: 5, body: 3, greatest: 2 };
+    pub(crate) const LINEAR: Shape =
+        Shape { predicates: 5, arity: 3, rules: 7, body: 1, greatest: 3, bounds_bodies: true };
+    pub(crate) const NONLINEAR: Shape =
+        Shape { predicates: 4, arity: 2, rules: 5, body: 3, greatest: 2, bounds_bodies: true };
+    /// Linear systems that may pass arguments on without looking at them.
+    pub(crate) const PASSING: Shape = Shape { bounds_bodies: false, ..Shape::LINEAR };
 }
 
 /// What an argument of a predicate is in each fact that is derived.
@@ -154,10 +161,15 @@ impl<'a> Draft<'a> {
     }
 
     fn variable(&mut self, is_bool: bool, is_used: bool) -> String {
-        let name = format!("v{}", self.variables.len());
+        let name = self.unbounded(is_bool, is_used);
         if !is_bool {
-            self.bound(&name.clone());
+            self.bound(&name);
         }
+        name
+    }
+
+    fn unbounded(&mut self, is_bool: bool, is_used: bool) -> String {
+        let name = format!("v{}", self.variables.len());
         if is_used {
             (if is_bool { &mut self.truths } else { &mut self.numbers }).push(name.clone());
         }
@@ -179,7 +191,8 @@ impl<'a> Draft<'a> {
                     let known = if argument.is_bool { &self.truths } else { &self.numbers };
                     self.random.choose(known).clone()
                 }
-                _ => self.variable(argument.is_bool, !argument.is_ignored),
+                _ if self.shape.bounds_bodies => self.variable(argument.is_bool, !argument.is_ignored),
+                _ => self.unbounded(argument.is_bool, !argument.is_ignored),
             });
         }
         application(predicate, &args)
@@ -217,7 +230,10 @@ impl<'a> Draft<'a> {
             1 if self.random.one_in(2) => return self.variable(false, true),
             _ => self.number(),
         };
-        self.bound(&term);
+        // A variable is within the bounds already.
+        if self.shape.bounds_bodies || !term.starts_with('v') {
+            self.bound(&term);
+        }
         term
     }
 
