@@ -71,6 +71,9 @@ impl Engine for Bmc {
     }
 }
 
+/// Where a slot is: its rank and node.
+type Place = (usize, NodeId);
+
 /// A place for a fact.
 struct Slot {
     /// Whether there is a fact.
@@ -301,16 +304,16 @@ impl<'a> Unfolding<'a> {
         let symbols = slots.flat_map(|slot| slot.variables.iter().copied().chain(slot.ways.symbols()));
         let model = self.solver.model(&symbols.chain(goal.symbols()).collect::<Vec<Term>>());
         let (query, last) = goal.taken(&model);
-        let mut needed: BTreeSet<(usize, NodeId)> = last.iter().copied().collect();
-        let mut taken: BTreeMap<(usize, NodeId), (EdgeId, Vec<(usize, NodeId)>)> = BTreeMap::new();
+        let mut needed: BTreeSet<Place> = last.iter().copied().collect();
+        let mut taken: BTreeMap<Place, (EdgeId, Vec<Place>)> = BTreeMap::new();
         while let Some((rank, node)) = needed.pop_last() {
             let (edge, premises) = self.slots[rank][&node].ways.taken(&model);
             needed.extend(premises.iter().copied());
             taken.insert((rank, node), (edge, premises));
         }
-        let position: BTreeMap<(usize, NodeId), usize> =
+        let position: BTreeMap<Place, usize> =
             taken.keys().enumerate().map(|(position, &place)| (place, position)).collect();
-        let premises = |places: &[(usize, NodeId)]| places.iter().map(|place| position[place]).collect();
+        let premises = |places: &[Place]| places.iter().map(|place| position[place]).collect();
         let mut steps: Vec<GraphStep> = Vec::with_capacity(taken.len() + 1);
         for ((rank, node), (edge, places)) in &taken {
             let variables = &self.slots[*rank][node].variables;
@@ -376,7 +379,7 @@ impl Ways {
     }
 
     /// The edge that was used in an assignment where there is a fact, and the slots of its premises.
-    fn taken(&self, model: &Assignment) -> (EdgeId, Vec<(usize, NodeId)>) {
+    fn taken(&self, model: &Assignment) -> (EdgeId, Vec<Place>) {
         let holds = |term: Term| term == Term::TRUE || model.get(term).and_then(Value::as_bool) == Some(true);
         let way = self.ways.iter().find(|way| holds(way.taken)).expect("a fact that holds has a way");
         let place = |&input: &usize| {
