@@ -8,15 +8,15 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
 use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::fallback::{self, Failure};
-use shofar_smt::interpolate::farkas::{Inequality, Strength};
+use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::simplify;
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::interpolate::{
     Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options, Simplification,
 };
 use shofar_smt::proof::{
-    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm, Justification,
-    Part, Proof, Rule, Sign, Step, StepId,
+    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, IntegerTerm,
+    Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
 use shofar_smt::purify::{Purified, Purifier};
 use shofar_smt::sat::{Limits, Lit, Outcome, Var};
@@ -372,10 +372,18 @@ fn refute_sum(
 ) -> Refuted {
     let plain: Vec<(Term, usize)> = literals.iter().map(|&(literal, part, ..)| (literal, part)).collect();
     refute_literals(store, &plain, parts, origins, |lits| {
-        let terms = std::iter::zip(lits, literals).map(|(&lit, &(_, _, coefficient, sign))| FarkasTerm {
-            lit,
-            side: sign,
-            coefficient: Rational::from(Integer::from(coefficient)),
+        let terms = std::iter::zip(lits, literals).map(|(&lit, &(literal, _, coefficient, side))| {
+            let (atom, holds) = match store.view(literal) {
+                (Op::Not, &[atom]) => (atom, false),
+                _ => (literal, true),
+            };
+            // An equation bounds from both sides, all others from one.
+            let is_bounded = Inequality::read(store, atom, holds, side).is_some();
+            let side = match side {
+                Sign::Positive if !is_bounded => Sign::Negative,
+                side => side,
+            };
+            FarkasTerm { lit, side, coefficient: Rational::from(Integer::from(coefficient)) }
         });
         ((0..literals.len()).collect(), Justification::Farkas(terms.collect()))
     })
@@ -965,11 +973,8 @@ fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<
     let mut bounds: Vec<(Inequality, Lit, Sign)> = Vec::new();
     for (index, value) in assignment.iter().enumerate() {
         let Some(value) = *value else { continue };
-        let is_equation = store.op(formulas[index]) == Op::Eq;
         for sign in [Sign::Positive, Sign::Negative] {
-            if let Some(inequality) = Inequality::read(store, formulas[index], value, sign)
-                && (is_equation || sign == Sign::Positive)
-            {
+            if let Some(inequality) = Inequality::read(store, formulas[index], value, sign) {
                 bounds.push((inequality, Var::from_index(index).lit(value), sign));
             }
         }

@@ -9,11 +9,9 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use shofar_smt::interpolate::decomposed::{decompose, decomposed, dual_decomposed};
 use shofar_smt::interpolate::divisibility::{Confined, divisibility};
-use shofar_smt::interpolate::farkas::{
-    Inequality, Strength, Summand, dual_farkas, farkas, flexible, is_refutation,
-};
+use shofar_smt::interpolate::farkas::{Strength, Summand, dual_farkas, farkas, flexible, is_refutation};
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
-use shofar_smt::proof::Sign;
+use shofar_smt::proof::{Inequality, Sign};
 use shofar_smt::sat::Limits;
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex};
 
@@ -254,6 +252,12 @@ fn sides_without_inequalities_are_trivial() {
     }
 }
 
+/// What an atom or its negation says.
+fn read(store: &TermStore, atom: Term, holds: bool) -> Option<Inequality> {
+    let on_side = |side| Inequality::read(store, atom, holds, side);
+    on_side(Sign::Positive).or_else(|| on_side(Sign::Negative))
+}
+
 /// The tightened forms of two literals on integers are each other's atoms.
 #[test]
 fn literals_on_integers_are_read_as_tightened_forms() {
@@ -261,13 +265,13 @@ fn literals_on_integers_are_read_as_tightened_forms() {
     let [x, y] = vars(&store, ["x", "y"], Sort::INT);
     let le = |a: Term, b: Term| store.app(Op::Le, &[a, b]).unwrap();
     let difference = |a: Term, b: Term| store.app(Op::Sub, &[a, b]).unwrap();
-    let first = Inequality::read(&store, le(store.int(0), difference(x, y)), false, Sign::Positive).unwrap();
-    let second = Inequality::read(&store, le(store.int(1), difference(y, x)), false, Sign::Positive).unwrap();
+    let first = read(&store, le(store.int(0), difference(x, y)), false).unwrap();
+    let second = read(&store, le(store.int(1), difference(y, x)), false).unwrap();
     assert!(!first.is_strict && !second.is_strict);
     let summand = |inequality: Inequality, in_a| Summand { inequality, weight: number(1), in_a };
     let summands = [summand(first, true), summand(second, false)];
     assert_eq!(check(&store, &summands), [store.le(store.int(1), store.sub(y, x)); 5]);
-    assert_eq!(Inequality::read(&store, store.eq(x, y), false, Sign::Positive), None);
+    assert_eq!(read(&store, store.eq(x, y), false), None);
 }
 
 #[test]
@@ -275,16 +279,16 @@ fn sums_of_integers_and_reals_are_cast() {
     let store = TermStore::new();
     let [i] = vars(&store, ["i"], Sort::INT);
     let [x, l] = vars(&store, ["x", "l"], Sort::REAL);
-    let read = |literal: Term, in_a| {
+    let summand = |literal: Term, in_a| {
         let (atom, is_positive) = split_literal(&store, literal);
-        let inequality = Inequality::read(&store, atom, is_positive, Sign::Positive).unwrap();
+        let inequality = read(&store, atom, is_positive).unwrap();
         Summand { inequality, weight: number(1), in_a }
     };
     let mut summands = vec![
-        read(store.ge(i, store.int(1)), true),
-        read(store.le(store.to_real(i), l), true),
-        read(store.le(l, x), true),
-        read(store.lt(x, store.real(Rational::ONE)), false),
+        summand(store.ge(i, store.int(1)), true),
+        summand(store.le(store.to_real(i), l), true),
+        summand(store.le(l, x), true),
+        summand(store.lt(x, store.real(Rational::ONE)), false),
     ];
     assert!(is_refutation(&summands));
     assert_eq!(farkas(&store, &summands), store.ge(x, store.real(Rational::ONE)));
@@ -312,7 +316,7 @@ fn random_conflict(store: &TermStore, random: &mut Random, sort: Sort) -> Option
         let right = LinearPoly::from_constant(number(random.between(-6, 4))).to_term(store, sort);
         let atom = if random.below(3) == 0 { store.lt(left, right) } else { store.le(left, right) };
         let (atom, is_positive) = split_literal(store, atom);
-        let Some(inequality) = Inequality::read(store, atom, is_positive, Sign::Positive) else { continue };
+        let Some(inequality) = read(store, atom, is_positive) else { continue };
         let form: Vec<(arith::Var, Rational)> = inequality
             .form
             .terms()

@@ -35,7 +35,8 @@
 use shofar_logic::number::Rational;
 use shofar_logic::{Term, TermStore};
 
-use super::farkas::{Inequality, Summand};
+use super::farkas::Summand;
+use crate::proof::Inequality;
 
 /// A conjunction of inequalities without the monomials that are local to A.
 pub fn decomposed(store: &TermStore, summands: &[Summand], is_local: impl FnMut(Term) -> bool) -> Term {

@@ -28,7 +28,7 @@
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
-use super::farkas::Inequality;
+use crate::proof::Inequality;
 
 /// A form with both bounds and its multiplier: `0 <= lower` and `0 <= upper`, whose sum is a constant.
 #[derive(Clone, PartialEq, Eq, Debug)]

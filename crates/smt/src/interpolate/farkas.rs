@@ -21,18 +21,9 @@
 //! L. Alt, A. Hyvärinen, N. Sharygina, "LRA interpolants from no man's land" (HVC 2017).
 
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
-use crate::proof::Sign;
-
-/// `0 <= form`, or `0 < form`. Monomials are not casts: a cast integer stands as the integer.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Inequality {
-    /// The linear form.
-    pub form: LinearPoly,
-    /// Whether zero is excluded.
-    pub is_strict: bool,
-}
+use crate::proof::Inequality;
 
 /// An inequality of a conflict, with its multiplier and its side.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,33 +100,6 @@ fn sum_of(summands: &[Summand], in_a: bool) -> Inequality {
 }
 
 impl Inequality {
-    /// What a literal says: a comparison of numbers or its negation, or one of the two inequalities of an equation.
-    /// Nothing for other literals.
-    pub fn read(store: &TermStore, atom: Term, is_positive: bool, sign: Sign) -> Option<Self> {
-        let (op, &[left, right]) = store.view(atom) else { return None };
-        let sort = store.sort_of(left);
-        if !sort.is_arithmetic() {
-            return None;
-        }
-        let room =
-            |high: Term, low: Term| LinearPoly::from_term(store, high) - &LinearPoly::from_term(store, low);
-        let (form, is_strict) = match (op, is_positive, sign) {
-            (Op::Le, true, _) => (room(right, left), false),
-            (Op::Lt, true, _) => (room(right, left), true),
-            (Op::Le, false, _) => (room(left, right), true),
-            (Op::Lt, false, _) => (room(left, right), false),
-            (Op::Eq, true, Sign::Positive) => (room(left, right), false),
-            (Op::Eq, true, Sign::Negative) => (room(right, left), false),
-            _ => return None,
-        };
-        let mut inequality = Inequality { form: without_casts(store, &form), is_strict };
-        if sort == Sort::INT && is_strict {
-            inequality.form.add_constant(&-Rational::ONE);
-            inequality.is_strict = false;
-        }
-        Some(inequality)
-    }
-
     /// Adds a multiple by a number that is not negative.
     pub fn add_scaled(&mut self, other: &Inequality, weight: &Rational) {
         self.form.add_scaled(&other.form, weight);
@@ -165,19 +129,6 @@ impl Inequality {
         let value = value + self.form.constant();
         value.is_positive() || value.is_zero() && !self.is_strict
     }
-}
-
-/// The polynomial with integers in the place of cast integers.
-pub(super) fn without_casts(store: &TermStore, poly: &LinearPoly) -> LinearPoly {
-    let bare = |term: Term| match store.view(term) {
-        (Op::ToReal, &[inner]) => inner,
-        _ => term,
-    };
-    if poly.terms().iter().all(|&(monomial, _)| bare(monomial) == monomial) {
-        return poly.clone();
-    }
-    let pairs = poly.terms().iter().map(|(monomial, coefficient)| (bare(*monomial), coefficient.clone()));
-    LinearPoly::from_pairs(pairs.collect(), poly.constant().clone())
 }
 
 /// The polynomial with casts where integers meet reals, and its sort.

@@ -47,11 +47,11 @@ use shofar_logic::{Op, Term, TermStore};
 use super::colour::{Colours, Sides};
 use super::congruence::{self, Conflict, Edge, Obstacle, Source};
 use super::divisibility::{Confined, divisibility};
-use super::farkas::{self, Inequality, Summand};
+use super::farkas::{self, Summand};
 use super::{Arithmetic, Equality, Error, decomposed};
 use crate::proof::{
-    CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, Step,
-    StepId,
+    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Justification, Part, Proof, Rule,
+    Sign, Step, StepId,
 };
 use crate::sat::{Lit, Var};
 
@@ -289,8 +289,7 @@ impl Pass<'_> {
     }
 
     fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
-        let (atom, holds) = self.proof.atom(self.store, lit);
-        Inequality::read(self.store, atom, holds, sign)
+        self.proof.inequality(self.store, lit, sign)
     }
 
     fn resolve(

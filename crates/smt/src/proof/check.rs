@@ -185,7 +185,7 @@ impl Checker<'_> {
             }
             let inequality = self.proof.inequality(self.store, *lit, *side);
             let Some(inequality) = inequality else { return fault(format!("{lit:?} is no such inequality")) };
-            sum.add_scaled(&inequality.poly, coefficient);
+            sum.add_scaled(&inequality.form, coefficient);
             is_strict |= inequality.is_strict;
         }
         let constant = sum.constant();
@@ -233,9 +233,9 @@ impl Checker<'_> {
         wanted.scale(sign);
         for side in [Sign::Positive, Sign::Negative] {
             let Some(inequality) = self.proof.inequality(self.store, lit, side) else { continue };
-            let is_same = inequality.poly.terms() == wanted.terms();
+            let is_same = inequality.form.terms() == wanted.terms();
             if is_same && !inequality.is_strict {
-                return Ok(-inequality.poly.constant());
+                return Ok(-inequality.form.constant());
             }
         }
         fault(format!("{lit:?} is no such bound"))

@@ -104,11 +104,11 @@ pub enum Sign {
     Negative,
 }
 
-/// An inequality `0 <= poly`, or `0 < poly`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// An inequality `0 <= form`, or `0 < form`.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Inequality {
-    /// The polynomial. Its monomials are not casts: an integer stands for itself among reals.
-    pub poly: LinearPoly,
+    /// The linear form. Its monomials are not casts: an integer stands for itself among reals.
+    pub form: LinearPoly,
     /// Whether zero is excluded.
     pub is_strict: bool,
 }
@@ -298,7 +298,15 @@ impl Proof {
         if holds { atom } else { store.not(atom) }
     }
 
-    /// The inequality that a literal stands for in a sum, bounding the form of its atom from this side:
+    /// The inequality that a literal stands for in a sum; see [`Inequality::read`].
+    pub fn inequality(&self, store: &TermStore, lit: Lit, side: Sign) -> Option<Inequality> {
+        let (atom, holds) = self.atom(store, lit);
+        Inequality::read(store, atom, holds, side)
+    }
+}
+
+impl Inequality {
+    /// The inequality that an atom or its negation stands for in a sum, bounding the form of the atom from this side:
     ///
     /// ```text
     /// p <= c          0 <= c - p        negative
@@ -309,8 +317,7 @@ impl Proof {
     /// ```
     ///
     /// `None` if it stands for no inequality on this side.
-    pub fn inequality(&self, store: &TermStore, lit: Lit, side: Sign) -> Option<Inequality> {
-        let (atom, holds) = self.atom(store, lit);
+    pub fn read(store: &TermStore, atom: Term, holds: bool, side: Sign) -> Option<Self> {
         let (op, &[left, right]) = store.view(atom) else { return None };
         if !store.sort_of(left).is_arithmetic() {
             return None;
@@ -324,16 +331,16 @@ impl Proof {
         if natural != side {
             return None;
         }
-        let mut poly = without_casts(store, left);
-        poly.add_scaled(&without_casts(store, right), &-Rational::ONE);
+        let mut form = without_casts(store, left);
+        form.add_scaled(&without_casts(store, right), &-Rational::ONE);
         if side == Sign::Negative {
-            poly.scale(&-Rational::ONE);
+            form.scale(&-Rational::ONE);
         }
         if is_strict && store.sort_of(left) == Sort::INT {
-            poly.add_constant(&-Rational::ONE);
-            return Some(Inequality { poly, is_strict: false });
+            form.add_constant(&-Rational::ONE);
+            return Some(Inequality { form, is_strict: false });
         }
-        Some(Inequality { poly, is_strict })
+        Some(Inequality { form, is_strict })
     }
 }
 
