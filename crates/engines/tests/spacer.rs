@@ -1,5 +1,8 @@
 //! Spacer on the worked examples of the literature and on systems that show one rule each.
 
+#[path = "../../horn/tests/support/mod.rs"]
+mod support;
+
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -10,6 +13,9 @@ use shofar_horn::witness::Derivation;
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
 use shofar_smt::sat::{Limits, Reason};
+use support::Random;
+use support::explicit::Saturation;
+use support::systems::{Shape, system};
 
 /// Keeps the statistics.
 #[derive(Default)]
@@ -260,4 +266,34 @@ fn other_sorts_are_refused() {
          (assert (forall ((a (Array Int Int))) (=> (and (P a) (= (select a 0) 2)) false)))",
     );
     assert!(matches!(found, Answer::Unknown(Stop::Unsupported(_))), "{found:?}");
+}
+
+/// Each technique alone decides finite systems, and together they do.
+#[test]
+fn random_finite_systems_are_decided() {
+    let all = Options::default();
+    let options = [
+        all,
+        Options { interpolate: false, ..all },
+        Options { generalise: false, interpolate: false, guidance: false, ..all },
+        Options { requeue: true, split_equations: false, ..all },
+    ];
+    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
+    for seed in 0..60 * scale {
+        let shape = if seed % 2 == 0 { Shape::LINEAR } else { Shape::NONLINEAR };
+        let text = system(&mut Random::new(seed), &shape);
+        let store = TermStore::new();
+        let clauses = parse(&store, "test", text.as_bytes()).expect("the generator's clauses are right");
+        let graph = HornGraph::of(&store, &clauses);
+        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
+        for options in options {
+            let found = answer_with(options, &text, 60);
+            let is_right = match found {
+                Answer::Sat(_) => is_safe,
+                Answer::Unsat(_) => !is_safe,
+                Answer::Unknown(_) => false,
+            };
+            assert!(is_right, "{options:?} on {seed}: {found:?}\n{text}");
+        }
+    }
 }

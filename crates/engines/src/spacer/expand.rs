@@ -28,6 +28,8 @@ pub(super) enum Expansion {
     Blocked(Level),
     /// There is a new obligation to be settled before.
     Undecided,
+    /// It is a guess for which nothing more is to be tried.
+    Hopeless,
 }
 
 /// Why a cube cannot be reached from the frames.
@@ -55,22 +57,27 @@ impl Search<'_> {
         let limits = self.run.limits;
         match self.block(node, &cube, level, &limits)? {
             Block::Blocked(conflict) => {
-                let (cube, level) = self.generalise(node, conflict, level)?;
-                self.learn(node, cube, level);
-                Ok(Expansion::Blocked(level))
+                let (cube, highest) = self.generalise(node, conflict, level)?;
+                if self.learn(node, cube.clone(), highest) {
+                    let depth = self.obligations.get(id).depth;
+                    self.guide(node, &cube, level, depth);
+                }
+                Ok(Expansion::Blocked(highest))
             }
             Block::Derivable(edge, model) => self.predecessor(id, edge, model),
             Block::Unknown(reason) => Err(Stop::Interrupted(reason)),
         }
     }
 
-    /// Adds a lemma.
-    pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) {
+    /// Adds a lemma. Returns whether it is news.
+    pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) -> bool {
         debug_assert!(self.is_lemma(node, &cube, level), "L2");
-        if let Learnt::New(_) = self.frames[node.index()].add(self.store, cube, level) {
+        let is_news = matches!(self.frames[node.index()].add(self.store, cube, level), Learnt::New(_));
+        if is_news {
             self.statistics.lemmas += 1;
             self.statistics.infinite_lemmas += u64::from(level == INFINITY);
         }
+        is_news
     }
 
     /// Whether a fact found since the obligation was made lies in its cube.
@@ -134,7 +141,7 @@ impl Search<'_> {
     /// A clause derives a fact in the obligation's cube from the frames: derives one from reach facts if it can,
     /// and makes a new obligation if not.
     fn predecessor(&mut self, id: ObligationId, edge: EdgeId, model: Assignment) -> Result<Expansion, Stop> {
-        let Obligation { node, level, depth, .. } = *self.obligations.get(id);
+        let Obligation { level, depth, gas, .. } = *self.obligations.get(id);
         let cube = Rc::clone(&self.obligations.get(id).cube);
         let clause = self.graph.edge(edge);
         let arity = clause.sources().len();
@@ -166,9 +173,11 @@ impl Search<'_> {
             self.add_fact(edge, &model)?;
             return Ok(Expansion::Reached);
         };
+        if gas == Some(0) {
+            return Ok(Expansion::Hopeless);
+        }
         let child = self.project_to_source(edge, &sources, missing, &cube, &model)?;
         let source = clause.sources()[missing];
-        debug_assert!(node.index() < self.frames.len());
         let facts_seen = self.facts.of(source).len();
         self.obligations.add(Obligation {
             node: source,
@@ -177,6 +186,7 @@ impl Search<'_> {
             depth,
             parent: Some((id, edge)),
             facts_seen,
+            gas: gas.map(|gas| gas - 1),
             is_open: true,
         });
         Ok(Expansion::Undecided)

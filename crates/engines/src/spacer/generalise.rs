@@ -93,7 +93,7 @@ impl Search<'_> {
 }
 
 /// The literals with two bounds in the place of each equation between numbers.
-fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
+pub(super) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     let mut split = Vec::with_capacity(cube.len());
     for &literal in cube {
         match store.view(literal) {

@@ -21,6 +21,7 @@
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
 //!                 the lemma is generalised before                            interpolate.rs, generalise.rs
+//!                 and may suggest others                                                   guidance.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
@@ -48,6 +49,7 @@ mod expand;
 mod facts;
 mod frames;
 mod generalise;
+mod guidance;
 mod interpolate;
 mod obligations;
 mod propagate;
@@ -69,6 +71,7 @@ use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
 use facts::Facts;
 use frames::{Frames, INFINITY, Level};
+use guidance::Guidance;
 use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
 use renaming::Renaming;
@@ -83,6 +86,8 @@ pub struct Options {
     pub split_equations: bool,
     /// Take weaker literals from interpolants for those of cores, before literals are left out. Default: yes.
     pub interpolate: bool,
+    /// Make guesses from clusters of similar lemmas. Default: yes.
+    pub guidance: bool,
     /// An obligation that is blocked waits at the next level to be blocked there. Default: no; each level starts with the
     /// queries alone.
     pub requeue: bool,
@@ -90,7 +95,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { generalise: true, split_equations: true, interpolate: true, requeue: false }
+        Options { generalise: true, split_equations: true, interpolate: true, guidance: true, requeue: false }
     }
 }
 
@@ -164,6 +169,7 @@ struct Statistics {
     facts: u64,
     queries: u64,
     interpolants: u64,
+    guesses: u64,
     drop_attempts: u64,
     drops: u64,
     push_attempts: u64,
@@ -180,6 +186,7 @@ impl Statistics {
             ("reach-facts", self.facts),
             ("solver.queries", self.queries),
             ("interpolants", self.interpolants),
+            ("guesses", self.guesses),
             ("generalise.attempts", self.drop_attempts),
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
@@ -205,6 +212,7 @@ struct Search<'a> {
 
     // Open work.
     obligations: Obligations,
+    guidance: Guidance,
 
     // Tools.
     /// By edges, once they were asked.
@@ -234,6 +242,7 @@ impl<'a> Search<'a> {
             frames: std::iter::repeat_with(Frames::default).take(nodes).collect(),
             facts: Facts::new(nodes),
             obligations: Obligations::default(),
+            guidance: Guidance::default(),
             clauses: std::iter::repeat_with(|| None).take(graph.edges().len()).collect(),
             incoming: graph.incoming().0,
             renaming: Renaming::new(store, graph),
@@ -277,6 +286,7 @@ impl<'a> Search<'a> {
                 }
                 // Its child goes first, being of a lower level (O2).
                 Expansion::Undecided => self.obligations.enqueue(id),
+                Expansion::Hopeless => self.obligations.give_up(id),
             }
         }
         unreachable!("the obligation for the goal is in the queue until it is decided (O1)")
@@ -295,6 +305,7 @@ impl<'a> Search<'a> {
             depth: bound,
             parent: None,
             facts_seen: 0,
+            gas: None,
             is_open: true,
         })
     }

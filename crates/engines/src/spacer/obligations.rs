@@ -37,6 +37,8 @@ pub(super) struct Obligation {
     pub(super) parent: Option<(ObligationId, EdgeId)>,
     /// How many reach facts of the predicate are known to lie outside of the cube.
     pub(super) facts_seen: usize,
+    /// How many predecessors may be made for a guess, one after the other; without limit if it is none.
+    pub(super) gas: Option<u32>,
     /// It is neither excluded nor reached.
     pub(super) is_open: bool,
 }
@@ -105,6 +107,22 @@ impl Obligations {
             if is_current {
                 return Some(id);
             }
+        }
+    }
+
+    /// Whether there is an obligation for the cube, open or closed.
+    pub(super) fn is_known(&self, node: NodeId, cube: &Rc<[Term]>) -> bool {
+        self.known.contains_key(&(node, Rc::clone(cube)))
+    }
+
+    /// Gives up a guess, and the guesses that it was made for.
+    pub(super) fn give_up(&mut self, id: ObligationId) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let obligation = self.get_mut(id);
+            obligation.is_open = false;
+            next =
+                obligation.parent.map(|(parent, _)| parent).filter(|&parent| self.get(parent).gas.is_some());
         }
     }
 

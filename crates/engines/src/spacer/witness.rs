@@ -116,16 +116,22 @@ impl Search<'_> {
         let mut values = complete(&context, formula, given.iter().cloned(), &body)?;
         if premises.len() > 1 {
             let mut start = 0;
+            let mut starts = Vec::with_capacity(premises.len());
             for (source, premise) in premises.iter().enumerate() {
                 let variables = graph.source_variables(edge, source);
                 let range = start..start + variables.len();
                 start = range.end;
+                // The same reach fact may stand further to the left, too.
+                let twin = premises[..source].iter().position(|other| other == premise);
+                let twin = twin.map(|twin| starts[twin]..starts[twin] + variables.len());
                 let latest = wanted.get(premise).and_then(|points| points.last());
-                if let Some(latest) = latest
-                    && **latest != values[range.clone()]
+                let known =
+                    twin.map(|twin| values[twin].to_vec()).or_else(|| latest.map(|point| point.to_vec()));
+                starts.push(range.start);
+                if let Some(known) = known
+                    && known != values[range.clone()]
                 {
-                    let fixed: Vec<(Term, Value)> =
-                        variables.iter().copied().zip(latest.iter().cloned()).collect();
+                    let fixed: Vec<(Term, Value)> = variables.iter().copied().zip(known).collect();
                     match complete(&context, formula, given.iter().chain(&fixed).cloned(), &body) {
                         Ok(found) => values = found,
                         Err(Lost::Wrong(_)) => {}

@@ -1,0 +1,275 @@
+//! Global guidance: what similar lemmas have in common becomes an obligation of its own.
+//!
+//! Generalisation sees one obligation at a time, and so may learn one lemma after the other that differ in numbers only,
+//! without end. Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, two cubes are
+//! guessed from it:
+//!
+//! - *Subsume*: if the numbers of its lemmas lie on a line, the cube that contains the excluded cubes of all of them and
+//!   goes on in the direction in which the cluster has grown. With `s` a point of the line, it is the conjunction of
+//!   `form_i <= a_i + b_i s` (or `>=`), and `s` is eliminated by Fourier and Motzkin. So lemmas on `x` and `y` with
+//!   numbers that grow together become one on `x - y`.
+//! - *Conjecture*: the cube without the literals whose numbers differ, which may be irrelevant.
+//!
+//! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
+//! reached and forgotten, or it may be hopeless: each step to a predecessor takes from its *gas*, and
+//! without gas it is given up. If it is blocked, the lemma is one like any other. Nothing depends on guesses.
+//!
+//! H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local generalization in model checking" (CAV
+//! 2020). There, clusters are found by anti-unification, also of coefficients, and guesses are closures of all
+//! dimensions; a line is what we have met, and needs no solver.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::NodeId;
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use super::Search;
+use super::frames::Level;
+use super::generalise::split_equations;
+use super::obligations::Obligation;
+
+/// Lemmas of a cluster that are remembered, and needed for a guess.
+const MEMBERS: usize = 4;
+/// How often guesses are made from one cluster.
+const CLUSTER_GAS: u32 = 10;
+/// Predecessors that may be made for a guess, one after the other.
+const GUESS_GAS: u32 = 20;
+
+/// What a literal is, numbers apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Shape {
+    /// A bound of the form from above.
+    Upper { form: Term, is_strict: bool },
+    /// A bound of the form from below.
+    Lower { form: Term, is_strict: bool },
+    /// Another literal.
+    Other(Term),
+}
+
+/// Lemmas with literals of the same shapes.
+#[derive(Default)]
+struct Cluster {
+    /// The numbers of the latest lemmas, by shapes.
+    members: Vec<Vec<Rational>>,
+    guesses: u32,
+}
+
+/// All clusters.
+#[derive(Default)]
+pub(super) struct Guidance {
+    clusters: FxHashMap<(NodeId, Box<[Shape]>), Cluster>,
+}
+
+impl Guidance {
+    /// Takes note of a lemma, and returns cubes that might be excluded as well.
+    fn guesses(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) -> Vec<Vec<Term>> {
+        let mut bounds: Vec<(Shape, Rational)> =
+            split_equations(store, cube).into_iter().map(|literal| shape(store, literal)).collect();
+        bounds.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let (shapes, numbers): (Vec<Shape>, Vec<Rational>) = bounds.into_iter().unzip();
+        let cluster = self.clusters.entry((node, shapes.clone().into())).or_default();
+        cluster.members.push(numbers);
+        if cluster.members.len() < MEMBERS || cluster.guesses == CLUSTER_GAS {
+            return Vec::new();
+        }
+        cluster.guesses += 1;
+        let members = cluster.members.split_off(0);
+        cluster.members.extend_from_slice(&members[1..]);
+        let guesses = [subsume(store, &shapes, &members), conjecture(store, &shapes, &members)];
+        guesses.into_iter().flatten().filter(|guess| !guess.is_empty()).collect()
+    }
+}
+
+impl Search<'_> {
+    /// Enqueues what a new lemma and those like it suggest.
+    pub(super) fn guide(&mut self, node: NodeId, cube: &[Term], level: Level, depth: u32) {
+        if !self.options.guidance || node == self.goal {
+            return;
+        }
+        for mut guess in self.guidance.guesses(self.store, node, cube) {
+            guess.sort_unstable();
+            guess.dedup();
+            let is_settled = self.frames[node.index()].blocking(self.store, &guess, level).is_some()
+                || self.has_known_point(node, &guess);
+            let cube: Rc<[Term]> = guess.into();
+            if !is_settled && !self.obligations.is_known(node, &cube) {
+                self.statistics.guesses += 1;
+                let gas = Some(GUESS_GAS);
+                self.obligations.add(Obligation {
+                    node,
+                    cube,
+                    level,
+                    depth,
+                    parent: None,
+                    facts_seen: 0,
+                    gas,
+                    is_open: true,
+                });
+            }
+        }
+    }
+}
+
+/// What a literal is, and its number; zero if it has none.
+fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
+    let (atom, is_negated) = match store.view(literal) {
+        (Op::Not, &[atom]) => (atom, true),
+        _ => (literal, false),
+    };
+    let other = (Shape::Other(literal), Rational::ZERO);
+    let (op @ (Op::Le | Op::Lt), &[form, constant]) = store.view(atom) else { return other };
+    let Some(number) = store.numeral(constant) else { return other };
+    let is_strict = (op == Op::Lt) != is_negated;
+    if !is_negated {
+        return (Shape::Upper { form, is_strict }, number.clone());
+    }
+    if store.sort_of(form) == Sort::INT {
+        return (Shape::Lower { form, is_strict: false }, number + &Rational::ONE);
+    }
+    (Shape::Lower { form, is_strict }, number.clone())
+}
+
+/// The literals whose numbers are the same in all members.
+fn conjecture(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Option<Vec<Term>> {
+    let last = members.last()?;
+    let same = (0..shapes.len()).filter(|&at| members.iter().all(|member| member[at] == last[at]));
+    Some(same.map(|at| literal(store, shapes[at], &last[at])).collect())
+}
+
+fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Term {
+    let constant = |form: Term| match store.sort_of(form) {
+        Sort::INT => store.int(number.to_integer().expect("the numbers of integer forms are integers")),
+        _ => store.real(number.clone()),
+    };
+    match shape {
+        Shape::Upper { form, is_strict: false } => store.le(form, constant(form)),
+        Shape::Upper { form, is_strict: true } => store.lt(form, constant(form)),
+        Shape::Lower { form, is_strict: false } => store.ge(form, constant(form)),
+        Shape::Lower { form, is_strict: true } => store.gt(form, constant(form)),
+        Shape::Other(literal) => literal,
+    }
+}
+
+/// The cube that contains those of all members, and of all that continue them on the same line. None if they lie on no
+/// line, or differ in one literal only.
+fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Option<Vec<Term>> {
+    let (first, last) = (members.first()?, members.last()?);
+    let varying: Vec<usize> =
+        (0..shapes.len()).filter(|&at| members.iter().any(|member| member[at] != first[at])).collect();
+    let &[reference, _, ..] = &varying[..] else { return None };
+    // With `s` the number at the reference, the number at `i` is `first_i + slope_i (s - first_reference)`.
+    let run = &last[reference] - &first[reference];
+    if run.is_zero() {
+        return None;
+    }
+    let slopes: Vec<Rational> = (0..shapes.len()).map(|at| &(&last[at] - &first[at]) / &run).collect();
+    let is_on_line = |member: &Vec<Rational>| {
+        let step = &member[reference] - &first[reference];
+        (0..shapes.len()).all(|at| &member[at] - &first[at] == &slopes[at] * &step)
+    };
+    if !members.iter().all(is_on_line) {
+        return None;
+    }
+    let mut cube = conjecture(store, shapes, members)?;
+    let mut line = Line::default();
+    for &at in &varying {
+        let (form, is_upper, is_strict) = match shapes[at] {
+            Shape::Upper { form, is_strict } => (form, true, is_strict),
+            Shape::Lower { form, is_strict } => (form, false, is_strict),
+            Shape::Other(_) => return None,
+        };
+        if *line.sort.get_or_insert(store.sort_of(form)) != store.sort_of(form) || slopes[at].is_zero() {
+            return None;
+        }
+        // form - first_i = slope_i (s - first_reference), solved for s.
+        let mut bound = LinearPoly::from_term(store, form);
+        bound.add_constant(&-first[at].clone());
+        bound.scale(&(&Rational::ONE / &slopes[at]));
+        bound.add_constant(&first[reference]);
+        let is_below = is_upper == slopes[at].is_positive();
+        if is_below { &mut line.below } else { &mut line.above }.push((bound, is_strict));
+    }
+    // The line starts where the cluster did.
+    let start = (LinearPoly::from_constant(first[reference].clone()), false);
+    if run.is_positive() {
+        line.below.push(start)
+    } else {
+        line.above.push(start)
+    }
+    line.eliminate(store, &mut cube);
+    Some(cube)
+}
+
+/// Bounds of a parameter, and whether they are strict.
+#[derive(Default)]
+struct Line {
+    sort: Option<Sort>,
+    below: Vec<(LinearPoly, bool)>,
+    above: Vec<(LinearPoly, bool)>,
+}
+
+impl Line {
+    /// Adds what follows for the bounds: those from below are less than those from above.
+    fn eliminate(&self, store: &TermStore, cube: &mut Vec<Term>) {
+        let sort = self.sort.unwrap_or(Sort::REAL);
+        for (low, low_is_strict) in &self.below {
+            for (high, high_is_strict) in &self.above {
+                let mut difference = low.clone();
+                difference.add_scaled(high, &-Rational::ONE);
+                if difference.is_constant() {
+                    continue;
+                }
+                let (primitive, factor) = difference.factored();
+                let form = store.normalize(primitive.to_term(store, sort));
+                let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
+                let (left, right) = if factor.is_positive() { (form, zero) } else { (zero, form) };
+                let is_strict = *low_is_strict || *high_is_strict;
+                cube.push(if is_strict { store.lt(left, right) } else { store.le(left, right) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_grow_together_become_a_relation() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let y = store.var(store.symbol("y"), Sort::INT);
+        let b = store.var(store.symbol("b"), Sort::BOOL);
+        let mut guidance = Guidance::default();
+        let node = NodeId::new(0);
+        let mut found = Vec::new();
+        for k in 0..i64::try_from(MEMBERS).expect("a few") {
+            assert_eq!(found.len(), 0, "it takes a few lemmas");
+            let cube = [b, store.ge(x, store.int(5 + 2 * k)), store.le(y, store.int(1 + k))];
+            found = guidance.guesses(&store, node, &cube);
+        }
+        let [subsumed, conjectured] = &found[..] else { panic!("there are two guesses: {found:?}") };
+        assert_eq!(conjectured, &[b]);
+        // s >= 5, s <= x, y - 1 <= (s - 5) / 2
+        let double = store.mul(&[store.int(2), y]);
+        let relation = store.le(store.sub(double, x), store.int(-3));
+        let expected = [b, relation, store.ge(x, store.int(5))];
+        assert!(expected.iter().all(|literal| subsumed.contains(literal)), "{subsumed:?}");
+        assert_eq!(subsumed.len(), 3);
+    }
+
+    #[test]
+    fn equal_numbers_and_points_off_a_line_suggest_nothing() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::REAL);
+        let y = store.var(store.symbol("y"), Sort::REAL);
+        let shapes: Vec<Shape> = [x, y].map(|form| Shape::Upper { form, is_strict: false }).into();
+        let member = |a: i64, b: i64| vec![Rational::from(a), Rational::from(b)];
+        let members = [member(0, 0), member(1, 5), member(2, 7), member(3, 8)];
+        assert_eq!(subsume(&store, &shapes, &members), None);
+        assert_eq!(conjecture(&store, &shapes, &members), Some(vec![]));
+        assert_eq!(subsume(&store, &shapes, &vec![member(1, 1); MEMBERS]), None);
+    }
+}
