@@ -18,8 +18,8 @@ use support::systems::{self, Shape};
 
 /// Labels of joined edges have many local variables, each of which multiplies the work of the explicit search.
 const SHAPES: [Shape; 2] = [
-    Shape { predicates: 5, arity: 2, rules: 7, body: 1, greatest: 2 },
-    Shape { predicates: 4, arity: 1, rules: 5, body: 3, greatest: 2 },
+    Shape { predicates: 5, arity: 2, rules: 7, body: 1, greatest: 2, bounds_bodies: true },
+    Shape { predicates: 4, arity: 1, rules: 5, body: 3, greatest: 2, bounds_bodies: true },
 ];
 
 fn graph(store: &TermStore, text: &str) -> HornGraph {

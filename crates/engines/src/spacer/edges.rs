@@ -166,7 +166,7 @@ impl<'a> Session<'a> {
     /// Whether old lemmas and cubes make up most of the solver.
     fn is_overgrown(&mut self) -> bool {
         self.queries += 1;
-        self.queries % REVIEW == 0 && self.solver.num_variables() > SMALL.max(GROWTH * self.size)
+        self.queries.is_multiple_of(REVIEW) && self.solver.num_variables() > SMALL.max(GROWTH * self.size)
     }
 
     /// Asserts what is new and holds for good.

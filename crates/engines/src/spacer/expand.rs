@@ -368,7 +368,7 @@ impl<'a> Cubes<'a> {
     /// Whether both cubes can be true.
     fn meet(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<bool, Stop> {
         self.queries += 1;
-        if self.queries % CUBE_QUERIES == 0 {
+        if self.queries.is_multiple_of(CUBE_QUERIES) {
             self.solver = Solver::new(self.store);
         }
         let literals: Vec<Term> = a.iter().chain(b).copied().collect();

@@ -67,7 +67,7 @@ impl Guidance {
     fn guesses(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) -> Vec<Vec<Term>> {
         let mut bounds: Vec<(Shape, Rational)> =
             split_equations(store, cube).into_iter().map(|literal| shape(store, literal)).collect();
-        bounds.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        bounds.sort_unstable_by_key(|bound| bound.0);
         let (shapes, numbers): (Vec<Shape>, Vec<Rational>) = bounds.into_iter().unzip();
         let cluster = self.clusters.entry((node, shapes.clone().into())).or_default();
         cluster.members.push(numbers);

@@ -15,6 +15,8 @@
 //!
 //! The method is that of the interpolating unsatisfiable cores of Z3's Spacer: A. Gurfinkel, N. Bjørner et al.
 
+use std::collections::hash_map::Entry;
+
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Op, Term, TermStore};
 use shofar_smt::interpolate::{Interpolator, Options};
@@ -60,12 +62,14 @@ impl Search<'_> {
         if self.provers.get(&edge).is_some_and(|prover| prover.proofs >= MOST_PROOFS) {
             self.provers.remove(&edge);
         }
-        if !self.provers.contains_key(&edge) {
-            let mut solver = Solver::with_proofs(store);
-            solver.assert_in(label, A).map_err(unsupported)?;
-            self.provers.insert(edge, Prover { solver, proofs: 0 });
-        }
-        let Some(prover) = self.provers.get_mut(&edge) else { return Ok(None) };
+        let prover = match self.provers.entry(edge) {
+            Entry::Occupied(prover) => prover.into_mut(),
+            Entry::Vacant(place) => {
+                let mut solver = Solver::with_proofs(store);
+                solver.assert_in(label, A).map_err(unsupported)?;
+                place.insert(Prover { solver, proofs: 0 })
+            }
+        };
         prover.proofs += 1;
         let mut side_a = core.assumed.clone();
         // Lemmas that the solver of the clause has asserted are in no core.
