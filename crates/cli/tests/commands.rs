@@ -79,6 +79,26 @@ fn conversion_is_the_identity_on_its_own_output() {
 }
 
 #[test]
+fn transformed_clauses_can_be_read_again() {
+    for entry in std::fs::read_dir(EXAMPLES).unwrap() {
+        let file = entry.unwrap().path();
+        for passes in ["standard", "chains,inline,single-loop"] {
+            let output = shofar(&["transform", file.to_str().unwrap(), "--passes", passes], b"");
+            assert!(output.status.success(), "{}", stderr(&output));
+            let again = shofar(&["convert", "-"], &output.stdout);
+            assert_eq!(stdout(&again), stdout(&output));
+        }
+    }
+    let output = shofar(&["transform", COUNTER, "--passes", "merge,magic"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).starts_with("shofar: there is no transformation `magic`; there are unreachable, ")
+    );
+    let output = shofar(&["transform", COUNTER, "--stats"], b"");
+    assert!(stderr(&output).starts_with("pass "));
+}
+
+#[test]
 fn the_graph_shows_predicates_and_hyperedges() {
     let output = shofar(&["convert", &format!("{EXAMPLES}/mccarthy91.smt2"), "--to", "dot"], b"");
     let graph = stdout(&output);
