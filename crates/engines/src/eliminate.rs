@@ -1,5 +1,10 @@
 //! Elimination of quantifiers, for models.
+//!
+//! Equations that define a variable to be eliminated are used at first: that replaces the variable and leaves the formula
+//! as it is otherwise, while elimination by projection gives a disjunction of cubes.
 
+use rustc_hash::FxHashSet;
+use shofar_horn::transform::solve_equations;
 use shofar_logic::Term;
 use shofar_smt::project::{Bounds, Status, eliminate};
 
@@ -8,8 +13,11 @@ use crate::{Run, Stop};
 /// The number of disjuncts up to which a result is worth having.
 const MAX_DISJUNCTS: usize = 1000;
 
-/// A formula over the given variables that is equivalent to the existence of all others.
+/// A formula over the given variables that is equivalent to the existence of all others. The formula is normal.
 pub(crate) fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> Result<Term, Stop> {
+    let kept: FxHashSet<Term> = kept.iter().copied().collect();
+    let solved = solve_equations(run.store, formula, |variable| (!kept.contains(&variable)).then_some(0));
+    let formula = run.store.and(&solved.rest);
     let mut others = run.store.free_vars(&[formula]);
     others.retain(|variable| !kept.contains(variable));
     if others.is_empty() {

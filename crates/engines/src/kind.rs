@@ -241,7 +241,7 @@ fn without_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
 }
 
 /// The system in which time runs backwards, from bad to initial states. Its states have the variables of next ones.
-fn reversed(store: &TermStore, system: &TransitionSystem) -> TransitionSystem {
+pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> TransitionSystem {
     let TransitionSystem { state, next, init, transition, bad } = system;
     TransitionSystem {
         state: next.clone(),

@@ -11,6 +11,7 @@ mod kind;
 mod run;
 mod single_loop;
 pub mod spacer;
+pub mod tpa;
 mod unroll;
 
 use shofar_horn::HornGraph;
@@ -20,6 +21,7 @@ pub use bmc::Bmc;
 pub use kind::KInduction;
 pub use run::{Event, EventSink, Run, Stop};
 pub use spacer::Spacer;
+pub use tpa::Tpa;
 
 /// An algorithm that decides systems of Horn clauses.
 pub trait Engine: Send + Sync {
@@ -49,7 +51,13 @@ pub enum Answer {
 
 /// All engines, in the order in which they are listed.
 pub fn all() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Spacer::default()), Box::new(KInduction::default()), Box::new(Bmc)]
+    vec![
+        Box::new(Spacer::default()),
+        Box::new(Tpa::split()),
+        Box::new(Tpa::default()),
+        Box::new(KInduction::default()),
+        Box::new(Bmc),
+    ]
 }
 
 /// The engine with this name, in whatever case.

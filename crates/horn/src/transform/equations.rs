@@ -29,16 +29,16 @@ const MOST_SUBTERMS: usize = 1000;
 const MOST_GROWTH: usize = 16;
 
 /// Solved equations and the rest of a conjunction.
-pub(super) struct Solved {
+pub struct Solved {
     /// What variables are equal to (E2), in the order in which they were solved for.
-    pub(super) definitions: Vec<(Term, Term)>,
+    pub definitions: Vec<(Term, Term)>,
     /// The other conjuncts, without repetition.
-    pub(super) rest: Vec<Term>,
+    pub rest: Vec<Term>,
 }
 
 /// Solves equations for variables to which `rank` gives a number, in preference for those with a small one. The formula
 /// is normal.
-pub(super) fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32>) -> Solved {
+pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32>) -> Solved {
     let mut solved = Solved { definitions: Vec::new(), rest: conjuncts(store, formula).to_vec() };
     for _ in 0..MOST_ROUNDS {
         let mut round = Round::new(store, &solved.rest, &rank);

@@ -36,6 +36,7 @@ use crate::witness::{Derivation, GraphModel};
 pub use arguments::RemoveUnusedArguments;
 pub use chains::Chains;
 pub use constants::PropagateConstants;
+pub use equations::{Solved, solve as solve_equations};
 pub use infeasible::RemoveInfeasible;
 pub use inline::Inline;
 pub use merge::Merge;

@@ -1,0 +1,235 @@
+//! Whether a composition of two abstract powers leads from some states to others; an incremental solver for each.
+//!
+//! For an element of level `n + 1` the solver has the composition of two elements of level `n`,
+//!
+//! ```text
+//! A:  first(X, M) and second(M, X'')          or, where the second half may be left out,
+//!     skip and first(X, X'')  or  not skip and first(X, M) and second(M, X'')
+//! B:  source(X) and target(X'')
+//! ```
+//!
+//! A only grows, by the lemmas that the elements have got since; B is assumed. If there is no model, an interpolant of A
+//! and B is a lemma of level `n + 1`: it follows from A, so that A1 is kept, and it excludes all pairs of B.
+//!
+//! - C1: A is what the elements are at present. The two halves may have got lemmas since the last query, so they are asked
+//!   for at the start of each.
+//!
+//! Solvers with proofs keep a log of what they have done, and assumed literals leave atoms behind. So a solver is made anew
+//! now and then.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_smt::interpolate::{Interpolator, Options, fallback};
+use shofar_smt::proof::Part;
+use shofar_smt::purify::Unsupported;
+use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::solver::Solver;
+
+use super::powers::{Count, Level, Powers, Vectors};
+use crate::{Run, Stop};
+
+const A: Part = Part(0);
+const B: Part = Part(1);
+
+/// Queries after which a solver is made anew.
+const MOST_QUERIES: u32 = 500;
+/// Conflicts in each query of the search for an interpolant without a proof.
+const FALLBACK_CONFLICTS: u64 = 2_000;
+
+/// A composition, for all queries about it.
+pub(super) struct Composition<'a> {
+    store: &'a TermStore,
+    count: Count,
+    level: Level,
+    solver: Solver<'a>,
+    queries: u32,
+    /// What is asserted.
+    asserted: Vec<Term>,
+    /// The two halves without the guard.
+    halves: Vec<Term>,
+    /// At level 0: the transitions of both halves, where they are transitions.
+    pub(super) steps: [Option<Term>; 2],
+    /// Where the second half may be left out: whether it is.
+    skip: Option<Term>,
+    /// How many lemmas of the elements are in A.
+    taken: [usize; 2],
+}
+
+/// The answer to a query.
+pub(super) enum Reply {
+    /// The composition leads from a source to a target.
+    Connected(Connection),
+    /// It does not, by this lemma of the next level.
+    Separated(Separation),
+}
+
+/// How a composition leads from a source to a target.
+pub(super) struct Connection {
+    /// Values for all variables.
+    pub(super) model: Assignment,
+    /// Whether the second half is left out.
+    pub(super) is_half: bool,
+}
+
+/// Why a composition does not lead from a source to a target.
+pub(super) struct Separation {
+    /// The lemma.
+    pub(super) lemma: Term,
+    /// Whether the proof had an interpolant.
+    pub(super) from_proof: bool,
+}
+
+impl<'a> Composition<'a> {
+    /// The composition of the halves of a count, at a level.
+    pub(super) fn new(store: &'a TermStore, count: Count, level: Level) -> Self {
+        let skip = (count == Count::Below).then(|| store.var(store.fresh_symbol("skip"), Sort::BOOL));
+        Composition {
+            store,
+            count,
+            level,
+            solver: Solver::with_proofs(store),
+            queries: 0,
+            asserted: Vec::new(),
+            halves: Vec::new(),
+            steps: [None; 2],
+            skip,
+            taken: [0; 2],
+        }
+    }
+
+    /// The two halves as formulas, if none is left out.
+    pub(super) fn halves(&self) -> &[Term] {
+        &self.halves
+    }
+
+    /// Whether the composition leads from a source to a target. Both are conjunctions, the one over the first, the other
+    /// over the last state.
+    pub(super) fn query(
+        &mut self,
+        run: &Run<'_>,
+        powers: &Powers<'_>,
+        options: &Options,
+        source: &[Term],
+        target: &[Term],
+    ) -> Result<Reply, Stop> {
+        let store = self.store;
+        let unsupported = |unsupported: Unsupported| Stop::unsupported(store, unsupported);
+        self.extend(powers).map_err(unsupported)?;
+        self.renew().map_err(unsupported)?;
+        let side_b: Vec<Term> = source.iter().chain(target).copied().collect();
+        let assumptions: Vec<(Term, Part)> = side_b.iter().map(|&formula| (formula, B)).collect();
+        match self.solver.check_in(&assumptions, &run.limits).map_err(unsupported)? {
+            Outcome::Sat => {
+                let formulas: Vec<Term> =
+                    self.halves.iter().chain(&self.skip).chain(&side_b).copied().collect();
+                let model = self.solver.model(&formulas);
+                let is_half = self
+                    .skip
+                    .is_some_and(|skip| model.get(skip).and_then(|value| value.as_bool()) == Some(true));
+                Ok(Reply::Connected(Connection { model, is_half }))
+            }
+            Outcome::Unsat => Ok(Reply::Separated(self.separate(run, powers, options, side_b)?)),
+            Outcome::Unknown(reason) => Err(reason.into()),
+        }
+    }
+
+    /// Brings A up to date (C1).
+    fn extend(&mut self, powers: &Powers<'_>) -> Result<(), Unsupported> {
+        let Vectors { state, middle, next, .. } = &powers.vectors;
+        let (first, second) = self.count.halves();
+        let mut additions = Vec::new();
+        if self.level == 0 {
+            if self.halves.is_empty() {
+                for (half, (count, from, to)) in [(first, state, middle), (second, middle, next)].into_iter().enumerate() {
+                    let step = (count != Count::Below).then(|| powers.transition(from, to));
+                    let identity = (count != Count::Exactly).then(|| powers.identity(from, to));
+                    self.steps[half] = step;
+                    let either: Vec<Term> = step.into_iter().chain(identity).collect();
+                    self.halves.push(self.store.or(&either));
+                }
+                additions.extend(self.halves.iter().map(|&half| self.guarded(half, false)));
+                if self.skip.is_some() {
+                    additions.push(self.guarded(powers.identity(state, next), true));
+                }
+            }
+        } else {
+            let lemmas = powers.lemmas(first, self.level);
+            for &lemma in &lemmas[self.taken[0]..] {
+                let half = powers.between(lemma, state, middle);
+                self.halves.push(half);
+                additions.push(self.guarded(half, false));
+                if self.skip.is_some() {
+                    additions.push(self.guarded(lemma, true));
+                }
+            }
+            self.taken[0] = lemmas.len();
+            let lemmas = powers.lemmas(second, self.level);
+            for &lemma in &lemmas[self.taken[1]..] {
+                let half = powers.between(lemma, middle, next);
+                self.halves.push(half);
+                additions.push(self.guarded(half, false));
+            }
+            self.taken[1] = lemmas.len();
+        }
+        for formula in additions {
+            self.solver.assert_in(formula, A)?;
+            self.asserted.push(formula);
+        }
+        Ok(())
+    }
+
+    /// A formula that holds if the second half is left out, or is not.
+    fn guarded(&self, formula: Term, if_skipped: bool) -> Term {
+        match self.skip {
+            None => formula,
+            Some(skip) if if_skipped => self.store.or2(self.store.not(skip), formula),
+            Some(skip) => self.store.or2(skip, formula),
+        }
+    }
+
+    /// Makes the solver anew if it is time.
+    fn renew(&mut self) -> Result<(), Unsupported> {
+        self.queries += 1;
+        if self.queries < MOST_QUERIES {
+            return Ok(());
+        }
+        self.queries = 0;
+        self.solver = Solver::with_proofs(self.store);
+        self.asserted.iter().try_for_each(|&formula| self.solver.assert_in(formula, A))
+    }
+
+    /// The lemma after a query without model. Where the proof has no interpolant and none is found without it, it is that
+    /// the core of B does not hold.
+    fn separate(
+        &self,
+        run: &Run<'_>,
+        powers: &Powers<'_>,
+        options: &Options,
+        side_b: Vec<Term>,
+    ) -> Result<Separation, Stop> {
+        let store = self.store;
+        let proof =
+            self.solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))?;
+        let parts = vec![(A, self.asserted.clone()), (B, side_b)];
+        let interpolator = Interpolator::new(store, &proof, parts, options.clone())
+            .map_err(|error| Stop::Internal(error.to_string()))?;
+        if let Ok(interpolant) = interpolator.binary(&[A]) {
+            return Ok(Separation { lemma: interpolant.formula, from_proof: true });
+        }
+        let limits = Limits { conflicts: Some(FALLBACK_CONFLICTS), ..run.limits };
+        let bounds = fallback::Bounds { limits, ..Default::default() };
+        if let Ok(interpolant) = interpolator.binary_with_fallback(&[A], &bounds) {
+            return Ok(Separation { lemma: interpolant.formula, from_proof: false });
+        }
+        if let Some(reason) = run.context().interrupted() {
+            return Err(reason.into());
+        }
+        let core = self.solver.core();
+        let Vectors { state, next, .. } = &powers.vectors;
+        let shared: FxHashSet<Term> = state.iter().chain(next).copied().collect();
+        if store.free_vars(&core).iter().all(|variable| shared.contains(variable)) {
+            return Ok(Separation { lemma: store.not(store.and(&core)), from_proof: false });
+        }
+        Err(Stop::Exhausted("a query has no interpolant that can be found"))
+    }
+}

@@ -1,0 +1,152 @@
+//! Whether an abstract power contains all paths.
+//!
+//! When no bad state is reached by the paths of an element, the element is *safe*: `Init(X)`, `T(X, X')` and `Bad(X')`
+//! contradict each other. If it contains the paths of all lengths that start in initial states, or that end in bad ones, the
+//! system is safe. With `Init <| R` and `R |> Bad` for paths that start or end so, and `k = 2^m`, this is shown by
+//!
+//! ```text
+//! TPA           ATr<=i    Init <| T o Tr   in  T        or  Tr o T |> Bad    in  T       k = 1
+//! split-TPA     ATr<i     Init <| T o E    in  T        or  E o T |> Bad     in  T       E = ATr=m, m <= i
+//!               T or T o E                                                               E = ATr=i
+//!                         Init <| T o E o E  in  T o E   and  T o E  safe
+//!               T or E o T
+//!                         E o E o T |> Bad   in  E o T   and  E o T  safe
+//! ```
+//!
+//! each of which is one query without model. In the last two cases the inclusion has a state in between on its right, for
+//! which that of the left is taken: sufficient, not necessary. All of these are *k-inductive*: they contain the paths with
+//! fewer than `k` steps (A1, and `m <= i`), and with a path also its prolongation by `k` steps, at its end or at its front.
+//!
+//! - F1: an element is tried only if it is safe, and again only if a part has got stronger.
+//! - F2: elements of level 0 are never denied, since they may have local variables.
+//!
+//! The first condition of split-TPA is Lemma 4.20 and the others are Lemma 4.22 of the thesis, the one of TPA is its
+//! Lemma 4.13. Its right-grounded k-induction is printed with the premises of the left-grounded one, which is unsound
+//! (three states suffice for a counterexample); what is meant, and used here, is the mirror image.
+
+use shofar_logic::Term;
+use shofar_smt::sat::{Outcome, Reason};
+use shofar_smt::solver::Solver;
+
+use super::Search;
+use super::powers::{Count, Level};
+use crate::Stop;
+
+/// A safe transition invariant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Fixpoint {
+    pub(super) relation: Relation,
+    /// At which end paths are prolonged.
+    pub(super) side: Side,
+    /// By how many steps: `2^step`.
+    pub(super) step: Level,
+}
+
+/// Which relation it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Relation {
+    /// An element.
+    Element(Count, Level),
+    /// `ATr<i`, and that composed with `ATr=i`, which comes where paths are prolonged.
+    Composed(Level),
+}
+
+/// Which states a transition invariant is relative to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Side {
+    /// Paths start in initial states and are prolonged at their end.
+    Left,
+    /// Paths end in bad states and are prolonged at their front.
+    Right,
+}
+
+impl Search<'_> {
+    /// Looks for a transition invariant among the elements up to a level, which are safe.
+    pub(super) fn find_fixpoint(&mut self, level: Level) -> Result<Option<Fixpoint>, Stop> {
+        let mut candidates = Vec::new();
+        for step in 0..=level {
+            if !self.is_split() {
+                candidates.extend((1..=level).map(|at| (Relation::Element(Count::AtMost, at), 0)));
+                break;
+            }
+            candidates.extend((step.max(1)..=level).map(|at| (Relation::Element(Count::Below, at), step)));
+            if step > 0 {
+                candidates.push((Relation::Composed(step), step));
+            }
+        }
+        for (relation, step) in candidates {
+            for side in [Side::Left, Side::Right] {
+                let fixpoint = Fixpoint { relation, side, step };
+                let sizes = self.sizes(relation, step);
+                if self.tried.insert(fixpoint, sizes) != Some(sizes) && self.is_inductive(fixpoint)? {
+                    return Ok(Some(fixpoint));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The numbers of lemmas, by which F1 tells whether something has got stronger.
+    fn sizes(&self, relation: Relation, step: Level) -> (usize, usize) {
+        let size = |count, level| self.powers.lemmas(count, level).len();
+        match relation {
+            Relation::Element(Count::AtMost, level) => (size(Count::AtMost, level), 0),
+            Relation::Element(count, level) => (size(count, level), size(Count::Exactly, step)),
+            Relation::Composed(level) => (size(Count::Below, level), size(Count::Exactly, level)),
+        }
+    }
+
+    fn is_inductive(&mut self, fixpoint: Fixpoint) -> Result<bool, Stop> {
+        let powers = &self.powers;
+        let [state, middle, later, next] =
+            [&powers.vectors.state, &powers.vectors.middle, &powers.vectors.later, &powers.vectors.next];
+        let Fixpoint { relation, side, step } = fixpoint;
+        match relation {
+            Relation::Element(count, level) => {
+                let exactly = |from, to| powers.element(Count::Exactly, step, from, to);
+                let element = |from, to| powers.element(count, level, from, to);
+                let premises = match side {
+                    Side::Left => [self.init, element(state, middle), exactly(middle, next)],
+                    Side::Right => [exactly(state, middle), element(middle, next), self.bad],
+                };
+                let conclusions = powers.lemmas(count, level).to_vec();
+                self.implies(&premises, &conclusions)
+            }
+            Relation::Composed(level) => {
+                let below = |from, to| powers.element(Count::Below, level, from, to);
+                let exactly = |from, to| powers.element(Count::Exactly, level, from, to);
+                let (premises, ends, safe) = match side {
+                    Side::Left => (
+                        [self.init, below(state, middle), exactly(middle, later), exactly(later, next)],
+                        (middle, next),
+                        [self.init, below(state, middle), exactly(middle, next), self.bad],
+                    ),
+                    Side::Right => (
+                        [exactly(state, middle), exactly(middle, later), below(later, next), self.bad],
+                        (state, later),
+                        [self.init, exactly(state, middle), below(middle, next), self.bad],
+                    ),
+                };
+                let lemmas = powers.lemmas(Count::Exactly, level).iter();
+                let conclusions: Vec<Term> =
+                    lemmas.map(|&lemma| powers.between(lemma, ends.0, ends.1)).collect();
+                Ok(self.implies(&premises, &conclusions)? && self.implies(&safe, &[Term::FALSE])?)
+            }
+        }
+    }
+
+    /// Whether premises are known to imply all conclusions.
+    fn implies(&mut self, premises: &[Term], conclusions: &[Term]) -> Result<bool, Stop> {
+        self.statistics.fixpoint_queries += 1;
+        let mut formulas = premises.to_vec();
+        formulas.push(self.store.not(self.store.and(conclusions)));
+        let mut solver = Solver::new(self.store);
+        self.run.assert(&mut solver, &formulas)?;
+        let outcome = solver.check(&[], &self.run.limits);
+        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+            Outcome::Unsat => Ok(true),
+            Outcome::Sat | Outcome::Unknown(Reason::Budget | Reason::Incomplete) => Ok(false),
+            Outcome::Unknown(reason) => Err(reason.into()),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! TPA and split-TPA: transition power abstraction, for deep counterexamples and transition invariants.
+//!
+//! **What it decides.** Transition systems, and by that all linear systems, whose variables can be projected: truth values,
+//! integers and reals in linear constraints.
+//!
+//! **The idea.** By squaring, `n` compositions of the transition relation with itself reach `2^n` steps. The compositions
+//! are over-approximated by formulas over two states: if no two steps of an abstraction lead from some states to others, an
+//! interpolant is a lemma about the next one. If they do, the state in between is projected out of the model, and
+//! both halves are asked for one level below; at the bottom all is exact. One query can show that all paths of up to `2^n`
+//! steps are safe, and if a path is found, it was found by halving.
+//!
+//! ```text
+//! for n = 0, 1, ..
+//!     reach(n, Init, Bad): a path                          reach.rs, with composition.rs and summaries.rs
+//!     find_fixpoint(n + 1): a transition invariant         fixpoint.rs
+//! ```
+//!
+//! *TPA* has one sequence of abstractions, for at most `2^n` steps. *split-TPA* has two, for fewer than and for exactly
+//! `2^n` steps: a path has one decomposition then, and there are more ways to be inductive. In each round it asks for paths
+//! with fewer than `2^(n+1)` steps, and then for those with exactly as many.
+//!
+//! **Invariants.** A1 and A2 on abstractions (`powers.rs`), C1 on solvers (`composition.rs`), S1 on summaries
+//! (`summaries.rs`), R1 and R2 on reachability (`reach.rs`), F1 and F2 on fixpoints (`fixpoint.rs`).
+//!
+//! **Why the answer is right.** A summary that leads from an initial to a bad state unfolds to a path (S1). A safe
+//! transition invariant contains all paths from initial states, or all to bad ones, and so shows that there is none from
+//! the ones to the others; `witness.rs` makes an inductive invariant of it.
+//!
+//! **Notation.** `ATr<=n`, `ATr<n` and `ATr=n` are `Powers::element` for a [`Count`] and a level, `IsReachable(n, ..)` is
+//! [`Search::reach`], `HasInvariant(n)` is [`Search::find_fixpoint`] for level `n + 1`.
+//!
+//! **Where it comes from.** M. Blicha, G. Fedyukovich, A. Hyvärinen, N. Sharygina, "Transition power abstractions for deep
+//! counterexample detection" (TACAS 2022) and "Split transition power abstraction for unbounded safety" (FMCAD 2022); here
+//! after Chapter 4 of Blicha's thesis, with its errors corrected (`fixpoint.rs`).
+//!
+//! **Where we differ.** Reachability of the papers returns states only, and each step of a path is found by a call of its
+//! own. Ours also returns a *summary*, a relation between states that is there for certain, and looks among the summaries
+//! first. So a path of `2^n` steps through a loop that repeats itself takes a number of calls linear in `n`, and
+//! summaries are what the path is unfolded from. Elimination instead of projection is offered for the states in between
+//! only, because states that are reached belong to a summary.
+
+mod composition;
+mod fixpoint;
+mod powers;
+mod reach;
+mod summaries;
+mod witness;
+
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::rename;
+use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Assignment, Term, TermStore};
+use shofar_smt::interpolate::{self, Arithmetic};
+use shofar_smt::project::{ProjectError, Projector};
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+
+use crate::single_loop::SingleLoop;
+use crate::{Answer, Engine, Event, Run, Stop};
+use composition::Composition;
+use fixpoint::Fixpoint;
+use powers::{Count, Level, Powers};
+use summaries::{Summaries, SummaryId};
+
+/// Queries after which the solver for conjunctions is made anew.
+const MOST_QUERIES: u32 = 5_000;
+
+/// How the states between two halves of a path are found.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Intermediate {
+    /// Those around a model, by projection.
+    #[default]
+    Projected,
+    /// All, by elimination.
+    Eliminated,
+}
+
+/// Choices of the method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps. Default: no.
+    pub split: bool,
+    /// The states between two halves of a path. Default: by projection.
+    pub intermediate: Intermediate,
+    /// How arithmetic conflicts become lemmas. Default: decomposed.
+    pub arithmetic: Arithmetic,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { split: false, intermediate: Intermediate::default(), arithmetic: Arithmetic::Decomposed }
+    }
+}
+
+/// The engine.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Tpa {
+    /// Its choices.
+    pub options: Options,
+}
+
+impl Tpa {
+    /// With two sequences of abstractions.
+    pub fn split() -> Self {
+        Tpa { options: Options { split: true, ..Options::default() } }
+    }
+}
+
+impl Engine for Tpa {
+    fn name(&self) -> &'static str {
+        if self.options.split { "split-tpa" } else { "tpa" }
+    }
+
+    fn description(&self) -> &'static str {
+        if self.options.split {
+            "transition power abstraction with two sequences; linear systems"
+        } else {
+            "transition power abstraction, for deep counterexamples; linear systems"
+        }
+    }
+
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        SingleLoop::accepts(graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        self.decide(graph, run).unwrap_or_else(Answer::Unknown)
+    }
+}
+
+impl Tpa {
+    fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+        let start = Instant::now();
+        let looped = SingleLoop::of(run, graph)?;
+        let mut search = Search::new(&looped.system, run, &self.options, self.name());
+        let found = search.solve();
+        let counters = search.statistics.counters(&search);
+        run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
+        match found? {
+            Found::Path(summary) => looped.unsafe_by(run, search.path(summary)?),
+            Found::Fixpoint(fixpoint) => looped.safe(run, search.invariant(fixpoint)?),
+        }
+    }
+}
+
+/// What the search ends with.
+enum Found {
+    /// A summary that leads from an initial to a bad state.
+    Path(SummaryId),
+    /// A safe transition invariant.
+    Fixpoint(Fixpoint),
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Default, Debug)]
+struct Statistics {
+    levels: u64,
+    queries: u64,
+    lemmas: u64,
+    fallbacks: u64,
+    recalled: u64,
+    projections: u64,
+    fixpoint_queries: u64,
+}
+
+impl Statistics {
+    fn counters(&self, search: &Search<'_>) -> Vec<(&'static str, u64)> {
+        vec![
+            ("levels", self.levels),
+            ("queries", self.queries),
+            ("interpolants", self.lemmas),
+            ("interpolants.without-proof", self.fallbacks),
+            ("summaries", search.summaries.len() as u64),
+            ("summaries.recalled", self.recalled),
+            ("projections", self.projections),
+            ("fixpoint.queries", self.fixpoint_queries),
+        ]
+    }
+}
+
+/// The state of a run.
+struct Search<'a> {
+    // The problem.
+    store: &'a TermStore,
+    system: &'a TransitionSystem,
+    run: &'a Run<'a>,
+    options: &'a Options,
+    engine: &'static str,
+    interpolation: interpolate::Options,
+    /// Over the first state.
+    init: Term,
+    /// Over the last state.
+    bad: Term,
+    /// Other variables of initial and bad states.
+    locals: Vec<Term>,
+
+    // What is known.
+    powers: Powers<'a>,
+    summaries: Summaries<'a>,
+    /// The sizes of candidates when they were tried last (F1).
+    tried: FxHashMap<Fixpoint, (usize, usize)>,
+
+    // Tools.
+    compositions: FxHashMap<(Count, Level), Composition<'a>>,
+    projector: Projector<'a>,
+    /// For conjunctions, which are assumed.
+    conjunctions: Solver<'a>,
+    asked: u32,
+
+    statistics: Statistics,
+}
+
+impl<'a> Search<'a> {
+    fn new(system: &'a TransitionSystem, run: &'a Run<'a>, options: &'a Options, engine: &'static str) -> Self {
+        let store = run.store;
+        let powers = Powers::new(store, system);
+        let bad = rename(store, system.bad, &system.state, &system.next);
+        let mut locals = store.free_vars(&[system.init, bad]);
+        locals.retain(|variable| !system.state.contains(variable) && !system.next.contains(variable));
+        Search {
+            store,
+            system,
+            run,
+            options,
+            engine,
+            interpolation: interpolate::Options {
+                arithmetic: options.arithmetic.clone(),
+                ..interpolate::Options::default()
+            },
+            init: system.init,
+            bad,
+            locals,
+            summaries: Summaries::new(store, &powers),
+            powers,
+            tried: FxHashMap::default(),
+            compositions: FxHashMap::default(),
+            projector: Projector::new(store),
+            conjunctions: Solver::new(store),
+            asked: 0,
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn solve(&mut self) -> Result<Found, Stop> {
+        let (init, bad) = ([self.init], [self.bad]);
+        let counts: &[Count] = if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] };
+        for level in 0.. {
+            for &count in counts {
+                if let Some(reached) = self.reach(count, level, &init, &bad)? {
+                    return Ok(Found::Path(reached.summary));
+                }
+            }
+            if let Some(fixpoint) = self.find_fixpoint(level + 1)? {
+                return Ok(Found::Fixpoint(fixpoint));
+            }
+            self.statistics.levels += 1;
+            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });
+        }
+        Err(Stop::Exhausted("paths of all lengths"))
+    }
+
+    fn is_split(&self) -> bool {
+        self.options.split
+    }
+
+    // ---- tools -------------------------------------------------------------------------------------------
+
+    /// A model of formulas together.
+    fn solve_together(&mut self, formulas: &[Term]) -> Result<Option<Assignment>, Stop> {
+        self.asked += 1;
+        if self.asked % MOST_QUERIES == 0 {
+            self.conjunctions = Solver::new(self.store);
+        }
+        let outcome = self.conjunctions.check(formulas, &self.run.limits);
+        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+            Outcome::Sat => Ok(Some(self.conjunctions.model(formulas))),
+            Outcome::Unsat => Ok(None),
+            Outcome::Unknown(reason) => Err(reason.into()),
+        }
+    }
+
+    /// A cube without variables that implies that these exist, around a model.
+    fn project(&mut self, formulas: &[Term], model: &Assignment, gone: &[Term]) -> Result<Vec<Term>, Stop> {
+        self.statistics.projections += 1;
+        match self.projector.project_cube(formulas, model, gone) {
+            Ok(projection) => Ok(projection.literals),
+            Err(error) => Err(self.projection_failed(error)),
+        }
+    }
+
+    fn projection_failed(&self, error: ProjectError) -> Stop {
+        let what = error.display(self.store).to_string();
+        match error {
+            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
+                Stop::Unsupported(what)
+            }
+            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
+        }
+    }
+
+    fn poll(&self) -> Result<(), Stop> {
+        self.run.context().interrupted().map_or(Ok(()), |reason| Err(reason.into()))
+    }
+}

@@ -1,0 +1,130 @@
+//! Abstract powers of the transition relation.
+//!
+//! An element stands for the paths whose length compares with `2^n` in one way ([`Count`]):
+//!
+//! ```text
+//! at most     ATr<=n  contains  Id, Tr, Tr^2, .., Tr^(2^n)          ATr<=0 = Id or Tr
+//! below       ATr<n   contains  Id, Tr, Tr^2, .., Tr^(2^n - 1)      ATr<0  = Id
+//! exactly     ATr=n   contains  Tr^(2^n)                            ATr=0  = Tr
+//! ```
+//!
+//! - A1: elements contain what the table says, and those of level 0 are exact.
+//! - A2: an element of a higher level is a conjunction of lemmas over two states, without other variables. It starts as
+//!   `true` and only gets stronger.
+//!
+//! A lemma of level `n + 1` follows from the composition of two elements of level `n` ([`Count::halves`]), which keeps A1:
+//! `ATr<=n` with itself, `ATr=n` with itself, and `ATr<n` alone or followed by `ATr=n`.
+
+use shofar_horn::TransitionSystem;
+use shofar_logic::{Term, TermStore};
+
+use crate::unroll::{Template, fresh_vector};
+
+/// The exponent of a power.
+pub(super) type Level = usize;
+
+/// How many steps are meant, compared with the power of two of a level.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Count {
+    /// As many or fewer: TPA.
+    AtMost,
+    /// Fewer: split-TPA.
+    Below,
+    /// As many: split-TPA.
+    Exactly,
+}
+
+impl Count {
+    /// What elements, one level below, a path of this count is composed of. One with [fewer](Self::Below) steps may
+    /// also consist of the first one alone.
+    pub(super) fn halves(self) -> (Count, Count) {
+        match self {
+            Count::AtMost => (Count::AtMost, Count::AtMost),
+            Count::Below => (Count::Below, Count::Exactly),
+            Count::Exactly => (Count::Exactly, Count::Exactly),
+        }
+    }
+}
+
+/// Vectors of variables for the states of a path, in the order of the path.
+pub(super) struct Vectors {
+    /// The first state, as in the system.
+    pub(super) state: Box<[Term]>,
+    pub(super) middle: Box<[Term]>,
+    pub(super) later: Box<[Term]>,
+    /// The last state, as in the system.
+    pub(super) next: Box<[Term]>,
+}
+
+/// The elements of all levels, over the first and the last of the [`Vectors`].
+pub(super) struct Powers<'a> {
+    store: &'a TermStore,
+    pub(super) vectors: Vectors,
+    transition: Template,
+    /// By counts and levels, from level 1 on: the lemmas, each once.
+    lemmas: [Vec<Vec<Term>>; 3],
+}
+
+impl<'a> Powers<'a> {
+    /// Nothing is known yet but what is exact.
+    pub(super) fn new(store: &'a TermStore, system: &TransitionSystem) -> Self {
+        let TransitionSystem { state, next, transition, .. } = system;
+        let vectors = Vectors {
+            state: state.clone(),
+            middle: fresh_vector(store, state, "middle"),
+            later: fresh_vector(store, state, "later"),
+            next: next.clone(),
+        };
+        let transition = Template::new(store, *transition, &[state, next]);
+        Powers { store, vectors, transition, lemmas: Default::default() }
+    }
+
+    /// That a state is the same as another one.
+    pub(super) fn identity(&self, from: &[Term], to: &[Term]) -> Term {
+        self.store.and_of(from.iter().zip(to).map(|(&from, &to)| self.store.eq(from, to)))
+    }
+
+    /// That a state is followed by another one.
+    pub(super) fn transition(&self, from: &[Term], to: &[Term]) -> Term {
+        let Vectors { state, next, .. } = &self.vectors;
+        self.transition.copy(self.store, &[(state, from), (next, to)])
+    }
+
+    /// The lemmas of an element of a level above 0, in the order in which they were found.
+    pub(super) fn lemmas(&self, count: Count, level: Level) -> &[Term] {
+        let index = level.checked_sub(1);
+        index.and_then(|index| self.lemmas[count as usize].get(index)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Makes an element of a level above 0 stronger. Returns whether it was weaker.
+    pub(super) fn strengthen(&mut self, count: Count, level: Level, lemma: Term) -> bool {
+        let elements = &mut self.lemmas[count as usize];
+        if elements.len() < level {
+            elements.resize_with(level, Vec::new);
+        }
+        let lemmas = &mut elements[level - 1];
+        let is_new = lemma != Term::TRUE && !lemmas.contains(&lemma);
+        if is_new {
+            lemmas.push(lemma);
+        }
+        is_new
+    }
+
+    /// An element as one formula about two states.
+    pub(super) fn element(&self, count: Count, level: Level, from: &[Term], to: &[Term]) -> Term {
+        let store = self.store;
+        match (level, count) {
+            (0, Count::AtMost) => store.or2(self.identity(from, to), self.transition(from, to)),
+            (0, Count::Below) => self.identity(from, to),
+            (0, Count::Exactly) => self.transition(from, to),
+            _ => store.and_of(self.lemmas(count, level).iter().map(|&lemma| self.between(lemma, from, to))),
+        }
+    }
+
+    /// A formula about the first and the last state, about two other ones.
+    pub(super) fn between(&self, lemma: Term, from: &[Term], to: &[Term]) -> Term {
+        let Vectors { state, next, .. } = &self.vectors;
+        let both = |a: &[Term], b: &[Term]| [a, b].concat();
+        shofar_horn::graph::rename(self.store, lemma, &both(state, next), &both(from, to))
+    }
+}

@@ -1,0 +1,158 @@
+//! What paths are there for certain.
+//!
+//! A *summary* is a cube `c(X, X'')` over two states. The first summaries are projections of the transition, and others are
+//! compositions of two of them, with the state in between projected out around a model. So
+//!
+//! - S1: if `c(s, t)` holds, there is a path from `s` to `t` with as many steps as the summary has transitions: each
+//!   projection implies that the eliminated variables exist.
+//!
+//! Summaries are to [abstract powers](super::powers) what reach facts are to frames in Spacer. They speak of all states
+//! at once: the 2^n steps of a loop that only counts are one summary, which is found by n compositions and then
+//! serves wherever such a path is needed. Each level and count has a list of those found there.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_smt::solver::Solver;
+
+use super::powers::{Count, Level, Powers};
+use crate::{Run, Stop};
+
+/// A summary, by its position among all of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct SummaryId(u32);
+
+impl SummaryId {
+    /// That nothing happens.
+    pub(super) const STUTTER: SummaryId = SummaryId(0);
+}
+
+/// A set of paths with the same transitions.
+pub(super) struct Summary {
+    /// The cube, over the first and the last state.
+    pub(super) literals: Rc<[Term]>,
+    /// What it is made of.
+    pub(super) origin: Origin,
+}
+
+/// How a summary was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// No step at all.
+    Stutter,
+    /// One step.
+    Transition,
+    /// The paths of the one, then those of the other.
+    Composition(SummaryId, SummaryId),
+}
+
+/// All summaries.
+pub(super) struct Summaries<'a> {
+    store: &'a TermStore,
+    all: Vec<Summary>,
+    by_literals: FxHashMap<Rc<[Term]>, SummaryId>,
+    lists: FxHashMap<(Count, Level), List<'a>>,
+}
+
+/// The summaries of one element.
+///
+/// The solver has `end_0` and, for the `i`-th summary, `end_i -> c_i or end_{i+1}`. With the last `end` denied this is
+/// their disjunction.
+struct List<'a> {
+    summaries: Vec<SummaryId>,
+    solver: Solver<'a>,
+    end: Term,
+}
+
+impl<'a> Summaries<'a> {
+    /// Only that nothing happens is known.
+    pub(super) fn new(store: &'a TermStore, powers: &Powers<'_>) -> Self {
+        let identity = powers.vectors.state.iter().zip(&powers.vectors.next);
+        let literals: Rc<[Term]> = identity.map(|(&from, &to)| store.eq(from, to)).collect();
+        let all = vec![Summary { literals: literals.clone(), origin: Origin::Stutter }];
+        let by_literals = [(literals, SummaryId::STUTTER)].into_iter().collect();
+        Summaries { store, all, by_literals, lists: FxHashMap::default() }
+    }
+
+    pub(super) fn get(&self, id: SummaryId) -> &Summary {
+        &self.all[id.0 as usize]
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The summary with these literals, which is new or was there.
+    pub(super) fn intern(&mut self, mut literals: Vec<Term>, origin: Origin) -> SummaryId {
+        literals.sort_unstable();
+        let literals: Rc<[Term]> = literals.into();
+        if let Some(&id) = self.by_literals.get(&literals) {
+            return id;
+        }
+        let id = SummaryId(u32::try_from(self.all.len()).expect("summaries take more memory than there is before"));
+        self.by_literals.insert(literals.clone(), id);
+        self.all.push(Summary { literals, origin });
+        id
+    }
+
+    /// Lists a summary.
+    pub(super) fn list(&mut self, run: &Run<'_>, count: Count, level: Level, id: SummaryId) -> Result<(), Stop> {
+        let store = self.store;
+        let list = self.lists.entry((count, level)).or_insert_with(|| List::new(store));
+        if list.summaries.contains(&id) {
+            return Ok(());
+        }
+        let summary = store.and(&self.all[id.0 as usize].literals);
+        let end = fresh_end(store);
+        run.assert(&mut list.solver, &[store.or(&[store.not(list.end), summary, end])])?;
+        list.end = end;
+        list.summaries.push(id);
+        Ok(())
+    }
+
+    /// A listed summary that leads from a source to a target, and the model that shows it.
+    pub(super) fn find(
+        &mut self,
+        run: &Run<'_>,
+        count: Count,
+        level: Level,
+        source: &[Term],
+        target: &[Term],
+    ) -> Result<Option<(SummaryId, Assignment)>, Stop> {
+        let Some(list) = self.lists.get_mut(&(count, level)) else { return Ok(None) };
+        let store = self.store;
+        let mut assumptions = vec![store.not(list.end)];
+        assumptions.extend(source.iter().chain(target));
+        if !run.is_satisfiable(&mut list.solver, &assumptions)? {
+            return Ok(None);
+        }
+        let mut formulas: Vec<Term> = assumptions.split_off(1);
+        for &id in &list.summaries {
+            formulas.extend_from_slice(&self.all[id.0 as usize].literals);
+        }
+        let model = list.solver.model(&formulas);
+        let holds = |id: &&SummaryId| {
+            let mut literals = self.all[id.0 as usize].literals.iter();
+            literals.all(|&literal| store.eval(literal, &model).ok().and_then(|value| value.as_bool()) == Some(true))
+        };
+        match list.summaries.iter().find(holds) {
+            Some(&id) => Ok(Some((id, model))),
+            None => Err(Stop::Internal("a model satisfies no summary".to_owned())),
+        }
+    }
+}
+
+impl<'a> List<'a> {
+    fn new(store: &'a TermStore) -> Self {
+        let mut solver = Solver::new(store);
+        let end = fresh_end(store);
+        solver.assert(end).expect("truth values are supported");
+        List { summaries: Vec::new(), solver, end }
+    }
+}
+
+fn fresh_end(store: &TermStore) -> Term {
+    store.var(store.fresh_symbol("end"), Sort::BOOL)
+}
