@@ -73,7 +73,8 @@ fn unfold(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -
     Ok(invariant)
 }
 
-fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
+/// An interpolant of two formulas, if they have no model in common.
+pub(crate) fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
     let (first, second) = (Part(0), Part(1));
     let mut solver = Solver::with_proofs(run.store);
     let unsupported = |unsupported| Stop::unsupported(run.store, unsupported);
@@ -82,7 +83,7 @@ fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
     match solver.check(&[], &run.limits).map_err(unsupported)? {
         Outcome::Unsat => {}
         Outcome::Sat => {
-            return Err(Stop::Exhausted("the invariant is inductive on paths without repetition only"));
+            return Err(Stop::Exhausted("formulas that were to be told apart have a model in common"));
         }
         Outcome::Unknown(reason) => return Err(reason.into()),
     }

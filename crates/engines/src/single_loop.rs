@@ -7,7 +7,7 @@ use shofar_horn::graph::EdgeId;
 use shofar_horn::transform::{Transformed, WayBack, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
-use shofar_logic::{Substitution, Term, Value};
+use shofar_logic::{Assignment, Substitution, Term, Value};
 use shofar_smt::solver::Solver;
 
 use crate::{Answer, Run, Stop};
@@ -87,16 +87,25 @@ impl Finder<'_> {
     fn edge(&mut self, edges: &[EdgeId], source: &[Value], target: &[Value]) -> Result<EdgeId, Stop> {
         let store = self.run.store;
         for &id in edges {
-            let mut values = Substitution::new();
             let variables = match self.graph.edge(id).sources() {
                 [] => &[],
                 _ => self.graph.source_variables(id, 0),
             };
             let targets = self.graph.target_variables(id).iter().zip(target);
+            let mut values = Assignment::new();
             for (&variable, value) in variables.iter().zip(source).chain(targets) {
-                values.insert(variable, store.value_to_term(value));
+                values.set(variable, value.clone());
             }
-            let instance = store.normalize(store.substitute(self.graph.edge(id).label(), &values));
+            // Evaluation leaves no terms behind, of which a long path would need many.
+            match store.eval(self.graph.edge(id).label(), &values) {
+                Ok(Value::Bool(true)) => return Ok(id),
+                Ok(_) => continue,
+                Err(_) => {}
+            }
+            let given = variables.iter().chain(self.graph.target_variables(id));
+            let known = |&variable: &Term| Some((variable, store.value_to_term(values.get(variable)?)));
+            let given: Substitution = given.filter_map(known).collect();
+            let instance = store.normalize(store.substitute(self.graph.edge(id).label(), &given));
             let holds = match instance {
                 Term::TRUE => true,
                 Term::FALSE => false,

@@ -61,8 +61,9 @@ pub(super) enum Side {
 }
 
 impl Search<'_> {
-    /// Looks for a transition invariant among the elements up to a level, which are safe.
-    pub(super) fn find_fixpoint(&mut self, level: Level) -> Result<Option<Fixpoint>, Stop> {
+    /// Looks for a transition invariant among the elements up to a level, which are safe, and makes an inductive invariant
+    /// of it. One for which this fails is passed over.
+    pub(super) fn find_invariant(&mut self, level: Level) -> Result<Option<Term>, Stop> {
         let mut candidates = Vec::new();
         for step in 0..=level {
             if !self.is_split() {
@@ -78,8 +79,14 @@ impl Search<'_> {
             for side in [Side::Left, Side::Right] {
                 let fixpoint = Fixpoint { relation, side, step };
                 let sizes = self.sizes(relation, step);
-                if self.tried.insert(fixpoint, sizes) != Some(sizes) && self.is_inductive(fixpoint)? {
-                    return Ok(Some(fixpoint));
+                if self.tried.insert(fixpoint, sizes) == Some(sizes) || !self.is_inductive(fixpoint)? {
+                    continue;
+                }
+                self.statistics.fixpoints += 1;
+                match self.invariant(fixpoint) {
+                    Ok(invariant) => return Ok(Some(invariant)),
+                    Err(stop) if self.run.context().interrupted().is_some() => return Err(stop),
+                    Err(_) => {}
                 }
             }
         }

@@ -11,8 +11,8 @@
 //!
 //! ```text
 //! for n = 0, 1, ..
-//!     reach(n, Init, Bad): a path                          reach.rs, with composition.rs and summaries.rs
-//!     find_fixpoint(n + 1): a transition invariant         fixpoint.rs
+//!     reach(n, Init, Bad): a path                          reach.rs, with composition.rs and summaries.rs; path.rs
+//!     find_invariant(n + 1): an inductive invariant        fixpoint.rs, invariant.rs
 //! ```
 //!
 //! *TPA* has one sequence of abstractions, for at most `2^n` steps. *split-TPA* has two, for fewer than and for exactly
@@ -24,10 +24,10 @@
 //!
 //! **Why the answer is right.** A summary that leads from an initial to a bad state unfolds to a path (S1). A safe
 //! transition invariant contains all paths from initial states, or all to bad ones, and so shows that there is none from
-//! the ones to the others; `witness.rs` makes an inductive invariant of it.
+//! the ones to the others; `invariant.rs` makes an inductive invariant of it.
 //!
 //! **Notation.** `ATr<=n`, `ATr<n` and `ATr=n` are `Powers::element` for a [`Count`] and a level, `IsReachable(n, ..)` is
-//! [`Search::reach`], `HasInvariant(n)` is [`Search::find_fixpoint`] for level `n + 1`.
+//! [`Search::reach`], `HasInvariant(n)` is [`Search::find_invariant`] for level `n + 1`.
 //!
 //! **Where it comes from.** M. Blicha, G. Fedyukovich, A. Hyvärinen, N. Sharygina, "Transition power abstractions for deep
 //! counterexample detection" (TACAS 2022) and "Split transition power abstraction for unbounded safety" (FMCAD 2022); here
@@ -41,10 +41,11 @@
 
 mod composition;
 mod fixpoint;
+mod invariant;
+mod path;
 mod powers;
 mod reach;
 mod summaries;
-mod witness;
 
 use std::time::Instant;
 
@@ -140,7 +141,7 @@ impl Tpa {
         run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
         match found? {
             Found::Path(summary) => looped.unsafe_by(run, search.path(summary)?),
-            Found::Fixpoint(fixpoint) => looped.safe(run, search.invariant(fixpoint)?),
+            Found::Invariant(invariant) => looped.safe(run, invariant),
         }
     }
 }
@@ -149,8 +150,8 @@ impl Tpa {
 enum Found {
     /// A summary that leads from an initial to a bad state.
     Path(SummaryId),
-    /// A safe transition invariant.
-    Fixpoint(Fixpoint),
+    /// An inductive invariant without bad states.
+    Invariant(Term),
 }
 
 /// What is counted.
@@ -163,6 +164,7 @@ struct Statistics {
     recalled: u64,
     projections: u64,
     fixpoint_queries: u64,
+    fixpoints: u64,
 }
 
 impl Statistics {
@@ -175,7 +177,8 @@ impl Statistics {
             ("summaries", search.summaries.len() as u64),
             ("summaries.recalled", self.recalled),
             ("projections", self.projections),
-            ("fixpoint.queries", self.fixpoint_queries),
+            ("fixpoints", self.fixpoints),
+            ("fixpoints.queries", self.fixpoint_queries),
         ]
     }
 }
@@ -252,8 +255,8 @@ impl<'a> Search<'a> {
                     return Ok(Found::Path(reached.summary));
                 }
             }
-            if let Some(fixpoint) = self.find_fixpoint(level + 1)? {
-                return Ok(Found::Fixpoint(fixpoint));
+            if let Some(invariant) = self.find_invariant(level + 1)? {
+                return Ok(Found::Invariant(invariant));
             }
             self.statistics.levels += 1;
             self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });

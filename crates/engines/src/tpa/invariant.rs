@@ -1,0 +1,115 @@
+//! From a transition invariant to an inductive invariant of states.
+//!
+//! Let `T` be a safe transition invariant for paths from initial states, k-inductive with `k = 2^m`, `E_j` the abstraction of
+//! exactly and `B_j` that of fewer than `2^j` steps. A set of states `K` is *closed at level j* if
+//!
+//! - K1: it contains the states to which `B_j` leads from initial ones,
+//! - K2: it contains the states to which `E_j` leads from its own.
+//!
+//! The states to which `T` leads from initial ones, `exists X. Init(X), T(X, X')`, are closed at level `m` and exclude bad
+//! ones. At level 0, where `E_0` is the transition and `B_0` the identity, such a set is an inductive invariant. From level to
+//! level below, without looking at more than two steps of an abstraction, one gets by an interpolant `I` of
+//!
+//! ```text
+//! A:  K(X) and E_j(X, Y), or Init(X) and B_j(X, Y)
+//! B:  E_j(Y, Z) and not K(Z)
+//! ```
+//!
+//! These contradict each other if `K` is closed at level `j + 1`, because `E_j` twice is in `E_{j+1}`, and `B_j` followed by
+//! `E_j` is in `B_{j+1}`: that is how lemmas are made. Then `K and I` is closed at level `j`: `E_j` leads from `K` to `I` by A,
+//! and from `I` to `K` by B; and `B_j` leads from initial states to `I` by A, and to `K`, as `B_j` is in `B_{j+1}`.
+//!
+//! If `T` is relative to bad states, all this holds with time reversed, and the invariant is the complement of what
+//! is found. But `E_j` followed by `B_j`, which then is asked for, need not be in `B_{j+1}`. Where this shows, the rest of the
+//! way is that of [`to_inductive`], by unrolling.
+//!
+//! The variables of the first state are eliminated. Equations of `Init` or `Bad` that define them are used at first, since
+//! this leaves the lemmas as they are.
+//!
+//! Golem unrolls the transition `k` times. The way through the levels takes `m` queries of constant size, so that inductions
+//! by thousands of steps have invariants, too.
+
+use shofar_horn::graph::rename;
+use shofar_logic::Term;
+use shofar_smt::sat::Limits;
+
+use super::Search;
+use super::fixpoint::{Fixpoint, Relation, Side};
+use super::powers::{Count, Level};
+use crate::eliminate::eliminate_all_but;
+use crate::k_inductive::{interpolant, to_inductive};
+use crate::kind::reversed;
+use crate::{Run, Stop};
+
+/// The greatest number of steps of an induction that is unrolled.
+const MOST_STEPS: usize = 256;
+
+/// Conflicts in each query of an elimination.
+const ELIMINATION_CONFLICTS: u64 = 10_000;
+
+impl Search<'_> {
+    /// An inductive invariant without bad states.
+    pub(super) fn invariant(&mut self, fixpoint: Fixpoint) -> Result<Term, Stop> {
+        let (store, run) = (self.store, self.run);
+        let Fixpoint { relation, side, step } = fixpoint;
+        let vectors = &self.powers.vectors;
+        let [first, second, third, between] = [&vectors.state, &vectors.middle, &vectors.next, &vectors.later];
+        let element = |count, level: Level, from, to| match side {
+            Side::Left => self.powers.element(count, level, from, to),
+            Side::Right => self.powers.element(count, level, to, from),
+        };
+        let start = match side {
+            Side::Left => self.init,
+            Side::Right => rename(store, self.bad, third, first),
+        };
+        let relation = match relation {
+            Relation::Element(count, level) => element(count, level, first, second),
+            Relation::Composed(level) => store.or2(
+                element(Count::Below, level, first, second),
+                store.and2(
+                    element(Count::Below, level, first, between),
+                    element(Count::Exactly, level, between, second),
+                ),
+            ),
+        };
+        let limits = Limits { conflicts: Some(ELIMINATION_CONFLICTS), ..run.limits };
+        let mut states = eliminate_all_but(&Run { limits, ..*run }, store.and2(start, relation), second)?;
+        for level in (0..step).rev() {
+            let a = store.or2(
+                store.and2(rename(store, states, second, first), element(Count::Exactly, level, first, second)),
+                store.and2(start, element(Count::Below, level, first, second)),
+            );
+            let outside = store.not(rename(store, states, second, third));
+            let b = store.and2(element(Count::Exactly, level, second, third), outside);
+            match interpolant(run, a, b) {
+                Ok(interpolant) => states = store.and2(states, interpolant),
+                Err(stop) if run.context().interrupted().is_some() => return Err(stop),
+                Err(_) => {
+                    states = self.unrolled(states, side, level + 1)?;
+                    break;
+                }
+            }
+        }
+        let vectors = &self.powers.vectors;
+        let states = rename(store, states, &vectors.middle, &vectors.state);
+        Ok(match side {
+            Side::Left => states,
+            Side::Right => store.not(states),
+        })
+    }
+
+    /// An inductive set of states within one that is closed at a level.
+    fn unrolled(&self, states: Term, side: Side, level: Level) -> Result<Term, Stop> {
+        let (store, run) = (self.store, self.run);
+        let k = u32::try_from(level).ok().and_then(|level| 1_usize.checked_shl(level));
+        let k = k.filter(|&k| k <= MOST_STEPS).ok_or(Stop::Exhausted("an induction by too many steps"))?;
+        let reversed = reversed(store, self.system);
+        let system = match side {
+            Side::Left => self.system,
+            Side::Right => &reversed,
+        };
+        let middle = &self.powers.vectors.middle;
+        let states = to_inductive(run, system, rename(store, states, middle, &system.state), k)?;
+        Ok(rename(store, states, &system.state, middle))
+    }
+}
