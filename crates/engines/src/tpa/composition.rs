@@ -140,7 +140,9 @@ impl<'a> Composition<'a> {
         let mut additions = Vec::new();
         if self.level == 0 {
             if self.halves.is_empty() {
-                for (half, (count, from, to)) in [(first, state, middle), (second, middle, next)].into_iter().enumerate() {
+                for (half, (count, from, to)) in
+                    [(first, state, middle), (second, middle, next)].into_iter().enumerate()
+                {
                     let step = (count != Count::Below).then(|| powers.transition(from, to));
                     let identity = (count != Count::Exactly).then(|| powers.identity(from, to));
                     self.steps[half] = step;

@@ -157,3 +157,41 @@ impl Search<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Run;
+    use crate::tpa::Options;
+    use shofar_horn::TransitionSystem;
+    use shofar_logic::{Sort, TermStore};
+    use shofar_smt::sat::Limits;
+
+    /// Example 4.1 of the thesis: the two ways to be inductive differ.
+    #[test]
+    fn prolonging_at_the_front_and_at_the_end_differ() {
+        let store = TermStore::new();
+        let variable = |name: &str| store.var(store.symbol(name), Sort::INT);
+        let [x, y, x_next, y_next] = ["x", "y", "x'", "y'"].map(variable);
+        let transition =
+            [store.ge(y, store.int(0)), store.eq(x_next, x), store.eq(y_next, store.add(&[y, x]))];
+        let system = TransitionSystem {
+            state: [x, y].into(),
+            next: [x_next, y_next].into(),
+            init: Term::TRUE,
+            transition: store.and(&transition),
+            bad: Term::TRUE,
+        };
+        let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+        for split in [false, true] {
+            let options = Options { split, ..Options::default() };
+            let mut search = Search::new(&system, &run, &options, "tpa");
+            let count = if split { Count::Below } else { Count::AtMost };
+            let invariant = store.or2(store.ge(y_next, y), store.ge(y_next, x));
+            search.powers.strengthen(count, 1, invariant);
+            let at = |side| Fixpoint { relation: Relation::Element(count, 1), side, step: 0 };
+            assert_eq!(search.is_inductive(at(Side::Left)), Ok(false));
+            assert_eq!(search.is_inductive(at(Side::Right)), Ok(true));
+        }
+    }
+}

@@ -53,7 +53,8 @@ impl Search<'_> {
         let (store, run) = (self.store, self.run);
         let Fixpoint { relation, side, step } = fixpoint;
         let vectors = &self.powers.vectors;
-        let [first, second, third, between] = [&vectors.state, &vectors.middle, &vectors.next, &vectors.later];
+        let [first, second, third, between] =
+            [&vectors.state, &vectors.middle, &vectors.next, &vectors.later];
         let element = |count, level: Level, from, to| match side {
             Side::Left => self.powers.element(count, level, from, to),
             Side::Right => self.powers.element(count, level, to, from),
@@ -76,7 +77,10 @@ impl Search<'_> {
         let mut states = eliminate_all_but(&Run { limits, ..*run }, store.and2(start, relation), second)?;
         for level in (0..step).rev() {
             let a = store.or2(
-                store.and2(rename(store, states, second, first), element(Count::Exactly, level, first, second)),
+                store.and2(
+                    rename(store, states, second, first),
+                    element(Count::Exactly, level, first, second),
+                ),
                 store.and2(start, element(Count::Below, level, first, second)),
             );
             let outside = store.not(rename(store, states, second, third));

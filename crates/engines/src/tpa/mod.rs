@@ -216,7 +216,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(system: &'a TransitionSystem, run: &'a Run<'a>, options: &'a Options, engine: &'static str) -> Self {
+    fn new(
+        system: &'a TransitionSystem,
+        run: &'a Run<'a>,
+        options: &'a Options,
+        engine: &'static str,
+    ) -> Self {
         let store = run.store;
         let powers = Powers::new(store, system);
         let bad = rename(store, system.bad, &system.state, &system.next);
@@ -248,7 +253,8 @@ impl<'a> Search<'a> {
 
     fn solve(&mut self) -> Result<Found, Stop> {
         let (init, bad) = ([self.init], [self.bad]);
-        let counts: &[Count] = if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] };
+        let counts: &[Count] =
+            if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] };
         for level in 0.. {
             for &count in counts {
                 if let Some(reached) = self.reach(count, level, &init, &bad)? {

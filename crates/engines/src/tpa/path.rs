@@ -25,7 +25,8 @@ impl Search<'_> {
             variables.iter().map(|&variable| value(self.store, &model, variable)).collect()
         };
         let (first, last) = (values(&self.powers.vectors.state), values(&self.powers.vectors.next));
-        let mut unfolding = Unfolding { search: self, functions: FxHashMap::default(), relations: FxHashMap::default() };
+        let mut unfolding =
+            Unfolding { search: self, functions: FxHashMap::default(), relations: FxHashMap::default() };
         let mut states = vec![first];
         let mut open = vec![(summary, last)];
         while let Some((summary, last)) = open.pop() {
@@ -97,7 +98,8 @@ impl Unfolding<'_, '_> {
 fn function(search: &Search<'_>, summary: SummaryId) -> Option<Box<[Term]>> {
     let vectors = &search.powers.vectors;
     let formula = search.store.and(&search.summaries.get(summary).literals);
-    let solved = solve_equations(search.store, formula, |variable| vectors.next.contains(&variable).then_some(0));
+    let solved =
+        solve_equations(search.store, formula, |variable| vectors.next.contains(&variable).then_some(0));
     let definitions: FxHashMap<Term, Term> = solved.definitions.into_iter().collect();
     vectors.next.iter().map(|variable| definitions.get(variable).copied()).collect()
 }

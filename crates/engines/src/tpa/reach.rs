@@ -105,10 +105,8 @@ impl Search<'_> {
     ) -> Result<Option<Connection>, Stop> {
         self.statistics.queries += 1;
         let store = self.store;
-        let composition = self
-            .compositions
-            .entry((count, level))
-            .or_insert_with(|| Composition::new(store, count, level));
+        let composition =
+            self.compositions.entry((count, level)).or_insert_with(|| Composition::new(store, count, level));
         match composition.query(self.run, &self.powers, &self.interpolation, source, target)? {
             Reply::Connected(connection) => Ok(Some(connection)),
             Reply::Separated(separation) => {
@@ -139,8 +137,7 @@ impl Search<'_> {
                 continue;
             }
             let vectors = &self.powers.vectors;
-            let (from, to) =
-                [(&vectors.state, &vectors.middle), (&vectors.middle, &vectors.next)][half];
+            let (from, to) = [(&vectors.state, &vectors.middle), (&vectors.middle, &vectors.next)][half];
             let (from, to) = (from.clone(), to.clone());
             if count == Count::AtMost && self.is_true(self.powers.identity(&from, &to), model) {
                 continue;
@@ -185,7 +182,8 @@ impl Search<'_> {
         let states = match self.options.intermediate {
             Intermediate::Projected => None,
             Intermediate::Eliminated => {
-                let bounds = Bounds { limits: self.run.limits, disjuncts: MOST_DISJUNCTS, ..Bounds::default() };
+                let bounds =
+                    Bounds { limits: self.run.limits, disjuncts: MOST_DISJUNCTS, ..Bounds::default() };
                 let found = eliminate(self.store, self.store.and(&formulas), &gone, &bounds);
                 let found = found.map_err(|error| self.projection_failed(error))?;
                 (found.status == Status::Complete).then(|| vec![found.formula])

@@ -91,14 +91,22 @@ impl<'a> Summaries<'a> {
         if let Some(&id) = self.by_literals.get(&literals) {
             return id;
         }
-        let id = SummaryId(u32::try_from(self.all.len()).expect("summaries take more memory than there is before"));
+        let id = SummaryId(
+            u32::try_from(self.all.len()).expect("summaries take more memory than there is before"),
+        );
         self.by_literals.insert(literals.clone(), id);
         self.all.push(Summary { literals, origin });
         id
     }
 
     /// Lists a summary.
-    pub(super) fn list(&mut self, run: &Run<'_>, count: Count, level: Level, id: SummaryId) -> Result<(), Stop> {
+    pub(super) fn list(
+        &mut self,
+        run: &Run<'_>,
+        count: Count,
+        level: Level,
+        id: SummaryId,
+    ) -> Result<(), Stop> {
         let store = self.store;
         let list = self.lists.entry((count, level)).or_insert_with(|| List::new(store));
         if list.summaries.contains(&id) {
@@ -135,7 +143,9 @@ impl<'a> Summaries<'a> {
         let model = list.solver.model(&formulas);
         let holds = |id: &&SummaryId| {
             let mut literals = self.all[id.0 as usize].literals.iter();
-            literals.all(|&literal| store.eval(literal, &model).ok().and_then(|value| value.as_bool()) == Some(true))
+            literals.all(|&literal| {
+                store.eval(literal, &model).ok().and_then(|value| value.as_bool()) == Some(true)
+            })
         };
         match list.summaries.iter().find(holds) {
             Some(&id) => Ok(Some((id, model))),

@@ -1,0 +1,261 @@
+//! TPA and split-TPA: the worked examples of the thesis, deep counterexamples, and random systems with all options. Every
+//! witness is checked on the graph that the engine was given.
+
+#[path = "../../horn/tests/support/mod.rs"]
+mod support;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use shofar_engines::tpa::{Intermediate, Options};
+use shofar_engines::{Answer, Engine, Event, EventSink, Run, Stop, Tpa};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::TermStore;
+use shofar_smt::interpolate::Arithmetic;
+use shofar_smt::sat::Limits;
+use support::Random;
+use support::explicit::Saturation;
+use support::systems::{Shape, system};
+
+/// What an engine has found, and what it has counted.
+struct Outcome {
+    /// Whether there is a model; nothing if it is not known.
+    is_safe: Option<bool>,
+    /// The number of steps of the derivation, the query included.
+    steps: usize,
+    counters: Vec<(&'static str, u64)>,
+}
+
+impl Outcome {
+    fn counter(&self, name: &str) -> u64 {
+        self.counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, value)| value)
+    }
+}
+
+/// Keeps the counters that an engine tells in the end.
+#[derive(Default)]
+struct Counters(Mutex<Vec<(&'static str, u64)>>);
+
+impl EventSink for Counters {
+    fn tell(&self, event: Event) {
+        if let Event::Statistics { counters, .. } = event {
+            *self.0.lock().expect("no other thread panics") = counters;
+        }
+    }
+}
+
+fn ask(engine: &Tpa, store: &TermStore, text: &str, time: Duration) -> Outcome {
+    let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(store, &system);
+    let counters = Counters::default();
+    let limits = Limits { deadline: Instant::now().checked_add(time), ..Limits::default() };
+    let run = Run { store, limits, seed: 0, events: &counters };
+    let unlimited = Run { limits: Limits::default(), ..run }.context();
+    let (is_safe, steps) = match engine.solve(&graph, &run) {
+        Answer::Sat(model) => {
+            assert_eq!(check_graph_model(&unlimited, &graph, &model), Ok(()));
+            (Some(true), 0)
+        }
+        Answer::Unsat(derivation) => {
+            assert_eq!(check_derivation(&unlimited, &graph, &derivation), Ok(()));
+            (Some(false), derivation.steps.len())
+        }
+        Answer::Unknown(Stop::Internal(what)) => panic!("{what} in {text}"),
+        Answer::Unknown(_) => (None, 0),
+    };
+    Outcome { is_safe, steps, counters: counters.0.into_inner().expect("no other thread panics") }
+}
+
+fn both() -> [Tpa; 2] {
+    [Tpa::default(), Tpa::split()]
+}
+
+const LONG: Duration = Duration::from_secs(120);
+
+/// Fig. 4.1: two phases of `n` steps each.
+fn two_phases(n: u64, is_bad: &str) -> String {
+    format!(
+        "(declare-fun L (Int Int) Bool)
+         (assert (L 0 {n}))
+         (assert (forall ((x Int) (y Int)) (=> (and (L x y) (< x (* 2 {n})))
+            (L (+ x 1) (ite (> (+ x 1) {n}) (+ y 1) y)))))
+         (assert (forall ((x Int) (y Int)) (=> (and (L x y) (>= x (* 2 {n})) {is_bad}) false)))"
+    )
+}
+
+/// With two steps at most nothing is found, nor with four; the six steps are found among eight (Examples 4.5 and 4.6).
+#[test]
+fn two_phases_of_three_steps() {
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), &two_phases(3, "(= y 6)"), LONG);
+        assert_eq!((outcome.is_safe, outcome.steps), (Some(false), 8), "{}", engine.name());
+        assert_eq!(outcome.counter("levels"), 2, "{}", engine.name());
+    }
+}
+
+/// All lengths up to 1022 in release builds; in others, where each interpolant is checked, those around powers of two.
+#[test]
+fn two_phases_of_any_length() {
+    let lengths: Vec<u64> = if cfg!(debug_assertions) {
+        vec![1, 2, 4, 5, 15, 16, 17, 50, 127, 128, 129, 511]
+    } else {
+        (1..=511).collect()
+    };
+    for engine in both() {
+        for &n in &lengths {
+            let start = Instant::now();
+            let outcome = ask(&engine, &TermStore::new(), &two_phases(n, &format!("(= y (* 2 {n}))")), LONG);
+            assert_eq!(outcome.is_safe, Some(false));
+            assert_eq!(outcome.steps as u64, 2 * n + 2);
+            if !cfg!(debug_assertions) {
+                assert!(start.elapsed() < Duration::from_secs(2), "{} for {n}", engine.name());
+            }
+        }
+    }
+}
+
+/// The number of queries grows with the logarithm of the length, not with the length.
+#[test]
+fn the_search_for_deep_counterexamples_is_logarithmic() {
+    for engine in both() {
+        let queries = |n: u64| {
+            let outcome = ask(&engine, &TermStore::new(), &two_phases(n, &format!("(= y (* 2 {n}))")), LONG);
+            assert_eq!(outcome.is_safe, Some(false));
+            outcome.counter("queries")
+        };
+        let (short, long) = (queries(100), queries(25_600));
+        println!("{}: {short} queries for 200 steps, {long} for 51,200", engine.name());
+        assert!(long <= 12 * short, "{}: {short}, then {long}", engine.name());
+    }
+}
+
+/// A path with a million steps is found, unfolded and checked.
+#[test]
+fn a_million_steps() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (P 0 0))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x 1) (ite (< x 1000) y (+ y 2))))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (= (+ x y) 2998000)) false)))";
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), text, 10 * LONG);
+        assert_eq!((outcome.is_safe, outcome.steps), (Some(false), 1_000_002), "{}", engine.name());
+    }
+}
+
+/// Where a step is no function of the state, the states in between are solved for.
+#[test]
+fn steps_with_choices() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (P 0 0))
+        (assert (forall ((x Int) (y Int) (d Int) (e Int)) (=> (and (P x y) (<= 1 d 3) (<= (+ d e) 3) (<= 0 e)) (P (+ x d) (+ y e)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (>= x 200) (>= y 100)) false)))";
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), text, LONG);
+        assert_eq!(outcome.is_safe, Some(false), "{}", engine.name());
+        assert!(outcome.steps >= 102);
+    }
+}
+
+/// Example 4.25: its invariant is inductive by several steps of the loop at a time.
+#[test]
+fn a_race_of_two_counters() {
+    let text = "(declare-fun L (Int Int Int Int) Bool)
+        (assert (forall ((x Int) (z Int)) (=> (> x z) (L 0 0 x z))))
+        (assert (forall ((v Int) (w Int) (x Int) (z Int)) (=> (and (L v w x z) (< v 1000))
+            (L (ite (< x z) (+ v 1) v) (ite (< x z) w (+ w 1)) (+ x 1) (+ z 2)))))
+        (assert (forall ((v Int) (w Int) (x Int) (z Int)) (=> (and (L v w x z) (>= v 1000) (<= w 0)) false)))";
+    let outcome = ask(&Tpa::split(), &TermStore::new(), text, LONG);
+    assert_eq!(outcome.is_safe, Some(true));
+}
+
+/// Inductions by many steps have inductive invariants, too: the loop ends after 2N steps.
+#[test]
+fn two_phases_are_safe() {
+    for n in [1, 3, 20] {
+        let text = two_phases(n, &format!("(not (= y (* 2 {n})))"));
+        assert_eq!(ask(&Tpa::split(), &TermStore::new(), &text, LONG).is_safe, Some(true), "{n}");
+    }
+}
+
+/// Systems without initial states, transitions or bad states, and those that are unsafe at once.
+#[test]
+fn the_smallest_systems() {
+    let declare = "(declare-fun P (Int) Bool)";
+    let fact = "(assert (P 0))";
+    let rule = "(assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))";
+    let query = "(assert (forall ((x Int)) (=> (and (P x) (= x 0)) false)))";
+    let late = "(assert (forall ((x Int)) (=> (and (P x) (= x 2)) false)))";
+    let never = "(assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
+    for engine in both() {
+        let is_safe = |parts: &[&str]| {
+            ask(&engine, &TermStore::new(), &[&[declare], parts].concat().concat(), LONG).is_safe
+        };
+        assert_eq!(is_safe(&[rule, query]), Some(true), "no initial states");
+        assert_eq!(is_safe(&[fact, late]), Some(true), "no transitions");
+        assert_eq!(is_safe(&[fact, rule]), Some(true), "no bad states");
+        assert_eq!(is_safe(&[fact, query]), Some(false), "a bad initial state");
+        assert_eq!(is_safe(&[fact, rule, late]), Some(false), "two steps");
+        assert_eq!(is_safe(&[fact, rule, never]), Some(true));
+    }
+}
+
+/// States without variables, and facts and queries with variables of their own.
+#[test]
+fn local_variables() {
+    let text = "(declare-fun P () Bool)(assert P)(assert (=> P P))(assert (=> P false))";
+    let local = |bound: u32| {
+        format!(
+            "(declare-fun P (Int) Bool)
+             (assert (forall ((x Int) (a Int)) (=> (and (= x (* 2 a)) (<= 0 a 3)) (P x))))
+             (assert (forall ((x Int) (y Int) (a Int)) (=> (and (P x) (= y (+ x (* 2 a))) (<= 0 a 1)) (P y))))
+             (assert (forall ((x Int) (a Int)) (=> (and (P x) (= x (+ (* 2 a) {bound}))) false)))"
+        )
+    };
+    for engine in both() {
+        assert_eq!(ask(&engine, &TermStore::new(), text, LONG).is_safe, Some(false));
+        assert_eq!(ask(&engine, &TermStore::new(), &local(20), LONG).is_safe, Some(false));
+        assert_ne!(ask(&engine, &TermStore::new(), &local(21), Duration::from_secs(1)).is_safe, Some(false));
+    }
+}
+
+#[test]
+fn systems_with_several_predicates_in_a_body_are_refused() {
+    let store = TermStore::new();
+    let text = "(declare-fun P (Int) Bool)(assert (P 0))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))";
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    for engine in both() {
+        assert!(engine.accepts(&HornGraph::of(&store, &system)).is_err());
+    }
+}
+
+/// Whatever the options, answers on random linear systems are those of saturation, and most are decided.
+#[test]
+fn random_linear_systems_with_all_options() {
+    let options = |arithmetic: Arithmetic, intermediate| {
+        [false, true].map(|split| Options { split, intermediate, arithmetic: arithmetic.clone() })
+    };
+    let all = [
+        options(Arithmetic::Decomposed, Intermediate::Projected),
+        options(Arithmetic::Decomposed, Intermediate::Eliminated),
+        options(Arithmetic::Farkas, Intermediate::Projected),
+        options(Arithmetic::DualFarkas, Intermediate::Projected),
+        options(Arithmetic::DualDecomposed, Intermediate::Projected),
+    ];
+    let (mut decided, mut asked) = (0, 0);
+    for (seed, options) in (1000..1120).zip(all.as_flattened().iter().cycle()) {
+        let text = system(&mut Random::new(seed), &Shape::LINEAR);
+        let store = TermStore::new();
+        let clauses = parse(&store, "test", text.as_bytes()).expect("the generator makes clauses");
+        let graph = HornGraph::of(&store, &clauses);
+        let is_safe = Saturation::of(&store, &graph, 0..=Shape::LINEAR.greatest).is_safe();
+        let engine = Tpa { options: options.clone() };
+        let found = ask(&engine, &store, &text, Duration::from_secs(2)).is_safe;
+        assert!(found.is_none_or(|found| found == is_safe), "{options:?} on {seed}:\n{text}");
+        asked += 1;
+        decided += usize::from(found.is_some());
+    }
+    println!("{decided} of {asked} decided");
+    assert!(10 * decided >= 9 * asked, "{decided} of {asked} decided");
+}
