@@ -244,9 +244,9 @@ impl Search<'_> {
         point
     }
 
-    /// Whether a cube has a fact in it for certain. All facts are looked at, but only at one point of each.
+    /// Whether a cube has a fact in it for certain. One point is looked at of each of the latest facts.
     pub(super) fn has_known_point(&self, node: NodeId, cube: &[Term]) -> bool {
-        self.facts.of(node).iter().any(|&fact| {
+        self.facts.of(node).iter().rev().take(MOST_POINTS).any(|&fact| {
             let mut evaluator = Evaluator::new(self.store, &self.facts.get(fact).point);
             cube.iter().all(|&literal| evaluator.eval(literal) == Ok(Value::Bool(true)))
         })
@@ -349,6 +349,9 @@ pub(super) enum Block {
     /// The solver does not know.
     Unknown(Reason),
 }
+
+/// Reach facts of which a point is looked at before a cube is generalised.
+const MOST_POINTS: usize = 64;
 
 /// Queries after which the solver for cubes is made anew.
 const CUBE_QUERIES: u64 = 10_000;

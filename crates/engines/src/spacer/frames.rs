@@ -47,6 +47,8 @@ pub(super) struct Frames {
     by_level: Vec<Vec<LemmaId>>,
     /// The formulas of lemmas of infinite level, in the order in which they got there. It only grows.
     infinite: Vec<Term>,
+    /// The lemmas that came to a level, in this order. It only grows.
+    arrivals: Vec<LemmaId>,
 }
 
 /// What became of a lemma that was learnt.
@@ -83,6 +85,17 @@ impl Frames {
     /// All conjuncts of a frame.
     pub(super) fn conjuncts(&self, level: Level) -> impl Iterator<Item = Term> + '_ {
         self.infinite.iter().copied().chain(self.finite(level).map(|lemma| lemma.formula))
+    }
+
+    /// How often a lemma has come to a level so far.
+    pub(super) fn arrivals(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// The lemmas that came to the frame of a level since there were so many arrivals.
+    pub(super) fn since(&self, arrivals: usize, level: Level) -> impl Iterator<Item = &Lemma> + '_ {
+        let lemmas = self.arrivals[arrivals..].iter().map(|&lemma| self.lemma(lemma));
+        lemmas.filter(move |lemma| lemma.level >= level)
     }
 
     /// The lemmas that are not subsumed.
@@ -139,6 +152,7 @@ impl Frames {
 
     fn enter_level(&mut self, lemma: LemmaId) {
         let Lemma { level, formula, .. } = *self.lemma(lemma);
+        self.arrivals.push(lemma);
         if level == INFINITY {
             self.infinite.push(formula);
             return;
@@ -173,6 +187,7 @@ mod tests {
         frames.raise(narrow, INFINITY);
         assert_eq!(frames.infinite(), [store.le(x, store.int(3))]);
         assert_eq!(frames.conjuncts(3).count(), 2);
+        assert_eq!((frames.arrivals(), frames.since(2, 4).count()), (4, 2), "one lemma came twice");
         assert!(frames.blocking(&store, &wide, INFINITY).is_some());
     }
 }

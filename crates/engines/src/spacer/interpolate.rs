@@ -63,7 +63,7 @@ impl Search<'_> {
             self.provers.remove(&edge);
         }
         let prover = match self.provers.entry(edge) {
-            Entry::Occupied(prover) => prover.into_mut(),
+            Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let mut solver = Solver::with_proofs(store);
                 solver.assert_in(label, A).map_err(unsupported)?;

@@ -70,10 +70,11 @@ use crate::{Answer, Engine, Event, Run, Stop};
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
 use facts::Facts;
-use frames::{Frames, INFINITY, Level};
+use frames::{Frames, INFINITY, LemmaId, Level};
 use guidance::Guidance;
 use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
+use propagate::Obstacle;
 use renaming::Renaming;
 
 /// Choices of the method.
@@ -209,6 +210,8 @@ struct Search<'a> {
     /// By nodes.
     frames: Vec<Frames>,
     facts: Facts,
+    /// What keeps lemmas from moving up.
+    obstacles: FxHashMap<(NodeId, LemmaId), Obstacle>,
 
     // Open work.
     obligations: Obligations,
@@ -241,6 +244,7 @@ impl<'a> Search<'a> {
             options,
             frames: std::iter::repeat_with(Frames::default).take(nodes).collect(),
             facts: Facts::new(nodes),
+            obstacles: FxHashMap::default(),
             obligations: Obligations::default(),
             guidance: Guidance::default(),
             clauses: std::iter::repeat_with(|| None).take(graph.edges().len()).collect(),

@@ -3,14 +3,20 @@
 //! A lemma of level `i` holds at `i + 1` if no clause leads from `F_i` to what it excludes. The core may name fewer literals
 //! than the lemma has, which then is a stronger lemma there, and lemmas that do not depend on others below move more than
 //! one level. If no lemma of some level is left in any frame, the frame there is inductive.
+//!
+//! What keeps a lemma from moving is remembered: a model of a clause in the frames (Z3's counterexample to pushing). As
+//! long as no new lemma of the frames excludes it, it need not be found again. A lemma that excludes a point of a reach
+//! fact cannot be part of an inductive frame, and stays where it is.
 
 use std::rc::Rc;
 
-use shofar_horn::graph::NodeId;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_logic::{Assignment, Evaluator, Value};
 use shofar_smt::sat::Limits;
 
 use super::expand::Block;
 use super::frames::{INFINITY, LemmaId, Level};
+use super::renaming::Place;
 use super::{Search, Stop};
 
 /// Conflicts that may be spent on moving a lemma.
@@ -44,18 +50,59 @@ impl Search<'_> {
 
     /// Moves a lemma up from its level if it holds above.
     fn push(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> Result<(), Stop> {
-        self.statistics.push_attempts += 1;
         let cube = Rc::clone(&self.frames[node.index()].lemma(lemma).cube);
+        if self.is_obstructed(node, lemma, level) || self.has_known_point(node, &cube) {
+            return Ok(());
+        }
+        self.statistics.push_attempts += 1;
         let limits = Limits { conflicts: Some(PUSH_CONFLICTS), ..self.run.limits };
-        if let Block::Blocked(conflict) = self.block(node, &cube, level + 1, &limits)? {
-            self.statistics.pushes += 1;
-            if conflict.cube.len() < cube.len() {
-                self.learn(node, conflict.cube, conflict.level);
-            } else {
-                self.statistics.infinite_lemmas += u64::from(conflict.level == INFINITY);
-                self.frames[node.index()].raise(lemma, conflict.level);
+        match self.block(node, &cube, level + 1, &limits)? {
+            Block::Blocked(conflict) => {
+                self.statistics.pushes += 1;
+                self.obstacles.remove(&(node, lemma));
+                if conflict.cube.len() < cube.len() {
+                    self.learn(node, conflict.cube, conflict.level);
+                } else {
+                    self.statistics.infinite_lemmas += u64::from(conflict.level == INFINITY);
+                    self.frames[node.index()].raise(lemma, conflict.level);
+                }
             }
+            Block::Derivable(edge, model) => {
+                let sources = self.graph.edge(edge).sources().iter();
+                let seen = sources.map(|source| self.frames[source.index()].arrivals()).collect();
+                self.obstacles.insert((node, lemma), Obstacle { edge, model, seen });
+            }
+            Block::Unknown(_) => {}
         }
         Ok(())
     }
+
+    /// Whether what kept a lemma from moving still does.
+    fn is_obstructed(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> bool {
+        let Some(obstacle) = self.obstacles.get_mut(&(node, lemma)) else { return false };
+        let clause = self.graph.edge(obstacle.edge);
+        let mut evaluator = Evaluator::new(self.store, &obstacle.model);
+        for (source, &body) in clause.sources().iter().enumerate() {
+            let frames = &self.frames[body.index()];
+            let place = Place::Source(clause.occurrence(source));
+            for lemma in frames.since(obstacle.seen[source], level) {
+                let formula = self.renaming.to(body, place, lemma.formula);
+                if evaluator.eval(formula) != Ok(Value::Bool(true)) {
+                    return false;
+                }
+            }
+            obstacle.seen[source] = frames.arrivals();
+        }
+        true
+    }
+}
+
+/// Why a lemma does not hold one level higher.
+pub(super) struct Obstacle {
+    /// The clause that derives what the lemma excludes.
+    edge: EdgeId,
+    /// A model of the clause and of the frames of its sources.
+    model: Assignment,
+    /// By sources: the arrivals of lemmas that the model is known to satisfy.
+    seen: Vec<usize>,
 }
