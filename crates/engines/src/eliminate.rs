@@ -7,11 +7,21 @@ use rustc_hash::FxHashSet;
 use shofar_horn::transform::solve_equations;
 use shofar_logic::Term;
 use shofar_smt::project::{Bounds, Status, eliminate};
+use shofar_smt::sat::Limits;
 
 use crate::{Run, Stop};
 
 /// The number of disjuncts up to which a result is worth having.
 const MAX_DISJUNCTS: usize = 1000;
+
+/// Conflicts in each query that may be spent on the elimination of variables that could stay.
+const CONFLICTS: u64 = 1000;
+
+/// The formula with variables that are not of a state eliminated, where that can be done with little effort.
+pub(crate) fn with_few_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
+    let limits = Limits { conflicts: Some(CONFLICTS), ..run.limits };
+    eliminate_all_but(&Run { limits, ..*run }, formula, state).unwrap_or(formula)
+}
 
 /// A formula over the given variables that is equivalent to the existence of all others. The formula is normal.
 pub(crate) fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> Result<Term, Stop> {

@@ -22,12 +22,9 @@
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
 use shofar_logic::Term;
-use shofar_smt::interpolate::{self, Interpolator};
-use shofar_smt::proof::Part;
-use shofar_smt::sat::Outcome;
-use shofar_smt::solver::Solver;
 
 use crate::eliminate::eliminate_all_but;
+use crate::interpolation::{Interpolation, Parts};
 use crate::unroll::Unrolling;
 use crate::{Run, Stop};
 
@@ -75,25 +72,11 @@ fn unfold(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -
 
 /// An interpolant of two formulas, if they have no model in common.
 pub(crate) fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
-    let (first, second) = (Part(0), Part(1));
-    let mut solver = Solver::with_proofs(run.store);
-    let unsupported = |unsupported| Stop::unsupported(run.store, unsupported);
-    solver.assert_in(a, first).map_err(unsupported)?;
-    solver.assert_in(b, second).map_err(unsupported)?;
-    match solver.check(&[], &run.limits).map_err(unsupported)? {
-        Outcome::Unsat => {}
-        Outcome::Sat => {
-            return Err(Stop::Exhausted("formulas that were to be told apart have a model in common"));
-        }
-        Outcome::Unknown(reason) => return Err(reason.into()),
+    let mut parts = Parts::new(run, vec![vec![a], vec![b]])?;
+    if parts.is_satisfiable()? {
+        return Err(Stop::Exhausted("formulas that were to be told apart have a model in common"));
     }
-    let proof = solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))?;
-    let failed = |error: interpolate::Error| Stop::Internal(error.to_string());
-    let parts = vec![(first, vec![a]), (second, vec![b])];
-    let interpolator = Interpolator::new(run.store, &proof, parts, interpolate::Options::default());
-    let bounds = interpolate::fallback::Bounds { limits: run.limits, ..Default::default() };
-    let found = interpolator.and_then(|interpolator| interpolator.binary_with_fallback(&[first], &bounds));
-    Ok(found.map_err(failed)?.formula)
+    parts.binary(1, Interpolation::Farkas)
 }
 
 /// By elimination, step by step back from the states outside.

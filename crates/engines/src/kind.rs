@@ -29,10 +29,9 @@ use rustc_hash::FxHashMap;
 use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, TermStore, Value};
-use shofar_smt::sat::Limits;
 use shofar_smt::solver::Solver;
 
-use crate::eliminate::eliminate_all_but;
+use crate::eliminate::with_few_locals;
 use crate::k_inductive::to_inductive;
 use crate::run::solver_counters;
 use crate::single_loop::SingleLoop;
@@ -41,9 +40,6 @@ use crate::{Answer, Engine, Event, Run, Stop};
 
 /// The name of the engine.
 const NAME: &str = "kind";
-
-/// Conflicts in each query that may be spent on the elimination of local variables.
-const ELIMINATION_CONFLICTS: u64 = 1000;
 
 /// k-induction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,8 +77,8 @@ impl KInduction {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
         let system = TransitionSystem {
-            init: without_locals(run, looped.system.init, &looped.system.state),
-            bad: without_locals(run, looped.system.bad, &looped.system.state),
+            init: with_few_locals(run, looped.system.init, &looped.system.state),
+            bad: with_few_locals(run, looped.system.bad, &looped.system.state),
             ..looped.system.clone()
         };
         let reversed = reversed(run.store, &system);
@@ -232,12 +228,6 @@ impl<'a> Step<'a> {
         }
         differ
     }
-}
-
-/// The formula with variables that are not of a state eliminated, where that can be done with little effort.
-fn without_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
-    let limits = Limits { conflicts: Some(ELIMINATION_CONFLICTS), ..run.limits };
-    eliminate_all_but(&Run { limits, ..*run }, formula, state).unwrap_or(formula)
 }
 
 /// The system in which time runs backwards, from bad to initial states. Its states have the variables of next ones.

@@ -6,8 +6,12 @@
 mod bmc;
 pub mod driver;
 mod eliminate;
+pub mod imc;
+mod interpolation;
 mod k_inductive;
 mod kind;
+pub mod lawi;
+pub mod pdkind;
 mod run;
 mod single_loop;
 pub mod spacer;
@@ -18,7 +22,11 @@ use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
 
 pub use bmc::Bmc;
+pub use imc::Imc;
+pub use interpolation::Interpolation;
 pub use kind::KInduction;
+pub use lawi::Lawi;
+pub use pdkind::PdKind;
 pub use run::{Event, EventSink, Run, Stop};
 pub use spacer::Spacer;
 pub use tpa::Tpa;
@@ -53,8 +61,11 @@ pub enum Answer {
 pub fn all() -> Vec<Box<dyn Engine>> {
     vec![
         Box::new(Spacer::default()),
+        Box::new(PdKind::default()),
         Box::new(Tpa::split()),
         Box::new(Tpa::default()),
+        Box::new(Imc::default()),
+        Box::new(Lawi::default()),
         Box::new(KInduction::default()),
         Box::new(Bmc),
     ]

@@ -1,0 +1,215 @@
+//! Interpolation-based model checking: images of states, over-approximated by interpolants.
+//!
+//! **What it decides.** Transition systems, and by that all linear systems, over what the solver interpolates. For finitely many
+//! states it is complete: it ends when `k` is the greatest distance of a state from the bad ones.
+//!
+//! **The idea.** A bounded query from states `M` has a refutation. Cut after the first step, it has an interpolant,
+//! which contains all successors of `M` and none of the states that lead to a bad one in fewer than `k` steps. So the
+//! interpolant takes the place of the exact image, and is in the place of `M` in the next round.
+//!
+//! ```text
+//! Init meets Bad?                                                     unsafe
+//! for k = 1, 2, ..
+//!     B <- T(1,2), .., T(k-1,k) and Bad(1) or .. or Bad(k)
+//!     M, R <- Init
+//!     repeat  M(0), T(0,1) and B have a model?    M is Init: unsafe, else the next k
+//!             I <- interpolant of M(0), T(0,1) and B, about the state at time 1
+//!             I implies R?                        safe by R
+//!             M <- I, R <- R or I
+//! ```
+//!
+//! **Why the answer is right.** I1: `R` is `Init` or `I_1` or .. `I_j`, the successors of each are in the next one, and those of the
+//! last are in `I`, which is in `R` in the end; so `R` is inductive. I2: `I` contradicts `B`, so that no state of it is bad, as `Bad(1)` is one
+//! of the disjuncts, and `Init` has no bad states; so `R` is safe. A model with `M = Init` is a path.
+//!
+//! **Rounds.** With infinitely many states, the images of one `k` may grow for ever. There are at most [`Options::rounds`] of
+//! them, and more for a greater `k`; that is sound, since nothing is kept for the next `k`.
+//!
+//! **Where it comes from.** K. McMillan, "Interpolation and SAT-based model checking" (CAV 2003).
+
+use std::time::Instant;
+
+use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Term, Value};
+use shofar_smt::solver::Solver;
+
+use crate::eliminate::eliminate_all_but;
+use crate::interpolation::{Interpolation, Prover, Separation};
+use crate::single_loop::SingleLoop;
+use crate::unroll::Unrolling;
+use crate::{Answer, Engine, Event, Run, Stop};
+
+/// The name of the engine.
+const NAME: &str = "imc";
+
+/// The choices of the method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Which interpolants are asked for. Default: decomposed ones.
+    pub interpolation: Interpolation,
+    /// Images for `k = 1`; each further step allows for two more. Default: 20.
+    pub rounds: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { interpolation: Interpolation::Decomposed, rounds: 20 }
+    }
+}
+
+/// The engine.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Imc {
+    /// Its choices.
+    pub options: Options,
+}
+
+impl Engine for Imc {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "interpolation-based model checking; linear systems"
+    }
+
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        SingleLoop::accepts(graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    }
+}
+
+impl Imc {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+        let start = Instant::now();
+        let looped = SingleLoop::of(run, graph)?;
+        // `I implies R` denies `Init`, which must not have local variables for that.
+        let system = TransitionSystem {
+            init: eliminate_all_but(run, looped.system.init, &looped.system.state)?,
+            ..looped.system.clone()
+        };
+        let mut search = Search {
+            run,
+            options: self.options,
+            unrolling: Unrolling::new(run.store, &system),
+            system: &system,
+            suffix: Vec::new(),
+            bad: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        let found = search.decide();
+        let Statistics { bound, images, interpolants } = search.statistics;
+        let counters = vec![("bound", bound), ("images", images), ("interpolants", interpolants)];
+        run.events.tell(Event::Statistics { engine: NAME, counters, time: start.elapsed() });
+        match found? {
+            Found::Path(states) => looped.unsafe_by(run, states),
+            Found::Invariant(invariant) => looped.safe(run, invariant),
+        }
+    }
+}
+
+/// What the search ends with.
+enum Found {
+    /// States of a path from an initial to a bad one.
+    Path(Vec<Box<[Value]>>),
+    /// A safe inductive invariant.
+    Invariant(Term),
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Default, Debug)]
+struct Statistics {
+    bound: u64,
+    images: u64,
+    interpolants: u64,
+}
+
+/// The state of a run.
+struct Search<'a> {
+    run: &'a Run<'a>,
+    options: Options,
+    system: &'a TransitionSystem,
+    unrolling: Unrolling<'a>,
+    /// `T(1,2)`, .., `T(k-1,k)`.
+    suffix: Vec<Term>,
+    /// `Bad(1)`, .., `Bad(k)`.
+    bad: Vec<Term>,
+    statistics: Statistics,
+}
+
+impl Search<'_> {
+    fn decide(&mut self) -> Result<Found, Stop> {
+        if let Some(states) = self.bad_initial_state()? {
+            return Ok(Found::Path(states));
+        }
+        for k in 1.. {
+            if let Some(found) = self.fixed_point(k)? {
+                return Ok(found);
+            }
+            self.statistics.bound = k as u64;
+            self.run.events.tell(Event::Progress { engine: NAME, depth: k as u64 });
+        }
+        Err(Stop::Exhausted("paths of all lengths"))
+    }
+
+    fn bad_initial_state(&mut self) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
+        let mut solver = Solver::new(self.run.store);
+        let both = [self.unrolling.init(0), self.unrolling.bad(0)];
+        self.run.assert(&mut solver, &both)?;
+        let is_bad = self.run.is_satisfiable(&mut solver, &[])?;
+        Ok(is_bad.then(|| self.unrolling.values(&solver, 0)))
+    }
+
+    /// Images from the initial states on, until there is no new state or one that leads to a bad state in at most `k - 1`
+    /// steps. `k` grows from call to call by one.
+    fn fixed_point(&mut self, k: usize) -> Result<Option<Found>, Stop> {
+        let (run, store) = (self.run, self.run.store);
+        if k > 1 {
+            let step = self.unrolling.step(k - 1, k);
+            self.suffix.push(step);
+        }
+        let bad = self.unrolling.bad(k);
+        self.bad.push(bad);
+        let first = self.unrolling.step(0, 1);
+        let b = [&self.suffix[..], &[store.or(&self.bad)]].concat();
+        let mut prover = Prover::new(store, vec![first], b, self.options.interpolation);
+
+        let mut image = self.system.init;
+        let mut reached = vec![image];
+        let mut new = Solver::new(store);
+        run.assert(&mut new, &[store.not(image)])?;
+        for round in 0..self.options.rounds + 2 * (k - 1) {
+            self.statistics.images += 1;
+            let at_start = self.unrolling.at(image, 0);
+            let interpolant = match prover.separate(run, &[at_start], &[])? {
+                Separation::Apart(interpolant) => interpolant,
+                Separation::Satisfiable if round == 0 => {
+                    let solver = prover.solver();
+                    return Ok(solver.map(|solver| Found::Path(self.path(solver, k))));
+                }
+                Separation::Satisfiable | Separation::Unknown => break,
+            };
+            self.statistics.interpolants += 1;
+            image = self.unrolling.untimed(interpolant, 1);
+            if !run.is_satisfiable(&mut new, &[image])? {
+                return Ok(Some(Found::Invariant(store.or(&reached))));
+            }
+            reached.push(image);
+            run.assert(&mut new, &[store.not(image)])?;
+        }
+        Ok(None)
+    }
+
+    /// The path that a solver has found, up to its first bad state.
+    fn path(&mut self, solver: &Solver<'_>, k: usize) -> Vec<Box<[Value]>> {
+        let mut states = self.unrolling.values(solver, k);
+        let model = solver.model(&self.bad);
+        let is_bad = |&formula: &Term| self.run.store.eval(formula, &model) == Ok(Value::Bool(true));
+        let first = self.bad.iter().position(is_bad).map_or(k, |position| position + 1);
+        states.truncate(first + 1);
+        states
+    }
+}

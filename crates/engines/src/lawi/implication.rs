@@ -1,0 +1,66 @@
+//! Whether labels imply each other.
+//!
+//! Labels are conjunctions, so it is asked conjunct by conjunct; most conjuncts are there literally. A point that satisfies
+//! the one label but not the other refutes the implication without the solver, and what the solver says is remembered.
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Assignment, Term, TermStore, Value};
+use shofar_smt::solver::Solver;
+
+use crate::{Run, Stop};
+
+/// Variables of a solver beyond which it is made anew.
+const MOST_VARIABLES: usize = 50_000;
+
+/// Answers to implications between formulas.
+pub(super) struct Implications<'a> {
+    store: &'a TermStore,
+    solver: Solver<'a>,
+    known: FxHashMap<(Term, Term), bool>,
+    pub(super) queries: u64,
+}
+
+impl<'a> Implications<'a> {
+    pub(super) fn new(store: &'a TermStore) -> Self {
+        Implications { store, solver: Solver::new(store), known: FxHashMap::default(), queries: 0 }
+    }
+
+    /// Whether a conjunction implies a formula. A point that satisfies the conjunction may be known; one that shows the
+    /// contrary is stored there.
+    pub(super) fn holds(
+        &mut self,
+        run: &Run<'_>,
+        premises: &[Term],
+        conclusion: Term,
+        example: &mut Option<Assignment>,
+    ) -> Result<bool, Stop> {
+        if conclusion == Term::TRUE || premises.contains(&conclusion) || premises.contains(&Term::FALSE) {
+            return Ok(true);
+        }
+        if premises.is_empty() && conclusion == Term::FALSE {
+            return Ok(false);
+        }
+        let key = (self.store.and(premises), conclusion);
+        if let Some(&known) = self.known.get(&key) {
+            return Ok(known);
+        }
+        if let Some(example) = example
+            && self.store.eval(conclusion, example) == Ok(Value::Bool(false))
+        {
+            self.known.insert(key, false);
+            return Ok(false);
+        }
+        if self.solver.num_variables() > MOST_VARIABLES {
+            self.solver = Solver::new(self.store);
+        }
+        let mut all = premises.to_vec();
+        all.push(self.store.not(conclusion));
+        self.queries += 1;
+        let is_refuted = run.is_satisfiable(&mut self.solver, &all)?;
+        if is_refuted {
+            *example = Some(self.solver.model(&all));
+        }
+        self.known.insert(key, !is_refuted);
+        Ok(!is_refuted)
+    }
+}

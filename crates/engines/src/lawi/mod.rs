@@ -1,0 +1,435 @@
+//! Lazy abstraction with interpolants (Impact), for all linear systems.
+//!
+//! **What it decides.** Linear systems over what the solver interpolates, as they are: predicates are the locations of a
+//! program and clauses its steps. Systems with several predicates in a body are refused.
+//!
+//! **The idea.** The clauses are unwound to a tree, from the facts on. Each vertex has a label, which holds of everything that
+//! is derived along its path. At first all labels are true. Where a path ends with a query, its constraints are
+//! contradictory, and the interpolants along the path become labels; or they are not, and it is a derivation. A vertex is
+//! *covered* by an older one of the same predicate whose label is weaker, and is not unwound further. When all leaves
+//! are covered, the labels of the others are a model.
+//!
+//! ```text
+//! while a leaf v is open
+//!     close all vertices above v, from the root on
+//!     unwind from v, depth first:
+//!         close v; covered: done
+//!         v is after a query: refine v, close what was strengthened
+//!         expand v: a child for each clause, queries first; force a cover for each of them
+//! close v      let an older vertex cover v, if labels permit
+//! refine v     interpolants of the path from the root to v; a model of it is a derivation
+//! force v      interpolants of the path from a vertex above to v, against the label of an older vertex
+//! ```
+//!
+//! **Invariants.** U1 to U3 stand in `tree.rs`. U1 holds for new labels since each interpolant of a sequence follows from the
+//! one before and the constraint between, and is a conjunct besides what was there.
+//!
+//! **Why the answer is right.** In the end no vertex is open (U3). A predicate's formula is the disjunction of the labels of its
+//! vertices that are not covered. A clause leads from such a vertex to a child (U1), whose label is a disjunct, or implies
+//! one of the vertex that covers it (U2). Vertices after queries have the label false.
+//!
+//! **Where it comes from.** K. McMillan, "Lazy abstraction with interpolants" (CAV 2006), in the form that Golem has for
+//! Horn clauses. **Where we differ.** A label that is false ends a branch without a cover; every so often the oldest
+//! open leaf is taken, so that no branch is followed for ever.
+
+mod implication;
+mod tree;
+
+use std::time::Instant;
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{EdgeId, rename};
+use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
+use shofar_logic::{Op, Term, TermStore};
+
+use crate::interpolation::{Interpolation, Parts};
+use crate::single_loop::SingleLoop;
+use crate::unroll::{Template, fresh_vector, value};
+use crate::{Answer, Engine, Event, Run, Stop};
+use implication::Implications;
+use tree::{Location, Tree, Vertex, VertexId};
+
+/// The name of the engine.
+const NAME: &str = "lawi";
+
+/// The choices of the method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Which interpolants become labels. Default: Farkas sums.
+    pub interpolation: Interpolation,
+    /// The number of older vertices by which a new one is tried to be covered by force. Default: 1.
+    pub forced_covers: usize,
+    /// Once in so many times the oldest leaf is unwound, not the newest; never if zero. Default: 8.
+    pub oldest_every: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { interpolation: Interpolation::Farkas, forced_covers: 1, oldest_every: 8 }
+    }
+}
+
+/// The engine.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Lawi {
+    /// Its choices.
+    pub options: Options,
+}
+
+impl Engine for Lawi {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "lazy abstraction with interpolants (Impact); linear systems"
+    }
+
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        SingleLoop::accepts(graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        let start = Instant::now();
+        let mut unwinding = Unwinding::new(graph, run, self.options);
+        let answer = unwinding.solve().unwrap_or_else(Answer::Unknown);
+        run.events.tell(Event::Statistics {
+            engine: NAME,
+            counters: unwinding.counters(),
+            time: start.elapsed(),
+        });
+        answer
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Default, Debug)]
+struct Statistics {
+    rounds: u64,
+    refinements: u64,
+    covers: u64,
+    force_attempts: u64,
+    forced: u64,
+}
+
+/// The state of a run.
+struct Unwinding<'a> {
+    // The problem.
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    run: &'a Run<'a>,
+    options: Options,
+    /// By predicates: the clauses that use them, queries first. Those that use none come last.
+    outgoing: Vec<Vec<EdgeId>>,
+    /// By clauses.
+    templates: Vec<Template>,
+
+    // What is known.
+    tree: Tree,
+    implications: Implications<'a>,
+
+    statistics: Statistics,
+}
+
+impl<'a> Unwinding<'a> {
+    fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+        let store = run.store;
+        let (mut outgoing, facts) = graph.outgoing();
+        outgoing.push(facts);
+        for edges in &mut outgoing {
+            edges.sort_by_key(|&edge| graph.edge(edge).target().is_some());
+        }
+        Unwinding {
+            store,
+            graph,
+            run,
+            options,
+            outgoing,
+            templates: graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect(),
+            tree: Tree::new(graph.nodes().len()),
+            implications: Implications::new(store),
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn solve(&mut self) -> Result<Answer, Stop> {
+        while let Some(leaf) = self.next_leaf() {
+            for above in self.tree.path(Tree::ROOT, leaf) {
+                self.close(above)?;
+            }
+            if let Some(derivation) = self.unwind(leaf)? {
+                return Ok(Answer::Unsat(derivation));
+            }
+            self.statistics.rounds += 1;
+            self.run.events.tell(Event::Progress { engine: NAME, depth: self.tree.len() as u64 });
+        }
+        Ok(Answer::Sat(self.model()))
+    }
+
+    fn next_leaf(&self) -> Option<VertexId> {
+        let every = self.options.oldest_every;
+        self.tree.next_open(every > 0 && self.statistics.rounds % every == every - 1)
+    }
+
+    /// Unwinds the tree below a leaf, until all is covered that hangs there, or a derivation is found.
+    fn unwind(&mut self, leaf: VertexId) -> Result<Option<Derivation>, Stop> {
+        let mut stack = vec![leaf];
+        while let Some(vertex) = stack.pop() {
+            self.poll()?;
+            if self.tree[vertex].location == Location::Error {
+                if self.tree.is_covered(vertex) {
+                    continue;
+                }
+                if let Some(derivation) = self.refine(vertex)? {
+                    return Ok(Some(derivation));
+                }
+                continue;
+            }
+            self.close(vertex)?;
+            if self.tree.is_open(vertex) {
+                let children = self.expand(vertex)?;
+                stack.extend(children.into_iter().rev());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds a child for each clause that goes on from a vertex.
+    fn expand(&mut self, vertex: VertexId) -> Result<Vec<VertexId>, Stop> {
+        let edges = match self.tree[vertex].location {
+            Location::Root => self.outgoing.last(),
+            Location::Node(node) => self.outgoing.get(node.index()),
+            Location::Error => None,
+        };
+        let edges = edges.cloned().unwrap_or_default();
+        self.tree.set_expanded(vertex);
+        let mut children = Vec::with_capacity(edges.len());
+        for edge in edges {
+            let location = self.graph.edge(edge).target().map_or(Location::Error, Location::Node);
+            children.push(self.tree.add(location, Some((vertex, edge))));
+        }
+        Ok(children)
+    }
+
+    /// Lets an older vertex cover this one, if there is one whose label is weaker.
+    fn close(&mut self, vertex: VertexId) -> Result<(), Stop> {
+        if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
+            return Ok(());
+        }
+        for older in self.tree.older(vertex) {
+            if !self.tree.is_covered(older) && self.implies(vertex, older)? {
+                self.statistics.covers += 1;
+                self.tree.cover(vertex, older);
+                return Ok(());
+            }
+        }
+        if self.tree.is_open(vertex) { self.force(vertex) } else { Ok(()) }
+    }
+
+    /// Whether the label of a vertex implies that of another one at the same predicate.
+    fn implies(&mut self, vertex: VertexId, other: VertexId) -> Result<bool, Stop> {
+        let mut example = self.tree[vertex].example.take();
+        let mut implies = true;
+        for &conclusion in &self.tree[other].label {
+            let premises = &self.tree[vertex].label;
+            if !self.implications.holds(self.run, premises, conclusion, &mut example)? {
+                implies = false;
+                break;
+            }
+        }
+        self.tree[vertex].example = example;
+        Ok(implies)
+    }
+
+    /// Tries to make labels between a vertex and one above it such that an older vertex covers it.
+    fn force(&mut self, vertex: VertexId) -> Result<(), Stop> {
+        let tree = &self.tree;
+        let candidates = tree.older(vertex).filter(|&older| !tree.is_covered(older) && !tree.is_dead(older));
+        let candidates: Vec<VertexId> = candidates.take(self.options.forced_covers).collect();
+        for older in candidates {
+            self.statistics.force_attempts += 1;
+            let from = self.tree.common_ancestor(vertex, older);
+            let path = self.tree.path(from, vertex);
+            let mut parts = self.constraints(from, &path);
+            let label = self.store.and(&self.tree[older].label);
+            parts.push(vec![self.store.not(self.at_copy(vertex, label))]);
+            if let Some(first) = parts.first_mut() {
+                let start = self.store.and(&self.tree[from].label);
+                first.push(self.at_copy(from, start));
+            }
+            let mut parts = Parts::new(self.run, parts)?;
+            if parts.is_satisfiable()? {
+                continue;
+            }
+            let interpolants = match parts.sequence(self.options.interpolation) {
+                Ok(interpolants) => interpolants,
+                // A cover that cannot be forced is none.
+                Err(Stop::Exhausted(_)) => continue,
+                Err(stop) => return Err(stop),
+            };
+            for (&below, interpolant) in path.iter().zip(interpolants) {
+                let interpolant = self.from_copy(below, interpolant);
+                self.strengthen(below, interpolant)?;
+            }
+            if !self.tree.is_covered(vertex) && !self.tree.is_covered(older) && self.implies(vertex, older)? {
+                self.statistics.forced += 1;
+                self.statistics.covers += 1;
+                self.tree.cover(vertex, older);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the label of a vertex after a query false, by interpolants along its path; or gives the derivation that the
+    /// path is.
+    fn refine(&mut self, error: VertexId) -> Result<Option<Derivation>, Stop> {
+        self.statistics.refinements += 1;
+        let path = self.tree.path(Tree::ROOT, error);
+        let constraints = self.constraints(Tree::ROOT, &path);
+        let mut parts = Parts::new(self.run, constraints)?;
+        if parts.is_satisfiable()? {
+            return Ok(Some(self.derivation(&path, &parts)));
+        }
+        let interpolants = parts.sequence(self.options.interpolation)?;
+        let mut strengthened = Vec::new();
+        for (&vertex, interpolant) in path.iter().zip(interpolants) {
+            let interpolant = self.from_copy(vertex, interpolant);
+            if self.strengthen(vertex, interpolant)? {
+                strengthened.push(vertex);
+            }
+        }
+        self.tree[error].label = vec![Term::FALSE];
+        strengthened.into_iter().try_for_each(|vertex| self.close(vertex))?;
+        Ok(None)
+    }
+
+    /// Adds what a formula says to the label of a vertex, as far as it is new. Returns whether it is.
+    fn strengthen(&mut self, vertex: VertexId, formula: Term) -> Result<bool, Stop> {
+        let conjuncts = match self.store.view(formula) {
+            (Op::And, conjuncts) => conjuncts.to_vec(),
+            _ => vec![formula],
+        };
+        let mut is_stronger = false;
+        for conjunct in conjuncts {
+            let mut example = self.tree[vertex].example.take();
+            let label = &self.tree[vertex].label;
+            if self.implications.holds(self.run, label, conjunct, &mut example)? {
+                self.tree[vertex].example = example;
+            } else {
+                // The example shows that the conjunct is new, and so is none of the new label.
+                self.tree[vertex].label.push(conjunct);
+                is_stronger = true;
+            }
+        }
+        if is_stronger {
+            self.tree.strengthened(vertex);
+        }
+        Ok(is_stronger)
+    }
+
+    /// The constraints along a path that starts below a vertex, each as a part of its own.
+    fn constraints(&mut self, from: VertexId, path: &[VertexId]) -> Vec<Vec<Term>> {
+        let mut before = from;
+        let mut constraints = Vec::with_capacity(path.len());
+        for &vertex in path {
+            self.ensure_copy(before);
+            self.ensure_copy(vertex);
+            constraints.push(self.tree[vertex].copy.iter().map(|&(_, constraint)| constraint).collect());
+            before = vertex;
+        }
+        constraints
+    }
+
+    /// Gives a vertex its variables for formulas about paths; the vertex above has them.
+    fn ensure_copy(&mut self, vertex: VertexId) {
+        if self.tree[vertex].copy.is_some() {
+            return;
+        }
+        // From the highest vertex without copy down.
+        let path = self.tree.path(Tree::ROOT, vertex);
+        for vertex in path {
+            if self.tree[vertex].copy.is_some() {
+                continue;
+            }
+            let Some((above, edge)) = self.tree[vertex].above else { continue };
+            let variables: Box<[Term]> = match self.tree[vertex].location {
+                Location::Node(node) => fresh_vector(self.store, self.graph.node(node).variables(), "p"),
+                Location::Root | Location::Error => Box::default(),
+            };
+            let source: &[Term] = match self.graph.edge(edge).sources() {
+                [] => &[],
+                _ => self.graph.source_variables(edge, 0),
+            };
+            let before: &[Term] = self.tree[above].copy.as_ref().map_or(&[], |(variables, _)| variables);
+            let vectors = [(source, before), (self.graph.target_variables(edge), &variables[..])];
+            let constraint = self.templates[edge.index()].copy(self.store, &vectors);
+            self.tree[vertex].copy = Some((variables, constraint));
+        }
+    }
+
+    /// A formula about the predicate of a vertex, with the variables that the vertex has in formulas about paths.
+    fn at_copy(&self, vertex: VertexId, formula: Term) -> Term {
+        match (self.tree[vertex].location, &self.tree[vertex].copy) {
+            (Location::Node(node), Some((copy, _))) => {
+                rename(self.store, formula, self.graph.node(node).variables(), copy)
+            }
+            _ => formula,
+        }
+    }
+
+    /// What [`at_copy`](Self::at_copy) does, the other way round.
+    fn from_copy(&self, vertex: VertexId, formula: Term) -> Term {
+        match (self.tree[vertex].location, &self.tree[vertex].copy) {
+            (Location::Node(node), Some((copy, _))) => {
+                rename(self.store, formula, copy, self.graph.node(node).variables())
+            }
+            _ => formula,
+        }
+    }
+
+    // ---- witnesses ---------------------------------------------------------------------------------------
+
+    /// A path with a model, as a derivation: each vertex is derived from the one before.
+    fn derivation(&self, path: &[VertexId], parts: &Parts<'_>) -> Derivation {
+        let copies = path.iter().filter_map(|&vertex| self.tree[vertex].copy.as_ref());
+        let variables: Vec<Term> = copies.flat_map(|(variables, _)| variables.iter().copied()).collect();
+        let model = parts.solver.model(&variables);
+        let mut steps: Vec<GraphStep> = Vec::with_capacity(path.len());
+        for &vertex in path {
+            let Vertex { above: Some((_, edge)), copy: Some((variables, _)), .. } = &self.tree[vertex] else {
+                continue;
+            };
+            let fact = variables.iter().map(|&variable| value(self.store, &model, variable)).collect();
+            let premises = steps.len().checked_sub(1).into_iter().collect();
+            steps.push(GraphStep { edge: *edge, premises, fact });
+        }
+        Derivation { steps }
+    }
+
+    /// The labels of what is not covered.
+    fn model(&self) -> GraphModel {
+        let label = |vertex: VertexId| self.store.and(&self.tree[vertex].label);
+        let nodes = self.graph.nodes();
+        GraphModel {
+            formulas: nodes.map(|(node, _)| self.store.or_of(self.tree.uncovered(node).map(label))).collect(),
+        }
+    }
+
+    fn poll(&self) -> Result<(), Stop> {
+        self.run.context().interrupted().map_or(Ok(()), |reason| Err(reason.into()))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Statistics { rounds, refinements, covers, force_attempts, forced } = self.statistics;
+        vec![
+            ("rounds", rounds),
+            ("vertices", self.tree.len() as u64),
+            ("refinements", refinements),
+            ("covers", covers),
+            ("force.attempts", force_attempts),
+            ("force.successes", forced),
+            ("implications", self.implications.queries),
+        ]
+    }
+}

@@ -1,0 +1,216 @@
+//! The unwinding: a tree of vertices with labels, and the covering relation.
+//!
+//! - U1: the label of the root is true, and for each edge from `u` to `v`, the label of `u` and the constraint imply that of `v`.
+//! - U2: where `v` is covered by `w`, both have the same location, `w` is older than `v` and not below it, the label of `v` implies that
+//!   of `w`, and neither `w` nor a vertex above it is covered. (As `w` is older, no two cover each other, and a vertex is never
+//!   covered from below.)
+//! - U3: the open vertices are those that are neither expanded nor dead, and not covered, by themselves or from above.
+//!
+//! A vertex is *dead* if its label is false: nothing follows on it.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_logic::{Assignment, Term};
+
+/// A vertex, by age.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct VertexId(usize);
+
+/// Where a vertex is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Location {
+    /// Before all facts.
+    Root,
+    /// At a predicate.
+    Node(NodeId),
+    /// After a query.
+    Error,
+}
+
+/// A vertex of the tree.
+#[derive(Debug)]
+pub(super) struct Vertex {
+    pub(super) location: Location,
+    /// The vertex above and the clause that leads from there; the root has none.
+    pub(super) above: Option<(VertexId, EdgeId)>,
+    depth: usize,
+    children: Vec<VertexId>,
+    is_expanded: bool,
+    /// The conjuncts of the label, over the variables of the predicate.
+    pub(super) label: Vec<Term>,
+    /// A point that satisfies the label, if one is known.
+    pub(super) example: Option<Assignment>,
+    covered_by: Option<VertexId>,
+    covers: Vec<VertexId>,
+    /// For formulas about paths: the variables of this vertex, and the constraint of the clause between those of the vertex
+    /// above and its own.
+    pub(super) copy: Option<(Box<[Term]>, Term)>,
+}
+
+/// The unwinding.
+pub(super) struct Tree {
+    vertices: Vec<Vertex>,
+    /// By predicates, from the oldest to the newest.
+    at: Vec<Vec<VertexId>>,
+    /// U3.
+    open: BTreeSet<VertexId>,
+}
+
+impl Tree {
+    pub(super) const ROOT: VertexId = VertexId(0);
+
+    /// The root, for clauses over so many predicates.
+    pub(super) fn new(predicates: usize) -> Self {
+        let mut tree = Tree { vertices: Vec::new(), at: vec![Vec::new(); predicates], open: BTreeSet::new() };
+        tree.add(Location::Root, None);
+        tree
+    }
+
+    /// Adds a vertex below another one, with the label true.
+    pub(super) fn add(&mut self, location: Location, above: Option<(VertexId, EdgeId)>) -> VertexId {
+        let id = VertexId(self.vertices.len());
+        let depth = above.map_or(0, |(parent, _)| self[parent].depth + 1);
+        self.vertices.push(Vertex {
+            location,
+            above,
+            depth,
+            children: Vec::new(),
+            is_expanded: false,
+            label: Vec::new(),
+            example: None,
+            covered_by: None,
+            covers: Vec::new(),
+            copy: None,
+        });
+        if let Some((parent, _)) = above {
+            self[parent].children.push(id);
+        }
+        if let Location::Node(node) = location {
+            self.at[node.index()].push(id);
+        }
+        if location != Location::Error {
+            self.open.insert(id);
+        }
+        id
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// The open vertex that is oldest or newest.
+    pub(super) fn next_open(&self, oldest: bool) -> Option<VertexId> {
+        if oldest { self.open.first().copied() } else { self.open.last().copied() }
+    }
+
+    pub(super) fn is_open(&self, vertex: VertexId) -> bool {
+        self.open.contains(&vertex)
+    }
+
+    /// The vertex gets its children now.
+    pub(super) fn set_expanded(&mut self, vertex: VertexId) {
+        self[vertex].is_expanded = true;
+        self.open.remove(&vertex);
+    }
+
+    /// The vertices of the same predicate that are older, from the newest to the oldest.
+    pub(super) fn older(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + use<> {
+        let all: &[VertexId] = match self[vertex].location {
+            Location::Node(node) => &self.at[node.index()],
+            Location::Root | Location::Error => &[],
+        };
+        let older = all.partition_point(|&other| other < vertex);
+        all[..older].to_vec().into_iter().rev()
+    }
+
+    /// The vertices of a predicate that are not covered, by themselves or from above.
+    pub(super) fn uncovered(&self, node: NodeId) -> impl Iterator<Item = VertexId> + '_ {
+        self.at[node.index()].iter().copied().filter(|&vertex| !self.is_covered(vertex))
+    }
+
+    /// Whether a vertex is covered, by itself or from above.
+    pub(super) fn is_covered(&self, vertex: VertexId) -> bool {
+        self.upwards(vertex).any(|above| self[above].covered_by.is_some())
+    }
+
+    pub(super) fn is_dead(&self, vertex: VertexId) -> bool {
+        self[vertex].label.contains(&Term::FALSE)
+    }
+
+    /// The vertex and those above it, up to the root.
+    fn upwards(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + '_ {
+        std::iter::successors(Some(vertex), |&below| self[below].above.map(|(parent, _)| parent))
+    }
+
+    /// The vertices from one, which is above and left out, to another.
+    pub(super) fn path(&self, from: VertexId, to: VertexId) -> Vec<VertexId> {
+        let mut path: Vec<VertexId> = self.upwards(to).take_while(|&vertex| vertex != from).collect();
+        path.reverse();
+        path
+    }
+
+    /// The lowest vertex that is above both, or is one of them.
+    pub(super) fn common_ancestor(&self, first: VertexId, second: VertexId) -> VertexId {
+        let above: FxHashSet<VertexId> = self.upwards(first).collect();
+        self.upwards(second).find(|vertex| above.contains(vertex)).unwrap_or(Tree::ROOT)
+    }
+
+    /// A vertex is covered by another one, as U2 demands, save that the vertices which it or one below it covers are so no
+    /// longer.
+    pub(super) fn cover(&mut self, vertex: VertexId, by: VertexId) {
+        self[vertex].covered_by = Some(by);
+        self[by].covers.push(vertex);
+        for below in self.subtree(vertex) {
+            self.open.remove(&below);
+            self.uncover_all(below);
+        }
+    }
+
+    /// The label of a vertex is stronger now: it covers nothing any more, and may be dead.
+    pub(super) fn strengthened(&mut self, vertex: VertexId) {
+        self.uncover_all(vertex);
+        if self.is_dead(vertex) {
+            self.open.remove(&vertex);
+        }
+    }
+
+    /// What a vertex covers is uncovered.
+    fn uncover_all(&mut self, vertex: VertexId) {
+        for freed in std::mem::take(&mut self[vertex].covers) {
+            self[freed].covered_by = None;
+            for below in self.subtree(freed) {
+                let is_leaf = !self[below].is_expanded && self[below].location != Location::Error;
+                if is_leaf && !self.is_dead(below) && !self.is_covered(below) {
+                    self.open.insert(below);
+                }
+            }
+        }
+    }
+
+    /// A vertex and all below it.
+    fn subtree(&self, vertex: VertexId) -> Vec<VertexId> {
+        let mut subtree = vec![vertex];
+        let mut at = 0;
+        while let Some(&next) = subtree.get(at) {
+            subtree.extend_from_slice(&self[next].children);
+            at += 1;
+        }
+        subtree
+    }
+}
+
+impl std::ops::Index<VertexId> for Tree {
+    type Output = Vertex;
+
+    fn index(&self, VertexId(id): VertexId) -> &Vertex {
+        &self.vertices[id]
+    }
+}
+
+impl std::ops::IndexMut<VertexId> for Tree {
+    fn index_mut(&mut self, VertexId(id): VertexId) -> &mut Vertex {
+        &mut self.vertices[id]
+    }
+}

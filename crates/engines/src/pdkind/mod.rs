@@ -1,0 +1,223 @@
+//! PD-KIND: property-directed k-induction, for transition systems and by that for all linear systems.
+//!
+//! **What it decides.** Transition systems whose states consist of truth values, integers and reals in linear constraints.
+//! Linear systems are brought into that form first ([`SingleLoop`]); systems with several predicates in a body are refused.
+//!
+//! **The idea.** IC3 looks for an invariant whose lemmas are inductive together, and finds each of them where a
+//! single step fails. k-induction looks at `k` steps, but only ever at the property itself. PD-KIND does both: lemmas
+//! are found where induction over `k` steps fails, and proved by induction over `k` steps. Two engines share the work:
+//!
+//! - the *induction-checking engine* ([`ice`]) has the lemmas and pushes them to higher levels;
+//! - the *finite reachability engine* ([`fire`]) says whether the states from which induction fails are reached in so many
+//!   steps, and if not, why not: that is the next lemma.
+//!
+//! ```text
+//! bad states are initial?                                     unsafe
+//! <F, G, n, k, Q> <- <{not Bad}, {}, 0, 1, {not Bad}>
+//! repeat  apply a rule of ice.rs to a lemma of Q              fire.rs searches, symbolic.rs asks the solver
+//! until   Unsafe: the path that was found                     Symbolic::concrete
+//!         Safe:   F is k-inductive, and made inductive        k_inductive.rs
+//! ```
+//!
+//! **Invariants.** C1 to C5 of the configuration stand in `ice.rs`, R1 and R2 of reachability in `fire.rs`. Both engines are
+//! independent of formulas, so that tests run them on systems with a dozen states, where interpolants and generalisations
+//! are drawn at random and all invariants can be seen to hold.
+//!
+//! **Why the answer is right.** A path consists of sets of states, each state of which has a successor in the next set (C4);
+//! states are chosen one after the other from an initial one on. In the end all of `F` is k-inductive relative to itself
+//! (C3), holds in the first `n + 1 >= k` states of each path (C1, C2), and excludes the bad states (C4).
+//!
+//! **Notation.** `<F, G, n, k, Q, n_cti>` is [`Ice`](ice::Ice), CEX is its `cexes`; `R_i` is `Fire::frame(i)`. The strategies: `kappa`
+//! is [`Depth`], `omega` is [`Order`], `sigma` is [`Interpolation`].
+//!
+//! **Where it comes from.** D. Jovanović, B. Dutertre, "Property-directed k-induction" (FMCAD 2016). The division into two
+//! engines and the rules are those of M. Blicha et al., "Cooperative parallel SMT-based model checking" (VMCAI 2020),
+//! the procedure in a solver for Horn clauses that of M. Henrych's thesis (Prague 2024), with corrections that `ice.rs` names.
+//!
+//! **Where we differ.** Frames of reachability share their lemmas; what is pushed is told to the reachability engine;
+//! interpolants are between cores; initial states are disjoined to an interpolant only where it does not have them.
+
+mod domain;
+#[cfg(test)]
+mod explicit;
+mod fire;
+mod ice;
+mod port;
+mod symbolic;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use shofar_horn::{HornGraph, TransitionSystem};
+
+use crate::eliminate::eliminate_all_but;
+use crate::interpolation::Interpolation;
+use crate::k_inductive::to_inductive;
+use crate::single_loop::SingleLoop;
+use crate::{Answer, Engine, Event, Run, Stop};
+use domain::{Domain, Image};
+use ice::{Ice, Rule};
+use symbolic::Symbolic;
+
+pub use port::{Port, SharedLemma};
+
+/// The name of the engine.
+const NAME: &str = "pdkind";
+
+/// How many steps induction looks at: `k`, where at most `n + 1` are admissible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// As many as possible. Levels double.
+    Full,
+    /// One more at each level.
+    Growing,
+    /// At most so many; zero counts as one.
+    Fixed(usize),
+}
+
+impl Depth {
+    /// The number for a level, which is the so-manieth one.
+    fn choose(self, n: usize, round: usize) -> usize {
+        let wanted = match self {
+            Depth::Full => n + 1,
+            Depth::Growing => round + 1,
+            Depth::Fixed(k) => k,
+        };
+        wanted.clamp(1, n + 1)
+    }
+}
+
+/// Which lemma is looked at first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// That which waits longest.
+    Fifo,
+    /// That which came last.
+    Lifo,
+    /// That whose counterexample is nearest to the bad states, and of these the one that waits longest.
+    Shallow,
+}
+
+/// The choices of the method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How many steps induction looks at. Default: one more at each level.
+    pub depth: Depth,
+    /// Which lemma is looked at first. Default: that which waits longest.
+    pub order: Order,
+    /// How lemmas are learnt. Default: from decomposed interpolants.
+    pub interpolation: Interpolation,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { depth: Depth::Growing, order: Order::Fifo, interpolation: Interpolation::Decomposed }
+    }
+}
+
+/// The engine.
+#[derive(Clone, Default)]
+pub struct PdKind {
+    /// Its choices.
+    pub options: Options,
+    /// Its connection to others of its kind. Default: none.
+    pub port: Option<Arc<dyn Port>>,
+}
+
+impl fmt::Debug for PdKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PdKind").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Engine for PdKind {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "property-directed k-induction; linear systems"
+    }
+
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        SingleLoop::accepts(graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    }
+}
+
+impl PdKind {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+        let start = Instant::now();
+        let looped = SingleLoop::of(run, graph)?;
+        let system = TransitionSystem {
+            bad: eliminate_all_but(run, looped.system.bad, &looped.system.state)?,
+            ..looped.system.clone()
+        };
+        let Options { depth, order, interpolation } = self.options;
+        let mut domain = Symbolic::new(run, &system, interpolation, self.port.as_deref())?;
+        if let Image::Meets(_) = domain.initial(system.bad)? {
+            let states = domain.concrete(&[(system.bad, 0)])?;
+            return looped.unsafe_by(run, states);
+        }
+        let mut ice = Ice::new(domain, system.bad, depth, order)?;
+        let found = decide(run, &mut ice);
+        run.events.tell(Event::Statistics {
+            engine: NAME,
+            counters: counters(&ice),
+            time: start.elapsed(),
+        });
+        match found? {
+            Found::Unsafe(trace) => {
+                let states = ice.domain.concrete(&trace)?;
+                looped.unsafe_by(run, states)
+            }
+            Found::Safe => {
+                let invariant = run.store.and(&ice.lemmas());
+                looped.safe(run, to_inductive(run, &system, invariant, ice.k)?)
+            }
+        }
+    }
+}
+
+/// What the search ends with.
+enum Found<S> {
+    /// The frame is k-inductive.
+    Safe,
+    /// Sets of states, and in how many steps each leads to the next one.
+    Unsafe(Vec<(S, usize)>),
+}
+
+fn decide<D: Domain>(run: &Run<'_>, ice: &mut Ice<D>) -> Result<Found<D::Set>, Stop> {
+    loop {
+        match ice.step()? {
+            Rule::Safe => return Ok(Found::Safe),
+            Rule::Unsafe(trace) => return Ok(Found::Unsafe(trace)),
+            Rule::NextLevel => run.events.tell(Event::Progress { engine: NAME, depth: ice.n as u64 }),
+            Rule::PushLemma | Rule::AddLemma | Rule::BadLemma | Rule::StrengthenLemma => {}
+        }
+    }
+}
+
+fn counters(ice: &Ice<Symbolic<'_>>) -> Vec<(&'static str, u64)> {
+    let ice::Statistics { levels, pushed, added, bad, strengthened, received } = ice.statistics;
+    vec![
+        ("levels", levels),
+        ("steps", ice.n as u64),
+        ("induction-depth", ice.k as u64),
+        ("lemmas.pushed", pushed),
+        ("lemmas.added", added),
+        ("lemmas.bad", bad),
+        ("lemmas.strengthened", strengthened),
+        ("lemmas.received", received),
+        ("reach.searches", ice.fire.searches),
+        ("reach.goals", ice.fire.goals),
+        ("reach.lemmas", ice.fire.num_lemmas() as u64),
+        ("interpolants", ice.domain.interpolants()),
+        ("interpolants.missing", ice.domain.fallbacks),
+        ("solver.queries", ice.domain.queries),
+    ]
+}

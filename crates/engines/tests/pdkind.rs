@@ -1,0 +1,239 @@
+//! PD-KIND on the worked examples of the literature.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use shofar_engines::pdkind::{Depth, Options, Order, PdKind, Port, SharedLemma};
+use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::TermStore;
+use shofar_smt::sat::Limits;
+
+/// Keeps the statistics.
+#[derive(Default)]
+struct Counters(Mutex<Vec<(&'static str, u64)>>);
+
+impl EventSink for Counters {
+    fn tell(&self, event: Event) {
+        if let Event::Statistics { counters, .. } = event {
+            *self.0.lock().expect("no one panics with the lock") = counters;
+        }
+    }
+}
+
+impl Counters {
+    fn get(&self, name: &str) -> u64 {
+        let counters = self.0.lock().expect("no one panics with the lock");
+        counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, count)| count)
+    }
+}
+
+/// What an engine says to a system, and its counters. Witnesses are checked.
+fn answer_of(engine: &PdKind, text: &str, seconds: u64) -> (Answer, Counters) {
+    let store = TermStore::new();
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(&store, &system);
+    let counters = Counters::default();
+    let limits =
+        Limits { deadline: Some(Instant::now() + Duration::from_secs(seconds)), ..Limits::default() };
+    let answer = engine.solve(&graph, &Run { store: &store, limits, seed: 0, events: &counters });
+    let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+    match &answer {
+        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Answer::Unsat(derivation) => {
+            assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
+        }
+        Answer::Unknown(_) => {}
+    }
+    (answer, counters)
+}
+
+fn strategies() -> Vec<PdKind> {
+    let mut all = Vec::new();
+    for depth in [Depth::Full, Depth::Growing, Depth::Fixed(1)] {
+        for order in [Order::Fifo, Order::Lifo, Order::Shallow] {
+            all.push(PdKind { options: Options { depth, order, ..Options::default() }, port: None });
+        }
+    }
+    for interpolation in Interpolation::ALL {
+        all.push(PdKind { options: Options { interpolation, ..Options::default() }, port: None });
+    }
+    all
+}
+
+#[track_caller]
+fn assert_sat(text: &str) {
+    let (found, _) = answer_of(&PdKind::default(), text, 60);
+    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+}
+
+#[track_caller]
+fn assert_unsat(engine: &PdKind, text: &str, steps: usize) {
+    match answer_of(engine, text, 60).0 {
+        Answer::Unsat(derivation) => assert_eq!(derivation.steps.len(), steps, "{engine:?}"),
+        other => panic!("{engine:?}: {other:?}"),
+    }
+}
+
+/// A counter that goes beyond ten after eleven steps.
+#[test]
+fn a_counter_passes_its_bound() {
+    let text = "(declare-fun P (Int) Bool)
+        (assert (P 0))
+        (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (not (<= x 10))) false)))";
+    for engine in strategies() {
+        assert_unsat(&engine, text, 13);
+    }
+}
+
+#[test]
+fn a_counter_that_stops_is_safe() {
+    for engine in strategies() {
+        let text = "(declare-fun P (Int) Bool)
+            (assert (P 10))
+            (assert (forall ((x Int)) (=> (and (P x) (> x 0)) (P (- x 1)))))
+            (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
+        let (found, _) = answer_of(&engine, text, 60);
+        assert!(matches!(found, Answer::Sat(_)), "{engine:?}: {found:?}");
+    }
+}
+
+/// Over the reals `x >= 0` is not inductive, and no k changes that without an upper bound.
+#[test]
+fn a_counter_over_the_reals_is_safe() {
+    assert_sat(
+        "(declare-fun P (Real) Bool)
+         (assert (P 10.0))
+         (assert (forall ((x Real)) (=> (and (P x) (> x 0.0)) (P (- x 1.0)))))
+         (assert (forall ((x Real)) (=> (and (P x) (< x 0.0)) false)))",
+    );
+}
+
+#[test]
+fn no_states_and_bad_initial_states() {
+    assert_sat(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> (and (< x 0) (> x 0)) (P x))))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))",
+    );
+    assert_unsat(
+        &PdKind::default(),
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> (> x 0) (P x))))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))",
+        2,
+    );
+}
+
+/// Fig. 3.1 of Blicha's thesis: a sum of the initial states' equations is the lemma `x + k y >= 0` for each `k` in turn,
+/// and taken apart it is inductive at once.
+#[test]
+fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (P 0 0))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) (+ y 1)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
+    let with = |interpolation| PdKind {
+        options: Options { depth: Depth::Fixed(1), interpolation, ..Options::default() },
+        port: None,
+    };
+    let (found, counters) = answer_of(&with(Interpolation::Decomposed), text, 60);
+    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+    assert!(counters.get("lemmas.added") <= 2);
+    let (found, counters) = answer_of(&with(Interpolation::Farkas), text, 2);
+    assert!(matches!(found, Answer::Unknown(Stop::Interrupted(_))), "{found:?}");
+    assert!(counters.get("lemmas.added") > 5);
+}
+
+/// Two loops after each other, by the transformation to a single one.
+#[test]
+fn several_predicates() {
+    let text = |bound: &str| {
+        format!(
+            "(declare-fun P (Int Int) Bool) (declare-fun Q (Int Int) Bool)
+             (assert (P 0 0))
+             (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 5)) (P (+ x 1) (+ y 1)))))
+             (assert (forall ((x Int) (y Int)) (=> (and (P x y) (>= x 5)) (Q x y))))
+             (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> x 0)) (Q (- x 1) (- y 1)))))
+             (assert (forall ((x Int) (y Int)) (=> (and (Q x y) {bound}) false)))"
+        )
+    };
+    assert_sat(&text("(not (= x y))"));
+    assert_unsat(&PdKind::default(), &text("(= y 2)"), 11);
+}
+
+#[test]
+fn bad_states_with_local_variables() {
+    let text = |step: i64| {
+        format!(
+            "(declare-fun P (Int) Bool)
+             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
+             (assert (forall ((x Int)) (=> (P x) (P (+ x {step})))))
+             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
+        )
+    };
+    assert_sat(&text(6));
+    assert_unsat(&PdKind::default(), &text(7), 3);
+}
+
+#[test]
+fn clauses_with_two_atoms_are_refused() {
+    let store = TermStore::new();
+    let text = "(declare-fun P (Int) Bool)(assert (P 1))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    assert!(PdKind::default().accepts(&HornGraph::of(&store, &system)).is_err());
+}
+
+/// Gives an instance what another one has sent.
+#[derive(Default)]
+struct Mailbox {
+    outgoing: Mutex<Vec<SharedLemma>>,
+    incoming: Mutex<Vec<SharedLemma>>,
+}
+
+impl Port for Mailbox {
+    fn send(&self, lemma: SharedLemma) {
+        self.outgoing.lock().expect("no one panics with the lock").push(lemma);
+    }
+
+    fn receive(&self) -> Vec<SharedLemma> {
+        std::mem::take(&mut self.incoming.lock().expect("no one panics with the lock"))
+    }
+}
+
+/// What one instance has found saves the other its searches.
+#[test]
+fn lemmas_are_shared() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (P 0 0))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) (+ y 1)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
+    let store = TermStore::new();
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(&store, &system);
+    let solve = |incoming: Vec<SharedLemma>| {
+        let mailbox = Arc::new(Mailbox { incoming: Mutex::new(incoming), ..Mailbox::default() });
+        let engine = PdKind { options: Options::default(), port: Some(mailbox.clone()) };
+        let counters = Counters::default();
+        let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &counters };
+        let answer = engine.solve(&graph, &run);
+        let Answer::Sat(model) = &answer else { panic!("{answer:?}") };
+        assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(()));
+        let sent = std::mem::take(&mut *mailbox.outgoing.lock().expect("no one panics with the lock"));
+        (sent, counters.get("lemmas.received"), counters.get("reach.searches"))
+    };
+    let (sent, received, searches) = solve(Vec::new());
+    assert_eq!(received, 0);
+    assert!(searches > 0);
+    let induction: Vec<SharedLemma> = sent.into_iter().filter(|lemma| lemma.cex.is_some()).collect();
+    assert!(!induction.is_empty());
+    let (_, received, fewer) = solve(induction.clone());
+    assert_eq!(received, induction.len() as u64);
+    assert!(fewer < searches, "{fewer} searches in the place of {searches}");
+}
