@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use shofar_engines::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Run, Stop};
+use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Witness, WitnessFormat};
 use shofar_logic::TermStore;
 use shofar_smt::sat::Limits;
@@ -43,6 +44,10 @@ pub(crate) struct Arguments {
     /// The engine; `shofar engines` lists them. Without this option it is chosen by the clauses.
     #[arg(short = 'e', long, value_name = "NAME", value_parser = engine)]
     engine: Option<String>,
+
+    /// The transformations to start with, in the place of `standard`; see `shofar transform`.
+    #[arg(long, value_name = "NAMES", value_parser = passes)]
+    passes: Option<String>,
 
     /// Print the model or the derivation after the answer.
     #[arg(short = 'w', long, visible_alias = "print-witness")]
@@ -127,6 +132,10 @@ impl Arguments {
     }
 }
 
+fn passes(names: &str) -> Result<String, String> {
+    Pipeline::parse(names).map(|_| names.to_owned())
+}
+
 fn engine(name: &str) -> Result<String, String> {
     let known = || shofar_engines::all().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
     match shofar_engines::by_name(name) {
@@ -204,7 +213,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, sender: &Sender<Message>) -> 
     let system = read_system(&store, file)?;
     events.tell(Event::Phase { name: "read", time: start.elapsed() });
     let run = Run { store: &store, limits, seed: arguments.seed, events: &events };
-    let options = driver::Options { engine: arguments.engine.clone() };
+    let options = driver::Options { engine: arguments.engine.clone(), passes: arguments.passes.clone() };
     let outcome = driver::solve(&system, &options, &run);
     let (answer, witness) = match outcome.verdict {
         Verdict::Sat(model) => ("sat", Witness::Model(model)),

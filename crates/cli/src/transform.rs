@@ -17,7 +17,8 @@ pub(crate) struct Arguments {
     /// A file with Horn clauses; `-` is standard input.
     file: String,
 
-    /// The transformations to apply, in this order; `standard` is what solving starts with.
+    /// The transformations to apply, in this order; `standard` is what solving starts with, and `no-NAME` takes one
+    /// out of what stands before.
     #[arg(long, value_name = "NAMES", default_value = "standard")]
     passes: String,
 

@@ -11,7 +11,7 @@
 use std::time::Instant;
 
 use shofar_horn::check::{self, check_model, check_refutation};
-use shofar_horn::transform::{Transformed, standard};
+use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
@@ -22,6 +22,8 @@ use crate::{Answer, Engine, Event, Run, Stop, by_name};
 pub struct Options {
     /// The engine, by its name; without one it is chosen by the clauses.
     pub engine: Option<String>,
+    /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
+    pub passes: Option<String>,
 }
 
 /// What is found out about clauses.
@@ -65,7 +67,11 @@ fn decide(
     let original = HornGraph::of(run.store, system);
     clock.phase("graph");
 
-    let (Transformed { graph, back }, reports) = standard().run(&run.context(), original.clone());
+    let pipeline = match &options.passes {
+        Some(names) => Pipeline::parse(names).map_err(Stop::Unsupported)?,
+        None => standard(),
+    };
+    let (Transformed { graph, back }, reports) = pipeline.run(&run.context(), original.clone());
     reports.into_iter().for_each(|report| run.events.tell(Event::Pass(report)));
     clock.phase("transform");
     if let Some(reason) = run.context().interrupted() {

@@ -76,7 +76,12 @@ pub(crate) struct Prover<'a> {
 
 impl<'a> Prover<'a> {
     /// With what is on both sides in all queries.
-    pub(crate) fn new(store: &'a TermStore, a: Vec<Term>, b: Vec<Term>, interpolation: Interpolation) -> Self {
+    pub(crate) fn new(
+        store: &'a TermStore,
+        a: Vec<Term>,
+        b: Vec<Term>,
+        interpolation: Interpolation,
+    ) -> Self {
         Prover { store, a, b, solver: None, proofs: 0, interpolation, found: 0 }
     }
 

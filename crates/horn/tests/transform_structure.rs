@@ -250,3 +250,19 @@ fn doubling_clauses_do_not_make_derivations_exponential() {
         assert_eq!(check_derivation(&context, &old, &derivation), Ok(()));
     }
 }
+
+#[test]
+fn names_of_pipelines() {
+    assert!(Pipeline::parse("").is_ok() && Pipeline::parse("standard, single-loop,no-merge").is_ok());
+    for unknown in ["nothing", "no-nothing", "no-standard"] {
+        let error = Pipeline::parse(unknown).err().expect("there is no such name");
+        assert!(error.contains(unknown) && error.contains("inline"), "{error}");
+    }
+    let store = TermStore::new();
+    let context = Context { store: &store, limits: Limits::default() };
+    let chain = "(declare-fun P (Int) Bool) (declare-fun Q (Int) Bool) (assert (forall ((x Int)) (=> (> x 0) (P x))))
+        (assert (forall ((x Int)) (=> (P x) (Q (+ x 1))))) (assert (forall ((x Int)) (=> (and (Q x) (< x 0)) false)))";
+    let graph = graph(&store, chain);
+    assert_eq!(run(&context, "chains,no-chains", &graph).graph, graph);
+    assert_ne!(run(&context, "no-chains,chains", &graph).graph, graph);
+}

@@ -267,8 +267,8 @@ fn tamper(ice: &mut Ice<Explicit>, rule: &Rule<u32>, n: usize, n_cti: usize, err
         (Some(Erratum::NotTheFirst), Rule::BadLemma) => {
             let bad: Vec<u32> =
                 ice.frame.iter().filter(|e| e.status == Status::Bad).map(|e| ALL & !e.lemma).collect();
-            let last = (n + 1..=n + ice.k)
-                .rfind(|&steps| bad.iter().all(|set| ice.domain.layer(steps) & set != 0));
+            let last =
+                (n + 1..=n + ice.k).rfind(|&steps| bad.iter().all(|set| ice.domain.layer(steps) & set != 0));
             ice.n_cti = last.map_or(ice.n_cti, |last| n_cti.min(last));
         }
         _ => {}

@@ -213,12 +213,7 @@ impl<D: Domain> Ice<D> {
     }
 
     /// The lemma excludes states from which `k` steps lead into the counterexample of the one at the position.
-    fn add_lemma(
-        &mut self,
-        position: usize,
-        lemma: D::Set,
-        start: D::Set,
-    ) -> Result<Rule<D::Set>, Stop> {
+    fn add_lemma(&mut self, position: usize, lemma: D::Set, start: D::Set) -> Result<Rule<D::Set>, Stop> {
         self.statistics.added += 1;
         let towards = self.frame[position].cex;
         let distance = self.cexes[towards.0].distance + self.k;

@@ -165,11 +165,7 @@ impl PdKind {
         }
         let mut ice = Ice::new(domain, system.bad, depth, order)?;
         let found = decide(run, &mut ice);
-        run.events.tell(Event::Statistics {
-            engine: NAME,
-            counters: counters(&ice),
-            time: start.elapsed(),
-        });
+        run.events.tell(Event::Statistics { engine: NAME, counters: counters(&ice), time: start.elapsed() });
         match found? {
             Found::Unsafe(trace) => {
                 let states = ice.domain.concrete(&trace)?;

@@ -130,7 +130,9 @@ impl<'a> Symbolic<'a> {
                 None => self.unrolling.init(0),
                 Some(state) => {
                     let equations = self.unrolling.state(0).iter().zip(&state);
-                    store.and_of(equations.map(|(&variable, value)| store.eq(variable, store.value_to_term(value))))
+                    store.and_of(
+                        equations.map(|(&variable, value)| store.eq(variable, store.value_to_term(value))),
+                    )
                 }
             };
             self.run.assert(&mut solver, &[start])?;
@@ -219,7 +221,8 @@ impl Domain for Symbolic<'_> {
             return predecessors.map(Image::Meets);
         }
         let core: FxHashSet<Term> = self.step.core().into_iter().collect();
-        let needed = |all: &[Term]| -> Vec<Term> { all.iter().copied().filter(|f| core.contains(f)).collect() };
+        let needed =
+            |all: &[Term]| -> Vec<Term> { all.iter().copied().filter(|f| core.contains(f)).collect() };
         let found = self.step_prover.separate(self.run, &needed(&before), &needed(&after))?;
         let Separation::Apart(interpolant) = found else {
             self.fallbacks += 1;

@@ -134,23 +134,33 @@ impl Pipeline {
     }
 
     /// The pipeline of the transformations with these names, separated by commas. `standard` is the standard pipeline,
-    /// with its rounds.
+    /// with its rounds; `no-NAME` takes a transformation out of what stands before.
     pub fn parse(names: &str) -> Result<Self, String> {
         let mut pipeline = Pipeline::default();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let stage = match ALL.iter().map(|make| make()).find(|pass| pass.name() == name) {
-                Some(pass) => Pipeline::new(vec![pass]),
-                None if name == "standard" => standard(),
-                None => {
+            let by_name = |name: &str| ALL.iter().map(|make| make()).find(|pass| pass.name() == name);
+            let unwanted = name.strip_prefix("no-").and_then(by_name);
+            pipeline = match (by_name(name), unwanted) {
+                (Some(pass), _) => pipeline.then(Pipeline::new(vec![pass])),
+                (None, Some(unwanted)) => pipeline.without(unwanted.name()),
+                (None, None) if name == "standard" => pipeline.then(standard()),
+                (None, None) => {
                     let known = Self::names().join(", ");
                     return Err(format!(
                         "there is no transformation `{name}`; there are {known} and standard"
                     ));
                 }
             };
-            pipeline = pipeline.then(stage);
         }
         Ok(pipeline)
+    }
+
+    /// The pipeline without a transformation.
+    fn without(mut self, name: &str) -> Self {
+        for stage in &mut self.stages {
+            stage.passes.retain(|pass| pass.name() != name);
+        }
+        self
     }
 
     /// The names of all transformations.
