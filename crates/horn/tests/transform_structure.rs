@@ -102,6 +102,22 @@ fn single_loops_keep_answers() {
 }
 
 #[test]
+fn nested_loops_keep_answers() {
+    each_keeps_answers("nested-loops", 200, 80);
+    for seed in 0..200 {
+        let store = TermStore::new();
+        let context = Context { store: &store, limits: Limits::default() };
+        let graph = graph(&store, &systems::system(&mut Random::new(seed), &SHAPES[seed as usize % 2]));
+        let simple = run(&context, "nested-loops", &graph).graph;
+        assert_eq!(
+            run(&context, "nested-loops", &simple).graph,
+            simple,
+            "no two predicates depend on each other"
+        );
+    }
+}
+
+#[test]
 fn the_standard_pipeline_keeps_answers() {
     each_keeps_answers("standard", 200, 100);
     each_keeps_answers("standard,single-loop", 100, 50);

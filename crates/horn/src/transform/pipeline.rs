@@ -11,13 +11,14 @@ use shofar_smt::sat::Limits;
 
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Context, Inline, Lost, Merge, PropagateConstants, RemoveInfeasible, RemoveUnreachable,
-    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation, Transformed, WayBack,
+    Chains, Context, Inline, Lost, Merge, NestedLoops, PropagateConstants, RemoveInfeasible,
+    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation,
+    Transformed, WayBack,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are told.
-const ALL: [fn() -> Box<dyn Transformation>; 10] = [
+const ALL: [fn() -> Box<dyn Transformation>; 11] = [
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
     || Box::new(Simplify),
@@ -27,6 +28,7 @@ const ALL: [fn() -> Box<dyn Transformation>; 10] = [
     || Box::new(Merge),
     || Box::new(Inline),
     || Box::new(SplitArguments),
+    || Box::new(NestedLoops),
     || Box::new(SingleLoop),
 ];
 
