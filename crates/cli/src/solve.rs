@@ -41,9 +41,14 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
-    /// The engine; `shofar engines` lists them. Without this option it is chosen by the clauses.
-    #[arg(short = 'e', long, value_name = "NAME", value_parser = engine)]
-    engine: Option<String>,
+    /// The engine, or several of them with commas, which run side by side; `shofar engines` lists them. `auto` chooses
+    /// them by the clauses.
+    #[arg(short = 'e', long, value_name = "NAMES", default_value = "auto", value_parser = engines)]
+    engine: Engines,
+
+    /// How many engines may run at the same time. Without this option as many as the machine has cores.
+    #[arg(short = 'j', long, value_name = "N")]
+    jobs: Option<usize>,
 
     /// The transformations to start with, in the place of `standard`; see `shofar transform`.
     #[arg(long, value_name = "NAMES", value_parser = passes)]
@@ -136,12 +141,20 @@ fn passes(names: &str) -> Result<String, String> {
     Pipeline::parse(names).map(|_| names.to_owned())
 }
 
-fn engine(name: &str) -> Result<String, String> {
-    let known = || shofar_engines::all().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
-    match shofar_engines::by_name(name) {
-        Some(engine) => Ok(engine.name().to_owned()),
-        None => Err(format!("the engines are {}", known())),
+/// Names of engines; none for those that are chosen by the clauses.
+#[derive(Clone)]
+struct Engines(Vec<String>);
+
+fn engines(names: &str) -> Result<Engines, String> {
+    if names == "auto" {
+        return Ok(Engines(Vec::new()));
     }
+    let known = || shofar_engines::all().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
+    let by_name = |name: &str| match shofar_engines::by_name(name.trim()) {
+        Some(engine) => Ok(engine.name().to_owned()),
+        None => Err(format!("the engines are {} and auto", known())),
+    };
+    names.split(',').map(by_name).collect::<Result<_, _>>().map(Engines)
 }
 
 /// What the solving thread says.
@@ -213,7 +226,11 @@ fn work(arguments: &Arguments, limits: Limits<'_>, sender: &Sender<Message>) -> 
     let system = read_system(&store, file)?;
     events.tell(Event::Phase { name: "read", time: start.elapsed() });
     let run = Run { store: &store, limits, seed: arguments.seed, events: &events };
-    let options = driver::Options { engine: arguments.engine.clone(), passes: arguments.passes.clone() };
+    let options = driver::Options {
+        engines: arguments.engine.0.clone(),
+        jobs: arguments.jobs,
+        passes: arguments.passes.clone(),
+    };
     let outcome = driver::solve(&system, &options, &run);
     let (answer, witness) = match outcome.verdict {
         Verdict::Sat(model) => ("sat", Witness::Model(model)),

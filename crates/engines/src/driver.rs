@@ -1,13 +1,15 @@
 //! From clauses to an answer that is proved.
 //!
 //! ```text
-//! clauses -> graph -> transformations -> engine -> ways back -> witness -> checker -> answer
+//! clauses -> graph -> transformations -> engines, side by side:
+//!     engine -> ways back -> witness -> checker -> answer
 //! ```
 //!
 //! D1: an answer is given only with a witness of the clauses as they were read, and only if the checker has found it to
 //! be one. A witness that it refuses is a mistake in Shofar: the answer is unknown, and the reason says so. Where time
 //! does not suffice for the check, the answer is unknown, too.
 
+use std::thread;
 use std::time::Instant;
 
 use shofar_horn::check::{self, check_model, check_refutation};
@@ -15,13 +17,16 @@ use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
-use crate::{Answer, Engine, Event, Run, Stop, by_name};
+use crate::portfolio::race;
+use crate::{Answer, Engine, Event, Run, Stop, by_name, schedule};
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// The engine, by its name; without one it is chosen by the clauses.
-    pub engine: Option<String>,
+    /// The engines to run side by side, by their names; without any they are chosen by the clauses.
+    pub engines: Vec<String>,
+    /// How many engines may run at the same time; without that as many as the machine has cores.
+    pub jobs: Option<usize>,
     /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
     pub passes: Option<String>,
 }
@@ -42,23 +47,19 @@ pub enum Verdict {
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The engine that was asked, if it came to that.
+    /// The engine that has found the answer.
     pub engine: Option<&'static str>,
 }
 
 /// Decides a system of clauses.
 pub fn solve(system: &HornSystem, options: &Options, run: &Run<'_>) -> Outcome {
-    let mut engine = None;
-    let verdict = decide(system, options, run, &mut engine).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, engine }
+    match decide(system, options, run) {
+        Ok((verdict, engine)) => Outcome { verdict, engine: Some(engine) },
+        Err(stop) => Outcome { verdict: Verdict::Unknown(stop), engine: None },
+    }
 }
 
-fn decide(
-    system: &HornSystem,
-    options: &Options,
-    run: &Run<'_>,
-    asked: &mut Option<&'static str>,
-) -> Result<Verdict, Stop> {
+fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verdict, &'static str), Stop> {
     if let Some(&function) = system.functions.first() {
         let name = run.store.display_symbol(run.store.fun_decl(function).name);
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
@@ -78,30 +79,32 @@ fn decide(
         return Err(reason.into());
     }
 
-    let engine = choose(options, &graph)?;
-    *asked = Some(engine.name());
-    let answer = engine.solve(&graph, run);
-    clock.phase("solve");
-
-    match answer {
-        Answer::Sat(model) => {
-            let model = back.model(&run.context(), model)?;
-            let model = Model::of_graph(run.store, system, &original, &model);
-            clock.phase("way back");
-            let verdict = check_model(&run.context(), system, &model);
-            clock.phase("check");
-            is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Sat(model))
+    let engines = choose(options, &graph)?;
+    let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    race(&engines, jobs, run, |engine, run| {
+        let mut clock = Clock { run, start: Instant::now() };
+        let answer = engine.solve(&graph, run);
+        clock.phase("solve");
+        match answer {
+            Answer::Sat(model) => {
+                let model = back.model(&run.context(), model)?;
+                let model = Model::of_graph(run.store, system, &original, &model);
+                clock.phase("way back");
+                let verdict = check_model(&run.context(), system, &model);
+                clock.phase("check");
+                is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Sat(model))
+            }
+            Answer::Unsat(derivation) => {
+                let derivation = back.derivation(&run.context(), derivation)?;
+                let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
+                clock.phase("way back");
+                let verdict = check_refutation(run.store, system, &refutation);
+                clock.phase("check");
+                is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Unsat(refutation))
+            }
+            Answer::Unknown(stop) => Err(stop),
         }
-        Answer::Unsat(derivation) => {
-            let derivation = back.derivation(&run.context(), derivation)?;
-            let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
-            clock.phase("way back");
-            let verdict = check_refutation(run.store, system, &refutation);
-            clock.phase("check");
-            is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Unsat(refutation))
-        }
-        Answer::Unknown(stop) => Err(stop),
-    }
+    })
 }
 
 /// Passes on what the checker says about the witness of an engine.
@@ -116,14 +119,24 @@ fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Ru
     }
 }
 
-/// The engine that is asked for, or the one for such clauses.
-fn choose(options: &Options, graph: &HornGraph) -> Result<Box<dyn Engine>, Stop> {
-    let engine = match &options.engine {
-        Some(name) => by_name(name).ok_or_else(|| Stop::Unsupported(format!("an engine called {name}")))?,
-        None => crate::default_for(graph),
-    };
-    engine.accepts(graph).map_err(Stop::Unsupported)?;
-    Ok(engine)
+/// The engines that are asked for, or those for such clauses, as far as they accept them.
+fn choose(options: &Options, graph: &HornGraph) -> Result<Vec<Box<dyn Engine>>, Stop> {
+    let mut engines = Vec::new();
+    for name in &options.engines {
+        engines.push(by_name(name).ok_or_else(|| Stop::Unsupported(format!("an engine called {name}")))?);
+    }
+    if engines.is_empty() {
+        engines = schedule(graph);
+    }
+    let mut refusal = Stop::Exhausted("there are no engines");
+    engines.retain(|engine| match engine.accepts(graph) {
+        Ok(()) => true,
+        Err(why) => {
+            refusal = Stop::Unsupported(why);
+            false
+        }
+    });
+    if engines.is_empty() { Err(refusal) } else { Ok(engines) }
 }
 
 /// Tells how long each phase took.

@@ -12,6 +12,7 @@ mod k_inductive;
 mod kind;
 pub mod lawi;
 pub mod pdkind;
+mod portfolio;
 mod run;
 mod single_loop;
 pub mod spacer;
@@ -76,7 +77,19 @@ pub fn by_name(name: &str) -> Option<Box<dyn Engine>> {
     all().into_iter().find(|engine| engine.name().eq_ignore_ascii_case(name))
 }
 
-/// The engine for a graph for which none is asked.
-pub fn default_for(_: &HornGraph) -> Box<dyn Engine> {
-    Box::new(Spacer::default())
+/// The engines for a graph for which none are asked, the most promising first. Where there are fewer cores than engines,
+/// the first ones have cores of their own, and the others take turns.
+pub fn schedule(graph: &HornGraph) -> Vec<Box<dyn Engine>> {
+    if !graph.is_linear() {
+        return vec![Box::new(Spacer::default()), Box::new(Bmc)];
+    }
+    vec![
+        Box::new(Spacer::default()),
+        Box::new(PdKind::default()),
+        Box::new(KInduction::default()),
+        Box::new(Imc::default()),
+        Box::new(Tpa::split()),
+        Box::new(Lawi::default()),
+        Box::new(Bmc),
+    ]
 }

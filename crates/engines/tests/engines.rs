@@ -54,7 +54,7 @@ fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Durati
         Answer::Unknown(Stop::Internal(what)) => panic!("{name}: {what}"),
         Answer::Unknown(_) => Found::Unknown,
     };
-    let options = Options { engine: Some(name.to_owned()), ..Options::default() };
+    let options = Options { engines: vec![name.to_owned()], ..Options::default() };
     let driven = match driver::solve(system, &options, &within(store, time)).verdict {
         Verdict::Sat(_) => Found::Sat,
         Verdict::Unsat(_) => Found::Unsat,
