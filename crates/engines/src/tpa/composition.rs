@@ -120,8 +120,11 @@ impl<'a> Composition<'a> {
         let assumptions: Vec<(Term, Part)> = side_b.iter().map(|&formula| (formula, B)).collect();
         match self.solver.check_in(&assumptions, &run.limits).map_err(unsupported)? {
             Outcome::Sat => {
+                // The halves need not mention all variables that the composition without the second one has.
+                let Vectors { state, middle, next, .. } = &powers.vectors;
+                let variables = state.iter().chain(middle).chain(next);
                 let formulas: Vec<Term> =
-                    self.halves.iter().chain(&self.skip).chain(&side_b).copied().collect();
+                    variables.chain(&self.halves).chain(&self.skip).chain(&side_b).copied().collect();
                 let model = self.solver.model(&formulas);
                 let is_half = self
                     .skip

@@ -17,14 +17,19 @@
 //! which that of the left is taken: sufficient, not necessary. All of these are *k-inductive*: they contain the paths with
 //! fewer than `k` steps (A1, and `m <= i`), and with a path also its prolongation by `k` steps, at its end or at its front.
 //!
+//! *Subsets.* Lemmas are made for single queries, and few of them hold for paths of all lengths. So of the lemmas of `T`
+//! the largest subset is taken for which the first condition holds: as long as there is a model, the lemmas that are false
+//! in it are left out (Houdini). What is left is weaker than `T`, so it has to be safe still, which is one more query.
+//!
 //! - F1: an element is tried only if it is safe, and again only if a part has got stronger.
 //! - F2: elements of level 0 are never denied, since they may have local variables.
 //!
 //! The first condition of split-TPA is Lemma 4.20 and the others are Lemma 4.22 of the thesis, the one of TPA is its
 //! Lemma 4.13. Its right-grounded k-induction is printed with the premises of the left-grounded one, which is unsound
-//! (three states suffice for a counterexample); what is meant, and used here, is the mirror image.
+//! (three states suffice for a counterexample); what is meant, and used here, is the mirror image. Houdini is that of
+//! C. Flanagan and K. R. M. Leino (FME 2001); the papers on TPA do without.
 
-use shofar_logic::Term;
+use shofar_logic::{Term, Value};
 use shofar_smt::sat::{Outcome, Reason};
 use shofar_smt::solver::Solver;
 
@@ -32,9 +37,9 @@ use super::Search;
 use super::powers::{Count, Level};
 use crate::Stop;
 
-/// A safe transition invariant.
+/// A relation that may be a transition invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Fixpoint {
+pub(super) struct Candidate {
     pub(super) relation: Relation,
     /// At which end paths are prolonged.
     pub(super) side: Side,
@@ -66,7 +71,7 @@ impl Search<'_> {
     pub(super) fn find_invariant(&mut self, level: Level) -> Result<Option<Term>, Stop> {
         let mut candidates = Vec::new();
         for step in 0..=level {
-            if !self.is_split() {
+            if !self.options.split {
                 candidates.extend((1..=level).map(|at| (Relation::Element(Count::AtMost, at), 0)));
                 break;
             }
@@ -77,13 +82,14 @@ impl Search<'_> {
         }
         for (relation, step) in candidates {
             for side in [Side::Left, Side::Right] {
-                let fixpoint = Fixpoint { relation, side, step };
+                let candidate = Candidate { relation, side, step };
                 let sizes = self.sizes(relation, step);
-                if self.tried.insert(fixpoint, sizes) == Some(sizes) || !self.is_inductive(fixpoint)? {
+                if self.tried.insert(candidate, sizes) == Some(sizes) {
                     continue;
                 }
+                let Some(lemmas) = self.inductive_lemmas(candidate)? else { continue };
                 self.statistics.fixpoints += 1;
-                match self.invariant(fixpoint) {
+                match self.invariant(candidate, &lemmas) {
                     Ok(invariant) => return Ok(Some(invariant)),
                     Err(stop) if self.run.context().interrupted().is_some() => return Err(stop),
                     Err(_) => {}
@@ -103,21 +109,22 @@ impl Search<'_> {
         }
     }
 
-    fn is_inductive(&mut self, fixpoint: Fixpoint) -> Result<bool, Stop> {
+    /// Lemmas of the first element of a candidate with which it is a safe transition invariant.
+    fn inductive_lemmas(&mut self, candidate: Candidate) -> Result<Option<Vec<Term>>, Stop> {
         let powers = &self.powers;
         let [state, middle, later, next] =
             [&powers.vectors.state, &powers.vectors.middle, &powers.vectors.later, &powers.vectors.next];
-        let Fixpoint { relation, side, step } = fixpoint;
+        let Candidate { relation, side, step } = candidate;
         match relation {
             Relation::Element(count, level) => {
                 let exactly = |from, to| powers.element(Count::Exactly, step, from, to);
-                let element = |from, to| powers.element(count, level, from, to);
-                let premises = match side {
-                    Side::Left => [self.init, element(state, middle), exactly(middle, next)],
-                    Side::Right => [exactly(state, middle), element(middle, next), self.bad],
+                let (end, from, to) = match side {
+                    Side::Left => ([self.init, exactly(middle, next)], state, middle),
+                    Side::Right => ([exactly(state, middle), self.bad], middle, next),
                 };
-                let conclusions = powers.lemmas(count, level).to_vec();
-                self.implies(&premises, &conclusions)
+                let lemmas = powers.lemmas(count, level).iter();
+                let lemmas = lemmas.map(|&lemma| (lemma, powers.between(lemma, from, to))).collect();
+                self.largest_inductive(&end, lemmas)
             }
             Relation::Composed(level) => {
                 let below = |from, to| powers.element(Count::Below, level, from, to);
@@ -134,25 +141,66 @@ impl Search<'_> {
                         [self.init, exactly(state, middle), below(middle, next), self.bad],
                     ),
                 };
-                let lemmas = powers.lemmas(Count::Exactly, level).iter();
-                let conclusions: Vec<Term> =
-                    lemmas.map(|&lemma| powers.between(lemma, ends.0, ends.1)).collect();
-                Ok(self.implies(&premises, &conclusions)? && self.implies(&safe, &[Term::FALSE])?)
+                let conclusion = exactly(ends.0, ends.1);
+                let lemmas = powers.lemmas(Count::Below, level).to_vec();
+                let is_invariant =
+                    self.implies(&premises, conclusion)? && self.implies(&safe, Term::FALSE)?;
+                Ok(is_invariant.then_some(lemmas))
             }
         }
     }
 
-    /// Whether premises are known to imply all conclusions.
-    fn implies(&mut self, premises: &[Term], conclusions: &[Term]) -> Result<bool, Stop> {
+    /// The largest subset of lemmas that, with the premises, follow from themselves; if it is safe. Each lemma comes with
+    /// what it says about the shorter path.
+    fn largest_inductive(
+        &mut self,
+        premises: &[Term],
+        mut lemmas: Vec<(Term, Term)>,
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        let store = self.store;
+        let mut solver = Solver::new(store);
+        for &premise in premises {
+            solver.assert(premise).map_err(|unsupported| Stop::unsupported(store, unsupported))?;
+        }
+        let all = lemmas.len();
+        loop {
+            let fails = store.not(store.and_of(lemmas.iter().map(|&(lemma, _)| lemma)));
+            let assumptions: Vec<Term> = lemmas.iter().map(|&(_, shorter)| shorter).chain([fails]).collect();
+            self.statistics.fixpoint_queries += 1;
+            match self.outcome(&mut solver, &assumptions)? {
+                Some(false) => break,
+                Some(true) => {}
+                None => return Ok(None),
+            }
+            let model = solver.model(&assumptions);
+            let is_true = |lemma: Term| store.eval(lemma, &model) == Ok(Value::Bool(true));
+            let before = lemmas.len();
+            lemmas.retain(|&(lemma, _)| is_true(lemma));
+            if lemmas.len() == before {
+                return Err(Stop::Internal("a model makes true what it is to make false".to_owned()));
+            }
+        }
+        let lemmas: Vec<Term> = lemmas.into_iter().map(|(lemma, _)| lemma).collect();
+        let safe = [&[self.init], &*lemmas, &[self.bad]].concat();
+        let is_safe = lemmas.len() == all || self.implies(&safe, Term::FALSE)?;
+        Ok(is_safe.then_some(lemmas))
+    }
+
+    /// Whether premises are known to imply a conclusion.
+    fn implies(&mut self, premises: &[Term], conclusion: Term) -> Result<bool, Stop> {
         self.statistics.fixpoint_queries += 1;
-        let mut formulas = premises.to_vec();
-        formulas.push(self.store.not(self.store.and(conclusions)));
         let mut solver = Solver::new(self.store);
-        self.run.assert(&mut solver, &formulas)?;
-        let outcome = solver.check(&[], &self.run.limits);
+        self.run.assert(&mut solver, &[premises, &[self.store.not(conclusion)]].concat())?;
+        Ok(self.outcome(&mut solver, &[])? == Some(false))
+    }
+
+    /// Whether what is asserted and assumed has a model; nothing if the solver does not tell.
+    fn outcome(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<Option<bool>, Stop> {
+        let outcome = solver.check(assumptions, &self.run.limits);
         match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
-            Outcome::Unsat => Ok(true),
-            Outcome::Sat | Outcome::Unknown(Reason::Budget | Reason::Incomplete) => Ok(false),
+            Outcome::Sat => Ok(Some(true)),
+            Outcome::Unsat => Ok(Some(false)),
+            Outcome::Unknown(Reason::Budget | Reason::Incomplete) => Ok(None),
             Outcome::Unknown(reason) => Err(reason.into()),
         }
     }
@@ -189,9 +237,9 @@ mod tests {
             let count = if split { Count::Below } else { Count::AtMost };
             let invariant = store.or2(store.ge(y_next, y), store.ge(y_next, x));
             search.powers.strengthen(count, 1, invariant);
-            let at = |side| Fixpoint { relation: Relation::Element(count, 1), side, step: 0 };
-            assert_eq!(search.is_inductive(at(Side::Left)), Ok(false));
-            assert_eq!(search.is_inductive(at(Side::Right)), Ok(true));
+            let at = |side| Candidate { relation: Relation::Element(count, 1), side, step: 0 };
+            assert_eq!(search.inductive_lemmas(at(Side::Left)), Ok(None));
+            assert_eq!(search.inductive_lemmas(at(Side::Right)), Ok(Some(vec![invariant])));
         }
     }
 }

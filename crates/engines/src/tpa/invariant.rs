@@ -34,7 +34,7 @@ use shofar_logic::Term;
 use shofar_smt::sat::Limits;
 
 use super::Search;
-use super::fixpoint::{Fixpoint, Relation, Side};
+use super::fixpoint::{Candidate, Relation, Side};
 use super::powers::{Count, Level};
 use crate::eliminate::eliminate_all_but;
 use crate::k_inductive::{interpolant, to_inductive};
@@ -48,10 +48,11 @@ const MOST_STEPS: usize = 256;
 const ELIMINATION_CONFLICTS: u64 = 10_000;
 
 impl Search<'_> {
-    /// An inductive invariant without bad states.
-    pub(super) fn invariant(&mut self, fixpoint: Fixpoint) -> Result<Term, Stop> {
+    /// An inductive invariant without bad states, from a transition invariant: a candidate with these lemmas for its first
+    /// element.
+    pub(super) fn invariant(&mut self, candidate: Candidate, lemmas: &[Term]) -> Result<Term, Stop> {
         let (store, run) = (self.store, self.run);
-        let Fixpoint { relation, side, step } = fixpoint;
+        let Candidate { relation, side, step } = candidate;
         let vectors = &self.powers.vectors;
         let [first, second, third, between] =
             [&vectors.state, &vectors.middle, &vectors.next, &vectors.later];
@@ -63,15 +64,18 @@ impl Search<'_> {
             Side::Left => self.init,
             Side::Right => rename(store, self.bad, third, first),
         };
+        let lemmas = store.and(lemmas);
+        let related = |from, to| match side {
+            Side::Left => self.powers.between(lemmas, from, to),
+            Side::Right => self.powers.between(lemmas, to, from),
+        };
         let relation = match relation {
-            Relation::Element(count, level) => element(count, level, first, second),
-            Relation::Composed(level) => store.or2(
-                element(Count::Below, level, first, second),
-                store.and2(
-                    element(Count::Below, level, first, between),
-                    element(Count::Exactly, level, between, second),
-                ),
-            ),
+            Relation::Element(..) => related(first, second),
+            Relation::Composed(level) => {
+                let composed =
+                    store.and2(related(first, between), element(Count::Exactly, level, between, second));
+                store.or2(related(first, second), composed)
+            }
         };
         let limits = Limits { conflicts: Some(ELIMINATION_CONFLICTS), ..run.limits };
         let mut states = eliminate_all_but(&Run { limits, ..*run }, store.and2(start, relation), second)?;

@@ -37,7 +37,8 @@
 //! own. Ours also returns a *summary*, a relation between states that is there for certain, and looks among the summaries
 //! first. So a path of `2^n` steps through a loop that repeats itself takes a number of calls linear in `n`, and
 //! summaries are what the path is unfolded from. Elimination instead of projection is offered for the states in between
-//! only, because states that are reached belong to a summary.
+//! only, because states that are reached belong to a summary. Transition invariants are looked for among subsets of lemmas
+//! (`fixpoint.rs`), and inductions by many steps become such by one without unrolling (`invariant.rs`).
 
 mod composition;
 mod fixpoint;
@@ -61,7 +62,7 @@ use shofar_smt::solver::Solver;
 use crate::single_loop::SingleLoop;
 use crate::{Answer, Engine, Event, Run, Stop};
 use composition::Composition;
-use fixpoint::Fixpoint;
+use fixpoint::Candidate;
 use powers::{Count, Level, Powers};
 use summaries::{Summaries, SummaryId};
 
@@ -203,7 +204,7 @@ struct Search<'a> {
     powers: Powers<'a>,
     summaries: Summaries<'a>,
     /// The sizes of candidates when they were tried last (F1).
-    tried: FxHashMap<Fixpoint, (usize, usize)>,
+    tried: FxHashMap<Candidate, (usize, usize)>,
 
     // Tools.
     compositions: FxHashMap<(Count, Level), Composition<'a>>,
@@ -268,10 +269,6 @@ impl<'a> Search<'a> {
             self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });
         }
         Err(Stop::Exhausted("paths of all lengths"))
-    }
-
-    fn is_split(&self) -> bool {
-        self.options.split
     }
 
     // ---- tools -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@
 //! `ATr<=n` with itself, `ATr=n` with itself, and `ATr<n` alone or followed by `ATr=n`.
 
 use shofar_horn::TransitionSystem;
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 
 use crate::unroll::{Template, fresh_vector};
 
@@ -96,18 +96,22 @@ impl<'a> Powers<'a> {
         index.and_then(|index| self.lemmas[count as usize].get(index)).map_or(&[], Vec::as_slice)
     }
 
-    /// Makes an element of a level above 0 stronger. Returns whether it was weaker.
-    pub(super) fn strengthen(&mut self, count: Count, level: Level, lemma: Term) -> bool {
+    /// Makes an element of a level above 0 stronger. The parts of a conjunction are lemmas of their own.
+    pub(super) fn strengthen(&mut self, count: Count, level: Level, lemma: Term) {
         let elements = &mut self.lemmas[count as usize];
         if elements.len() < level {
             elements.resize_with(level, Vec::new);
         }
-        let lemmas = &mut elements[level - 1];
-        let is_new = lemma != Term::TRUE && !lemmas.contains(&lemma);
-        if is_new {
-            lemmas.push(lemma);
+        let parts = match self.store.view(lemma) {
+            (Op::True, _) => &[],
+            (Op::And, parts) => parts,
+            _ => &[lemma][..],
+        };
+        for &part in parts {
+            if !elements[level - 1].contains(&part) {
+                elements[level - 1].push(part);
+            }
         }
-        is_new
     }
 
     /// An element as one formula about two states.
