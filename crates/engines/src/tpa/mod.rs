@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
     /// A model of formulas together.
     fn solve_together(&mut self, formulas: &[Term]) -> Result<Option<Assignment>, Stop> {
         self.asked += 1;
-        if self.asked % MOST_QUERIES == 0 {
+        if self.asked.is_multiple_of(MOST_QUERIES) {
             self.conjunctions = Solver::new(self.store);
         }
         let outcome = self.conjunctions.check(formulas, &self.run.limits);
