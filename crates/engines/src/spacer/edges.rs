@@ -32,6 +32,9 @@ const GROWTH: usize = 16;
 /// The number of variables below which a solver is never too large.
 const SMALL: usize = 4096;
 
+/// Bounds of integers with which models are looked for where integers without bounds are too hard.
+const SMALL_INTEGERS: [i64; 2] = [64, 100_000];
+
 /// What a source of a clause may be true by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
@@ -207,8 +210,30 @@ impl<'a> Session<'a> {
         match self.solver.check(&self.assumptions, around.limits)? {
             Outcome::Sat => Ok(Reply::Sat(self.solver.model(variables))),
             Outcome::Unsat => Ok(Reply::Unsat(self.core(query))),
+            Outcome::Unknown(Reason::Incomplete) => self.ask_within_bounds(around, variables),
             Outcome::Unknown(reason) => Ok(Reply::Unknown(reason)),
         }
+    }
+
+    /// Looks for a model with small integers, where the search for any would not end.
+    fn ask_within_bounds(
+        &mut self,
+        around: &Surroundings<'_, 'a>,
+        variables: &[Term],
+    ) -> Result<Reply, Unsupported> {
+        let store = around.store;
+        for greatest in SMALL_INTEGERS {
+            let mut assumptions = self.assumptions.clone();
+            let integers = variables.iter().filter(|&&variable| store.sort_of(variable) == Sort::INT);
+            for &variable in integers {
+                assumptions.push(store.le(variable, store.int(greatest)));
+                assumptions.push(store.ge(variable, store.int(-greatest)));
+            }
+            if self.solver.check(&assumptions, around.limits)? == Outcome::Sat {
+                return Ok(Reply::Sat(self.solver.model(variables)));
+            }
+        }
+        Ok(Reply::Unknown(Reason::Incomplete))
     }
 
     /// Collects the assumptions of a query and what each of them is.

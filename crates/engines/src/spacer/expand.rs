@@ -55,7 +55,13 @@ impl Search<'_> {
             return Ok(Expansion::Reached);
         }
         let limits = self.run.limits;
-        match self.block(node, &cube, level, &limits)? {
+        let mut block = self.block(node, &cube, level, &limits)?;
+        if matches!(block, Block::Unknown(_)) {
+            // What a solver cannot decide may depend on what it was asked before.
+            self.forget_solvers(node);
+            block = self.block(node, &cube, level, &limits)?;
+        }
+        match block {
             Block::Blocked(conflict) => {
                 let (cube, highest) = self.generalise(node, conflict, level)?;
                 if self.learn(node, cube.clone(), highest) {
@@ -65,7 +71,15 @@ impl Search<'_> {
                 Ok(Expansion::Blocked(highest))
             }
             Block::Derivable(edge, model) => self.predecessor(id, edge, model),
+            Block::Unknown(_) if self.obligations.get(id).gas.is_some() => Ok(Expansion::Hopeless),
             Block::Unknown(reason) => Err(Stop::Interrupted(reason)),
+        }
+    }
+
+    /// Makes the solvers of all clauses into a predicate anew.
+    fn forget_solvers(&mut self, node: NodeId) {
+        for edge in &self.incoming[node.index()] {
+            self.clauses[edge.index()] = None;
         }
     }
 
@@ -166,6 +180,7 @@ impl Search<'_> {
                     sources[last] = By::May(level - 1);
                     missing = Some(last);
                 }
+                Reply::Unknown(_) if gas.is_some() => return Ok(Expansion::Hopeless),
                 Reply::Unknown(reason) => return Err(Stop::Interrupted(reason)),
             }
         }

@@ -271,7 +271,8 @@ impl<'a> Search<'a> {
         Err(Stop::Exhausted("derivations of all heights"))
     }
 
-    /// Decides whether `false` has a derivation of height at most `bound`.
+    /// Decides whether `false` has a derivation of height at most `bound`. The obligation for it is in the queue until it
+    /// is decided (O1).
     fn reach_goal(&mut self, bound: Level) -> Result<bool, Stop> {
         let goal = self.goal_obligation(bound);
         while let Some(id) = self.obligations.take(bound) {
@@ -293,7 +294,7 @@ impl<'a> Search<'a> {
                 Expansion::Hopeless => self.obligations.give_up(id),
             }
         }
-        unreachable!("the obligation for the goal is in the queue until it is decided (O1)")
+        Err(Stop::Internal("the obligation for the goal was lost".into()))
     }
 
     fn goal_obligation(&mut self, bound: Level) -> ObligationId {

@@ -118,11 +118,11 @@ impl Obligations {
     /// Gives up a guess, and the guesses that it was made for.
     pub(super) fn give_up(&mut self, id: ObligationId) {
         let mut next = Some(id);
-        while let Some(id) = next {
+        // An obligation that was opened again may have a descendant as its parent: closed ones end the way.
+        while let Some(id) = next.filter(|&id| self.get(id).is_open && self.get(id).gas.is_some()) {
             let obligation = self.get_mut(id);
             obligation.is_open = false;
-            next =
-                obligation.parent.map(|(parent, _)| parent).filter(|&parent| self.get(parent).gas.is_some());
+            next = obligation.parent.map(|(parent, _)| parent);
         }
     }
 
@@ -136,5 +136,41 @@ impl Obligations {
     /// How many obligations are kept.
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn obligation(node: usize, level: Level, parent: Option<ObligationId>, gas: Option<u32>) -> Obligation {
+        let parent = parent.map(|parent| (parent, EdgeId::new(0)));
+        let (node, cube) = (NodeId::new(node), Rc::new([Term::TRUE]));
+        Obligation { node, cube, level, depth: 0, parent, facts_seen: 0, gas, is_open: true }
+    }
+
+    #[test]
+    fn low_levels_and_young_obligations_come_first() {
+        let mut obligations = Obligations::default();
+        let high = obligations.add(obligation(0, 3, None, None));
+        let old = obligations.add(obligation(1, 1, Some(high), None));
+        let young = obligations.add(obligation(2, 1, Some(high), None));
+        assert_eq!(obligations.take(2), Some(young));
+        obligations.get_mut(old).is_open = false;
+        assert_eq!(obligations.take(2), None, "what is left is closed or too high");
+        assert_eq!(obligations.take(3), Some(high));
+    }
+
+    #[test]
+    fn guesses_are_given_up_with_those_they_were_made_for() {
+        let mut obligations = Obligations::default();
+        let root = obligations.add(obligation(0, 4, None, None));
+        let guess = obligations.add(obligation(1, 3, Some(root), Some(2)));
+        let child = obligations.add(obligation(2, 2, Some(guess), Some(1)));
+        // A circle, as when an obligation is opened again below.
+        obligations.get_mut(guess).parent = Some((child, EdgeId::new(0)));
+        obligations.give_up(child);
+        let open = [root, guess, child].map(|id| obligations.get(id).is_open);
+        assert_eq!(open, [true, false, false]);
     }
 }

@@ -28,18 +28,19 @@ impl Search<'_> {
         if !self.frames[self.goal.index()].infinite().is_empty() {
             return Ok(Some(INFINITY));
         }
+        let with_lemmas: Vec<NodeId> = (0..self.frames.len())
+            .filter(|&index| self.frames[index].finite(0).next().is_some())
+            .map(NodeId::new)
+            .filter(|&node| node != self.goal)
+            .collect();
         for level in 0..bound {
             let mut is_empty = true;
-            for index in 0..self.frames.len() {
-                let node = NodeId::new(index);
-                if node == self.goal {
-                    continue;
-                }
-                for lemma in self.frames[index].at(level).to_vec() {
+            for &node in &with_lemmas {
+                for lemma in self.frames[node.index()].at(level).to_vec() {
                     self.poll()?;
                     self.push(node, lemma, level)?;
                 }
-                is_empty &= self.frames[index].at(level).is_empty();
+                is_empty &= self.frames[node.index()].at(level).is_empty();
             }
             if is_empty {
                 return Ok(Some(level));
