@@ -247,9 +247,8 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
     }
 }
 
-/// Whatever the options, answers on random linear systems are those of saturation, and most are decided.
-#[test]
-fn random_linear_systems_with_all_options() {
+/// Whatever the options, answers on random systems are those of saturation, and most are decided.
+fn agrees_with_saturation(shape: &Shape, systems: u64) {
     let options = |arithmetic: Arithmetic, intermediate| {
         [false, true].map(|split| Options { split, intermediate, arithmetic: arithmetic.clone() })
     };
@@ -260,19 +259,34 @@ fn random_linear_systems_with_all_options() {
         options(Arithmetic::DualFarkas, Intermediate::Projected),
         options(Arithmetic::DualDecomposed, Intermediate::Projected),
     ];
-    let (mut decided, mut asked) = (0, 0);
-    for (seed, options) in (1000..1120).zip(all.as_flattened().iter().cycle()) {
-        let text = system(&mut Random::new(seed), &Shape::LINEAR);
+    let scale: u64 =
+        std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
+    let (mut decided, mut safe) = (0, 0);
+    for (seed, options) in (1000..1000 + systems * scale).zip(all.as_flattened().iter().cycle()) {
+        let text = system(&mut Random::new(seed), shape);
         let store = TermStore::new();
         let clauses = parse(&store, "test", text.as_bytes()).expect("the generator makes clauses");
         let graph = HornGraph::of(&store, &clauses);
-        let is_safe = Saturation::of(&store, &graph, 0..=Shape::LINEAR.greatest).is_safe();
+        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
         let engine = Tpa { options: options.clone() };
         let found = ask(&engine, &store, &text, Duration::from_secs(2)).is_safe;
         assert!(found.is_none_or(|found| found == is_safe), "{options:?} on {seed}:\n{text}");
-        asked += 1;
-        decided += usize::from(found.is_some());
+        decided += u64::from(found.is_some());
+        safe += u64::from(is_safe);
     }
-    println!("{decided} of {asked} decided");
+    let asked = systems * scale;
+    println!("{decided} of {asked} decided, {safe} of them safe");
     assert!(10 * decided >= 9 * asked, "{decided} of {asked} decided");
+}
+
+#[test]
+fn random_linear_systems() {
+    agrees_with_saturation(&Shape::LINEAR, 120);
+}
+
+/// With more states than the others, so that paths are longer.
+#[test]
+fn random_transition_systems() {
+    let shape = Shape { predicates: 1, arity: 3, rules: 4, body: 1, greatest: 7 };
+    agrees_with_saturation(&shape, 60);
 }

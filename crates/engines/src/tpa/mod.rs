@@ -26,8 +26,8 @@
 //! transition invariant contains all paths from initial states, or all to bad ones, and so shows that there is none from
 //! the ones to the others; `invariant.rs` makes an inductive invariant of it.
 //!
-//! **Notation.** `ATr<=n`, `ATr<n` and `ATr=n` are `Powers::element` for a [`Count`] and a level, `IsReachable(n, ..)` is
-//! [`Search::reach`], `HasInvariant(n)` is [`Search::find_invariant`] for level `n + 1`.
+//! **Notation.** `ATr<=n`, `ATr<n` and `ATr=n` are `Powers::element` for a `Count` and a level, `IsReachable(n, ..)` is
+//! `Search::reach`, `HasInvariant(n)` is `Search::find_invariant` for level `n + 1`.
 //!
 //! **Where it comes from.** M. Blicha, G. Fedyukovich, A. Hyvärinen, N. Sharygina, "Transition power abstractions for deep
 //! counterexample detection" (TACAS 2022) and "Split transition power abstraction for unbounded safety" (FMCAD 2022); here

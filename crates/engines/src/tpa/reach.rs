@@ -69,7 +69,7 @@ impl Search<'_> {
             } else {
                 let middle = self.intermediate(count, level, &model, source, target)?;
                 let Some(half) = self.reach(first, level - 1, source, &middle)? else { continue };
-                let from = self.from_last_to_first(&half.states);
+                let from = self.at_first(&half.states);
                 let Some(rest) = self.reach(second, level - 1, &from, target)? else { continue };
                 let summary = self.compose(half.summary, rest.summary, source, target)?;
                 Some(Reached { summary, states: rest.states })
@@ -252,7 +252,8 @@ impl Search<'_> {
         literals.iter().map(|&literal| rename(self.store, literal, &old, &new)).collect()
     }
 
-    fn from_last_to_first(&self, states: &[Term]) -> Vec<Term> {
+    /// Formulas about the last state, about the first one.
+    fn at_first(&self, states: &[Term]) -> Vec<Term> {
         let vectors = &self.powers.vectors;
         states.iter().map(|&state| rename(self.store, state, &vectors.next, &vectors.state)).collect()
     }

@@ -10,6 +10,7 @@
 //! at once: the 2^n steps of a loop that only counts are one summary, which is found by n compositions and then
 //! serves wherever such a path is needed. Each level and count has a list of those found there.
 
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -18,6 +19,9 @@ use shofar_smt::solver::Solver;
 
 use super::powers::{Count, Level, Powers};
 use crate::{Run, Stop};
+
+/// Queries after which the solver of a list is made anew.
+const MOST_QUERIES: u32 = 2_000;
 
 /// A summary, by its position among all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,6 +67,7 @@ struct List<'a> {
     summaries: Vec<SummaryId>,
     solver: Solver<'a>,
     end: Term,
+    queries: u32,
 }
 
 impl<'a> Summaries<'a> {
@@ -102,28 +107,27 @@ impl<'a> Summaries<'a> {
     /// Lists a summary.
     pub(super) fn list(
         &mut self,
-        run: &Run<'_>,
+        run: &Run<'a>,
         count: Count,
         level: Level,
         id: SummaryId,
     ) -> Result<(), Stop> {
         let store = self.store;
-        let list = self.lists.entry((count, level)).or_insert_with(|| List::new(store));
+        let list = match self.lists.entry((count, level)) {
+            Entry::Occupied(list) => list.into_mut(),
+            Entry::Vacant(place) => place.insert(List::new(run)?),
+        };
         if list.summaries.contains(&id) {
             return Ok(());
         }
-        let summary = store.and(&self.all[id.0 as usize].literals);
-        let end = fresh_end(store);
-        run.assert(&mut list.solver, &[store.or(&[store.not(list.end), summary, end])])?;
-        list.end = end;
         list.summaries.push(id);
-        Ok(())
+        list.add(run, store.and(&self.all[id.0 as usize].literals))
     }
 
     /// A listed summary that leads from a source to a target, and the model that shows it.
     pub(super) fn find(
         &mut self,
-        run: &Run<'_>,
+        run: &Run<'a>,
         count: Count,
         level: Level,
         source: &[Term],
@@ -131,6 +135,16 @@ impl<'a> Summaries<'a> {
     ) -> Result<Option<(SummaryId, Assignment)>, Stop> {
         let Some(list) = self.lists.get_mut(&(count, level)) else { return Ok(None) };
         let store = self.store;
+        list.queries += 1;
+        if list.queries.is_multiple_of(MOST_QUERIES) {
+            // What was assumed leaves atoms behind.
+            let summaries = std::mem::take(&mut list.summaries);
+            *list = List::new(run)?;
+            for id in summaries {
+                list.summaries.push(id);
+                list.add(run, store.and(&self.all[id.0 as usize].literals))?;
+            }
+        }
         let mut assumptions = vec![store.not(list.end)];
         assumptions.extend(source.iter().chain(target));
         if !run.is_satisfiable(&mut list.solver, &assumptions)? {
@@ -155,11 +169,19 @@ impl<'a> Summaries<'a> {
 }
 
 impl<'a> List<'a> {
-    fn new(store: &'a TermStore) -> Self {
-        let mut solver = Solver::new(store);
-        let end = fresh_end(store);
-        solver.assert(end).expect("truth values are supported");
-        List { summaries: Vec::new(), solver, end }
+    fn new(run: &Run<'a>) -> Result<Self, Stop> {
+        let mut solver = Solver::new(run.store);
+        let end = fresh_end(run.store);
+        run.assert(&mut solver, &[end])?;
+        Ok(List { summaries: Vec::new(), solver, end, queries: 0 })
+    }
+
+    /// One more disjunct.
+    fn add(&mut self, run: &Run<'_>, summary: Term) -> Result<(), Stop> {
+        let end = fresh_end(run.store);
+        let either = run.store.or(&[run.store.not(self.end), summary, end]);
+        self.end = end;
+        run.assert(&mut self.solver, &[either])
     }
 }
 
