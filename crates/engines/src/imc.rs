@@ -10,7 +10,7 @@
 //! ```text
 //! Init meets Bad?                                                     unsafe
 //! for k = 1, 2, ..
-//!     B <- T(1,2), .., T(k-1,k) and Bad(1) or .. or Bad(k)
+//!     B <- Bad(1) or T(1,2) and (Bad(2) or T(2,3) and (.. Bad(k)))
 //!     M, R <- Init
 //!     repeat  M(0), T(0,1) and B have a model?    M is Init: unsafe, else the next k
 //!             I <- interpolant of M(0), T(0,1) and B, about the state at time 1
@@ -21,6 +21,12 @@
 //! **Why the answer is right.** I1: `R` is `Init` or `I_1` or .. `I_j`, the successors of each are in the next one, and those of the
 //! last are in `I`, which is in `R` in the end; so `R` is inductive. I2: `I` contradicts `B`, so that no state of it is bad, as `Bad(1)` is one
 //! of the disjuncts, and `Init` has no bad states; so `R` is safe. A model with `M = Init` is a path.
+//!
+//! **Ends.** The disjunction of `B` is nested, as a bad state need not have successors. With all transitions outside of it,
+//! which is enough for systems without dead ends, `I` could contain bad states that have none.
+//!
+//! **Local variables of `Init`.** Whether `I` implies `R` is asked with `Init` denied, so these are eliminated. Where that fails,
+//! an interpolant of `Init(1)` and `B` takes the place of `Init`; a model of these is a path.
 //!
 //! **Rounds.** With infinitely many states, the images of one `k` may grow for ever. There are at most [`Options::rounds`] of
 //! them, and more for a greater `k`; that is sound, since nothing is kept for the next `k`.
@@ -33,7 +39,7 @@ use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
 use shofar_smt::solver::Solver;
 
-use crate::eliminate::eliminate_all_but;
+use crate::eliminate::with_few_locals;
 use crate::interpolation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
@@ -86,16 +92,15 @@ impl Imc {
     fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
-        // `I implies R` denies `Init`, which must not have local variables for that.
-        let system = TransitionSystem {
-            init: eliminate_all_but(run, looped.system.init, &looped.system.state)?,
-            ..looped.system.clone()
-        };
+        let init = with_few_locals(run, looped.system.init, &looped.system.state);
+        let has_locals =
+            run.store.free_vars(&[init]).iter().any(|variable| !looped.system.state.contains(variable));
+        let system = TransitionSystem { init, ..looped.system.clone() };
         let mut search = Search {
             run,
             options: self.options,
             unrolling: Unrolling::new(run.store, &system),
-            system: &system,
+            init: (!has_locals).then_some(init),
             suffix: Vec::new(),
             bad: Vec::new(),
             statistics: Statistics::default(),
@@ -131,8 +136,9 @@ struct Statistics {
 struct Search<'a> {
     run: &'a Run<'a>,
     options: Options,
-    system: &'a TransitionSystem,
     unrolling: Unrolling<'a>,
+    /// The initial states, unless they have local variables.
+    init: Option<Term>,
     /// `T(1,2)`, .., `T(k-1,k)`.
     suffix: Vec<Term>,
     /// `Bad(1)`, .., `Bad(k)`.
@@ -173,11 +179,25 @@ impl Search<'_> {
         }
         let bad = self.unrolling.bad(k);
         self.bad.push(bad);
+        let b = self.bad_within();
+        let mut image = match self.init {
+            Some(init) => init,
+            None => {
+                let init = self.unrolling.init(1);
+                let mut prover = Prover::new(store, vec![init], vec![b], self.options.interpolation);
+                match prover.separate(run, &[], &[])? {
+                    Separation::Apart(interpolant) => self.unrolling.untimed(interpolant, 1),
+                    Separation::Satisfiable => {
+                        let solver = prover.solver();
+                        return Ok(solver.map(|solver| Found::Path(self.path(solver, 1, k))));
+                    }
+                    Separation::Unknown => return Ok(None),
+                }
+            }
+        };
         let first = self.unrolling.step(0, 1);
-        let b = [&self.suffix[..], &[store.or(&self.bad)]].concat();
-        let mut prover = Prover::new(store, vec![first], b, self.options.interpolation);
+        let mut prover = Prover::new(store, vec![first], vec![b], self.options.interpolation);
 
-        let mut image = self.system.init;
         let mut reached = vec![image];
         let mut new = Solver::new(store);
         run.assert(&mut new, &[store.not(image)])?;
@@ -186,9 +206,9 @@ impl Search<'_> {
             let at_start = self.unrolling.at(image, 0);
             let interpolant = match prover.separate(run, &[at_start], &[])? {
                 Separation::Apart(interpolant) => interpolant,
-                Separation::Satisfiable if round == 0 => {
+                Separation::Satisfiable if round == 0 && self.init.is_some() => {
                     let solver = prover.solver();
-                    return Ok(solver.map(|solver| Found::Path(self.path(solver, k))));
+                    return Ok(solver.map(|solver| Found::Path(self.path(solver, 0, k))));
                 }
                 Separation::Satisfiable | Separation::Unknown => break,
             };
@@ -203,13 +223,25 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The path that a solver has found, up to its first bad state.
-    fn path(&mut self, solver: &Solver<'_>, k: usize) -> Vec<Box<[Value]>> {
+    /// That a path of fewer than `k` steps leads from the state at time 1 to a bad one.
+    fn bad_within(&self) -> Term {
+        let store = self.run.store;
+        let mut within = Term::FALSE;
+        for (at, &bad) in self.bad.iter().enumerate().rev() {
+            let later = self.suffix.get(at).map_or(Term::FALSE, |&step| store.and2(step, within));
+            within = store.or2(bad, later);
+        }
+        within
+    }
+
+    /// The path that a solver has found, which starts at this time, up to its first bad state.
+    fn path(&mut self, solver: &Solver<'_>, start: usize, k: usize) -> Vec<Box<[Value]>> {
         let mut states = self.unrolling.values(solver, k);
         let model = solver.model(&self.bad);
         let is_bad = |&formula: &Term| self.run.store.eval(formula, &model) == Ok(Value::Bool(true));
         let first = self.bad.iter().position(is_bad).map_or(k, |position| position + 1);
         states.truncate(first + 1);
+        states.drain(..start);
         states
     }
 }

@@ -1,0 +1,181 @@
+//! Interpolation-based model checking and lazy abstraction on the worked examples of the literature.
+
+use std::time::{Duration, Instant};
+
+use shofar_engines::imc::{self, Imc};
+use shofar_engines::lawi::{self, Lawi};
+use shofar_engines::{Answer, Engine, Interpolation, Run, Stop};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::TermStore;
+use shofar_smt::sat::Limits;
+
+/// What an engine says to a system. Witnesses are checked.
+fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Answer {
+    let store = TermStore::new();
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(&store, &system);
+    let limits =
+        Limits { deadline: Some(Instant::now() + Duration::from_secs(seconds)), ..Limits::default() };
+    let answer = engine.solve(&graph, &Run { store: &store, limits, seed: 0, events: &() });
+    let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+    match &answer {
+        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Answer::Unsat(derivation) => {
+            assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
+        }
+        Answer::Unknown(Stop::Internal(what)) => panic!("{what}"),
+        Answer::Unknown(_) => {}
+    }
+    answer
+}
+
+/// Both engines with all interpolants, and lazy abstraction without force.
+fn engines() -> Vec<Box<dyn Engine>> {
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    for interpolation in Interpolation::ALL {
+        engines.push(Box::new(Imc { options: imc::Options { interpolation, ..Default::default() } }));
+        for forced_covers in [0, 1] {
+            let options = lawi::Options { interpolation, forced_covers, ..Default::default() };
+            engines.push(Box::new(Lawi { options }));
+        }
+    }
+    engines
+}
+
+#[track_caller]
+fn assert_sat(engine: &dyn Engine, text: &str) {
+    let found = answer_of(engine, text, 60);
+    assert!(matches!(found, Answer::Sat(_)), "{}: {found:?}", engine.name());
+}
+
+#[track_caller]
+fn assert_unsat(engine: &dyn Engine, text: &str, steps: usize) {
+    match answer_of(engine, text, 60) {
+        Answer::Unsat(derivation) => assert_eq!(derivation.steps.len(), steps, "{}", engine.name()),
+        other => panic!("{}: {other:?}", engine.name()),
+    }
+}
+
+#[test]
+fn a_bounded_counter_is_safe() {
+    for engine in engines() {
+        assert_sat(
+            &*engine,
+            "(declare-fun P (Int) Bool)
+             (assert (forall ((x Int)) (=> (= x 0) (P x))))
+             (assert (forall ((x Int)) (=> (and (P x) (< x 10)) (P (+ x 1)))))
+             (assert (forall ((x Int)) (=> (and (P x) (> x 10)) false)))",
+        );
+    }
+}
+
+#[test]
+fn paths_are_found() {
+    for engine in engines() {
+        assert_unsat(
+            &*engine,
+            "(declare-fun P (Int) Bool) (assert (forall ((x Int)) (=> (and (>= x 5) (<= x 7)) (P x))))
+             (assert (forall ((x Int)) (=> (and (P x) (>= x 6)) false)))",
+            2,
+        );
+        assert_unsat(
+            &*engine,
+            "(declare-fun P (Int) Bool) (assert (forall ((x Int)) (=> (= x 0) (P x))))
+             (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+             (assert (forall ((x Int)) (=> (and (P x) (= x 6)) false)))",
+            8,
+        );
+    }
+}
+
+/// Figure 1 of the paper on Impact (McMillan, CAV 2006).
+#[test]
+fn the_lock_is_safe() {
+    let text = "(declare-fun H (Int Int Int) Bool) (declare-fun E (Int Int Int) Bool)
+        (assert (forall ((o Int) (n Int)) (H 0 o n)))
+        (assert (forall ((l Int) (o Int) (n Int)) (=> (H l o n) (E 1 n n))))
+        (assert (forall ((l Int) (o Int) (n Int)) (=> (H l o n) (E 0 n (+ n 1)))))
+        (assert (forall ((l Int) (o Int) (n Int)) (=> (and (E l o n) (not (= n o))) (H l o n))))
+        (assert (forall ((l Int) (o Int) (n Int)) (=> (and (H l o n) (not (= l 0))) false)))
+        (assert (forall ((l Int) (o Int) (n Int)) (=> (and (E l o n) (= n o) (not (= l 1))) false)))";
+    assert_sat(&Imc::default(), text);
+    assert_sat(&Lawi::default(), text);
+    for engine in engines() {
+        assert!(!matches!(answer_of(&*engine, text, 2), Answer::Unsat(_)), "{}", engine.name());
+    }
+}
+
+/// A bad state without successors is bad all the same: the transitions of a bound are not outside of its disjunction.
+#[test]
+fn bad_states_may_be_dead_ends() {
+    for engine in engines() {
+        assert_unsat(
+            &*engine,
+            "(declare-fun P (Int Int) Bool)
+             (assert (P 0 0))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y) (= y 0) (<= 0 z 1)) (P (+ x 1) z))))
+             (assert (forall ((x Int) (y Int)) (=> (and (P x y) (= x 4) (= y 1)) false)))",
+            6,
+        );
+        assert_sat(
+            &*engine,
+            "(declare-fun P (Int Int) Bool)
+             (assert (P 0 0))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y) (= y 0) (<= 0 z 1)) (P x z))))
+             (assert (forall ((x Int) (y Int)) (=> (and (P x y) (= y 1) (> x 0)) false)))",
+        );
+    }
+}
+
+/// The refutations use only x, then only y, then only z at the cut: the first two bounds end with a path that is none.
+#[test]
+fn bounds_grow_where_interpolants_are_too_weak() {
+    for engine in engines() {
+        assert_sat(
+            &*engine,
+            "(declare-fun P (Int Int Int) Bool)
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (= x 0) (= y 0) (= z 0)) (P x y z))))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (P x y z) (P y z z))))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y z) (> x 0)) false)))",
+        );
+    }
+}
+
+/// A Farkas sum of the initial states is `x + (k-1) y <= 0` for each bound `k`, which is too weak for each of them.
+#[test]
+fn decomposed_interpolants_converge_where_sums_do_not() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (forall ((x Int) (y Int)) (=> (and (= x 0) (= y 0)) (P x y))))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) y))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (> x 0)) false)))";
+    assert_sat(&Imc::default(), text);
+}
+
+/// Two loops with a counter up and down; labels are needed at both.
+#[test]
+fn two_loops_keep_their_counters_equal() {
+    let text = "(declare-fun P (Int Int) Bool) (declare-fun Q (Int Int) Bool)
+        (assert (forall ((x Int) (y Int)) (=> (and (= x 0) (= y 0)) (P x y))))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x 1) (+ y 1)))))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (Q x y))))
+        (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (not (= x 0))) (Q (- x 1) (- y 1)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (= x 0) (not (= y 0))) false)))";
+    for engine in [&Imc::default() as &dyn Engine, &Lawi::default()] {
+        let found = answer_of(engine, text, 5);
+        assert!(!matches!(found, Answer::Unsat(_)), "{}", engine.name());
+    }
+}
+
+#[test]
+fn queries_without_predicates_and_predicates_without_facts() {
+    for engine in engines() {
+        assert_unsat(&*engine, "(assert (=> (< 1 2) false))", 1);
+        assert_sat(&*engine, "(declare-fun P (Int) Bool)(assert (P 1))");
+        assert_sat(&*engine, "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))");
+        assert_sat(
+            &*engine,
+            "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (and (< x 0) (> x 0)) false)))",
+        );
+    }
+}
