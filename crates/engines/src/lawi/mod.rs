@@ -216,7 +216,8 @@ impl<'a> Unwinding<'a> {
         if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
             return Ok(());
         }
-        for older in self.tree.older(vertex) {
+        let candidates: Vec<VertexId> = self.tree.older(vertex).collect();
+        for older in candidates {
             if !self.tree.is_covered(older) && self.implies(vertex, older)? {
                 self.statistics.covers += 1;
                 self.tree.cover(vertex, older);
@@ -268,7 +269,7 @@ impl<'a> Unwinding<'a> {
                 Err(stop) => return Err(stop),
             };
             for (&below, interpolant) in path.iter().zip(interpolants) {
-                let interpolant = self.from_copy(below, interpolant);
+                let interpolant = self.without_copy(below, interpolant);
                 self.strengthen(below, interpolant)?;
             }
             if !self.tree.is_covered(vertex) && !self.tree.is_covered(older) && self.implies(vertex, older)? {
@@ -294,7 +295,7 @@ impl<'a> Unwinding<'a> {
         let interpolants = parts.sequence(self.options.interpolation)?;
         let mut strengthened = Vec::new();
         for (&vertex, interpolant) in path.iter().zip(interpolants) {
-            let interpolant = self.from_copy(vertex, interpolant);
+            let interpolant = self.without_copy(vertex, interpolant);
             if self.strengthen(vertex, interpolant)? {
                 strengthened.push(vertex);
             }
@@ -379,7 +380,7 @@ impl<'a> Unwinding<'a> {
     }
 
     /// What [`at_copy`](Self::at_copy) does, the other way round.
-    fn from_copy(&self, vertex: VertexId, formula: Term) -> Term {
+    fn without_copy(&self, vertex: VertexId, formula: Term) -> Term {
         match (self.tree[vertex].location, &self.tree[vertex].copy) {
             (Location::Node(node), Some((copy, _))) => {
                 rename(self.store, formula, copy, self.graph.node(node).variables())

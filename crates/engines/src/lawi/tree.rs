@@ -116,13 +116,13 @@ impl Tree {
     }
 
     /// The vertices of the same predicate that are older, from the newest to the oldest.
-    pub(super) fn older(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + use<> {
+    pub(super) fn older(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let all: &[VertexId] = match self[vertex].location {
             Location::Node(node) => &self.at[node.index()],
             Location::Root | Location::Error => &[],
         };
         let older = all.partition_point(|&other| other < vertex);
-        all[..older].to_vec().into_iter().rev()
+        all[..older].iter().rev().copied()
     }
 
     /// The vertices of a predicate that are not covered, by themselves or from above.
