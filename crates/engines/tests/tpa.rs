@@ -287,6 +287,6 @@ fn random_linear_systems() {
 /// With more states than the others, so that paths are longer.
 #[test]
 fn random_transition_systems() {
-    let shape = Shape { predicates: 1, arity: 3, rules: 4, body: 1, greatest: 7 };
+    let shape = Shape { predicates: 1, arity: 3, rules: 4, body: 1, greatest: 7, bounds_bodies: true };
     agrees_with_saturation(&shape, 60);
 }
