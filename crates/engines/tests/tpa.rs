@@ -261,7 +261,7 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
     ];
     let scale: u64 =
         std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
-    let mut decided = 0;
+    let (mut decided, mut safe) = (0, 0);
     for (seed, options) in (1000..1000 + systems * scale).zip(all.as_flattened().iter().cycle()) {
         let text = system(&mut Random::new(seed), shape);
         let store = TermStore::new();
@@ -272,6 +272,7 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
         let found = ask(&engine, &store, &text, Duration::from_secs(2)).is_safe;
         assert!(found.is_none_or(|found| found == is_safe), "{options:?} on {seed}:\n{text}");
         decided += u64::from(found.is_some());
+        safe += u64::from(is_safe);
     }
     let asked = systems * scale;
     assert!(10 * decided >= 9 * asked, "{decided} of {asked} decided");
