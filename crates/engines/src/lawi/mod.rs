@@ -55,7 +55,7 @@ const NAME: &str = "lawi";
 /// The choices of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Which interpolants become labels. Default: Farkas sums.
+    /// Which interpolants become labels. Default: dual Farkas sums; weaker labels cover more.
     pub interpolation: Interpolation,
     /// The number of older vertices by which a new one is tried to be covered by force. Default: 1.
     pub forced_covers: usize,
@@ -65,7 +65,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { interpolation: Interpolation::Farkas, forced_covers: 1, oldest_every: 8 }
+        Options { interpolation: Interpolation::DualFarkas, forced_covers: 1, oldest_every: 8 }
     }
 }
 
