@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use shofar_engines::driver::{self, Verdict};
-use shofar_engines::{Event, EventSink, Run, Stop};
+use shofar_engines::{Event, EventSink, Interpolation, Run, Stop};
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Witness, WitnessFormat};
 use shofar_logic::TermStore;
@@ -49,6 +49,11 @@ pub(crate) struct Arguments {
     /// How many engines may run at the same time. Without this option as many as the machine has cores.
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<usize>,
+
+    /// How engines make interpolants: farkas, dual, decomposed or dual-decomposed. Without this option each has a way of
+    /// its own.
+    #[arg(long, value_name = "NAME", value_parser = interpolation)]
+    interpolation: Option<Interpolation>,
 
     /// The transformations to start with, in the place of `standard`; see `shofar transform`.
     #[arg(long, value_name = "NAMES", value_parser = passes)]
@@ -135,6 +140,12 @@ impl Arguments {
             None => self.witness.then_some(default),
         }
     }
+}
+
+fn interpolation(name: &str) -> Result<Interpolation, String> {
+    let known = || Interpolation::ALL.map(Interpolation::name).join(", ");
+    let found = Interpolation::ALL.into_iter().find(|interpolation| interpolation.name() == name);
+    found.ok_or_else(|| format!("there are {}", known()))
 }
 
 fn passes(names: &str) -> Result<String, String> {
@@ -229,6 +240,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, sender: &Sender<Message>) -> 
     let options = driver::Options {
         engines: arguments.engine.0.clone(),
         jobs: arguments.jobs,
+        interpolation: arguments.interpolation,
         passes: arguments.passes.clone(),
     };
     let outcome = driver::solve(&system, &options, &run);

@@ -18,7 +18,7 @@ use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
 use crate::portfolio::race;
-use crate::{Answer, Engine, Event, Run, Stop, by_name, schedule};
+use crate::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, schedule};
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -27,6 +27,8 @@ pub struct Options {
     pub engines: Vec<String>,
     /// How many engines may run at the same time; without that as many as the machine has cores.
     pub jobs: Option<usize>,
+    /// How engines make interpolants; without that each has a way of its own.
+    pub interpolation: Option<Interpolation>,
     /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
     pub passes: Option<String>,
 }
@@ -127,6 +129,9 @@ fn choose(options: &Options, graph: &HornGraph) -> Result<Vec<Box<dyn Engine>>, 
     }
     if engines.is_empty() {
         engines = schedule(graph);
+    }
+    if let Some(interpolation) = options.interpolation {
+        engines.iter_mut().for_each(|engine| engine.set_interpolation(interpolation));
     }
     let mut refusal = Stop::Exhausted("there are no engines");
     engines.retain(|engine| match engine.accepts(graph) {

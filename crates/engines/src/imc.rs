@@ -79,6 +79,10 @@ impl Engine for Imc {
         "interpolation-based model checking; linear systems"
     }
 
+    fn set_interpolation(&mut self, interpolation: Interpolation) {
+        self.options.interpolation = interpolation;
+    }
+
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
         SingleLoop::accepts(graph)
     }

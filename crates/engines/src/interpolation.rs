@@ -30,6 +30,16 @@ pub enum Interpolation {
 }
 
 impl Interpolation {
+    /// The name by which users ask for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Interpolation::Farkas => "farkas",
+            Interpolation::DualFarkas => "dual",
+            Interpolation::Decomposed => "decomposed",
+            Interpolation::DualDecomposed => "dual-decomposed",
+        }
+    }
+
     /// All of them.
     pub const ALL: [Interpolation; 4] = [
         Interpolation::Farkas,
@@ -38,7 +48,7 @@ impl Interpolation {
         Interpolation::DualDecomposed,
     ];
 
-    fn options(self) -> Options {
+    pub(crate) fn options(self) -> Options {
         let (labelling, arithmetic) = match self {
             Interpolation::Farkas => (Labelling::McMillan, Arithmetic::Farkas),
             Interpolation::DualFarkas => (Labelling::DualMcMillan, Arithmetic::DualFarkas),

@@ -40,6 +40,9 @@ pub trait Engine: Send + Sync {
     /// What it is, in one line.
     fn description(&self) -> &'static str;
 
+    /// Chooses how interpolants are made, where the engine needs any.
+    fn set_interpolation(&mut self, _: Interpolation) {}
+
     /// Whether it can work on a graph; if not, why not.
     fn accepts(&self, graph: &HornGraph) -> Result<(), String>;
 

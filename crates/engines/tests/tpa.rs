@@ -8,11 +8,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shofar_engines::tpa::{Intermediate, Options};
-use shofar_engines::{Answer, Engine, Event, EventSink, Run, Stop, Tpa};
+use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop, Tpa};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
-use shofar_smt::interpolate::Arithmetic;
 use shofar_smt::sat::Limits;
 use support::Random;
 use support::explicit::Saturation;
@@ -249,15 +248,15 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
 
 /// Whatever the options, answers on random systems are those of saturation, and most are decided.
 fn agrees_with_saturation(shape: &Shape, systems: u64) {
-    let options = |arithmetic: Arithmetic, intermediate| {
-        [false, true].map(|split| Options { split, intermediate, arithmetic: arithmetic.clone() })
+    let options = |interpolation: Interpolation, intermediate| {
+        [false, true].map(|split| Options { split, intermediate, interpolation })
     };
     let all = [
-        options(Arithmetic::Decomposed, Intermediate::Projected),
-        options(Arithmetic::Decomposed, Intermediate::Eliminated),
-        options(Arithmetic::Farkas, Intermediate::Projected),
-        options(Arithmetic::DualFarkas, Intermediate::Projected),
-        options(Arithmetic::DualDecomposed, Intermediate::Projected),
+        options(Interpolation::Decomposed, Intermediate::Projected),
+        options(Interpolation::Decomposed, Intermediate::Eliminated),
+        options(Interpolation::Farkas, Intermediate::Projected),
+        options(Interpolation::DualFarkas, Intermediate::Projected),
+        options(Interpolation::DualDecomposed, Intermediate::Projected),
     ];
     let scale: u64 =
         std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
@@ -268,7 +267,7 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
         let clauses = parse(&store, "test", text.as_bytes()).expect("the generator makes clauses");
         let graph = HornGraph::of(&store, &clauses);
         let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
-        let engine = Tpa { options: options.clone() };
+        let engine = Tpa { options: *options };
         let found = ask(&engine, &store, &text, Duration::from_secs(2)).is_safe;
         assert!(found.is_none_or(|found| found == is_safe), "{options:?} on {seed}:\n{text}");
         decided += u64::from(found.is_some());

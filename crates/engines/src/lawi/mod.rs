@@ -85,6 +85,10 @@ impl Engine for Lawi {
         "lazy abstraction with interpolants (Impact); linear systems"
     }
 
+    fn set_interpolation(&mut self, interpolation: Interpolation) {
+        self.options.interpolation = interpolation;
+    }
+
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
         SingleLoop::accepts(graph)
     }

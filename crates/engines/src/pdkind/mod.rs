@@ -140,6 +140,10 @@ impl Engine for PdKind {
         "property-directed k-induction; linear systems"
     }
 
+    fn set_interpolation(&mut self, interpolation: Interpolation) {
+        self.options.interpolation = interpolation;
+    }
+
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
         SingleLoop::accepts(graph)
     }

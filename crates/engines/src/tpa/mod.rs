@@ -54,13 +54,13 @@ use rustc_hash::FxHashMap;
 use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Term, TermStore};
-use shofar_smt::interpolate::{self, Arithmetic};
+use shofar_smt::interpolate;
 use shofar_smt::project::{ProjectError, Projector};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::single_loop::SingleLoop;
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, Event, Interpolation, Run, Stop};
 use composition::Composition;
 use fixpoint::Candidate;
 use powers::{Count, Level, Powers};
@@ -80,24 +80,18 @@ pub enum Intermediate {
 }
 
 /// Choices of the method.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps. Default: no.
     pub split: bool,
     /// The states between two halves of a path. Default: by projection.
     pub intermediate: Intermediate,
-    /// How arithmetic conflicts become lemmas. Default: decomposed.
-    pub arithmetic: Arithmetic,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { split: false, intermediate: Intermediate::default(), arithmetic: Arithmetic::Decomposed }
-    }
+    /// How lemmas are made of proofs. Default: decomposed.
+    pub interpolation: Interpolation,
 }
 
 /// The engine.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tpa {
     /// Its choices.
     pub options: Options,
@@ -121,6 +115,10 @@ impl Engine for Tpa {
         } else {
             "transition power abstraction, for deep counterexamples; linear systems"
         }
+    }
+
+    fn set_interpolation(&mut self, interpolation: Interpolation) {
+        self.options.interpolation = interpolation;
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
@@ -234,10 +232,7 @@ impl<'a> Search<'a> {
             run,
             options,
             engine,
-            interpolation: interpolate::Options {
-                arithmetic: options.arithmetic.clone(),
-                ..interpolate::Options::default()
-            },
+            interpolation: options.interpolation.options(),
             init: system.init,
             bad,
             locals,
