@@ -187,7 +187,7 @@ impl std::error::Error for Error {}
 /// An interpolant, and how large it was before it was simplified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interpolant {
-    /// The formula, in normal form.
+    /// The formula. It is in normal form, unless it was so large that the budget for that ended.
     pub formula: Term,
     /// The number of different subterms of what came out of the proof.
     pub raw_size: usize,
