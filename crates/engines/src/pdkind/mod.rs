@@ -1,14 +1,14 @@
 //! PD-KIND: property-directed k-induction, for transition systems and by that for all linear systems.
 //!
 //! **What it decides.** Transition systems whose states consist of truth values, integers and reals in linear constraints.
-//! Linear systems are brought into that form first ([`SingleLoop`]); systems with several predicates in a body are refused.
+//! Linear systems are brought into that form first (`single_loop.rs`); systems with several predicates in a body are refused.
 //!
 //! **The idea.** IC3 looks for an invariant whose lemmas are inductive together, and finds each of them where a
 //! single step fails. k-induction looks at `k` steps, but only ever at the property itself. PD-KIND does both: lemmas
 //! are found where induction over `k` steps fails, and proved by induction over `k` steps. Two engines share the work:
 //!
-//! - the *induction-checking engine* ([`ice`]) has the lemmas and pushes them to higher levels;
-//! - the *finite reachability engine* ([`fire`]) says whether the states from which induction fails are reached in so many
+//! - the *induction-checking engine* (`ice.rs`) has the lemmas and pushes them to higher levels;
+//! - the *finite reachability engine* (`fire.rs`) says whether the states from which induction fails are reached in so many
 //!   steps, and if not, why not: that is the next lemma.
 //!
 //! ```text
@@ -27,7 +27,7 @@
 //! states are chosen one after the other from an initial one on. In the end all of `F` is k-inductive relative to itself
 //! (C3), holds in the first `n + 1 >= k` states of each path (C1, C2), and excludes the bad states (C4).
 //!
-//! **Notation.** `<F, G, n, k, Q, n_cti>` is [`Ice`](ice::Ice), CEX is its `cexes`; `R_i` is `Fire::frame(i)`. The strategies: `kappa`
+//! **Notation.** `<F, G, n, k, Q, n_cti>` is `Ice`, CEX is its `cexes`; `R_i` is `Fire::frame(i)`. The strategies: `kappa`
 //! is [`Depth`], `omega` is [`Order`], `sigma` is [`Interpolation`].
 //!
 //! **Where it comes from.** D. Jovanović, B. Dutertre, "Property-directed k-induction" (FMCAD 2016). The division into two
