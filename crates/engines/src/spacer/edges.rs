@@ -91,8 +91,8 @@ pub(super) struct Clause<'a> {
     edge: EdgeId,
     /// All variables of the clause.
     variables: Box<[Term]>,
-    may: Option<Session<'a>>,
-    must: Option<Session<'a>>,
+    may: Option<Incremental<'a>>,
+    must: Option<Incremental<'a>>,
 }
 
 /// What an assumption is.
@@ -122,21 +122,21 @@ impl<'a> Clause<'a> {
         query: &Query<'_>,
     ) -> Result<Reply, Unsupported> {
         let with_facts = query.sources.contains(&By::Must);
-        let session = if with_facts { &mut self.must } else { &mut self.may };
-        if session.as_mut().is_some_and(Session::is_overgrown) {
-            *session = None;
+        let incremental = if with_facts { &mut self.must } else { &mut self.may };
+        if incremental.as_mut().is_some_and(Incremental::is_overgrown) {
+            *incremental = None;
         }
-        let session = match session {
-            Some(session) => session,
-            None => session.insert(Session::new(around, self.edge, with_facts)?),
+        let incremental = match incremental {
+            Some(incremental) => incremental,
+            None => incremental.insert(Incremental::new(around, self.edge, with_facts)?),
         };
-        session.update(around, self.edge)?;
-        session.ask(around, self.edge, &self.variables, query)
+        incremental.update(around, self.edge)?;
+        incremental.ask(around, self.edge, &self.variables, query)
     }
 }
 
 /// A solver for one clause.
-struct Session<'a> {
+struct Incremental<'a> {
     solver: Solver<'a>,
     /// By sources: how many lemmas of infinite level are asserted.
     infinite: Vec<usize>,
@@ -145,17 +145,17 @@ struct Session<'a> {
     queries: u64,
     /// The number of the solver's variables at the beginning.
     size: usize,
-    /// Scratch of [`Session::ask`].
+    /// Scratch of [`Incremental::ask`].
     assumptions: Vec<Term>,
     roles: Vec<Role>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Incremental<'a> {
     fn new(around: &Surroundings<'_, 'a>, edge: EdgeId, with_facts: bool) -> Result<Self, Unsupported> {
         let sources = around.graph.edge(edge).sources().len();
         let mut solver = Solver::new(around.store);
         solver.assert_all(&[around.graph.edge(edge).label()])?;
-        Ok(Session {
+        Ok(Incremental {
             size: solver.num_variables(),
             solver,
             infinite: vec![0; sources],
