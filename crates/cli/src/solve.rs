@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use shofar_engines::driver::{self, Verdict};
+use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Interpolation, Run, Stop};
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Witness, WitnessFormat};
@@ -54,6 +54,11 @@ pub(crate) struct Arguments {
     /// its own.
     #[arg(long, value_name = "NAME", value_parser = interpolation)]
     interpolation: Option<Interpolation>,
+
+    /// Gives an option of an engine a value, as in `spacer.guidance=no`; `shofar engines` lists them. May be given
+    /// several times.
+    #[arg(short = 'O', long = "option", value_name = "ENGINE.OPTION=VALUE", value_parser = setting)]
+    settings: Vec<(String, String, String)>,
 
     /// The transformations to start with, in the place of `standard`; see `shofar transform`.
     #[arg(long, value_name = "NAMES", value_parser = passes)]
@@ -148,6 +153,20 @@ fn interpolation(name: &str) -> Result<Interpolation, String> {
     found.ok_or_else(|| format!("there are {}", known()))
 }
 
+/// Reads an option of an engine and tries whether there is such a thing.
+fn setting(text: &str) -> Result<(String, String, String), String> {
+    let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+    let ((engine, option), value) = parts.ok_or("write ENGINE.OPTION=VALUE")?;
+    let mut known = shofar_engines::by_name(engine).ok_or_else(unknown_engine)?;
+    shofar_engines::set_option(known.as_mut(), option, value)?;
+    Ok((known.name().to_owned(), option.to_owned(), value.to_owned()))
+}
+
+fn unknown_engine() -> String {
+    let names: Vec<_> = shofar_engines::all().iter().map(|engine| engine.name()).collect();
+    format!("the engines are {}", names.join(", "))
+}
+
 fn passes(names: &str) -> Result<String, String> {
     Pipeline::parse(names).map(|_| names.to_owned())
 }
@@ -160,10 +179,9 @@ fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
         return Ok(Engines(Vec::new()));
     }
-    let known = || shofar_engines::all().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
     let by_name = |name: &str| match shofar_engines::by_name(name.trim()) {
         Some(engine) => Ok(engine.name().to_owned()),
-        None => Err(format!("the engines are {} and auto", known())),
+        None => Err(format!("{} and auto", unknown_engine())),
     };
     names.split(',').map(by_name).collect::<Result<_, _>>().map(Engines)
 }
@@ -241,6 +259,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, sender: &Sender<Message>) -> 
         engines: arguments.engine.0.clone(),
         jobs: arguments.jobs,
         interpolation: arguments.interpolation,
+        settings: arguments.settings.clone(),
         passes: arguments.passes.clone(),
     };
     let outcome = driver::solve(&system, &options, &run);

@@ -205,3 +205,19 @@ fn events_for_programs() {
     let phases: Vec<&str> = events.iter().filter_map(|event| event["phase"].as_str()).collect();
     assert_eq!(phases, ["read", "graph", "transform", "solve", "way back", "check"]);
 }
+
+#[test]
+fn options_of_engines_are_known_by_name() {
+    let file = example("counter");
+    let output = shofar(&[&file, "-e", "pdkind", "-O", "pdkind.depth=2", "-O", "pdkind.order=shallow"], "");
+    assert_eq!(text(&output.stdout), "sat\n");
+    let complaint = |option: &str| {
+        let output = shofar(&[&file, "-O", option], "");
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr).to_owned()
+    };
+    assert!(complaint("pdkind.depth=deep").contains("full, growing or a number"));
+    assert!(complaint("pdkind.colour=red").contains("interpolation, depth, order"));
+    assert!(complaint("golem.depth=1").contains("the engines are spacer"));
+    assert!(complaint("depth").contains("ENGINE.OPTION=VALUE"));
+}

@@ -43,7 +43,7 @@ use crate::eliminate::with_few_locals;
 use crate::interpolation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 
 /// The name of the engine.
 const NAME: &str = "imc";
@@ -79,8 +79,15 @@ impl Engine for Imc {
         "interpolation-based model checking; linear systems"
     }
 
-    fn set_interpolation(&mut self, interpolation: Interpolation) {
-        self.options.interpolation = interpolation;
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![
+            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
+            EngineOption::new(
+                "rounds",
+                "images for k = 1; each further step allows for two more",
+                &mut self.options.rounds,
+            ),
+        ]
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {

@@ -36,7 +36,7 @@ use crate::k_inductive::to_inductive;
 use crate::run::solver_counters;
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 
 /// The name of the engine.
 const NAME: &str = "kind";
@@ -61,6 +61,14 @@ impl Engine for KInduction {
 
     fn description(&self) -> &'static str {
         "k-induction, forward and backward; linear systems"
+    }
+
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![EngineOption::new(
+            "simple-paths",
+            "look at paths without repeated states only",
+            &mut self.simple_paths,
+        )]
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {

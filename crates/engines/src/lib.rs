@@ -4,15 +4,14 @@
 //! in it. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
 
 mod bmc;
-pub mod driver;
 mod eliminate;
 pub mod imc;
 mod interpolation;
 mod k_inductive;
 mod kind;
 pub mod lawi;
+mod option;
 pub mod pdkind;
-mod portfolio;
 mod run;
 mod single_loop;
 pub mod spacer;
@@ -27,6 +26,7 @@ pub use imc::Imc;
 pub use interpolation::Interpolation;
 pub use kind::KInduction;
 pub use lawi::Lawi;
+pub use option::EngineOption;
 pub use pdkind::PdKind;
 pub use run::{Event, EventSink, Run, Stop};
 pub use spacer::Spacer;
@@ -40,8 +40,10 @@ pub trait Engine: Send + Sync {
     /// What it is, in one line.
     fn description(&self) -> &'static str;
 
-    /// Chooses how interpolants are made, where the engine needs any.
-    fn set_interpolation(&mut self, _: Interpolation) {}
+    /// What its users may choose. One that makes interpolants has the option `interpolation`.
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        Vec::new()
+    }
 
     /// Whether it can work on a graph; if not, why not.
     fn accepts(&self, graph: &HornGraph) -> Result<(), String>;
@@ -61,6 +63,18 @@ pub enum Answer {
     Unknown(Stop),
 }
 
+/// Gives an option of an engine a value; tells what there is if there is no such option or value.
+pub fn set_option(engine: &mut dyn Engine, name: &str, value: &str) -> Result<(), String> {
+    let engine_name = engine.name();
+    let mut options = engine.options();
+    if let Some(option) = options.iter_mut().find(|option| option.name == name) {
+        return option.set(value).map_err(|why| format!("{engine_name}.{name}: {why}"));
+    }
+    let known: Vec<&str> = options.iter().map(|option| option.name).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Err(format!("the options of {engine_name} are: {known}"))
+}
+
 /// All engines, in the order in which they are listed.
 pub fn all() -> Vec<Box<dyn Engine>> {
     vec![
@@ -78,21 +92,4 @@ pub fn all() -> Vec<Box<dyn Engine>> {
 /// The engine with this name, in whatever case.
 pub fn by_name(name: &str) -> Option<Box<dyn Engine>> {
     all().into_iter().find(|engine| engine.name().eq_ignore_ascii_case(name))
-}
-
-/// The engines for a graph for which none are asked, the most promising first. Where there are fewer cores than engines,
-/// the first ones have cores of their own, and the others take turns.
-pub fn schedule(graph: &HornGraph) -> Vec<Box<dyn Engine>> {
-    if !graph.is_linear() {
-        return vec![Box::new(Spacer::default()), Box::new(Bmc)];
-    }
-    vec![
-        Box::new(Spacer::default()),
-        Box::new(PdKind::default()),
-        Box::new(KInduction::default()),
-        Box::new(Imc::default()),
-        Box::new(Tpa::split()),
-        Box::new(Lawi::default()),
-        Box::new(Bmc),
-    ]
 }

@@ -45,7 +45,7 @@ use shofar_logic::{Op, Term, TermStore};
 use crate::interpolation::{Interpolation, Parts};
 use crate::single_loop::SingleLoop;
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 use implication::Implications;
 use tree::{Location, Tree, Vertex, VertexId};
 
@@ -85,8 +85,20 @@ impl Engine for Lawi {
         "lazy abstraction with interpolants (Impact); linear systems"
     }
 
-    fn set_interpolation(&mut self, interpolation: Interpolation) {
-        self.options.interpolation = interpolation;
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![
+            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
+            EngineOption::new(
+                "forced-covers",
+                "older vertices by which a new one is tried to be covered by force",
+                &mut self.options.forced_covers,
+            ),
+            EngineOption::new(
+                "oldest-every",
+                "once in so many times the oldest leaf is unwound, never if 0",
+                &mut self.options.oldest_every,
+            ),
+        ]
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {

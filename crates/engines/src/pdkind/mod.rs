@@ -54,8 +54,9 @@ use shofar_horn::{HornGraph, TransitionSystem};
 use crate::eliminate::eliminate_all_but;
 use crate::interpolation::Interpolation;
 use crate::k_inductive::to_inductive;
+use crate::option::{Named, Setting};
 use crate::single_loop::SingleLoop;
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 use domain::{Domain, Image};
 use ice::{Ice, Rule};
 use symbolic::Symbolic;
@@ -88,6 +89,32 @@ impl Depth {
     }
 }
 
+impl Setting for Depth {
+    fn get(&self) -> String {
+        match self {
+            Depth::Full => "full".to_owned(),
+            Depth::Growing => "growing".to_owned(),
+            Depth::Fixed(k) => k.to_string(),
+        }
+    }
+
+    fn values(&self) -> String {
+        "full, growing or a number".to_owned()
+    }
+
+    fn set(&mut self, value: &str) -> bool {
+        *self = match value {
+            "full" => Depth::Full,
+            "growing" => Depth::Growing,
+            number => match number.parse() {
+                Ok(k) => Depth::Fixed(k),
+                Err(_) => return false,
+            },
+        };
+        true
+    }
+}
+
 /// Which lemma is looked at first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -97,6 +124,18 @@ pub enum Order {
     Lifo,
     /// That whose counterexample is nearest to the bad states, and of these the one that waits longest.
     Shallow,
+}
+
+impl Named for Order {
+    const ALL: &'static [Self] = &[Order::Fifo, Order::Lifo, Order::Shallow];
+
+    fn name(self) -> &'static str {
+        match self {
+            Order::Fifo => "fifo",
+            Order::Lifo => "lifo",
+            Order::Shallow => "shallow",
+        }
+    }
 }
 
 /// The choices of the method.
@@ -140,8 +179,12 @@ impl Engine for PdKind {
         "property-directed k-induction; linear systems"
     }
 
-    fn set_interpolation(&mut self, interpolation: Interpolation) {
-        self.options.interpolation = interpolation;
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![
+            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
+            EngineOption::new("depth", "how many steps induction looks at", &mut self.options.depth),
+            EngineOption::new("order", "which lemma is looked at first", &mut self.options.order),
+        ]
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {

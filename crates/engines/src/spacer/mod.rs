@@ -66,7 +66,7 @@ use shofar_logic::{SortKind, Term, TermStore};
 use shofar_smt::project::{ProjectError, Projector};
 use shofar_smt::sat::{Limits, Reason};
 
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
 use facts::Facts;
@@ -114,6 +114,36 @@ impl Engine for Spacer {
 
     fn description(&self) -> &'static str {
         "property-directed reachability with may- and must-summaries, for all systems"
+    }
+
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![
+            EngineOption::new(
+                "generalise",
+                "leave out literals of cubes by induction",
+                &mut self.options.generalise,
+            ),
+            EngineOption::new(
+                "split-equations",
+                "take equations apart into bounds before literals are left out",
+                &mut self.options.split_equations,
+            ),
+            EngineOption::new(
+                "interpolate",
+                "take weaker literals from interpolants",
+                &mut self.options.interpolate,
+            ),
+            EngineOption::new(
+                "guidance",
+                "make guesses from clusters of similar lemmas",
+                &mut self.options.guidance,
+            ),
+            EngineOption::new(
+                "requeue",
+                "a blocked obligation waits at the next level",
+                &mut self.options.requeue,
+            ),
+        ]
     }
 
     fn accepts(&self, _: &HornGraph) -> Result<(), String> {

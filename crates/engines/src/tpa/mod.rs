@@ -59,8 +59,9 @@ use shofar_smt::project::{ProjectError, Projector};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
+use crate::option::Named;
 use crate::single_loop::SingleLoop;
-use crate::{Answer, Engine, Event, Interpolation, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
 use composition::Composition;
 use fixpoint::Candidate;
 use powers::{Count, Level, Powers};
@@ -77,6 +78,17 @@ pub enum Intermediate {
     Projected,
     /// All, by elimination.
     Eliminated,
+}
+
+impl Named for Intermediate {
+    const ALL: &'static [Self] = &[Intermediate::Projected, Intermediate::Eliminated];
+
+    fn name(self) -> &'static str {
+        match self {
+            Intermediate::Projected => "projected",
+            Intermediate::Eliminated => "eliminated",
+        }
+    }
 }
 
 /// Choices of the method.
@@ -117,8 +129,15 @@ impl Engine for Tpa {
         }
     }
 
-    fn set_interpolation(&mut self, interpolation: Interpolation) {
-        self.options.interpolation = interpolation;
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        vec![
+            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
+            EngineOption::new(
+                "intermediate",
+                "how the states between two halves of a path are found",
+                &mut self.options.intermediate,
+            ),
+        ]
     }
 
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {

@@ -14,9 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use shofar_engines::{Engine, Run, Stop};
 use shofar_smt::sat::{Limits, Reason};
-
-use crate::{Engine, Run, Stop};
 
 /// The first slice of an engine that takes turns.
 const FIRST_SLICE: Duration = Duration::from_millis(250);
@@ -125,7 +124,7 @@ fn take_turns<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Answer;
+    use shofar_engines::Answer;
     use shofar_horn::HornGraph;
     use shofar_horn::witness::GraphModel;
     use shofar_logic::TermStore;

@@ -6,7 +6,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use shofar_engines::driver::{self, Options, Verdict};
+use shofar_cooperate::driver::{self, Options, Verdict};
 use shofar_engines::{Answer, Engine, KInduction, Run, Stop, all, by_name};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;

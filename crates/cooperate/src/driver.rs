@@ -12,13 +12,14 @@
 use std::thread;
 use std::time::Instant;
 
+use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, set_option};
 use shofar_horn::check::{self, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
 
 use crate::portfolio::race;
-use crate::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, schedule};
+use crate::schedule;
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -29,6 +30,8 @@ pub struct Options {
     pub jobs: Option<usize>,
     /// How engines make interpolants; without that each has a way of its own.
     pub interpolation: Option<Interpolation>,
+    /// Options of engines: the engine, the option, and its value.
+    pub settings: Vec<(String, String, String)>,
     /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
     pub passes: Option<String>,
 }
@@ -130,8 +133,18 @@ fn choose(options: &Options, graph: &HornGraph) -> Result<Vec<Box<dyn Engine>>, 
     if engines.is_empty() {
         engines = schedule(graph);
     }
-    if let Some(interpolation) = options.interpolation {
-        engines.iter_mut().for_each(|engine| engine.set_interpolation(interpolation));
+    for engine in &mut engines {
+        let mut choices = engine.options();
+        if let Some(interpolation) = options.interpolation
+            && let Some(option) = choices.iter_mut().find(|option| option.name == "interpolation")
+        {
+            option.set(interpolation.name()).map_err(Stop::Unsupported)?;
+        }
+        for (name, option, value) in &options.settings {
+            if engine.name() == name {
+                set_option(engine.as_mut(), option, value).map_err(Stop::Unsupported)?;
+            }
+        }
     }
     let mut refusal = Stop::Exhausted("there are no engines");
     engines.retain(|engine| match engine.accepts(graph) {

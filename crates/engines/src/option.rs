@@ -1,0 +1,116 @@
+//! What users may choose about an engine, by names.
+//!
+//! An engine lists its [`EngineOption`]s once; reading, setting and describing them all go through that list.
+
+use crate::Interpolation;
+
+/// A choice that an engine leaves to its user.
+pub struct EngineOption<'a> {
+    /// Its name, as in `guidance`.
+    pub name: &'static str,
+    /// What it chooses, in one line.
+    pub help: &'static str,
+    setting: &'a mut dyn Setting,
+}
+
+impl<'a> EngineOption<'a> {
+    pub(crate) fn new(name: &'static str, help: &'static str, setting: &'a mut dyn Setting) -> Self {
+        EngineOption { name, help, setting }
+    }
+
+    /// Its value.
+    pub fn get(&self) -> String {
+        self.setting.get()
+    }
+
+    /// The values that it may have.
+    pub fn values(&self) -> String {
+        self.setting.values()
+    }
+
+    /// Gives it another value; tells the possible ones if this is none of them.
+    pub fn set(&mut self, value: &str) -> Result<(), String> {
+        if self.setting.set(value) { Ok(()) } else { Err(format!("there are {}", self.setting.values())) }
+    }
+}
+
+/// Something that can be set by a text.
+pub(crate) trait Setting {
+    fn get(&self) -> String;
+    fn values(&self) -> String;
+    /// Whether the text is a value.
+    fn set(&mut self, value: &str) -> bool;
+}
+
+impl Setting for bool {
+    fn get(&self) -> String {
+        if *self { "yes".to_owned() } else { "no".to_owned() }
+    }
+
+    fn values(&self) -> String {
+        "yes, no".to_owned()
+    }
+
+    fn set(&mut self, value: &str) -> bool {
+        match value {
+            "yes" | "true" | "on" => *self = true,
+            "no" | "false" | "off" => *self = false,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whole numbers.
+macro_rules! number {
+    ($($type:ty),*) => {$(
+        impl Setting for $type {
+            fn get(&self) -> String {
+                self.to_string()
+            }
+
+            fn values(&self) -> String {
+                "the whole numbers from 0".to_owned()
+            }
+
+            fn set(&mut self, value: &str) -> bool {
+                value.parse().map(|number| *self = number).is_ok()
+            }
+        }
+    )*};
+}
+
+number!(u64, usize);
+
+/// A choice between a few values with names.
+pub(crate) trait Named: Copy + 'static {
+    const ALL: &'static [Self];
+
+    fn name(self) -> &'static str;
+}
+
+impl<T: Named> Setting for T {
+    fn get(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn values(&self) -> String {
+        T::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn set(&mut self, value: &str) -> bool {
+        match T::ALL.iter().find(|known| known.name() == value) {
+            Some(&known) => *self = known,
+            None => return false,
+        }
+        true
+    }
+}
+
+impl Named for Interpolation {
+    const ALL: &'static [Self] = &Interpolation::ALL;
+
+    fn name(self) -> &'static str {
+        Interpolation::name(self)
+    }
+}
