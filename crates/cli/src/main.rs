@@ -1,12 +1,16 @@
 //! The command line: options, output and exit status. The work is done in the library crates.
 
+mod arguments;
 mod check;
 mod convert;
 mod engines;
 mod info;
 mod input;
+mod progress;
 mod smt;
 mod solve;
+mod statistics;
+mod talk;
 mod transform;
 
 use std::io::{self, Write};
@@ -22,7 +26,7 @@ struct CommandLine {
     command: Option<Command>,
 
     #[command(flatten)]
-    solve: solve::Arguments,
+    solve: arguments::Arguments,
 }
 
 #[derive(Subcommand)]

@@ -10,16 +10,17 @@
 //! does not suffice for the check, the answer is unknown, too.
 
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, set_option};
 use shofar_horn::check::{self, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation};
 use shofar_horn::{HornGraph, HornSystem};
+use shofar_smt::sat::Gate;
 
-use crate::portfolio::race;
-use crate::schedule;
+use crate::portfolio::{Contender, race};
+use crate::schedule::Features;
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -69,7 +70,7 @@ fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verd
         let name = run.store.display_symbol(run.store.fun_decl(function).name);
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
     }
-    let mut clock = Clock { run, start: Instant::now() };
+    let mut clock = Clock::new(run, None);
     let original = HornGraph::of(run.store, system);
     clock.phase("graph");
 
@@ -84,12 +85,19 @@ fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verd
         return Err(reason.into());
     }
 
-    let engines = choose(options, &graph)?;
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    race(&engines, jobs, run, |engine, run| {
-        let mut clock = Clock { run, start: Instant::now() };
+    let contenders = choose(options, &graph, jobs, run)?;
+    let attempt = |engine: &dyn Engine, run: &Run<'_>| {
+        let mut clock = Clock::new(run, Some(engine.name()));
         let answer = engine.solve(&graph, run);
         clock.phase("solve");
+        match answer {
+            Answer::Unknown(stop) => Err(stop),
+            answer => Ok(answer),
+        }
+    };
+    race(&contenders, jobs, run, attempt, |engine, answer, run| {
+        let mut clock = Clock::new(run, Some(engine.name()));
         match answer {
             Answer::Sat(model) => {
                 let model = back.model(&run.context(), model)?;
@@ -125,15 +133,17 @@ fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Ru
 }
 
 /// The engines that are asked for, or those for such clauses, as far as they accept them.
-fn choose(options: &Options, graph: &HornGraph) -> Result<Vec<Box<dyn Engine>>, Stop> {
-    let mut engines = Vec::new();
-    for name in &options.engines {
-        engines.push(by_name(name).ok_or_else(|| Stop::Unsupported(format!("an engine called {name}")))?);
-    }
-    if engines.is_empty() {
-        engines = schedule(graph);
-    }
-    for engine in &mut engines {
+fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> Result<Vec<Contender>, Stop> {
+    let features = Features::of(run.store, graph);
+    let (class, names): (_, Vec<(&str, u32)>) = match &options.engines[..] {
+        [] => (features.class().name, features.class().engines.to_vec()),
+        chosen => ("chosen by name", chosen.iter().map(|name| (name.as_str(), 1)).collect()),
+    };
+    let mut contenders = Vec::new();
+    let mut refusal = Stop::Exhausted("there are no engines");
+    for (name, weight) in names {
+        let mut engine =
+            by_name(name).ok_or_else(|| Stop::Unsupported(format!("an engine called {name}")))?;
         let mut choices = engine.options();
         if let Some(interpolation) = options.interpolation
             && let Some(option) = choices.iter_mut().find(|option| option.name == "interpolation")
@@ -145,27 +155,35 @@ fn choose(options: &Options, graph: &HornGraph) -> Result<Vec<Box<dyn Engine>>, 
                 set_option(engine.as_mut(), option, value).map_err(Stop::Unsupported)?;
             }
         }
-    }
-    let mut refusal = Stop::Exhausted("there are no engines");
-    engines.retain(|engine| match engine.accepts(graph) {
-        Ok(()) => true,
-        Err(why) => {
-            refusal = Stop::Unsupported(why);
-            false
+        match engine.accepts(graph) {
+            Ok(()) => contenders.push(Contender { engine, weight }),
+            Err(why) => refusal = Stop::Unsupported(why),
         }
-    });
-    if engines.is_empty() { Err(refusal) } else { Ok(engines) }
+    }
+    if contenders.is_empty() {
+        return Err(refusal);
+    }
+    let engines = contenders.iter().map(|contender| (contender.engine.name(), contender.weight)).collect();
+    run.events.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
+    Ok(contenders)
 }
 
-/// Tells how long each phase took.
+/// Tells how long each phase took, without the time in which others had their turn.
 struct Clock<'a, 'r> {
     run: &'a Run<'r>,
+    engine: Option<&'static str>,
     start: Instant,
 }
 
-impl Clock<'_, '_> {
+impl<'a, 'r> Clock<'a, 'r> {
+    fn new(run: &'a Run<'r>, engine: Option<&'static str>) -> Self {
+        Clock { run, engine, start: Instant::now() }
+    }
+
     fn phase(&mut self, name: &'static str) {
-        self.run.events.tell(Event::Phase { name, time: self.start.elapsed() });
+        let waited = self.run.limits.gate.map_or(Duration::ZERO, Gate::waited);
+        let time = self.start.elapsed().saturating_sub(waited);
+        self.run.events.tell(Event::Phase { name, engine: self.engine, time });
         self.start = Instant::now();
     }
 }

@@ -1,10 +1,9 @@
 //! Engines side by side: from clauses to an answer that is checked.
 //!
-//! [`driver::solve`] is the way in. It chooses engines by the clauses ([`schedule()`]) unless they are named, and lets
-//! them run in parallel; the first answer whose witness the checker finds valid is the answer.
+//! [`driver::solve`] is the way in. It chooses engines by the clauses ([`schedule`]) unless they are named, and lets
+//! them run side by side; the first answer whose witness the checker finds valid is the answer.
 
 pub mod driver;
+mod memory;
 mod portfolio;
-mod schedule;
-
-pub use schedule::schedule;
+pub mod schedule;

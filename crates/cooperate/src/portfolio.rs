@@ -1,138 +1,323 @@
 //! Several engines on the same clauses: the first one that has an answer wins.
 //!
-//! There are as many *lanes* as jobs, each a thread. The first engines have lanes of their own, and all that are left
-//! share the last one: there they take turns, in slices of time that double from round to round. An engine starts anew
-//! in each of its slices, so that in the end at most half of what the lane has spent on it is wasted.
+//! Each engine has a thread of its own, but only as many of them run at a time as there are *places*. They take turns:
+//! a turn of an engine is as long as its weight says, and twice as long in each round.
 //!
-//! - P1: an attempt has an answer only if its witness was checked, so that an engine which is wrong is as if it had
-//!   given up, and the others go on.
-//! - P2: lanes watch one flag, which is set when one has an answer, or soon after the whole run has to end.
-//! - P3: an engine that gives up for other reasons than its slice is not asked again.
+//! ```text
+//! while engines are left and there is no answer
+//!     those whose turn is over leave their places
+//!     those who had the fewest turns, the first in the schedule before others, take free places
+//!     listen: one has an answer (its witness is being confirmed), one has won, one has given up or panicked
+//!     if the memory becomes scarce, the one that has used most of it ends
+//! all others end
+//! ```
+//!
+//! An engine whose turn is over waits at its gate ([`Gate`]) with all that it has learnt, and goes on from there: nothing is
+//! done twice. The first turns are short, so that a task which is easy for any engine is soon done; later ones are long
+//! enough that changing places costs nothing. An engine with weight `w` of the sum `W` has had its share `w / W` of each
+//! place after each round. A thread starts with the engine's first turn.
+//!
+//! - P1: an engine wins only if its answer was confirmed, so that one which is wrong is as if it had given up, and the others
+//!   go on. Whoever has an answer keeps its place until it is confirmed or refused.
+//! - P2: an engine ends when its own flag is set: all flags are, as soon as one has won or the whole run has to end. Who
+//!   waits is let through the gate to see its flag.
+//! - P3: an engine that has ended is not asked again, and what it had is freed before it is reported as ended.
+//! - P4: a panic ends the engine in which it happens. The store of terms stays as it was: a term is made in one step.
+//! - P5: engines do not look at the memory of the process, as all would give up where one is greedy; this thread does.
 
-use std::sync::Mutex;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Engine, Run, Stop};
-use shofar_smt::sat::{Limits, Reason};
+use shofar_engines::{Engine, Event, Run, Stop};
+use shofar_smt::sat::{Gate, Limits, Reason, memory_in_use};
 
-/// The first slice of an engine that takes turns.
-const FIRST_SLICE: Duration = Duration::from_millis(250);
+use crate::memory::{Advice, Memory, Use};
 
-/// How often the limits of the whole run are looked at.
+/// The first turn of an engine with weight 1.
+const FIRST_TURN: Duration = Duration::from_millis(50);
+
+/// How often turns, memory and the limits of the whole run are looked at.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Lets engines attempt the same in parallel. Returns the first success and the name of its engine, or why all of
-/// them stopped.
-pub(crate) fn race<T: Send>(
-    engines: &[Box<dyn Engine>],
-    jobs: usize,
+/// An engine and its share of the time.
+pub(crate) struct Contender {
+    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) weight: u32,
+}
+
+/// Lets engines attempt the same in turns. Returns the first answer that is confirmed and the name of its engine, or why
+/// all of them ended without. What attempts waits where it is told to, what confirms does not.
+pub(crate) fn race<A, T: Send>(
+    contenders: &[Contender],
+    places: usize,
     run: &Run<'_>,
-    attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<T, Stop> + Sync,
+    attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<A, Stop> + Sync,
+    confirm: impl Fn(&dyn Engine, A, &Run<'_>) -> Result<T, Stop> + Sync,
 ) -> Result<(T, &'static str), Stop> {
-    let lanes = lanes(engines, jobs);
-    let is_over = AtomicBool::new(false);
-    let caller = thread::current();
-    let result: Mutex<Option<Result<(T, &'static str), Stop>>> = Mutex::new(None);
-    let drive = |lane: &[&dyn Engine]| {
-        let run = Run { limits: Limits { cancel: Some(&is_over), ..run.limits }, ..*run };
-        let outcome = take_turns(lane, &run, &attempt);
-        // A lane that panics leaves no half-made result behind.
-        let mut result = result.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match (&*result, outcome) {
-            (Some(Ok(_)), _) => {}
-            (_, Ok(success)) => {
-                *result = Some(Ok(success));
-                is_over.store(true, Ordering::Relaxed);
-            }
-            // What an engine does not know says more than that another one was out of time.
-            (Some(Err(known)), Err(stop))
-                if !matches!(known, Stop::Interrupted(_)) || is_interruption(&stop) => {}
-            (_, Err(stop)) => *result = Some(Err(stop)),
-        }
-        caller.unpark();
+    let seats: Vec<Seat> = contenders.iter().map(|_| Seat::default()).collect();
+    let drive = |index: usize, sender: &Sender<(usize, Report<T>)>| {
+        let (engine, seat) = (contenders[index].engine.as_ref(), &seats[index]);
+        // The table listens until all have ended.
+        let report = |report| drop(sender.send((index, report)));
+        let limits = Limits { cancel: Some(&seat.is_over), memory: None, ..run.limits };
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let limits_in_turns = Limits { gate: Some(&seat.gate), ..limits };
+            let answer = attempt(engine, &Run { limits: limits_in_turns, ..*run })?;
+            report(Report::HasAnswer);
+            confirm(engine, answer, &Run { limits, ..*run })
+        }));
+        report(Report::Ended(caught.unwrap_or_else(|panic| {
+            let (engine, message) = (engine.name(), message_of(&*panic));
+            run.events.tell(Event::Panicked { engine, message: message.to_owned() });
+            Err(Stop::Internal(format!("engine {engine} has panicked: {message}")))
+        })));
     };
     thread::scope(|scope| {
-        let handles: Vec<_> = lanes.iter().map(|lane| scope.spawn(|| drive(lane))).collect();
-        while handles.iter().any(|handle| !handle.is_finished()) {
-            if run.limits.interruption().is_some() {
-                is_over.store(true, Ordering::Relaxed);
+        let (sender, reports) = mpsc::channel();
+        let drive = &drive;
+        let mut table = Table::new(contenders, &seats, places, run);
+        let mut winner = None;
+        while table.is_anyone_left() {
+            for index in table.change_places() {
+                let sender = sender.clone();
+                let thread = thread::Builder::new().name(format!("engine {}", table.name(index)));
+                if let Err(error) = thread.spawn_scoped(scope, move || drive(index, &sender)) {
+                    table.ended(index, Some(Stop::Internal(format!("cannot start a thread: {error}"))));
+                }
             }
-            thread::park_timeout(TICK);
+            match reports.recv_timeout(TICK) {
+                Ok((index, Report::HasAnswer)) => table.keep_place(index),
+                Ok((index, Report::Ended(Ok(success)))) if winner.is_none() => {
+                    winner = Some((success, table.name(index)));
+                    table.ended(index, None);
+                    table.end_all(Reason::Cancelled);
+                }
+                Ok((index, Report::Ended(ended))) => {
+                    table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            table.look_at_limits();
         }
-        // A panic ends with its lane: what the others have found counts.
-        handles.into_iter().for_each(|handle| drop(handle.join()));
-    });
-    let result = result.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    match (result, run.limits.interruption()) {
-        (Some(Ok(success)), _) => Ok(success),
-        (_, Some(reason)) => Err(reason.into()),
-        (Some(Err(stop)), None) => Err(stop),
-        (None, None) => Err(Stop::Internal("all engines have failed".to_owned())),
+        winner.ok_or_else(|| table.why())
+    })
+}
+
+/// What an engine's thread says.
+enum Report<T> {
+    /// The engine has an answer, which is to be confirmed.
+    HasAnswer,
+    /// The thread ends.
+    Ended(Result<T, Stop>),
+}
+
+/// What a panic says, as far as it can be read.
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// By which an engine's thread is told what to do.
+#[derive(Default)]
+struct Seat {
+    gate: Gate,
+    is_over: AtomicBool,
+}
+
+impl Seat {
+    /// By P2.
+    fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.gate.open();
     }
 }
 
-fn is_interruption(stop: &Stop) -> bool {
-    matches!(stop, Stop::Interrupted(_))
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    NotStarted,
+    /// At the gate, or on the way to it.
+    Waiting,
+    Running {
+        until: Instant,
+    },
+    /// With an answer that is being confirmed.
+    Confirming,
+    Ended,
 }
 
-/// Divides engines among lanes: one for each, and the last one for all that are left.
-fn lanes(engines: &[Box<dyn Engine>], jobs: usize) -> Vec<Vec<&dyn Engine>> {
-    let mut lanes: Vec<Vec<&dyn Engine>> = Vec::new();
-    for engine in engines {
-        let is_full = lanes.len() >= jobs.max(1);
-        match lanes.last_mut() {
-            Some(last) if is_full => last.push(engine.as_ref()),
-            _ => lanes.push(vec![engine.as_ref()]),
-        }
-    }
-    lanes
+/// Whose turn it is.
+struct Table<'a> {
+    contenders: &'a [Contender],
+    seats: &'a [Seat],
+    places: usize,
+    run: &'a Run<'a>,
+    memory: Memory,
+    /// What each engine does, the number of turns that it has had, and when it started.
+    states: Vec<State>,
+    turns: Vec<u32>,
+    starts: Vec<Option<Instant>>,
+    /// Why engines have ended that have no answer: what says most.
+    stop: Option<Stop>,
+    /// Why all have to end.
+    over: Option<Reason>,
 }
 
-/// Asks engines in turn until one has an answer.
-fn take_turns<T>(
-    lane: &[&dyn Engine],
-    run: &Run<'_>,
-    attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<T, Stop>,
-) -> Result<(T, &'static str), Stop> {
-    let mut open = lane.to_vec();
-    let mut slice = FIRST_SLICE;
-    let mut last = Stop::Exhausted("there are no engines");
-    while !open.is_empty() {
-        let mut index = 0;
-        while let Some(&engine) = open.get(index) {
-            let end = Instant::now().checked_add(slice).filter(|_| open.len() > 1);
-            let deadline = [end, run.limits.deadline].into_iter().flatten().min();
-            match attempt(engine, &Run { limits: Limits { deadline, ..run.limits }, ..*run }) {
-                Ok(success) => return Ok((success, engine.name())),
-                Err(stop) => last = stop,
-            }
-            if let Some(reason) = run.limits.interruption() {
-                return Err(reason.into());
-            }
-            match last {
-                Stop::Interrupted(Reason::Deadline) => index += 1,
-                _ => drop(open.remove(index)),
+impl<'a> Table<'a> {
+    fn new(contenders: &'a [Contender], seats: &'a [Seat], places: usize, run: &'a Run<'a>) -> Self {
+        let number = contenders.len();
+        Table {
+            contenders,
+            seats,
+            places: places.max(1),
+            run,
+            memory: Memory::new(run.limits.memory, number),
+            states: vec![State::NotStarted; number],
+            turns: vec![0; number],
+            starts: vec![None; number],
+            stop: None,
+            over: None,
+        }
+    }
+
+    fn name(&self, index: usize) -> &'static str {
+        self.contenders[index].engine.name()
+    }
+
+    fn is_anyone_left(&self) -> bool {
+        self.states.iter().any(|&state| state != State::Ended)
+    }
+
+    /// Lets turns end and others begin. Returns the engines that are to be started.
+    fn change_places(&mut self) -> Vec<usize> {
+        let now = Instant::now();
+        let numbers = 0..self.states.len();
+        let mut leaving = Vec::new();
+        for index in numbers.clone() {
+            if matches!(self.states[index], State::Running { until } if until <= now) {
+                self.states[index] = State::Waiting;
+                self.turns[index] += 1;
+                leaving.push(index);
             }
         }
-        slice = slice.saturating_mul(2);
+        let is_waiting = |state: &State| matches!(state, State::NotStarted | State::Waiting);
+        let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming);
+        let mut starting = Vec::new();
+        while self.over.is_none() && self.states.iter().filter(is_busy).count() < self.places {
+            let next = numbers.clone().filter(|&index| is_waiting(&self.states[index]));
+            let Some(next) = next.min_by_key(|&index| (self.turns[index], index)) else { break };
+            if self.states[next] == State::NotStarted {
+                self.starts[next] = Some(now);
+                starting.push(next);
+                self.run.events.tell(Event::Started { engine: self.name(next) });
+            } else if !leaving.contains(&next) {
+                self.seats[next].gate.open();
+                self.run.events.tell(Event::Resumed { engine: self.name(next) });
+            }
+            let turn = turn(self.contenders[next].weight, self.turns[next]);
+            // A turn that would end beyond all time may as well end at once: nobody notices after so long.
+            self.states[next] = State::Running { until: now.checked_add(turn).unwrap_or(now) };
+        }
+        for index in leaving.into_iter().filter(|&index| self.states[index] == State::Waiting) {
+            self.seats[index].gate.close();
+            self.run.events.tell(Event::Paused { engine: self.name(index) });
+        }
+        starting
     }
-    Err(last)
+
+    /// By P1.
+    fn keep_place(&mut self, index: usize) {
+        self.states[index] = State::Confirming;
+    }
+
+    /// An engine has ended, with the answer unless there is a reason.
+    fn ended(&mut self, index: usize, stop: Option<Stop>) {
+        self.states[index] = State::Ended;
+        let stop = stop.map(|stop| match stop {
+            Stop::Interrupted(_) if self.memory.has_stopped(index) => Stop::Interrupted(Reason::Memory),
+            stop => stop,
+        });
+        let elapsed = self.starts[index].map_or(Duration::ZERO, |start| start.elapsed());
+        let time = elapsed.saturating_sub(self.seats[index].gate.waited());
+        self.run.events.tell(Event::Stopped { engine: self.name(index), reason: stop.clone(), time });
+        // What is wrong says more than what an engine does not know, and that more than a limit.
+        let weight = |stop: &Stop| match stop {
+            Stop::Internal(_) => 2,
+            Stop::Unsupported(_) | Stop::Exhausted(_) => 1,
+            Stop::Interrupted(_) => 0,
+        };
+        if let Some(stop) = stop
+            && self.stop.as_ref().is_none_or(|known| weight(known) < weight(&stop))
+        {
+            self.stop = Some(stop);
+        }
+    }
+
+    /// Ends all engines, for this reason unless there was another one before.
+    fn end_all(&mut self, reason: Reason) {
+        self.over.get_or_insert(reason);
+        self.seats.iter().for_each(Seat::end);
+        for state in &mut self.states {
+            if *state == State::NotStarted {
+                *state = State::Ended;
+            }
+        }
+    }
+
+    /// Ends what has to end.
+    fn look_at_limits(&mut self) {
+        let limits = Limits { memory: None, ..self.run.limits };
+        if let Some(reason) = limits.interruption() {
+            self.end_all(reason);
+        }
+        if !self.memory.is_time_to_look() {
+            return;
+        }
+        let Some(in_use) = memory_in_use() else { return };
+        match self.memory.advice(in_use, |index| match self.states[index] {
+            State::NotStarted => Use::Possible,
+            State::Waiting => Use::Constant,
+            State::Running { .. } | State::Confirming => Use::Growing,
+            State::Ended => Use::Over,
+        }) {
+            Advice::GoOn => {}
+            Advice::Stop(index) => self.seats[index].end(),
+            Advice::StopAll => self.end_all(Reason::Memory),
+        }
+    }
+
+    /// Why there is no answer.
+    fn why(self) -> Stop {
+        match self.over {
+            Some(reason) => reason.into(),
+            None => self.stop.unwrap_or(Stop::Exhausted("there are no engines")),
+        }
+    }
+}
+
+/// How long a turn of an engine with this weight is after so many turns.
+fn turn(weight: u32, turns: u32) -> Duration {
+    let doublings = 1_u32.checked_shl(turns).unwrap_or(u32::MAX);
+    FIRST_TURN.saturating_mul(weight.max(1).saturating_mul(doublings))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
-    use shofar_engines::Answer;
+    use shofar_engines::{Answer, EventSink};
     use shofar_horn::HornGraph;
     use shofar_horn::witness::GraphModel;
     use shofar_logic::TermStore;
 
-    /// An engine that needs some time in one piece, and then has an answer or not.
-    struct Takes(&'static str, u64, bool);
+    /// An engine that does what a function says.
+    struct Does<F>(&'static str, F);
 
-    impl Engine for Takes {
+    impl<F: Fn(&Run<'_>) -> Answer + Send + Sync> Engine for Does<F> {
         fn name(&self) -> &'static str {
             self.0
         }
@@ -146,59 +331,187 @@ mod tests {
         }
 
         fn solve(&self, _: &HornGraph, run: &Run<'_>) -> Answer {
-            let start = Instant::now();
-            while start.elapsed() < Duration::from_millis(self.1) {
-                if let Some(reason) = run.limits.interruption() {
-                    return Answer::Unknown(reason.into());
-                }
-                thread::sleep(Duration::from_millis(1));
-            }
-            if self.2 {
-                Answer::Sat(GraphModel::default())
-            } else {
-                Answer::Unknown(Stop::Exhausted("it is over"))
-            }
+            (self.1)(run)
         }
     }
 
-    fn winner(engines: Vec<Box<dyn Engine>>, jobs: usize, limits: Limits<'_>) -> Result<&'static str, Stop> {
-        let store = TermStore::new();
-        let run = Run { store: &store, limits, seed: 0, events: &() };
-        let attempt = |engine: &dyn Engine, run: &Run<'_>| match engine.solve(&HornGraph::new(), run) {
-            Answer::Unknown(stop) => Err(stop),
-            _ => Ok(()),
-        };
-        race(&engines, jobs, &run, attempt).map(|((), engine)| engine)
+    fn does(name: &'static str, what: impl Fn(&Run<'_>) -> Answer + Send + Sync + 'static) -> Contender {
+        Contender { engine: Box::new(Does(name, what)), weight: 1 }
     }
 
-    fn engines() -> Vec<Box<dyn Engine>> {
-        let never = u64::MAX;
+    /// Works for so many milliseconds, without those in which it waits.
+    fn work(run: &Run<'_>, milliseconds: u64) -> Option<Answer> {
+        let start = Instant::now();
+        let waited = || run.limits.gate.map_or(Duration::ZERO, Gate::waited);
+        while start.elapsed().saturating_sub(waited()) < Duration::from_millis(milliseconds) {
+            if let Some(reason) = run.limits.interruption() {
+                return Some(Answer::Unknown(reason.into()));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn takes(name: &'static str, milliseconds: u64, has_answer: bool) -> Contender {
+        does(name, move |run| match work(run, milliseconds) {
+            Some(interrupted) => interrupted,
+            None if has_answer => Answer::Sat(GraphModel::default()),
+            None => Answer::Unknown(Stop::Exhausted("it is over")),
+        })
+    }
+
+    const NEVER: u64 = u64::MAX;
+
+    fn some_of_each() -> Vec<Contender> {
         vec![
-            Box::new(Takes("stuck", never, true)),
-            Box::new(Takes("gives up", 1, false)),
-            Box::new(Takes("stuck, too", never, true)),
-            Box::new(Takes("slow", 400, true)),
+            takes("stuck", NEVER, true),
+            takes("gives up", 1, false),
+            takes("stuck, too", NEVER, true),
+            takes("slow", 300, true),
         ]
     }
 
+    struct Heard(Mutex<Vec<Event>>);
+
+    impl EventSink for Heard {
+        fn tell(&self, event: Event) {
+            self.0.lock().expect("no listener panics").push(event);
+        }
+    }
+
+    /// Who wins, and what is told meanwhile.
+    fn watch(
+        contenders: &[Contender],
+        jobs: usize,
+        limits: Limits<'_>,
+    ) -> (Result<&'static str, Stop>, Vec<Event>) {
+        let store = TermStore::new();
+        let heard = Heard(Mutex::default());
+        let run = Run { store: &store, limits, seed: 0, events: &heard };
+        let attempt = |engine: &dyn Engine, run: &Run<'_>| match engine.solve(&HornGraph::new(), run) {
+            Answer::Unknown(stop) => Err(stop),
+            answer => Ok(answer),
+        };
+        let confirm = |engine: &dyn Engine, _, _: &Run<'_>| match engine.name() {
+            "wrong" => Err(Stop::Internal("refused".to_owned())),
+            _ => Ok(()),
+        };
+        let result = race(contenders, jobs, &run, attempt, confirm).map(|((), engine)| engine);
+        (result, heard.0.into_inner().expect("no listener panics"))
+    }
+
+    fn winner(contenders: &[Contender], jobs: usize, limits: Limits<'_>) -> Result<&'static str, Stop> {
+        watch(contenders, jobs, limits).0
+    }
+
     #[test]
-    fn whoever_has_an_answer_wins_on_any_number_of_lanes() {
+    fn whoever_has_an_answer_wins_on_any_number_of_places() {
         for jobs in [0, 1, 2, 3, 4, 9] {
-            assert_eq!(winner(engines(), jobs, Limits::default()), Ok("slow"), "{jobs} jobs");
+            assert_eq!(winner(&some_of_each(), jobs, Limits::default()), Ok("slow"), "{jobs} jobs");
         }
     }
 
     #[test]
-    fn the_limits_of_the_run_end_all_lanes() {
+    fn limits_end_all() {
         let deadline = Instant::now().checked_add(Duration::from_millis(100));
-        let ended = winner(engines(), 2, Limits { deadline, ..Limits::default() });
+        let ended = winner(&some_of_each(), 2, Limits { deadline, ..Limits::default() });
         assert_eq!(ended, Err(Stop::Interrupted(Reason::Deadline)));
         let cancel = AtomicBool::new(true);
-        let ended = winner(engines(), 3, Limits { cancel: Some(&cancel), ..Limits::default() });
+        let ended = winner(&some_of_each(), 3, Limits { cancel: Some(&cancel), ..Limits::default() });
         assert_eq!(ended, Err(Stop::Interrupted(Reason::Cancelled)));
-        assert_eq!(
-            winner(vec![Box::new(Takes("a", 1, false))], 2, Limits::default()),
-            Err(Stop::Exhausted("it is over"))
-        );
+        let ended = winner(&[takes("a", 1, false)], 2, Limits::default());
+        assert_eq!(ended, Err(Stop::Exhausted("it is over")));
+        assert_eq!(winner(&[], 2, Limits::default()), Err(Stop::Exhausted("there are no engines")));
+    }
+
+    /// The winner needs 200 ms; if it were started anew in each turn, it would have had them in its third turn at the
+    /// earliest, which ends after 700 ms.
+    #[test]
+    fn engines_go_on_where_they_were_and_end_soon() {
+        let contenders = [takes("stuck", NEVER, true), takes("slow", 200, true)];
+        let start = Instant::now();
+        let (result, heard) = watch(&contenders, 1, Limits::default());
+        assert_eq!(result, Ok("slow"));
+        let paused =
+            |name| heard.iter().any(|event| matches!(event, Event::Paused { engine } if *engine == name));
+        assert!(paused("stuck") && paused("slow"), "{heard:?}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        let ran = |name| {
+            heard.iter().find_map(|event| match event {
+                Event::Stopped { engine, time, .. } if *engine == name => Some(*time),
+                _ => None,
+            })
+        };
+        assert!(ran("slow").is_some_and(|time| time >= Duration::from_millis(200)));
+        assert!(ran("stuck").is_some_and(|time| time < start.elapsed()));
+    }
+
+    #[test]
+    fn an_answer_that_is_refused_does_not_win() {
+        let contenders = [takes("wrong", 1, true), takes("right", 50, true)];
+        for jobs in [1, 2] {
+            assert_eq!(winner(&contenders, jobs, Limits::default()), Ok("right"));
+        }
+        assert_eq!(winner(&contenders[..1], 1, Limits::default()), Err(Stop::Internal("refused".to_owned())));
+    }
+
+    #[test]
+    fn a_panic_does_not_take_the_others_down() {
+        let contenders = || {
+            let numbers: Vec<u32> = Vec::new();
+            [does("broken", move |_| panic!("there are {} numbers", numbers.len())), takes("slow", 100, true)]
+        };
+        for jobs in [1, 2] {
+            let (result, heard) = watch(&contenders(), jobs, Limits::default());
+            assert_eq!(result, Ok("slow"));
+            let panic = Event::Panicked { engine: "broken", message: "there are 0 numbers".to_owned() };
+            assert!(heard.contains(&panic), "{heard:?}");
+        }
+        let alone = winner(&contenders()[..1], 1, Limits::default());
+        let reason = "engine broken has panicked: there are 0 numbers";
+        assert_eq!(alone, Err(Stop::Internal(reason.to_owned())));
+    }
+
+    /// Other tests of this process need some memory, too, but not so much.
+    #[test]
+    fn a_greedy_engine_ends_and_the_others_go_on() {
+        let Some(before) = memory_in_use() else { return };
+        let limits = Limits { memory: before.checked_add(400 << 20), ..Limits::default() };
+        let greedy = |has_ended: &Arc<AtomicBool>| {
+            let has_ended = Arc::clone(has_ended);
+            does("greedy", move |run| {
+                let mut hoard: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    if let Some(interrupted) = work(run, 2) {
+                        has_ended.store(true, Ordering::Relaxed);
+                        return interrupted;
+                    }
+                    hoard.push(vec![1; 8 << 20]);
+                }
+            })
+        };
+        let modest = |has_ended: &Arc<AtomicBool>| {
+            let has_ended = Arc::clone(has_ended);
+            does("modest", move |run| {
+                while !has_ended.load(Ordering::Relaxed) {
+                    if let Some(interrupted) = work(run, 2) {
+                        return interrupted;
+                    }
+                }
+                Answer::Sat(GraphModel::default())
+            })
+        };
+        for jobs in [1, 2] {
+            let has_ended = Arc::default();
+            let (result, heard) = watch(&[modest(&has_ended), greedy(&has_ended)], jobs, limits);
+            assert_eq!(result, Ok("modest"), "{heard:?}");
+            let reason = heard.iter().find_map(|event| match event {
+                Event::Stopped { engine: "greedy", reason, .. } => reason.clone(),
+                _ => None,
+            });
+            assert_eq!(reason, Some(Stop::Interrupted(Reason::Memory)), "{heard:?}");
+        }
+        let alone = winner(&[greedy(&Arc::default())], 1, limits);
+        assert_eq!(alone, Err(Stop::Interrupted(Reason::Memory)));
     }
 }

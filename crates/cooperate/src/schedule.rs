@@ -1,21 +1,171 @@
 //! Which engines run on which clauses when none are asked for.
+//!
+//! [`CLASSES`] is the whole schedule: classes of systems, from special to general, and for each of them engines in the
+//! order in which they start, with the weights by which they share the time. A system
+//! belongs to the first class that it fits, after the standard transformations, so that a chain of loops that could be
+//! joined counts as one loop.
+//!
+//! The classes are few, and are told apart by what matters to the methods: whether there is a recursion at all, whether
+//! derivations are paths (most engines need that), whether there is one loop already or several predicates have to be made
+//! one, which costs engines on transition systems the structure that others use. Orders and weights come from runs of each engine by
+//! itself on tasks of the competition; see the documentation of each class.
 
-use shofar_engines::{Bmc, Engine, Imc, KInduction, Lawi, PdKind, Spacer, Tpa};
 use shofar_horn::HornGraph;
+use shofar_horn::transform::Size;
+use shofar_logic::{SortKind, TermStore};
 
-/// The engines for a graph for which none are asked, the most promising first. Where there are fewer cores than engines,
-/// the first ones have cores of their own, and the others take turns.
-pub fn schedule(graph: &HornGraph) -> Vec<Box<dyn Engine>> {
-    if !graph.is_linear() {
-        return vec![Box::new(Spacer::default()), Box::new(Bmc)];
+/// A class of systems and its engines.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    /// Its name.
+    pub name: &'static str,
+    /// Which systems are meant.
+    pub description: &'static str,
+    /// Whether a system belongs to it, unless it belongs to one before.
+    pub fits: fn(&Features) -> bool,
+    /// The engines in the order in which they start, and their weights.
+    pub engines: &'static [(&'static str, u32)],
+}
+
+/// The schedule. The last class takes all systems that are left.
+pub static CLASSES: &[Class] = &[
+    Class {
+        name: "no recursion",
+        description: "no predicate depends on itself",
+        fits: |features| !features.is_recursive,
+        // There are finitely many derivations, and the one is as good at enumerating them as the other.
+        engines: &[("bmc", 1), ("spacer", 1)],
+    },
+    Class {
+        name: "non-linear",
+        description: "clauses with several predicates in the body",
+        fits: |features| !features.is_linear,
+        engines: &[("spacer", 7), ("bmc", 1)],
+    },
+    Class {
+        name: "loop over reals",
+        description: "one predicate, linear clauses, real numbers and no integers",
+        fits: |features| features.predicates == 1 && features.has_reals && !features.has_integers,
+        engines: &[
+            ("spacer", 4),
+            ("pdkind", 4),
+            ("imc", 2),
+            ("kind", 2),
+            ("lawi", 1),
+            ("split-tpa", 1),
+            ("bmc", 1),
+        ],
+    },
+    Class {
+        name: "loop",
+        description: "one predicate, linear clauses",
+        fits: |features| features.predicates == 1,
+        engines: &[
+            ("spacer", 4),
+            ("pdkind", 2),
+            ("split-tpa", 2),
+            ("imc", 1),
+            ("kind", 1),
+            ("lawi", 1),
+            ("bmc", 1),
+        ],
+    },
+    Class {
+        name: "linear",
+        description: "linear clauses over several predicates",
+        fits: |_| true,
+        engines: &[
+            ("spacer", 4),
+            ("split-tpa", 1),
+            ("pdkind", 1),
+            ("lawi", 1),
+            ("imc", 1),
+            ("kind", 1),
+            ("bmc", 1),
+        ],
+    },
+];
+
+/// What the schedule looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Features {
+    /// The number of predicates.
+    pub predicates: usize,
+    /// The number of clauses.
+    pub clauses: usize,
+    /// The number of different terms in the clauses.
+    pub terms: usize,
+    /// Whether no clause has several predicates in its body.
+    pub is_linear: bool,
+    /// Whether a predicate depends on itself.
+    pub is_recursive: bool,
+    /// Whether predicates have integers among their arguments.
+    pub has_integers: bool,
+    /// Whether predicates have reals among their arguments.
+    pub has_reals: bool,
+}
+
+impl Features {
+    /// The features of a graph.
+    pub fn of(store: &TermStore, graph: &HornGraph) -> Self {
+        let Size { nodes, edges, terms } = Size::of(store, graph);
+        let has = |kind: fn(&SortKind) -> bool| {
+            graph
+                .nodes()
+                .any(|(_, node)| node.sorts(store).into_iter().any(|sort| kind(store.sort_kind(sort))))
+        };
+        Features {
+            predicates: nodes,
+            clauses: edges,
+            terms,
+            is_linear: graph.is_linear(),
+            is_recursive: is_recursive(graph),
+            has_integers: has(|kind| matches!(kind, SortKind::Int)),
+            has_reals: has(|kind| matches!(kind, SortKind::Real)),
+        }
     }
-    vec![
-        Box::new(Spacer::default()),
-        Box::new(PdKind::default()),
-        Box::new(KInduction::default()),
-        Box::new(Imc::default()),
-        Box::new(Tpa::split()),
-        Box::new(Lawi::default()),
-        Box::new(Bmc),
-    ]
+
+    /// The class of such systems.
+    pub fn class(&self) -> &'static Class {
+        let class = CLASSES.iter().find(|class| (class.fits)(self));
+        class.expect("the last class takes all systems")
+    }
+
+    /// The features in words.
+    pub fn describe(&self) -> String {
+        let Features { predicates, clauses, terms, is_linear, is_recursive, has_integers, has_reals } = *self;
+        let shape = match (is_recursive, is_linear) {
+            (false, _) => "no recursion",
+            (true, true) => "linear",
+            (true, false) => "not linear",
+        };
+        let arguments = match (has_integers, has_reals) {
+            (true, true) => "integers and reals",
+            (true, false) => "integers",
+            (false, true) => "reals",
+            (false, false) => "no numbers",
+        };
+        format!("{predicates} predicates, {clauses} clauses, {terms} terms, {shape}, {arguments}")
+    }
+}
+
+/// Whether some predicate depends on itself: whether some are left once those are taken away, again and again, that depend
+/// on none that is left.
+fn is_recursive(graph: &HornGraph) -> bool {
+    let (outgoing, _) = graph.outgoing();
+    let targets = |node: usize| outgoing[node].iter().filter_map(|&edge| graph.edge(edge).target());
+    let mut incoming = vec![0_usize; outgoing.len()];
+    (0..outgoing.len()).flat_map(targets).for_each(|target| incoming[target.index()] += 1);
+    let mut free: Vec<usize> = (0..incoming.len()).filter(|&node| incoming[node] == 0).collect();
+    let mut gone = 0;
+    while let Some(node) = free.pop() {
+        gone += 1;
+        for target in targets(node) {
+            incoming[target.index()] -= 1;
+            if incoming[target.index()] == 0 {
+                free.push(target.index());
+            }
+        }
+    }
+    gone < incoming.len()
 }

@@ -176,7 +176,8 @@ impl<'a> Unfolding<'a> {
                     return self.model_of_ranks().map(Answer::Sat);
                 }
             }
-            self.run.events.tell(Event::Progress { engine: NAME, depth: rank as u64 });
+            let counters = self.counters();
+            self.run.events.tell(Event::Progress { engine: NAME, depth: rank as u64, counters });
             if !self.add_rank()? {
                 return self.model_of_ranks().map(Answer::Sat);
             }

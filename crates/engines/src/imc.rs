@@ -117,8 +117,7 @@ impl Imc {
             statistics: Statistics::default(),
         };
         let found = search.decide();
-        let Statistics { bound, images, interpolants } = search.statistics;
-        let counters = vec![("bound", bound), ("images", images), ("interpolants", interpolants)];
+        let counters = search.statistics.counters();
         run.events.tell(Event::Statistics { engine: NAME, counters, time: start.elapsed() });
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
@@ -141,6 +140,13 @@ struct Statistics {
     bound: u64,
     images: u64,
     interpolants: u64,
+}
+
+impl Statistics {
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Statistics { bound, images, interpolants } = *self;
+        vec![("bound", bound), ("images", images), ("interpolants", interpolants)]
+    }
 }
 
 /// The state of a run.
@@ -167,7 +173,8 @@ impl Search<'_> {
                 return Ok(found);
             }
             self.statistics.bound = k as u64;
-            self.run.events.tell(Event::Progress { engine: NAME, depth: k as u64 });
+            let counters = self.statistics.counters();
+            self.run.events.tell(Event::Progress { engine: NAME, depth: k as u64, counters });
         }
         Err(Stop::Exhausted("paths of all lengths"))
     }

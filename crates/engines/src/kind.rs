@@ -96,7 +96,7 @@ impl KInduction {
         let found = decide(run, &mut base, forward.as_mut(), backward.as_mut());
         run.events.tell(Event::Statistics {
             engine: NAME,
-            counters: counters(&base, &[&forward, &backward]),
+            counters: counters(&base, [forward.as_ref(), backward.as_ref()]),
             time: start.elapsed(),
         });
         match found? {
@@ -145,7 +145,8 @@ fn decide(
         {
             return Ok(Found::Backward(k));
         }
-        run.events.tell(Event::Progress { engine: NAME, depth: k as u64 });
+        let counters = counters(base, [forward.as_deref(), backward.as_deref()]);
+        run.events.tell(Event::Progress { engine: NAME, depth: k as u64, counters });
         k += 1;
     }
 }
@@ -250,8 +251,8 @@ pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> Transiti
     }
 }
 
-fn counters(base: &Base<'_>, steps: &[&Option<Step<'_>>]) -> Vec<(&'static str, u64)> {
-    let steps = || steps.iter().filter_map(|step| step.as_ref());
+fn counters(base: &Base<'_>, steps: [Option<&Step<'_>>; 2]) -> Vec<(&'static str, u64)> {
+    let steps = || steps.into_iter().flatten();
     let mut counters = vec![("repetitions", steps().map(|step| step.repetitions).sum())];
     counters.extend(solver_counters(&base.solver));
     for step in steps() {

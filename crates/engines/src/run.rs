@@ -1,4 +1,7 @@
 //! What an engine is given besides the clauses: terms, limits, a seed, and someone who listens.
+//!
+//! Events are told by engines, and by whoever lets them run; only [`Event::Progress`] and [`Event::Statistics`] are
+//! the engines' own.
 
 use std::fmt;
 use std::time::Duration;
@@ -45,24 +48,54 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What an engine tells about its work.
+/// What is told about a run while it lasts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A phase of the whole run has ended.
+    /// A phase of the whole run, or of what follows an engine's answer, has ended.
     Phase {
         /// Its name.
         name: &'static str,
+        /// The engine in whose course it was.
+        engine: Option<&'static str>,
         /// The time it took.
         time: Duration,
     },
     /// A transformation has changed the clauses.
     Pass(Report),
-    /// A depth, level or bound is done with.
+    /// Engines are chosen.
+    Schedule {
+        /// The class of systems that they are chosen for, or that the user has chosen them.
+        class: &'static str,
+        /// Why the clauses are of this class.
+        why: String,
+        /// The engines in the order in which they start, with their weights.
+        engines: Vec<(&'static str, u32)>,
+        /// How many of them run at the same time.
+        jobs: usize,
+    },
+    /// An engine starts.
+    Started {
+        /// The engine.
+        engine: &'static str,
+    },
+    /// An engine waits until it is its turn again.
+    Paused {
+        /// The engine.
+        engine: &'static str,
+    },
+    /// An engine that has waited goes on.
+    Resumed {
+        /// The engine.
+        engine: &'static str,
+    },
+    /// How far an engine is; told often.
     Progress {
         /// The engine.
         engine: &'static str,
-        /// How far it is.
+        /// The depth, level or bound that it has come to.
         depth: u64,
+        /// What it has counted so far, as in [`Statistics`](Event::Statistics).
+        counters: Vec<(&'static str, u64)>,
     },
     /// What was counted, when the engine ends: names as in `lemmas` or `solver.conflicts`.
     Statistics {
@@ -70,8 +103,24 @@ pub enum Event {
         engine: &'static str,
         /// Names and numbers.
         counters: Vec<(&'static str, u64)>,
-        /// The time it ran.
+        /// The time from its start to its end.
         time: Duration,
+    },
+    /// An engine has ended.
+    Stopped {
+        /// The engine.
+        engine: &'static str,
+        /// Why it has given up; none if the answer is its own.
+        reason: Option<Stop>,
+        /// The time that it ran, without that in which it waited.
+        time: Duration,
+    },
+    /// An engine has panicked, which is a mistake in Shofar. The others go on.
+    Panicked {
+        /// The engine.
+        engine: &'static str,
+        /// What it said.
+        message: String,
     },
 }
 

@@ -25,6 +25,7 @@ const LIMITS: Limits<'static> = Limits {
     deadline: None,
     cancel: None,
     memory: None,
+    gate: None,
 };
 
 /// What may be spent on finding out whether formulas contradict each other. Hard ones are no better a test.

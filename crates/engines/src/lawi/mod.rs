@@ -177,7 +177,8 @@ impl<'a> Unwinding<'a> {
                 return Ok(Answer::Unsat(derivation));
             }
             self.statistics.rounds += 1;
-            self.run.events.tell(Event::Progress { engine: NAME, depth: self.tree.len() as u64 });
+            let (depth, counters) = (self.tree.len() as u64, self.counters());
+            self.run.events.tell(Event::Progress { engine: NAME, depth, counters });
         }
         Ok(Answer::Sat(self.model()))
     }

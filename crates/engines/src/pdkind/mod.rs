@@ -239,9 +239,10 @@ fn decide<D: Domain>(run: &Run<'_>, ice: &mut Ice<D>) -> Result<Found<D::Set>, S
         match ice.step()? {
             Rule::Safe => return Ok(Found::Safe),
             Rule::Unsafe(trace) => return Ok(Found::Unsafe(trace)),
-            Rule::NextLevel => run.events.tell(Event::Progress { engine: NAME, depth: ice.n as u64 }),
-            Rule::PushLemma | Rule::AddLemma | Rule::BadLemma | Rule::StrengthenLemma => {}
+            Rule::NextLevel | Rule::PushLemma | Rule::AddLemma | Rule::BadLemma | Rule::StrengthenLemma => {}
         }
+        let counters = vec![("lemmas.added", ice.statistics.added), ("reach.goals", ice.fire.goals)];
+        run.events.tell(Event::Progress { engine: NAME, depth: ice.n as u64, counters });
     }
 }
 

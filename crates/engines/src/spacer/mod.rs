@@ -296,7 +296,6 @@ impl<'a> Search<'a> {
                 return Ok(Answer::Sat(self.model(inductive)));
             }
             self.statistics.levels += 1;
-            self.run.events.tell(Event::Progress { engine: "spacer", depth: u64::from(level) });
         }
         Err(Stop::Exhausted("derivations of all heights"))
     }
@@ -307,6 +306,8 @@ impl<'a> Search<'a> {
         let goal = self.goal_obligation(bound);
         while let Some(id) = self.obligations.take(bound) {
             self.poll()?;
+            let counters = self.statistics.counters();
+            self.run.events.tell(Event::Progress { engine: "spacer", depth: u64::from(bound), counters });
             match self.expand(id)? {
                 Expansion::Reached => {
                     if self.climb(id, goal)? {

@@ -280,7 +280,8 @@ impl<'a> Search<'a> {
                 return Ok(Found::Invariant(invariant));
             }
             self.statistics.levels += 1;
-            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });
+            let counters = self.statistics.counters(self);
+            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64, counters });
         }
         Err(Stop::Exhausted("paths of all lengths"))
     }

@@ -12,6 +12,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::gate::Gate;
 use super::theory::Theory;
 use super::{Reason, Solver};
 
@@ -35,6 +36,8 @@ pub struct Limits<'a> {
     pub memory: Option<usize>,
     /// Gives up soon after another thread has set the flag.
     pub cancel: Option<&'a AtomicBool>,
+    /// Waits, wherever the others are looked at, while another thread keeps this closed.
+    pub gate: Option<&'a Gate>,
 }
 
 impl Limits<'_> {
@@ -42,6 +45,11 @@ impl Limits<'_> {
     pub fn interruption(&self) -> Option<Reason> {
         Poll::new(self).interruption()
     }
+}
+
+/// How many bytes of resident memory the process has, where the system tells.
+pub fn memory_in_use() -> Option<usize> {
+    memory_stats::memory_stats().map(|stats| stats.physical_mem)
 }
 
 /// What the solver did since it was created.
@@ -134,9 +142,12 @@ impl<'a> Poll<'a> {
     /// Whether the query has to end, and why.
     #[inline]
     pub(super) fn interruption(&self) -> Option<Reason> {
-        let Limits { deadline, memory, cancel, .. } = *self.limits;
-        if deadline.is_none() && memory.is_none() && cancel.is_none() {
+        let Limits { deadline, memory, cancel, gate, .. } = *self.limits;
+        if deadline.is_none() && memory.is_none() && cancel.is_none() && gate.is_none() {
             return None;
+        }
+        if let Some(gate) = gate {
+            gate.pass(|| self.look(deadline, None, cancel).is_some());
         }
         self.look(deadline, memory, cancel)
     }
@@ -170,7 +181,7 @@ impl<'a> Poll<'a> {
             return false;
         }
         self.next_memory.set(now.checked_add(MEMORY_INTERVAL));
-        memory_stats::memory_stats().is_some_and(|stats| stats.physical_mem > memory)
+        memory_in_use().is_some_and(|bytes| bytes > memory)
     }
 }
 

@@ -52,6 +52,7 @@ mod analyze;
 mod assumptions;
 mod cover;
 mod decide;
+mod gate;
 mod intake;
 mod limits;
 mod log;
@@ -61,7 +62,8 @@ mod restart;
 
 mod check;
 
-pub use limits::{Limits, Statistics};
+pub use gate::Gate;
+pub use limits::{Limits, Statistics, memory_in_use};
 pub use literal::{Lit, Var};
 pub use log::{LoggedRule, LoggedStep, Origin};
 #[cfg(test)]

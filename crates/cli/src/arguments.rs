@@ -1,0 +1,178 @@
+//! The options of `shofar FILE`.
+
+use std::time::Duration;
+
+use shofar_cooperate::driver;
+use shofar_engines::Interpolation;
+use shofar_horn::transform::Pipeline;
+use shofar_horn::witness::WitnessFormat;
+
+use crate::input::seconds;
+
+/// How to solve, and what to tell.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Arguments {
+    /// A file with Horn clauses; `-` is standard input.
+    #[arg(required_unless_present = "input")]
+    file: Option<String>,
+
+    /// The engine, or several of them with commas, which run side by side; `shofar engines` lists them. `auto` chooses
+    /// them by the clauses.
+    #[arg(short = 'e', long, value_name = "NAMES", default_value = "auto", value_parser = engines)]
+    engine: Engines,
+
+    /// How many engines may run at the same time. Without this option as many as the machine has cores.
+    #[arg(short = 'j', long, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// How engines make interpolants: farkas, dual, decomposed or dual-decomposed. Without this option each has a way of
+    /// its own.
+    #[arg(long, value_name = "NAME", value_parser = interpolation)]
+    interpolation: Option<Interpolation>,
+
+    /// Gives an option of an engine a value, as in `spacer.guidance=no`; `shofar engines` lists them. May be given
+    /// several times.
+    #[arg(short = 'O', long = "option", value_name = "ENGINE.OPTION=VALUE", value_parser = setting)]
+    settings: Vec<(String, String, String)>,
+
+    /// The transformations to start with, in the place of `standard`; see `shofar transform`.
+    #[arg(long, value_name = "NAMES", value_parser = passes)]
+    passes: Option<String>,
+
+    /// Print the model or the derivation after the answer.
+    #[arg(short = 'w', long, visible_alias = "print-witness")]
+    witness: bool,
+
+    /// Print the witness in this format.
+    #[arg(long, value_name = "FORMAT", value_enum, visible_alias = "proof-format")]
+    witness_format: Option<Format>,
+
+    /// Seconds after which the answer is unknown.
+    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Mebibytes of memory beyond which the answer is unknown.
+    #[arg(short = 'm', long, value_name = "MIB")]
+    pub(crate) memory: Option<usize>,
+
+    /// Engines that choose at random choose by this number.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Tell in the end, on standard error, what was done and how long it took.
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    /// Print JSON, one object a line: what happens, and the answer last.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Tell on standard error what happens.
+    #[arg(short = 'v', long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// Tell nothing on standard error but mistakes in the input.
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Another way to name the file.
+    #[arg(short = 'i', long, value_name = "FILE", hide = true, conflicts_with = "file")]
+    input: Option<String>,
+
+    /// The logic is seen from the clauses.
+    #[arg(short = 'l', long, value_name = "LOGIC", hide = true)]
+    logic: Option<String>,
+
+    /// Answers are always checked.
+    #[arg(long, hide = true)]
+    validate: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// Definitions, or the steps of the derivation, numbered.
+    Text,
+    /// The derivation as an indented tree.
+    Tree,
+    /// JSON.
+    Json,
+    /// The derivation as an Alethe proof.
+    Alethe,
+}
+
+impl From<Format> for WitnessFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => WitnessFormat::Text,
+            Format::Tree => WitnessFormat::Tree,
+            Format::Json => WitnessFormat::Json,
+            Format::Alethe => WitnessFormat::Alethe,
+        }
+    }
+}
+
+impl Arguments {
+    /// The file to read; `-` for standard input.
+    pub(crate) fn file(&self) -> &str {
+        self.file.as_ref().or(self.input.as_ref()).map_or("-", |file| file)
+    }
+
+    /// What is chosen about solving.
+    pub(crate) fn driver_options(&self) -> driver::Options {
+        driver::Options {
+            engines: self.engine.0.clone(),
+            jobs: self.jobs,
+            interpolation: self.interpolation,
+            settings: self.settings.clone(),
+            passes: self.passes.clone(),
+        }
+    }
+
+    /// The format in which the witness is wanted, if it is wanted.
+    pub(crate) fn wanted_witness(&self) -> Option<WitnessFormat> {
+        let default = if self.json { WitnessFormat::Json } else { WitnessFormat::Text };
+        match self.witness_format {
+            Some(format) => Some(format.into()),
+            None => self.witness.then_some(default),
+        }
+    }
+}
+
+fn interpolation(name: &str) -> Result<Interpolation, String> {
+    let known = || Interpolation::ALL.map(Interpolation::name).join(", ");
+    let found = Interpolation::ALL.into_iter().find(|interpolation| interpolation.name() == name);
+    found.ok_or_else(|| format!("there are {}", known()))
+}
+
+/// Reads an option of an engine and tries whether there is such a thing.
+fn setting(text: &str) -> Result<(String, String, String), String> {
+    let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+    let ((engine, option), value) = parts.ok_or("write ENGINE.OPTION=VALUE")?;
+    let mut known = shofar_engines::by_name(engine).ok_or_else(unknown_engine)?;
+    shofar_engines::set_option(known.as_mut(), option, value)?;
+    Ok((known.name().to_owned(), option.to_owned(), value.to_owned()))
+}
+
+fn unknown_engine() -> String {
+    let names: Vec<_> = shofar_engines::all().iter().map(|engine| engine.name()).collect();
+    format!("the engines are {}", names.join(", "))
+}
+
+fn passes(names: &str) -> Result<String, String> {
+    Pipeline::parse(names).map(|_| names.to_owned())
+}
+
+/// Names of engines; none for those that are chosen by the clauses.
+#[derive(Clone)]
+struct Engines(Vec<String>);
+
+fn engines(names: &str) -> Result<Engines, String> {
+    if names == "auto" {
+        return Ok(Engines(Vec::new()));
+    }
+    let by_name = |name: &str| match shofar_engines::by_name(name.trim()) {
+        Some(engine) => Ok(engine.name().to_owned()),
+        None => Err(format!("{} and auto", unknown_engine())),
+    };
+    names.split(',').map(by_name).collect::<Result<_, _>>().map(Engines)
+}

@@ -1,0 +1,230 @@
+//! How far engines are, on a terminal: a line for each engine that runs, and one for the whole run.
+//!
+//! The lines are drawn again over the ones before, at most ten times a second, and are gone when the answer comes. Where
+//! standard error is no terminal, or one that knows no cursor, nothing is drawn.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use shofar_engines::Event;
+use shofar_smt::sat::memory_in_use;
+use terminal_size::{Height, Width, terminal_size_of};
+
+/// The least time between two pictures.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The time before the first picture: what is done at once needs none.
+const DELAY: Duration = Duration::from_millis(300);
+
+/// The counters worth a place on the line, and what they are called there. An engine has some of them.
+const COUNTERS: &[(&str, &str)] = &[
+    ("lemmas", "lemmas"),
+    ("lemmas.added", "lemmas"),
+    ("interpolants", "interpolants"),
+    ("obligations", "obligations"),
+    ("reach.goals", "obligations"),
+    ("summaries", "summaries"),
+    ("refinements", "refinements"),
+    ("covers", "covers"),
+    ("slots", "slots"),
+    ("solver.queries", "queries"),
+    ("queries", "queries"),
+];
+
+/// The lines.
+pub(crate) struct Display {
+    start: Instant,
+    last: Instant,
+    /// How many lines there are on the terminal.
+    drawn: usize,
+    engines: Vec<Line>,
+}
+
+/// What is known of an engine that has started and not ended.
+struct Line {
+    engine: &'static str,
+    /// Since when it runs; none while it waits.
+    since: Option<Instant>,
+    /// How long it ran before.
+    ran: Duration,
+    depth: Option<u64>,
+    counters: Vec<(&'static str, u64)>,
+}
+
+impl Display {
+    /// An empty display, if standard error is a terminal for it.
+    pub(crate) fn new(start: Instant) -> Option<Self> {
+        let is_dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+        let is_possible = io::stderr().is_terminal() && !(cfg!(unix) && is_dumb);
+        is_possible.then(|| Display { start, last: start, drawn: 0, engines: Vec::new() })
+    }
+
+    /// Takes notice of an event.
+    pub(crate) fn hear(&mut self, event: &Event) {
+        let now = Instant::now();
+        let line = |lines: &mut Vec<Line>, engine| lines.iter().position(|line| line.engine == engine);
+        match event {
+            Event::Started { engine } => self.engines.push(Line {
+                engine,
+                since: Some(now),
+                ran: Duration::ZERO,
+                depth: None,
+                counters: Vec::new(),
+            }),
+            Event::Paused { engine } => {
+                if let Some(index) = line(&mut self.engines, *engine) {
+                    let line = &mut self.engines[index];
+                    line.ran = line.time(now);
+                    line.since = None;
+                }
+            }
+            Event::Resumed { engine } => {
+                if let Some(index) = line(&mut self.engines, *engine) {
+                    self.engines[index].since = Some(now);
+                }
+            }
+            Event::Progress { engine, depth, counters } => {
+                if let Some(index) = line(&mut self.engines, *engine) {
+                    let line = &mut self.engines[index];
+                    line.depth = Some(*depth);
+                    line.counters.clone_from(counters);
+                }
+            }
+            Event::Stopped { engine, .. } => self.engines.retain(|line| line.engine != *engine),
+            Event::Phase { .. }
+            | Event::Pass(_)
+            | Event::Schedule { .. }
+            | Event::Statistics { .. }
+            | Event::Panicked { .. } => {}
+        }
+    }
+
+    /// Draws the lines as they are now, if it is time.
+    pub(crate) fn redraw(&mut self) {
+        let now = Instant::now();
+        if now.duration_since(self.last) < INTERVAL || now.duration_since(self.start) < DELAY {
+            return;
+        }
+        self.last = now;
+        let size = terminal_size_of(io::stderr()).unwrap_or((Width(80), Height(24)));
+        let lines = self.lines(now, size, memory_in_use());
+        let mut picture = self.erasure();
+        for line in &lines {
+            picture.push_str(line);
+            picture.push('\n');
+        }
+        self.drawn = lines.len();
+        // Nobody misses what cannot be shown.
+        let _ = io::stderr().write_all(picture.as_bytes());
+    }
+
+    /// Takes the lines away.
+    pub(crate) fn clear(&mut self) {
+        let erasure = self.erasure();
+        self.drawn = 0;
+        let _ = io::stderr().write_all(erasure.as_bytes());
+    }
+
+    /// What moves the cursor to where the lines begin, and deletes what is below.
+    fn erasure(&self) -> String {
+        if self.drawn == 0 { String::new() } else { format!("\r\x1b[{}A\x1b[J", self.drawn) }
+    }
+
+    /// The lines for a terminal of this size. None is as long as the terminal is wide, as it would take two then.
+    fn lines(
+        &self,
+        now: Instant,
+        (Width(width), Height(height)): (Width, Height),
+        memory: Option<usize>,
+    ) -> Vec<String> {
+        let running = self.engines.iter().filter(|line| line.since.is_some());
+        let most = usize::from(height).saturating_sub(2);
+        let mut lines: Vec<String> = running.take(most).map(|line| line.text(now)).collect();
+        let waiting = self.engines.iter().filter(|line| line.since.is_none()).count();
+        let mut whole = format!("{:.1} s", now.duration_since(self.start).as_secs_f64());
+        if let Some(bytes) = memory {
+            whole.push_str(&format!(", {} MiB", bytes >> 20));
+        }
+        if waiting > 0 {
+            whole.push_str(&format!(", {waiting} waiting"));
+        }
+        lines.push(whole);
+        for line in &mut lines {
+            // Names and numbers are ASCII.
+            line.truncate(usize::from(width).saturating_sub(1));
+        }
+        lines
+    }
+}
+
+impl Line {
+    fn time(&self, now: Instant) -> Duration {
+        self.ran + self.since.map_or(Duration::ZERO, |since| now.duration_since(since))
+    }
+
+    fn text(&self, now: Instant) -> String {
+        let depth = self.depth.map_or_else(|| "-".to_owned(), short);
+        let mut text =
+            format!("{:<10}{:>7.1} s  depth {depth:<6}", self.engine, self.time(now).as_secs_f64());
+        for (name, title) in COUNTERS {
+            if let Some((_, value)) = self.counters.iter().find(|(counter, _)| counter == name) {
+                text.push_str(&format!("  {title} {:<6}", short(*value)));
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
+/// A number in at most six characters, up to a thousand million.
+fn short(number: u64) -> String {
+    match number {
+        0..100_000 => number.to_string(),
+        100_000..10_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}M", number / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn display() -> (Display, Instant) {
+        let start = Instant::now();
+        let mut display = Display { start, last: start, drawn: 0, engines: Vec::new() };
+        display.hear(&Event::Started { engine: "spacer" });
+        display.hear(&Event::Started { engine: "bmc" });
+        let counters = vec![("levels", 3), ("obligations", 1_234_567), ("solver.queries", 12)];
+        display.hear(&Event::Progress { engine: "spacer", depth: 4, counters });
+        (display, start + Duration::from_secs(2))
+    }
+
+    #[test]
+    fn a_line_for_each_engine_that_runs() {
+        let (mut display, now) = display();
+        let wide = (Width(100), Height(24));
+        let lines = display.lines(now, wide, Some(5 << 20));
+        assert_eq!(lines[0], "spacer        2.0 s  depth 4       obligations 1234k   queries 12");
+        assert_eq!(lines[1], "bmc           2.0 s  depth -");
+        assert_eq!(lines[2], "2.0 s, 5 MiB");
+        display.hear(&Event::Paused { engine: "bmc" });
+        assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
+        display.hear(&Event::Stopped { engine: "spacer", reason: None, time: Duration::ZERO });
+        display.hear(&Event::Resumed { engine: "bmc" });
+        assert!(display.lines(now, wide, None)[0].starts_with("bmc"));
+    }
+
+    #[test]
+    fn lines_fit_into_narrow_and_low_terminals() {
+        let (display, now) = display();
+        for width in [0, 1, 7, 30] {
+            for line in display.lines(now, (Width(width), Height(24)), Some(0)) {
+                assert!(line.len() < usize::from(width).max(1), "{line}");
+            }
+        }
+        for (height, number) in [(0, 1), (1, 1), (3, 2), (24, 3)] {
+            assert_eq!(display.lines(now, (Width(80), Height(height)), None).len(), number);
+        }
+    }
+}

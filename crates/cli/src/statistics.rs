@@ -1,0 +1,105 @@
+//! `--stats`: what was done and how long it took, as a table.
+//!
+//! First the run as a whole, then a group for each engine with what it has counted; that which has the answer comes
+//! first. Times of phases add up where an engine has several.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use shofar_engines::Event;
+
+/// What is known so far.
+#[derive(Default)]
+pub(crate) struct Statistics {
+    run: Group,
+    engines: Vec<(&'static str, Group)>,
+}
+
+#[derive(Default)]
+struct Group {
+    /// How it ended, for an engine.
+    end: String,
+    rows: Vec<(String, Value)>,
+}
+
+#[derive(Clone, Copy)]
+enum Value {
+    Time(Duration),
+    Number(u64),
+}
+
+impl Group {
+    fn add_time(&mut self, name: String, time: Duration) {
+        match self.rows.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, Value::Time(sum))) => *sum += time,
+            _ => self.rows.push((name, Value::Time(time))),
+        }
+    }
+}
+
+impl Statistics {
+    /// Takes notice of an event.
+    pub(crate) fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Phase { name, engine, time } => {
+                let group = engine.map_or(&mut self.run, |engine| group(&mut self.engines, engine));
+                group.add_time(format!("time.{}", name.replace(' ', "-")), *time);
+            }
+            Event::Pass(report) => self.run.add_time(format!("pass.{}", report.name), report.time),
+            Event::Statistics { engine, counters, .. } => {
+                let rows = counters.iter().map(|&(name, value)| (name.to_owned(), Value::Number(value)));
+                group(&mut self.engines, engine).rows.extend(rows);
+            }
+            Event::Stopped { engine, reason, time } => {
+                let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
+                group(&mut self.engines, engine).end = format!("{:.3} s, {reason}", time.as_secs_f64());
+            }
+            Event::Panicked { .. }
+            | Event::Schedule { .. }
+            | Event::Started { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
+            | Event::Progress { .. } => {}
+        }
+    }
+
+    /// The table, for an answer of this engine after this time.
+    pub(crate) fn table(&self, engine: Option<&str>, time: Duration) -> String {
+        let mut table = String::new();
+        // Writing to a string does not fail.
+        let mut row = |name: &str, value: &str| drop(writeln!(table, "{name:<32} {value:>14}"));
+        row("engine", engine.unwrap_or("none"));
+        row("time", &in_seconds(time));
+        let mut write = |group: &Group| {
+            for (name, value) in &group.rows {
+                let value = match value {
+                    Value::Time(time) => in_seconds(*time),
+                    Value::Number(number) => number.to_string(),
+                };
+                row(&format!("  {name}"), &value);
+            }
+        };
+        write(&self.run);
+        let is_winner = |name: &str| Some(name) == engine;
+        let mut engines: Vec<&(&'static str, Group)> = self.engines.iter().collect();
+        engines.sort_by_key(|(name, _)| !is_winner(name));
+        for (name, group) in engines {
+            row(&format!("{name} ({})", group.end), "");
+            write(group);
+        }
+        table
+    }
+}
+
+fn group<'a>(engines: &'a mut Vec<(&'static str, Group)>, engine: &'static str) -> &'a mut Group {
+    let known = engines.iter().position(|(name, _)| *name == engine);
+    let index = known.unwrap_or_else(|| {
+        engines.push((engine, Group::default()));
+        engines.len() - 1
+    });
+    &mut engines[index].1
+}
+
+fn in_seconds(time: Duration) -> String {
+    format!("{:.3} s", time.as_secs_f64())
+}

@@ -1,0 +1,224 @@
+//! What is told about a run: the answer and JSON on standard output, all else on standard error.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value as Json, json};
+use shofar_engines::Event;
+use shofar_horn::witness::WitnessFormat;
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::progress::{Display, INTERVAL};
+use crate::solve::Solved;
+use crate::statistics::Statistics;
+
+/// Time between two lines about the progress of an engine where all events are told as lines.
+const VERBOSE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Tells the user what happens.
+pub(crate) struct Talk<'a> {
+    arguments: &'a Arguments,
+    start: Instant,
+    /// Lines on a terminal, if there are to be any.
+    display: Option<Display>,
+    statistics: Statistics,
+}
+
+impl<'a> Talk<'a> {
+    /// Begins to tell.
+    pub(crate) fn new(
+        arguments: &'a Arguments,
+        start: Instant,
+        out: &mut impl Write,
+    ) -> Result<Self, Failure> {
+        let is_shown = !arguments.quiet && !arguments.verbose;
+        let talk = Talk {
+            arguments,
+            start,
+            display: if is_shown { Display::new(start) } else { None },
+            statistics: Statistics::default(),
+        };
+        if arguments.json {
+            talk.print(
+                &json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "file": arguments.file()}),
+                out,
+            )?;
+        }
+        Ok(talk)
+    }
+
+    /// The least time between two events about the progress of an engine; none if they are not wanted.
+    pub(crate) fn progress_interval(&self) -> Option<Duration> {
+        if self.arguments.json || self.display.is_some() {
+            Some(INTERVAL)
+        } else {
+            self.arguments.verbose.then_some(VERBOSE_INTERVAL)
+        }
+    }
+
+    /// Tells of an event.
+    pub(crate) fn hear(&mut self, event: &Event, out: &mut impl Write) -> Result<(), Failure> {
+        if self.arguments.json {
+            self.print(&describe_json(event, self.start.elapsed()), out)?;
+        }
+        if self.arguments.verbose {
+            self.say(&format!("{:>9.3}s  {}", self.start.elapsed().as_secs_f64(), describe(event)));
+        }
+        if let (Event::Panicked { engine, message }, false) = (event, self.arguments.quiet) {
+            self.say(&format!(
+                "shofar: engine {engine} has failed: {message}; the others go on. This is a mistake in shofar {}: \
+                 please report it with this line and the input",
+                env!("CARGO_PKG_VERSION")
+            ));
+        }
+        if let Some(display) = &mut self.display {
+            display.hear(event);
+        }
+        self.statistics.hear(event);
+        Ok(())
+    }
+
+    /// Shows on a terminal how far engines are, if it is time.
+    pub(crate) fn show_progress(&mut self) {
+        if let Some(display) = &mut self.display {
+            display.redraw();
+        }
+    }
+
+    /// Gives the answer.
+    pub(crate) fn answer(&mut self, solved: &Solved, out: &mut impl Write) -> Result<(), Failure> {
+        if let Some(display) = &mut self.display {
+            display.clear();
+        }
+        if self.arguments.json {
+            let is_json = self.arguments.wanted_witness() == Some(WitnessFormat::Json);
+            let witness = solved.witness.as_ref().map(|text| match serde_json::from_str(text) {
+                Ok(object) if is_json => object,
+                _ => Json::from(text.as_str()),
+            });
+            let outcome = json!({
+                "event": "answer",
+                "answer": solved.answer,
+                "engine": solved.engine,
+                "reason": solved.reason,
+                "witness": witness,
+                "seconds": self.start.elapsed().as_secs_f64(),
+            });
+            self.print(&outcome, out)?;
+        } else {
+            writeln!(out, "{}", solved.answer)?;
+            // Whoever waits for the answer need not wait for the witness.
+            out.flush()?;
+            if let Some(witness) = &solved.witness {
+                out.write_all(witness.as_bytes())?;
+            }
+        }
+        out.flush()?;
+        if let Some(reason) = &solved.reason
+            && !self.arguments.quiet
+        {
+            self.say(&format!("shofar: unknown: {reason}"));
+        }
+        if self.arguments.stats {
+            self.say(&self.statistics.table(solved.engine, self.start.elapsed()));
+        }
+        Ok(())
+    }
+
+    /// Writes an object as a line, at once.
+    fn print(&self, object: &Json, out: &mut impl Write) -> Result<(), Failure> {
+        writeln!(out, "{object}")?;
+        Ok(out.flush()?)
+    }
+
+    /// Writes to standard error. Where even that cannot be written to, nobody misses it.
+    fn say(&mut self, text: &str) {
+        if let Some(display) = &mut self.display {
+            display.clear();
+        }
+        let _ = writeln!(io::stderr(), "{}", text.trim_end());
+    }
+}
+
+/// An event in words.
+fn describe(event: &Event) -> String {
+    let list = |counters: &[(&'static str, u64)]| {
+        let counters: Vec<String> = counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        counters.join(", ")
+    };
+    match event {
+        Event::Phase { name, engine, time } => {
+            let engine = engine.map_or_else(String::new, |engine| format!("{engine}: "));
+            format!("{engine}{name}: {:.3} s", time.as_secs_f64())
+        }
+        Event::Pass(report) => format!(
+            "{}: {} predicates and {} clauses of {} and {}",
+            report.name, report.after.nodes, report.after.edges, report.before.nodes, report.before.edges
+        ),
+        Event::Schedule { class, why, engines, jobs } => {
+            let weight = |(name, weight): &(&'static str, u32)| format!("{name} ({weight})");
+            let engines: Vec<String> = engines.iter().map(weight).collect();
+            format!("schedule: {class} ({why}): {}; {jobs} at a time", engines.join(", "))
+        }
+        Event::Started { engine } => format!("{engine}: started"),
+        Event::Paused { engine } => format!("{engine}: waits"),
+        Event::Resumed { engine } => format!("{engine}: goes on"),
+        Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
+        Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
+        Event::Stopped { engine, reason, time } => {
+            let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
+            format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
+        }
+        Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
+    }
+}
+
+/// An event as a JSON object.
+fn describe_json(event: &Event, at: Duration) -> Json {
+    let object = |counters: &[(&'static str, u64)]| {
+        let counters = counters.iter().map(|&(name, value)| (name.to_owned(), value.into()));
+        counters.collect::<Map<String, Json>>()
+    };
+    let mut description = match event {
+        Event::Phase { name, engine, time } => {
+            json!({"event": "phase", "phase": name, "engine": engine, "seconds": time.as_secs_f64()})
+        }
+        Event::Pass(report) => json!({
+            "event": "pass",
+            "pass": report.name,
+            "predicates": [report.before.nodes, report.after.nodes],
+            "clauses": [report.before.edges, report.after.edges],
+            "terms": [report.before.terms, report.after.terms],
+            "seconds": report.time.as_secs_f64(),
+        }),
+        Event::Schedule { class, why, engines, jobs } => {
+            let engines: Vec<Json> =
+                engines.iter().map(|(name, weight)| json!({"engine": name, "weight": weight})).collect();
+            json!({"event": "schedule", "class": class, "why": why, "engines": engines, "jobs": jobs})
+        }
+        Event::Started { engine } => json!({"event": "started", "engine": engine}),
+        Event::Paused { engine } => json!({"event": "paused", "engine": engine}),
+        Event::Resumed { engine } => json!({"event": "resumed", "engine": engine}),
+        Event::Progress { engine, depth, counters } => {
+            json!({"event": "progress", "engine": engine, "depth": depth, "counters": object(counters)})
+        }
+        Event::Statistics { engine, counters, time } => json!({
+            "event": "statistics",
+            "engine": engine,
+            "counters": object(counters),
+            "seconds": time.as_secs_f64(),
+        }),
+        Event::Stopped { engine, reason, time } => json!({
+            "event": "stopped",
+            "engine": engine,
+            "reason": reason.as_ref().map(ToString::to_string),
+            "seconds": time.as_secs_f64(),
+        }),
+        Event::Panicked { engine, message } => {
+            json!({"event": "panicked", "engine": engine, "message": message})
+        }
+    };
+    description["at"] = at.as_secs_f64().into();
+    description
+}

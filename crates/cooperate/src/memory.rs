@@ -1,0 +1,183 @@
+//! Which engine has to end when memory becomes scarce.
+//!
+//! The system tells how much memory the process has, not who uses it. So what the process has grown by since the last look
+//! counts as used by the engines that ran since then, in equal parts. On one place that is exact up to what others have
+//! freed meanwhile; on several, one that is greedy runs beside different others in the course of time and stands out.
+//!
+//! - M1: at the *threshold*, three quarters of the limit, the engine that has used most ends, unless it is the only one that is
+//!   left. It is the last one of those that have used as much.
+//! - M2: nobody else ends until it has. Terms stay, and freed memory need not go back to the system, so the next threshold
+//!   is half way between what the process has then and the limit, if that is more than the first one.
+//! - M3: where one engine is left, or none that has used anything, all is over at the limit itself.
+//!
+//! Without a limit, three quarters of the machine's memory are one: beyond that the system would end the process, or become
+//! slow for everybody.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the memory, for which the system has to be asked.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// What an engine may do to the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// It has not started.
+    Possible,
+    /// It waits.
+    Constant,
+    /// It runs.
+    Growing,
+    /// It has ended.
+    Over,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Advice {
+    GoOn,
+    /// This engine has to end.
+    Stop(usize),
+    /// All have to end.
+    StopAll,
+}
+
+/// The use of memory by engines.
+pub(crate) struct Memory {
+    limit: usize,
+    threshold: usize,
+    next_look: Instant,
+    /// What the process had at the last look.
+    in_use: Option<usize>,
+    /// By engines.
+    used: Vec<usize>,
+    stopped: Vec<bool>,
+    /// The engine that has to end and has not yet.
+    ending: Option<usize>,
+}
+
+impl Memory {
+    /// For so many engines.
+    pub(crate) fn new(limit: Option<usize>, engines: usize) -> Self {
+        let limit = limit.or_else(|| of_machine().map(|bytes| bytes / 4 * 3)).unwrap_or(usize::MAX);
+        Memory {
+            limit,
+            threshold: limit / 4 * 3,
+            next_look: Instant::now(),
+            in_use: None,
+            used: vec![0; engines],
+            stopped: vec![false; engines],
+            ending: None,
+        }
+    }
+
+    /// Whether an engine was told to end.
+    pub(crate) fn has_stopped(&self, engine: usize) -> bool {
+        self.stopped[engine]
+    }
+
+    /// Whether [`advice`](Self::advice) is to be asked for.
+    pub(crate) fn is_time_to_look(&mut self) -> bool {
+        let now = Instant::now();
+        let is_time = now >= self.next_look;
+        if is_time {
+            self.next_look = now.checked_add(INTERVAL).unwrap_or(now);
+        }
+        is_time
+    }
+
+    /// What is to be done where the process has so many bytes.
+    pub(crate) fn advice(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) -> Advice {
+        let numbers = 0..self.used.len();
+        let growing: Vec<usize> = numbers.clone().filter(|&index| engine(index) == Use::Growing).collect();
+        let growth = in_use.saturating_sub(self.in_use.replace(in_use).unwrap_or(in_use));
+        for &index in &growing {
+            self.used[index] += growth / growing.len();
+        }
+        if let Some(index) = self.ending {
+            if engine(index) != Use::Over {
+                return Advice::GoOn;
+            }
+            // By M2.
+            self.ending = None;
+            let half_way = in_use.saturating_add(self.limit.saturating_sub(in_use) / 2);
+            self.threshold = self.threshold.max(half_way);
+        }
+        let left = numbers.clone().filter(|&index| engine(index) != Use::Over);
+        let greedy = left.clone().filter(|&index| engine(index) != Use::Possible && self.used[index] > 0);
+        match greedy.max_by_key(|&index| (self.used[index], index)) {
+            Some(index) if left.count() > 1 => {
+                if in_use < self.threshold {
+                    return Advice::GoOn;
+                }
+                self.ending = Some(index);
+                self.stopped[index] = true;
+                Advice::Stop(index)
+            }
+            _ if in_use > self.limit => Advice::StopAll,
+            _ => Advice::GoOn,
+        }
+    }
+}
+
+/// How many bytes the machine has, or what this process may have of it, where the system tells.
+fn of_machine() -> Option<usize> {
+    let kibibytes =
+        |line: &str| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse().ok();
+    let total = fs::read_to_string("/proc/meminfo").ok();
+    let total =
+        total.and_then(|text| text.lines().find_map(kibibytes)).map(|kib: usize| kib.saturating_mul(1024));
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let group = group.and_then(|text| text.trim().parse().ok());
+    [total, group].into_iter().flatten().min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(limit: usize, engines: usize) -> Memory {
+        Memory::new(Some(limit), engines)
+    }
+
+    #[test]
+    fn the_greedy_one_ends_and_the_others_go_on() {
+        let mut memory = memory(1000, 3);
+        let all = |_| Use::Growing;
+        assert_eq!(memory.advice(100, all), Advice::GoOn);
+        // The first and the second one run side by side, then the second and the third one.
+        assert_eq!(
+            memory.advice(300, |index| if index < 2 { Use::Growing } else { Use::Possible }),
+            Advice::GoOn
+        );
+        assert_eq!(
+            memory.advice(750, |index| if index > 0 { Use::Growing } else { Use::Constant }),
+            Advice::Stop(1)
+        );
+        // Until it has ended nobody else does, whatever happens.
+        assert_eq!(memory.advice(1100, all), Advice::GoOn);
+        assert!(memory.has_stopped(1) && !memory.has_stopped(2));
+        let without = |index| if index == 1 { Use::Over } else { Use::Growing };
+        assert_eq!(memory.advice(800, without), Advice::GoOn);
+        assert_eq!(memory.threshold, 900);
+        assert_eq!(memory.advice(890, without), Advice::GoOn);
+        assert_eq!(memory.advice(900, without), Advice::Stop(2));
+    }
+
+    #[test]
+    fn the_last_one_may_have_all_there_is() {
+        let mut memory = memory(1000, 2);
+        let first = |index| if index == 0 { Use::Growing } else { Use::Over };
+        for (in_use, advice) in [(100, Advice::GoOn), (999, Advice::GoOn), (1001, Advice::StopAll)] {
+            assert_eq!(memory.advice(in_use, first), advice);
+        }
+    }
+
+    #[test]
+    fn nobody_is_blamed_for_what_was_there_before() {
+        let mut memory = memory(1000, 2);
+        assert_eq!(memory.advice(900, |_| Use::Growing), Advice::GoOn);
+        assert_eq!(memory.advice(900, |_| Use::Growing), Advice::GoOn);
+        assert_eq!(memory.advice(1001, |_| Use::Possible), Advice::StopAll);
+    }
+}
