@@ -75,12 +75,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
-        let work = || work(&job, limits, &Events::new(sender.clone(), interval));
-        let done = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let events = Events::new(sender, interval);
+        let work = || work(&job, limits, &events);
+        events.done(panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Ok(Solved::unknown(None, &Stop::Internal(format!("a panic, {}", last_panic()))))
-        });
-        // Nobody listens any more if a limit has passed.
-        let _ = sender.send(Message::Done(done));
+        }));
     });
     worker.map_err(|error| Failure::Input(format!("shofar: cannot start a thread: {error}")))?;
 
@@ -111,14 +110,30 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     let system = read_system(&store, arguments.file())?;
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
     let run = Run { store: &store, limits, seed: arguments.seed, events };
-    let outcome = driver::solve(&system, &arguments.driver_options(), &run);
-    let (answer, witness) = match outcome.verdict {
-        Verdict::Sat(model) => ("sat", Witness::Model(model)),
-        Verdict::Unsat(refutation) => ("unsat", Witness::Refutation(refutation)),
-        Verdict::Unknown(stop) => return Ok(Solved::unknown(outcome.engine, &stop)),
+    let solved = |verdict: &Verdict, engine: Option<&'static str>| {
+        let answer = match verdict {
+            Verdict::Sat(_) => "sat",
+            Verdict::Unsat(_) => "unsat",
+            Verdict::Unknown(stop) => return Solved::unknown(engine, stop),
+        };
+        let witness = arguments.wanted_witness().and_then(|format| {
+            let witness = match verdict {
+                Verdict::Sat(model) => Witness::Model(model.clone()),
+                Verdict::Unsat(refutation) => Witness::Refutation(refutation.clone()),
+                Verdict::Unknown(_) => return None,
+            };
+            Some(witness.to_text(&store, &system, format))
+        });
+        Solved { answer, engine, reason: None, witness }
     };
-    let witness = arguments.wanted_witness().map(|format| witness.to_text(&store, &system, format));
-    Ok(Solved { answer, engine: outcome.engine, reason: None, witness })
+    // Whoever does not ask what the other engines have done need not wait until they have ended.
+    let tell_at_once = |verdict: &Verdict, engine| {
+        if !arguments.stats && !arguments.json {
+            events.done(Ok(solved(verdict, Some(engine))));
+        }
+    };
+    let outcome = driver::solve_and_tell(&system, &arguments.driver_options(), &run, tell_at_once);
+    Ok(solved(&outcome.verdict, outcome.engine))
 }
 
 /// Passes events on to the thread that writes, but of the progress of each engine only so much as is wanted.
@@ -133,6 +148,11 @@ struct Events {
 impl Events {
     fn new(sender: Sender<Message>, interval: Option<Duration>) -> Self {
         Events { sender, interval, last: Mutex::default() }
+    }
+
+    /// Passes the answer on. Only the first one counts, and nobody listens any more if a limit has passed.
+    fn done(&self, done: Result<Solved, Failure>) {
+        let _ = self.sender.send(Message::Done(done));
     }
 
     /// Whether it is time to tell how far an engine is.

@@ -3,7 +3,6 @@
 //! First the run as a whole, then a group for each engine with what it has counted; that which has the answer comes
 //! first. Times of phases add up where an engine has several.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use shofar_engines::Event;
@@ -65,29 +64,40 @@ impl Statistics {
 
     /// The table, for an answer of this engine after this time.
     pub(crate) fn table(&self, engine: Option<&str>, time: Duration) -> String {
-        let mut table = String::new();
-        // Writing to a string does not fail.
-        let mut row = |name: &str, value: &str| drop(writeln!(table, "{name:<32} {value:>14}"));
-        row("engine", engine.unwrap_or("none"));
-        row("time", &in_seconds(time));
-        let mut write = |group: &Group| {
-            for (name, value) in &group.rows {
-                let value = match value {
-                    Value::Time(time) => in_seconds(*time),
-                    Value::Number(number) => number.to_string(),
-                };
-                row(&format!("  {name}"), &value);
-            }
-        };
-        write(&self.run);
-        let is_winner = |name: &str| Some(name) == engine;
+        let mut table = Table::default();
+        table.row("engine", engine.unwrap_or("none"));
+        table.row("time", &in_seconds(time));
+        table.group(&self.run);
         let mut engines: Vec<&(&'static str, Group)> = self.engines.iter().collect();
-        engines.sort_by_key(|(name, _)| !is_winner(name));
+        engines.sort_by_key(|(name, _)| Some(*name) != engine);
         for (name, group) in engines {
-            row(&format!("{name} ({})", group.end), "");
-            write(group);
+            table.row(&format!("{name} ({})", group.end), "");
+            table.group(group);
         }
-        table
+        table.text
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn row(&mut self, name: &str, value: &str) {
+        let line = format!("{name:<32} {value:>14}");
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn group(&mut self, group: &Group) {
+        for (name, value) in &group.rows {
+            let value = match value {
+                Value::Time(time) => in_seconds(*time),
+                Value::Number(number) => number.to_string(),
+            };
+            self.row(&format!("  {name}"), &value);
+        }
     }
 }
 

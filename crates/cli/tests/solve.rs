@@ -1,6 +1,6 @@
 //! `shofar FILE` as its users see it: answers, messages, limits and exit status.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -180,15 +180,67 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!(text(&output.stderr), "");
 }
 
+/// As with `| head -1`.
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_run() {
+    let mut child = start(&["-", "--json"]);
+    child.stdin.take().unwrap().write_all(ENDLESS.as_bytes()).unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with('{'), "{line}");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_is_full_is_reported() {
+    for arguments in [&[][..], &["--json"], &["--witness"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_shofar"))
+            .arg(example("overshoot"))
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with("shofar: cannot write the output: "));
+    }
+}
+
+/// What the user can type instead of the default.
+#[test]
+fn the_choice_of_engines_is_explained() {
+    let output = shofar(&["-v", "-j", "1", &example("counter")], "");
+    let told = text(&output.stderr);
+    let schedule = told.lines().find(|line| line.contains("schedule: ")).unwrap();
+    assert!(schedule.contains("1 predicates") && schedule.contains("spacer ("), "{schedule}");
+    assert!(schedule.ends_with("1 at a time"), "{schedule}");
+    assert!(
+        told.lines().any(|line| line.contains("ended after") && line.ends_with("has the answer")),
+        "{told}"
+    );
+    let output = shofar(&["-v", "-e", "kind,bmc", &example("counter")], "");
+    assert!(text(&output.stderr).contains("chosen by name"), "{}", text(&output.stderr));
+}
+
 #[test]
 fn statistics_for_people() {
     let output = shofar(&["--stats", &example("overshoot")], "");
     assert_eq!(text(&output.stdout), "unsat\n");
-    for name in
-        ["engine ", "time.read ", "time.transform ", "time.solve ", "time.way-back ", "time.check ", "time "]
-    {
-        assert!(text(&output.stderr).lines().any(|line| line.starts_with(name)), "{}", text(&output.stderr));
-    }
+    let table: Vec<&str> = text(&output.stderr).lines().collect();
+    let row = |name: &str| {
+        let found = table.iter().position(|line| line.starts_with(name));
+        found.unwrap_or_else(|| panic!("{name} in {table:#?}"))
+    };
+    // The run, and then the engine that has the answer, with what it has done.
+    let rows = ["engine ", "time ", "  time.read ", "  time.transform "].map(row);
+    assert!(rows.is_sorted(), "{table:#?}");
+    let winner = table[row("engine ")].split_whitespace().last().unwrap();
+    let group = row(&format!("{winner} ("));
+    assert!(table[group].ends_with("has the answer)"), "{table:#?}");
+    assert!(["  time.solve ", "  time.way-back ", "  time.check "].map(row).iter().all(|&row| row > group));
 }
 
 #[test]
@@ -199,7 +251,16 @@ fn events_for_programs() {
     let answer = events.last().unwrap();
     assert_eq!((&answer["answer"], &answer["engine"]), (&"unsat".into(), &"bmc".into()));
     assert!(answer["witness"].is_object());
-    assert!(events.iter().any(|event| event["event"] == "progress" && event["depth"] == 6));
+    assert_eq!(
+        (&events[0]["event"], &events[0]["version"]),
+        (&"start".into(), &env!("CARGO_PKG_VERSION").into())
+    );
+    let of_kind = |kind: &'static str| events.iter().filter(move |event| event["event"] == kind);
+    assert!(of_kind("progress").all(|event| event["engine"] == "bmc" && event["counters"].is_object()));
+    assert_eq!(of_kind("progress").next().unwrap()["depth"], 0);
+    assert_eq!(of_kind("schedule").next().unwrap()["engines"][0]["engine"], "bmc");
+    assert_eq!(of_kind("started").count(), 1);
+    assert_eq!(of_kind("stopped").next().unwrap()["reason"], serde_json::Value::Null);
     let statistics = events.iter().find(|event| event["event"] == "statistics").unwrap();
     assert_eq!(statistics["counters"]["depth"], 7);
     let phases: Vec<&str> = events.iter().filter_map(|event| event["phase"].as_str()).collect();

@@ -59,13 +59,29 @@ pub struct Outcome {
 
 /// Decides a system of clauses.
 pub fn solve(system: &HornSystem, options: &Options, run: &Run<'_>) -> Outcome {
-    match decide(system, options, run) {
+    solve_and_tell(system, options, run, |_, _| ())
+}
+
+/// Decides a system of clauses, and tells an answer and its engine as soon as they are known: the other engines need some
+/// more time to end.
+pub fn solve_and_tell(
+    system: &HornSystem,
+    options: &Options,
+    run: &Run<'_>,
+    tell: impl Fn(&Verdict, &'static str),
+) -> Outcome {
+    match decide(system, options, run, tell) {
         Ok((verdict, engine)) => Outcome { verdict, engine: Some(engine) },
         Err(stop) => Outcome { verdict: Verdict::Unknown(stop), engine: None },
     }
 }
 
-fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verdict, &'static str), Stop> {
+fn decide(
+    system: &HornSystem,
+    options: &Options,
+    run: &Run<'_>,
+    tell: impl Fn(&Verdict, &'static str),
+) -> Result<(Verdict, &'static str), Stop> {
     if let Some(&function) = system.functions.first() {
         let name = run.store.display_symbol(run.store.fun_decl(function).name);
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
@@ -96,7 +112,7 @@ fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verd
             answer => Ok(answer),
         }
     };
-    race(&contenders, jobs, run, attempt, |engine, answer, run| {
+    let confirm = |engine: &dyn Engine, answer, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(engine.name()));
         match answer {
             Answer::Sat(model) => {
@@ -117,7 +133,8 @@ fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<(Verd
             }
             Answer::Unknown(stop) => Err(stop),
         }
-    })
+    };
+    race(&contenders, jobs, run, attempt, confirm, tell)
 }
 
 /// Passes on what the checker says about the witness of an engine.

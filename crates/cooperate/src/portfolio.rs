@@ -50,13 +50,15 @@ pub(crate) struct Contender {
 }
 
 /// Lets engines attempt the same in turns. Returns the first answer that is confirmed and the name of its engine, or why
-/// all of them ended without. What attempts waits where it is told to, what confirms does not.
+/// all of them ended without. What attempts waits where it is told to, what confirms does not. Whoever cannot wait until
+/// the others have ended is told of the answer at once.
 pub(crate) fn race<A, T: Send>(
     contenders: &[Contender],
     places: usize,
     run: &Run<'_>,
     attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<A, Stop> + Sync,
     confirm: impl Fn(&dyn Engine, A, &Run<'_>) -> Result<T, Stop> + Sync,
+    tell: impl Fn(&T, &'static str),
 ) -> Result<(T, &'static str), Stop> {
     let seats: Vec<Seat> = contenders.iter().map(|_| Seat::default()).collect();
     let drive = |index: usize, sender: &Sender<(usize, Report<T>)>| {
@@ -92,9 +94,10 @@ pub(crate) fn race<A, T: Send>(
             match reports.recv_timeout(TICK) {
                 Ok((index, Report::HasAnswer)) => table.keep_place(index),
                 Ok((index, Report::Ended(Ok(success)))) if winner.is_none() => {
-                    winner = Some((success, table.name(index)));
-                    table.ended(index, None);
                     table.end_all(Reason::Cancelled);
+                    table.ended(index, None);
+                    tell(&success, table.name(index));
+                    winner = Some((success, table.name(index)));
                 }
                 Ok((index, Report::Ended(ended))) => {
                     table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
@@ -193,6 +196,9 @@ impl<'a> Table<'a> {
 
     /// Lets turns end and others begin. Returns the engines that are to be started.
     fn change_places(&mut self) -> Vec<usize> {
+        if self.over.is_some() {
+            return Vec::new();
+        }
         let now = Instant::now();
         let numbers = 0..self.states.len();
         let mut leaving = Vec::new();
@@ -206,7 +212,7 @@ impl<'a> Table<'a> {
         let is_waiting = |state: &State| matches!(state, State::NotStarted | State::Waiting);
         let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming);
         let mut starting = Vec::new();
-        while self.over.is_none() && self.states.iter().filter(is_busy).count() < self.places {
+        while self.states.iter().filter(is_busy).count() < self.places {
             let next = numbers.clone().filter(|&index| is_waiting(&self.states[index]));
             let Some(next) = next.min_by_key(|&index| (self.turns[index], index)) else { break };
             if self.states[next] == State::NotStarted {
@@ -396,7 +402,10 @@ mod tests {
             "wrong" => Err(Stop::Internal("refused".to_owned())),
             _ => Ok(()),
         };
-        let result = race(contenders, jobs, &run, attempt, confirm).map(|((), engine)| engine);
+        let told = Mutex::new(None);
+        let tell = |(): &(), engine| *told.lock().expect("no listener panics") = Some(engine);
+        let result = race(contenders, jobs, &run, attempt, confirm, tell).map(|((), engine)| engine);
+        assert_eq!(told.into_inner().expect("no listener panics"), result.clone().ok());
         (result, heard.0.into_inner().expect("no listener panics"))
     }
 

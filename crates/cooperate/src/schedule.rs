@@ -169,3 +169,48 @@ fn is_recursive(graph: &HornGraph) -> bool {
     }
     gone < incoming.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_engines::by_name;
+    use shofar_horn::parse;
+
+    fn class_of(text: &str) -> &'static str {
+        let store = TermStore::new();
+        let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+        Features::of(&store, &HornGraph::of(&store, &system)).class().name
+    }
+
+    #[test]
+    fn classes_by_shape_and_theory() {
+        let declarations =
+            "(declare-fun P (Int) Bool) (declare-fun Q (Int) Bool) (declare-fun R (Real) Bool)";
+        let clause = |body: &str, head: &str| {
+            format!("(assert (forall ((x Int) (y Int) (r Real)) (=> {body} {head})))")
+        };
+        let system =
+            |declarations: &str, clauses: &[String]| class_of(&format!("{declarations}{}", clauses.concat()));
+        let one = "(declare-fun P (Int) Bool)";
+        assert_eq!(system(one, &[clause("true", "(P 0)"), clause("(P x)", "false")]), "no recursion");
+        assert_eq!(system(one, &[clause("(P x)", "(P (+ x 1))")]), "loop");
+        assert_eq!(
+            system("(declare-fun R (Real) Bool)", &[clause("(R r)", "(R (+ r 1.0))")]),
+            "loop over reals"
+        );
+        assert_eq!(system(one, &[clause("(and (P x) (P y))", "(P (+ x y))")]), "non-linear");
+        let around = [clause("(P x)", "(Q x)"), clause("(Q x)", "(P x)")];
+        assert_eq!(system(declarations, &around), "linear");
+        // The second one depends on the first one, which depends on nothing.
+        assert_eq!(system(declarations, &around[..1]), "no recursion");
+    }
+
+    #[test]
+    fn all_engines_of_the_schedule_exist() {
+        for class in CLASSES {
+            for (name, weight) in class.engines {
+                assert!(*weight > 0 && by_name(name).is_some(), "{name} in {}", class.name);
+            }
+        }
+    }
+}

@@ -4,6 +4,8 @@
 #[path = "../../horn/tests/support/mod.rs"]
 mod support;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Options, Verdict};
@@ -83,6 +85,43 @@ fn expect(text: &str, answer: Found, must_know: &[&str]) {
         let time = Duration::from_secs(if is_needed { 60 } else { 1 });
         let found = ask(&*engine, &store, &system, time);
         assert!(found == answer || !is_needed && found == Found::Unknown, "{} says {found:?}", engine.name());
+    }
+}
+
+/// Whoever has won does not wait for the others. (They end within some milliseconds on a machine that has nothing else to
+/// do.)
+#[test]
+fn all_engines_end_soon_after_they_are_told_to() {
+    // Two counters of which one goes around: no engine knows soon.
+    let texts = [
+        "(declare-fun P (Int Int Int) Bool) (assert (P 0 0 1))
+         (assert (forall ((x Int) (y Int) (z Int)) (=> (P x y z)
+            (P (ite (> x 1000) 0 (+ x z)) (+ y x) (ite (> y 77) (- z) (+ z 1))))))
+         (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y z) (= (* 2 x) (+ y 7001))) false)))",
+        "(declare-fun P (Real Real) Bool) (declare-fun Q (Real Real) Bool) (assert (P 1.0 3.0))
+         (assert (forall ((x Real) (y Real)) (=> (P x y) (Q (+ (/ x 3.0) y) (- x (/ y 7.0))))))
+         (assert (forall ((x Real) (y Real)) (=> (and (Q x y) (< x 100.0)) (P (+ y 0.5) (+ x y)))))
+         (assert (forall ((x Real) (y Real)) (=> (and (Q x y) (> (+ x y) 1000000.0)) false)))",
+    ];
+    for text in texts {
+        let store = TermStore::new();
+        let system = read(&store, text);
+        let cancel = AtomicBool::new(false);
+        let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+        let run = Run { store: &store, limits, seed: 0, events: &() };
+        let options = Options { jobs: Some(9), ..Options::default() };
+        thread::scope(|scope| {
+            let solving = scope.spawn(|| {
+                driver::solve(&system, &options, &run);
+                Instant::now()
+            });
+            thread::sleep(Duration::from_millis(500));
+            let told = Instant::now();
+            cancel.store(true, Ordering::Relaxed);
+            let ended = solving.join().expect("nobody panics");
+            let latency = ended.saturating_duration_since(told);
+            assert!(latency < Duration::from_secs(1), "{latency:?}");
+        });
     }
 }
 

@@ -55,6 +55,10 @@ impl SingleLoop {
         let (facts, rules, queries) = (kind(0, true), kind(1, true), kind(1, false));
         let mut steps: Vec<GraphStep> = Vec::with_capacity(states.len() + 1);
         for state in states {
+            // A path may have millions of states.
+            if let Some(reason) = run.limits.interruption() {
+                return Err(reason.into());
+            }
             let step = match steps.last() {
                 None => GraphStep {
                     edge: finder.edge(&facts, &[], &state)?,
