@@ -17,19 +17,24 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 /// The time before the first picture: what is done at once needs none.
 const DELAY: Duration = Duration::from_millis(300);
 
-/// The counters worth a place on the line, and what they are called there. An engine has some of them.
-const COUNTERS: &[(&str, &str)] = &[
-    ("lemmas", "lemmas"),
-    ("lemmas.added", "lemmas"),
-    ("interpolants", "interpolants"),
-    ("obligations", "obligations"),
-    ("reach.goals", "obligations"),
-    ("summaries", "summaries"),
-    ("refinements", "refinements"),
-    ("covers", "covers"),
-    ("slots", "slots"),
-    ("solver.queries", "queries"),
-    ("queries", "queries"),
+/// The counters worth a place on the line, and what they are called there: what was learnt, what there is to do, and
+/// queries. An engine has one or none of each kind, of which the first counts.
+const COUNTERS: &[&[(&str, &str)]] = &[
+    &[
+        ("lemmas", "lemmas"),
+        ("lemmas.added", "lemmas"),
+        ("interpolants", "interpolants"),
+        ("refinements", "refinements"),
+    ],
+    &[
+        ("obligations", "obligations"),
+        ("reach.goals", "obligations"),
+        ("summaries", "summaries"),
+        ("images", "images"),
+        ("covers", "covers"),
+        ("slots", "slots"),
+    ],
+    &[("solver.queries", "queries"), ("queries", "queries")],
 ];
 
 /// The lines.
@@ -63,7 +68,6 @@ impl Display {
     /// Takes notice of an event.
     pub(crate) fn hear(&mut self, event: &Event) {
         let now = Instant::now();
-        let line = |lines: &mut Vec<Line>, engine| lines.iter().position(|line| line.engine == engine);
         match event {
             Event::Started { engine } => self.engines.push(Line {
                 engine,
@@ -73,20 +77,18 @@ impl Display {
                 counters: Vec::new(),
             }),
             Event::Paused { engine } => {
-                if let Some(index) = line(&mut self.engines, *engine) {
-                    let line = &mut self.engines[index];
+                if let Some(line) = self.line(engine) {
                     line.ran = line.time(now);
                     line.since = None;
                 }
             }
             Event::Resumed { engine } => {
-                if let Some(index) = line(&mut self.engines, *engine) {
-                    self.engines[index].since = Some(now);
+                if let Some(line) = self.line(engine) {
+                    line.since = Some(now);
                 }
             }
             Event::Progress { engine, depth, counters } => {
-                if let Some(index) = line(&mut self.engines, *engine) {
-                    let line = &mut self.engines[index];
+                if let Some(line) = self.line(engine) {
                     line.depth = Some(*depth);
                     line.counters.clone_from(counters);
                 }
@@ -98,6 +100,10 @@ impl Display {
             | Event::Statistics { .. }
             | Event::Panicked { .. } => {}
         }
+    }
+
+    fn line(&mut self, engine: &str) -> Option<&mut Line> {
+        self.engines.iter_mut().find(|line| line.engine == engine)
     }
 
     /// Draws the lines as they are now, if it is time.
@@ -167,9 +173,12 @@ impl Line {
         let depth = self.depth.map_or_else(|| "-".to_owned(), short);
         let mut text =
             format!("{:<10}{:>7.1} s  depth {depth:<6}", self.engine, self.time(now).as_secs_f64());
-        for (name, title) in COUNTERS {
-            if let Some((_, value)) = self.counters.iter().find(|(counter, _)| counter == name) {
-                text.push_str(&format!("  {title} {:<6}", short(*value)));
+        for kind in COUNTERS {
+            let count = |&(name, title)| {
+                self.counters.iter().find(|(counter, _)| *counter == name).map(|&(_, value)| (title, value))
+            };
+            if let Some((title, value)) = kind.iter().find_map(count) {
+                text.push_str(&format!("  {title} {:<6}", short(value)));
             }
         }
         text.truncate(text.trim_end().len());

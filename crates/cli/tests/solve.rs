@@ -14,6 +14,11 @@ const ENDLESS: &str = "(declare-fun A (Int Int Int) Bool) (declare-fun B (Int In
     (assert (forall ((x Int) (y Int) (z Int)) (=> (B x y z) (B (+ x 1) y (+ z y)))))
     (assert (forall ((x Int) (y Int) (z Int) (w Int)) (=> (and (A x y z) (B x y w) (not (= z w))) false)))";
 
+/// A loop that stays one.
+const LOOP: &str = "(declare-fun P (Int) Bool)(assert (P 0))
+    (assert (forall ((x Int)) (=> (and (P x) (< x 7)) (P (+ x 1)))))
+    (assert (forall ((x Int)) (=> (and (P x) (> x 9)) false)))";
+
 fn start(arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_shofar"))
         .args(arguments)
@@ -56,13 +61,10 @@ fn an_answer_is_the_first_line() {
 /// What is printed is what `shofar check` takes for valid.
 #[test]
 fn witnesses_are_checked_again() {
-    let safe = "(declare-fun P (Int) Bool)(assert (P 0))
-        (assert (forall ((x Int)) (=> (and (P x) (< x 7)) (P (+ x 1)))))
-        (assert (forall ((x Int)) (=> (and (P x) (> x 9)) false)))";
     let directory = tempfile::tempdir().unwrap();
     let (clauses, witness) = (directory.path().join("clauses.smt2"), directory.path().join("witness"));
     for (input, answer) in
-        [(std::fs::read_to_string(example("overshoot")).unwrap(), "unsat"), (safe.to_owned(), "sat")]
+        [(std::fs::read_to_string(example("overshoot")).unwrap(), "unsat"), (LOOP.to_owned(), "sat")]
     {
         std::fs::write(&clauses, input).unwrap();
         let clauses = clauses.to_str().unwrap();
@@ -209,11 +211,10 @@ fn an_output_that_is_full_is_reported() {
     }
 }
 
-/// What the user can type instead of the default.
 #[test]
 fn the_choice_of_engines_is_explained() {
-    let output = shofar(&["-v", "-j", "1", &example("counter")], "");
-    let told = text(&output.stderr);
+    let text_of = |arguments: &[&str]| text(&shofar(arguments, LOOP).stderr).to_owned();
+    let told = text_of(&["-", "-v", "-j", "1"]);
     let schedule = told.lines().find(|line| line.contains("schedule: ")).unwrap();
     assert!(schedule.contains("1 predicates") && schedule.contains("spacer ("), "{schedule}");
     assert!(schedule.ends_with("1 at a time"), "{schedule}");
@@ -221,8 +222,8 @@ fn the_choice_of_engines_is_explained() {
         told.lines().any(|line| line.contains("ended after") && line.ends_with("has the answer")),
         "{told}"
     );
-    let output = shofar(&["-v", "-e", "kind,bmc", &example("counter")], "");
-    assert!(text(&output.stderr).contains("chosen by name"), "{}", text(&output.stderr));
+    let told = text_of(&["-", "-v", "-e", "kind,bmc"]);
+    assert!(told.contains("chosen by name"), "{told}");
 }
 
 #[test]

@@ -99,8 +99,9 @@ pub(crate) fn race<A, T: Send>(
                     tell(&success, table.name(index));
                     winner = Some((success, table.name(index)));
                 }
-                Ok((index, Report::Ended(ended))) => {
-                    table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
+                Ok((index, Report::Ended(Err(stop)))) if winner.is_none() => table.ended(index, Some(stop)),
+                Ok((index, Report::Ended(_))) => {
+                    table.ended(index, Some(Stop::Exhausted("another engine was faster")));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
