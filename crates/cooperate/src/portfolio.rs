@@ -94,14 +94,14 @@ pub(crate) fn race<A, T: Send>(
             match reports.recv_timeout(TICK) {
                 Ok((index, Report::HasAnswer)) => table.keep_place(index),
                 Ok((index, Report::Ended(Ok(success)))) if winner.is_none() => {
+                    table.is_won = true;
                     table.end_all(Reason::Cancelled);
                     table.ended(index, None);
                     tell(&success, table.name(index));
                     winner = Some((success, table.name(index)));
                 }
-                Ok((index, Report::Ended(Err(stop)))) if winner.is_none() => table.ended(index, Some(stop)),
-                Ok((index, Report::Ended(_))) => {
-                    table.ended(index, Some(Stop::Exhausted("another engine was faster")));
+                Ok((index, Report::Ended(ended))) => {
+                    table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
@@ -168,6 +168,7 @@ struct Table<'a> {
     stop: Option<Stop>,
     /// Why all have to end.
     over: Option<Reason>,
+    is_won: bool,
 }
 
 impl<'a> Table<'a> {
@@ -184,6 +185,7 @@ impl<'a> Table<'a> {
             starts: vec![None; number],
             stop: None,
             over: None,
+            is_won: false,
         }
     }
 
@@ -245,6 +247,7 @@ impl<'a> Table<'a> {
         self.states[index] = State::Ended;
         let stop = stop.map(|stop| match stop {
             Stop::Interrupted(_) if self.memory.has_stopped(index) => Stop::Interrupted(Reason::Memory),
+            Stop::Interrupted(_) if self.is_won => Stop::Exhausted("another engine was faster"),
             stop => stop,
         });
         let elapsed = self.starts[index].map_or(Duration::ZERO, |start| start.elapsed());
@@ -348,9 +351,9 @@ mod tests {
 
     /// Works for so many milliseconds, without those in which it waits.
     fn work(run: &Run<'_>, milliseconds: u64) -> Option<Answer> {
-        let start = Instant::now();
         let waited = || run.limits.gate.map_or(Duration::ZERO, Gate::waited);
-        while start.elapsed().saturating_sub(waited()) < Duration::from_millis(milliseconds) {
+        let (start, before) = (Instant::now(), waited());
+        while start.elapsed().saturating_sub(waited() - before) < Duration::from_millis(milliseconds) {
             if let Some(reason) = run.limits.interruption() {
                 return Some(Answer::Unknown(reason.into()));
             }
@@ -486,17 +489,17 @@ mod tests {
     #[test]
     fn a_greedy_engine_ends_and_the_others_go_on() {
         let Some(before) = memory_in_use() else { return };
-        let limits = Limits { memory: before.checked_add(400 << 20), ..Limits::default() };
+        let limits = Limits { memory: before.checked_add(240 << 20), ..Limits::default() };
         let greedy = |has_ended: &Arc<AtomicBool>| {
             let has_ended = Arc::clone(has_ended);
             does("greedy", move |run| {
                 let mut hoard: Vec<Vec<u8>> = Vec::new();
                 loop {
-                    if let Some(interrupted) = work(run, 2) {
+                    if let Some(interrupted) = work(run, 1) {
                         has_ended.store(true, Ordering::Relaxed);
                         return interrupted;
                     }
-                    hoard.push(vec![1; 8 << 20]);
+                    hoard.push(vec![1; 16 << 20]);
                 }
             })
         };
