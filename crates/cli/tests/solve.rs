@@ -144,16 +144,20 @@ fn limits_end_with_unknown() {
     }
 }
 
-/// Reading does not look at the clock.
+/// Reading does not look at the limits.
 #[test]
-fn a_time_limit_holds_while_a_file_is_read() {
+fn limits_hold_while_a_file_is_read() {
     let clauses =
         "(assert (forall ((x Int) (y Int)) (=> (and (P x) (< x y)) (P (+ x y)))))\n".repeat(200_000);
-    let start = Instant::now();
-    let output = shofar(&["-", "-t", "0.1"], &format!("(declare-fun P (Int) Bool)\n{clauses}"));
-    assert!(output.status.success());
-    assert_eq!(first_line(&output), "unknown");
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    let input = format!("(declare-fun P (Int) Bool)\n{clauses}");
+    for (option, limit, reason) in [("-t", "0.1", "time"), ("-m", "40", "memory")] {
+        let start = Instant::now();
+        let output = shofar(&["-", option, limit], &input);
+        assert!(output.status.success());
+        assert_eq!(first_line(&output), "unknown");
+        assert_eq!(text(&output.stderr), format!("shofar: unknown: the {reason} limit was reached\n"));
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
 }
 
 #[cfg(unix)]
@@ -244,11 +248,37 @@ fn statistics_for_people() {
     assert!(["  time.solve ", "  time.way-back ", "  time.check "].map(row).iter().all(|&row| row > group));
 }
 
+fn events(output: &Output) -> Vec<serde_json::Value> {
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn programs_are_not_flooded() {
+    let events = events(&shofar(&["-", "--json", "-t", "1"], ENDLESS));
+    let engines: Vec<&str> = events
+        .iter()
+        .filter(|event| event["event"] == "started")
+        .filter_map(|event| event["engine"].as_str())
+        .collect();
+    let answer = events.last().unwrap();
+    assert_eq!(
+        (&answer["answer"], &answer["reason"]),
+        (&"unknown".into(), &"the time limit was reached".into())
+    );
+    let most = answer["seconds"].as_f64().unwrap() * 10.0 + 1.0;
+    for engine in &engines {
+        let of_engine =
+            |event: &&serde_json::Value| event["event"] == "progress" && event["engine"] == **engine;
+        let number = events.iter().filter(of_engine).count();
+        assert!(number as f64 <= most, "{number} of {engine}");
+    }
+    assert!(engines.contains(&"spacer"), "{engines:?}");
+}
+
 #[test]
 fn events_for_programs() {
     let output = shofar(&["--json", "--witness", "--engine", "bmc", &example("overshoot")], "");
-    let events: Vec<serde_json::Value> =
-        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events = events(&output);
     let answer = events.last().unwrap();
     assert_eq!((&answer["answer"], &answer["engine"]), (&"unsat".into(), &"bmc".into()));
     assert!(answer["witness"].is_object());
