@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value as Json, json};
-use shofar_engines::Event;
+use shofar_engines::{Event, Stop};
 use shofar_horn::witness::WitnessFormat;
 
 use crate::Failure;
@@ -23,6 +23,8 @@ pub(crate) struct Talk<'a> {
     /// Lines on a terminal, if there are to be any.
     display: Option<Display>,
     statistics: Statistics,
+    /// The engines in which a mistake was reported.
+    reported: Vec<&'static str>,
 }
 
 impl<'a> Talk<'a> {
@@ -38,6 +40,7 @@ impl<'a> Talk<'a> {
             start,
             display: if is_shown { Display::new(start) } else { None },
             statistics: Statistics::default(),
+            reported: Vec::new(),
         };
         if arguments.json {
             talk.print(
@@ -65,18 +68,29 @@ impl<'a> Talk<'a> {
         if self.arguments.verbose {
             self.say(&format!("{:>9.3}s  {}", self.start.elapsed().as_secs_f64(), describe(event)));
         }
-        if let (Event::Panicked { engine, message }, false) = (event, self.arguments.quiet) {
-            self.say(&format!(
-                "shofar: engine {engine} has failed: {message}; the others go on. This is a mistake in shofar {}: \
-                 please report it with this line and the input",
-                env!("CARGO_PKG_VERSION")
-            ));
+        match event {
+            Event::Panicked { engine, message } => self.report(engine, message),
+            Event::Stopped { engine, reason: Some(Stop::Internal(what)), .. } => self.report(engine, what),
+            _ => {}
         }
         if let Some(display) = &mut self.display {
             display.hear(event);
         }
         self.statistics.hear(event);
         Ok(())
+    }
+
+    /// Reports a mistake in an engine, once.
+    fn report(&mut self, engine: &'static str, message: &str) {
+        if self.arguments.quiet || self.reported.contains(&engine) {
+            return;
+        }
+        self.reported.push(engine);
+        self.say(&format!(
+            "shofar: engine {engine} has failed: {message}. This is a mistake in shofar {}: please report it with this \
+             line and the input; other engines go on",
+            env!("CARGO_PKG_VERSION")
+        ));
     }
 
     /// Shows on a terminal how far engines are, if it is time.
