@@ -18,6 +18,7 @@
 //! assert_eq!(error.to_string(), "example.smt2:1:10: undeclared symbol `Q`");
 //! ```
 
+pub mod builder;
 pub mod check;
 mod clausify;
 mod frontend;
@@ -31,6 +32,7 @@ pub mod transform;
 mod transition;
 pub mod witness;
 
+pub use builder::{BuildError, ClauseBuilder, SystemBuilder};
 pub use frontend::{ParseError, parse, parse_in};
 pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};

@@ -26,11 +26,23 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Sort, Term, TermStore, Value};
 
 use crate::system::{HornSystem, PredicateId};
-use crate::transform::Lost;
+use crate::transform::{Context, Lost};
+use crate::witness::Witness;
 
 pub use graph::{check_derivation, check_graph_model};
 pub use model::check_model;
 pub use refutation::check_refutation;
+
+/// Whether a witness proves its answer. Quantifiers in models are eliminated first.
+pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Verdict {
+    match witness {
+        Witness::Model(model) => match model.clone().without_quantifiers(context) {
+            Ok(model) => check_model(context, system, &model),
+            Err(lost) => Verdict::Unknown(lost),
+        },
+        Witness::Refutation(refutation) => check_refutation(context.store, system, refutation),
+    }
+}
 
 /// What the checker says about a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
