@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, set_option};
 use shofar_horn::check::{self, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
-use shofar_horn::witness::{Model, Refutation};
+use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_smt::sat::Gate;
 
@@ -46,6 +46,26 @@ pub enum Verdict {
     Unsat(Refutation),
     /// Nothing is known.
     Unknown(Stop),
+}
+
+impl Verdict {
+    /// The answer in a word: `sat`, `unsat` or `unknown`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Sat(_) => "sat",
+            Verdict::Unsat(_) => "unsat",
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
+
+    /// What proves the answer, if there is one.
+    pub fn witness(self) -> Option<Witness> {
+        match self {
+            Verdict::Sat(model) => Some(Witness::Model(model)),
+            Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
+            Verdict::Unknown(_) => None,
+        }
+    }
 }
 
 /// An answer and where it comes from.

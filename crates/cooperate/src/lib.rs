@@ -1,9 +1,45 @@
-//! Engines side by side: from clauses to an answer that is checked.
+//! Engines side by side: from clauses to an answer that is checked. This is the crate to use from another program.
 //!
-//! [`driver::solve`] is the way in. It chooses engines by the clauses ([`schedule`]) unless they are named, and lets
-//! them run side by side; the first answer whose witness the checker finds valid is the answer.
+//! Terms live in a [`TermStore`]. A [`HornSystem`] is read from text by [`parse`] or made in memory by a
+//! [`SystemBuilder`]; [`solve`] decides it with the [`Options`] and within the limits of a [`Run`], and gives a
+//! [`Verdict`] with its witness. The witness has been checked against the clauses, and can be printed or walked through.
+//!
+//! ```
+//! use shofar_cooperate::{Options, Run, TermStore, Verdict, WitnessFormat, parse, solve};
+//! use std::time::Duration;
+//!
+//! let text = b"(declare-fun count (Int) Bool)
+//!              (assert (count 0))
+//!              (assert (forall ((x Int)) (=> (and (count x) (< x 5)) (count (+ x 1)))))
+//!              (assert (forall ((x Int)) (=> (and (count x) (> x 5)) false)))";
+//! let store = TermStore::new();
+//! let system = parse(&store, "count.smt2", text)?;
+//! let limits = Run::new(&store).with_timeout(Duration::from_secs(10)).with_memory(1 << 30);
+//! let outcome = solve(&system, &Options::default(), &limits);
+//! assert!(matches!(outcome.verdict, Verdict::Sat(_)));
+//! let model = outcome.verdict.witness().expect("sat has a model");
+//! assert!(model.to_text(&store, &system, WitnessFormat::Text).contains("(define-fun count ((x Int)) Bool"));
+//! # Ok::<(), shofar_cooperate::ParseError>(())
+//! ```
+//!
+//! The folder `examples` of this crate has a small program for each use: clauses from a file, clauses made in memory, own
+//! choice of engines, witnesses, progress and cancelling.
+//!
+//! What is exported here comes from the crates below: [`shofar_logic`] has terms, [`shofar_horn`] clauses,
+//! transformations, witnesses and the checker, [`shofar_engines`] the engines, and `shofar_smt` the SMT solver, which can
+//! be used by itself. [`driver`] says what happens between clauses and answer. Engines are chosen by the clauses
+//! ([`schedule`]) unless they are named; the first answer whose witness the checker finds valid is the answer.
 
 pub mod driver;
 mod memory;
 mod portfolio;
 pub mod schedule;
+
+pub use driver::{Options, Outcome, Verdict, solve};
+pub use shofar_engines::{Event, EventSink, Interpolation, Run, Stop};
+pub use shofar_horn::witness::{Model, Refutation, Witness, WitnessFormat};
+pub use shofar_horn::{
+    BuildError, Format, HornSystem, ParseError, Position, PredicateId, SystemBuilder, check, parse,
+};
+pub use shofar_logic::{Op, Sort, Term, TermStore, Value};
+pub use shofar_smt::sat::{Limits, Reason};

@@ -4,7 +4,8 @@
 //! the engines' own.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use shofar_horn::transform::{Context, Lost, Report};
 use shofar_logic::{Term, TermStore};
@@ -26,6 +27,35 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// A run without limits that nobody listens to.
+    pub fn new(store: &'a TermStore) -> Self {
+        Run { store, limits: Limits::default(), seed: 0, events: &() }
+    }
+
+    /// As this one, and it ends after so much time from now on.
+    pub fn with_timeout(mut self, time: Duration) -> Self {
+        self.limits.deadline = Instant::now().checked_add(time);
+        self
+    }
+
+    /// As this one, and it ends when the process has grown beyond so many bytes.
+    pub fn with_memory(mut self, bytes: usize) -> Self {
+        self.limits.memory = Some(bytes);
+        self
+    }
+
+    /// As this one, and it ends soon after another thread has set the flag.
+    pub fn with_cancel(mut self, flag: &'a AtomicBool) -> Self {
+        self.limits.cancel = Some(flag);
+        self
+    }
+
+    /// As this one, and someone is told what happens.
+    pub fn with_events(mut self, events: &'a dyn EventSink) -> Self {
+        self.events = events;
+        self
+    }
+
     /// What transformations and ways back are given in this run.
     pub fn context(&self) -> Context<'a> {
         Context { store: self.store, limits: self.limits }

@@ -1,0 +1,52 @@
+//! Listens to what engines do, and ends the run from another thread.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use shofar_cooperate::{Event, EventSink, Options, Run, TermStore, Verdict, parse, solve};
+
+/// Two multiplications that agree. They have a model, but none in linear arithmetic: the search never ends.
+const CLAUSES: &str = "
+    (declare-fun A (Int Int Int) Bool) (declare-fun B (Int Int Int) Bool)
+    (assert (forall ((y Int)) (A 0 y 0)))
+    (assert (forall ((x Int) (y Int) (z Int)) (=> (A x y z) (A (+ x 1) y (+ z y)))))
+    (assert (forall ((y Int)) (B 0 y 0)))
+    (assert (forall ((x Int) (y Int) (z Int)) (=> (B x y z) (B (+ x 1) y (+ z y)))))
+    (assert (forall ((x Int) (y Int) (z Int) (w Int)) (=> (and (A x y z) (B x y w) (not (= z w))) false)))";
+
+/// Remembers the greatest depth that an engine has told of.
+#[derive(Default)]
+struct Depth(AtomicU64);
+
+impl EventSink for Depth {
+    fn tell(&self, event: Event) {
+        if let Event::Progress { depth, .. } = event {
+            self.0.fetch_max(depth, Ordering::Relaxed);
+        }
+    }
+}
+
+pub(crate) fn run(patience: Duration, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let store = TermStore::new();
+    let system = parse(&store, "product.smt2", CLAUSES.as_bytes())?;
+    let (depth, cancel) = (Depth::default(), AtomicBool::new(false));
+    let run = Run::new(&store).with_events(&depth).with_cancel(&cancel);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(patience);
+            cancel.store(true, Ordering::Relaxed);
+        });
+        solve(&system, &Options::default(), &run)
+    });
+    if let Verdict::Unknown(reason) = outcome.verdict {
+        writeln!(out, "{reason} at depth {}", depth.0.load(Ordering::Relaxed))?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run(Duration::from_secs(2), &mut io::stdout().lock())
+}

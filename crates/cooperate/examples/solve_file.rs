@@ -1,0 +1,30 @@
+//! Reads clauses from a file and solves them, in ten seconds at most.
+//!
+//! ```text
+//! cargo run --release -p shofar-cooperate --example solve_file -- examples/counter.smt2
+//! ```
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::time::Duration;
+use std::{env, fs};
+
+use shofar_cooperate::{Options, Run, TermStore, Verdict, parse, solve};
+
+pub(crate) fn run(file: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let store = TermStore::new();
+    let system = parse(&store, file, &fs::read(file)?)?;
+    let limits = Run::new(&store).with_timeout(Duration::from_secs(10));
+    let outcome = solve(&system, &Options::default(), &limits);
+    match outcome.verdict {
+        Verdict::Sat(_) => writeln!(out, "safe")?,
+        Verdict::Unsat(refutation) => writeln!(out, "not safe, after {} steps", refutation.steps.len())?,
+        Verdict::Unknown(reason) => writeln!(out, "not known: {reason}")?,
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = env::args().nth(1).ok_or("usage: solve_file FILE")?;
+    run(&file, &mut io::stdout().lock())
+}
