@@ -2,10 +2,12 @@
 
 mod arguments;
 mod check;
+mod completions;
 mod convert;
 mod engines;
 mod info;
 mod input;
+mod man;
 mod progress;
 mod smt;
 mod solve;
@@ -37,6 +39,8 @@ enum Command {
     Smt(smt::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
 }
 
 /// What ends a command early.
@@ -65,6 +69,8 @@ fn main() -> ExitCode {
         Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
         Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
         Some(Command::Transform(arguments)) => transform::run(arguments, &mut out),
+        Some(Command::Man(arguments)) => man::run(arguments, &mut out),
+        Some(Command::Completions(arguments)) => completions::run(arguments, &mut out),
         None => solve::run(&arguments.solve, &mut out),
     };
     let flushed = out.flush();

@@ -1,0 +1,43 @@
+//! `shofar completions`: what shells need to complete options and their values.
+
+use std::io::Write;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::Shell;
+use shofar_engines::Interpolation;
+
+use crate::{CommandLine, Failure};
+
+/// Prints what a shell needs to complete options, for a file that the shell reads when it starts.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    // The generator panics if it cannot write, but a reader may go away.
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command(), "shofar", &mut script);
+    Ok(out.write_all(&script)?)
+}
+
+/// The command line with the names that options are checked against when they are read.
+fn command() -> Command {
+    let with = |values: Vec<String>| move |arg: Arg| arg.value_parser(PossibleValuesParser::new(values));
+    let mut engines = vec!["auto".to_owned()];
+    let mut settings = Vec::new();
+    for mut engine in shofar_engines::all() {
+        let name = engine.name();
+        engines.push(name.to_owned());
+        let options = engine.options().into_iter();
+        settings.extend(options.map(|option| format!("{name}.{}={}", option.name, option.get())));
+    }
+    let interpolations = Interpolation::ALL.map(|interpolation| interpolation.name().to_owned());
+    CommandLine::command()
+        .mut_arg("engine", with(engines))
+        .mut_arg("settings", with(settings))
+        .mut_arg("interpolation", with(interpolations.into()))
+}

@@ -1,0 +1,138 @@
+//! `shofar man`: the manual pages, from the same declarations as the help texts.
+//!
+//! There is a page for the program and one for each command. That of the program also has what is not said by any option:
+//! engines and their options, the exit status, and examples.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, italic, roman};
+
+use crate::{CommandLine, Failure};
+
+/// Prints the manual page, for `man -l -`, or writes all of them to a folder.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The page of this command.
+    command: Option<String>,
+
+    /// Write the pages of the program and of all commands to this folder.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let mut program = CommandLine::command().disable_help_subcommand(true);
+    program.build();
+    let pages = || program.get_subcommands();
+    if let Some(folder) = &arguments.folder {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("shofar.1"), program_page(&program)?)?;
+        for command in pages() {
+            fs::write(folder.join(format!("shofar-{}.1", command.get_name())), command_page(command)?)?;
+        }
+        return Ok(());
+    }
+    let page = match &arguments.command {
+        None => program_page(&program)?,
+        Some(name) => match pages().find(|command| command.get_name() == name) {
+            Some(command) => command_page(command)?,
+            None => {
+                let names: Vec<&str> = pages().map(Command::get_name).collect();
+                return Err(Failure::Input(format!("shofar: the commands are {}", names.join(", "))));
+            }
+        },
+    };
+    Ok(out.write_all(&page)?)
+}
+
+fn command_page(command: &Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Man::new(command.clone()).manual("Shofar").render(&mut page)?;
+    Ok(page)
+}
+
+fn program_page(program: &Command) -> io::Result<Vec<u8>> {
+    let man = Man::new(program.clone()).manual("Shofar");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    description().to_writer(&mut page)?;
+    man.render_options_section(&mut page)?;
+    man.render_subcommands_section(&mut page)?;
+    engines().to_writer(&mut page)?;
+    exit_status().to_writer(&mut page)?;
+    examples().to_writer(&mut page)?;
+    man.render_version_section(&mut page)?;
+    Ok(page)
+}
+
+fn description() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["DESCRIPTION"]);
+    roff.text([
+        roman("Reads constrained Horn clauses and prints "),
+        bold("sat"),
+        roman(" if they have a model (the program that they describe is safe), "),
+        bold("unsat"),
+        roman(" if "),
+        italic("false"),
+        roman(" can be derived from them (it is not), or "),
+        bold("unknown"),
+        roman(", with the reason on standard error. Answers are checked before they are printed."),
+    ]);
+    roff
+}
+
+fn engines() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["ENGINES"]);
+    for mut engine in shofar_engines::all() {
+        roff.control("TP", []);
+        roff.text([bold(engine.name())]);
+        roff.text([roman(format!("{}.", engine.description()))]);
+        let name = engine.name();
+        for option in engine.options() {
+            roff.control("RS", []);
+            roff.control("TP", []);
+            roff.text([bold(format!("-O {name}.{}", option.name)), roman("="), italic(option.get())]);
+            roff.text([roman(format!("{} ({}).", option.help, option.values()))]);
+            roff.control("RE", []);
+        }
+    }
+    roff
+}
+
+fn exit_status() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXIT STATUS"]);
+    for (status, meaning) in [
+        ("0", "All went well, whatever the answer is."),
+        ("1", "A witness is not confirmed."),
+        ("2", "The input or an option is wrong, or a file cannot be read or written."),
+    ] {
+        roff.control("TP", []);
+        roff.text([bold(status)]);
+        roff.text([roman(meaning)]);
+    }
+    roff
+}
+
+fn examples() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXAMPLES"]);
+    for (command, meaning) in [
+        ("shofar program.smt2 --witness", "Answer, and the invariants or the derivation."),
+        ("shofar program.smt2 -e spacer,pdkind -t 60", "Two engines side by side, for a minute at most."),
+        ("shofar check program.smt2 witness", "Whether a witness proves its answer."),
+    ] {
+        roff.control("TP", []);
+        roff.text([bold(command)]);
+        roff.text([roman(meaning)]);
+    }
+    roff
+}
