@@ -44,13 +44,13 @@ fn a_system_is_built_in_memory() {
 
 #[test]
 fn engines_are_chosen() {
-    let told = written(|out| choose_engines::run(out));
+    let told = written(choose_engines::run);
     assert!(told.starts_with("asked: spacer, pdkind, split-tpa\nsat by "), "{told}");
 }
 
 #[test]
 fn a_derivation_is_walked_through_and_checked() {
-    let told = written(|out| witness::run(out));
+    let told = written(witness::run);
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(
         lines[..5],
