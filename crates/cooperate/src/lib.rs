@@ -25,9 +25,9 @@
 //! The folder `examples` of this crate has a small program for each use: clauses from a file, clauses made in memory, own
 //! choice of engines, witnesses, progress and cancelling.
 //!
-//! What is exported here comes from the crates below: [`shofar_logic`] has terms, [`shofar_horn`] clauses,
-//! transformations, witnesses and the checker, [`shofar_engines`] the engines, and `shofar_smt` the SMT solver, which can
-//! be used by itself. [`driver`] says what happens between clauses and answer. Engines are chosen by the clauses
+//! What is exported here comes from the crates below, which are exported, too: [`logic`] has terms, [`horn`] clauses,
+//! transformations, witnesses and the checker, [`engines`] the engines, and [`smt`] the SMT solver, which can be used by
+//! itself. [`driver`] says what happens between clauses and answer. Engines are chosen by the clauses
 //! ([`schedule`]) unless they are named; the first answer whose witness the checker finds valid is the answer.
 
 pub mod driver;
@@ -43,3 +43,4 @@ pub use shofar_horn::{
 };
 pub use shofar_logic::{Op, Sort, Term, TermStore, Value};
 pub use shofar_smt::sat::{Limits, Reason};
+pub use {shofar_engines as engines, shofar_horn as horn, shofar_logic as logic, shofar_smt as smt};

@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_guide_has_the_same_table() {
-        let guide = include_str!("../../../docs/guide.md");
+        let guide = include_str!("../../../docs/solving.md");
         for Class { name, description, engines, .. } in CLASSES {
             let engines: Vec<String> =
                 engines.iter().map(|(name, weight)| format!("`{name}` {weight}")).collect();
