@@ -22,6 +22,7 @@ import math
 import os
 import platform
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +125,21 @@ def described(options, solvers):
     }
 
 
+def describe(options, solvers):
+    """Writes how the run is made. One that is continued keeps its limits, but may have more solvers."""
+    description = described(options, solvers)
+    if os.path.exists(about(options.out)):
+        with open(about(options.out)) as text:
+            before = json.load(text)
+        for name in ('timeout', 'memory'):
+            if before[name] != description[name]:
+                sys.exit(f'{options.out} was begun with another {name}: {before[name]}')
+        description['solvers'] = {**before['solvers'], **description['solvers']}
+    with open(about(options.out), 'w') as out:
+        json.dump(description, out, indent=2)
+        out.write('\n')
+
+
 def run(options):
     solvers, tracks = solvers_of(options), options.track or TRACKS
     with open(options.tasks, newline='') as lines:
@@ -133,10 +149,11 @@ def run(options):
     if not is_new:
         with open(options.out, newline='') as lines:
             done = {(row['track'], row['task'], row['solver']) for row in csv.DictReader(lines)}
+    missing = [name for name, command in solvers.items() if not shutil.which(command.split()[0])]
+    if missing:
+        sys.exit(f'there is no program for {", ".join(missing)}: {solvers[missing[0]]}')
     os.makedirs(os.path.dirname(os.path.abspath(options.out)), exist_ok=True)
-    with open(about(options.out), 'w') as description:
-        json.dump(described(options, solvers), description, indent=2)
-        description.write('\n')
+    describe(options, solvers)
     root = os.path.dirname(os.path.abspath(options.tasks))
     wrong = 0
     with open(options.out, 'a', newline='') as out:

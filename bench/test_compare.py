@@ -107,6 +107,11 @@ class Comparing(unittest.TestCase):
         before = self.read('runs.csv')
         self.assertEqual(self.call(*command).returncode, 0)
         self.assertEqual(self.read('runs.csv'), before)
+        for change, complaint in [(['--timeout', '2'], 'begun with another timeout: 1.0'),
+                                  (['--solver', 'gone=/no/such/solver'], 'there is no program for gone')]:
+            refused = self.call(*command, *change)
+            self.assertIn(complaint, refused.stderr)
+            self.assertEqual((refused.returncode, self.read('runs.csv')), (1, before))
 
 
 if __name__ == '__main__':
