@@ -250,8 +250,12 @@ class Comparison:
         return (math.exp(sum(logs) / len(logs)) if logs else None), len(logs)
 
 
+def words(solver):
+    return solver.replace(',', ' ').replace('-', ' ').split()
+
+
 def family(solver):
-    return solver.replace(',', ' ').replace('-', ' ').split()[0]
+    return words(solver)[0]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -451,21 +455,28 @@ def ratios(comparison):
 
 
 def rivals(comparison, path):
-    """What others solve of the same tasks, beside the first solver."""
-    first = comparison.solvers[0]
+    """What others solve of the same tasks, each beside the variant of the same name or else the first solver."""
     found = collections.defaultdict(dict)
     with open(path, newline='') as lines:
         for row in csv.DictReader(lines):
             key = row['track'], row['task']
-            if first in comparison.by_task.get(key, {}):
+            mine = counterpart(comparison, row['solver'])
+            if mine in comparison.by_task.get(key, {}):
                 is_solved = row['answer'] in ('sat', 'unsat') and {row['answer'], row['verdict']} != {'sat', 'unsat'}
-                found[row['track'], row['solver']][key] = is_solved
+                found[comparison.tracks.index(row['track']), row['solver'], mine][key] = is_solved
     rows = []
-    for (track, solver), tasks in sorted(found.items(), key=lambda item: (comparison.tracks.index(item[0][0]), item[0])):
-        mine = {key for key in tasks if comparison.by_task[key][first].is_solved}
+    for (track, solver, mine), tasks in sorted(found.items()):
+        ours = {key for key in tasks if comparison.by_task[key][mine].is_solved}
         theirs = {key for key, is_solved in tasks.items() if is_solved}
-        rows.append([track, solver, len(tasks), len(theirs), len(mine), len(theirs - mine), len(mine - theirs)])
-    return table(['track', 'rival', 'tasks', 'solves', f'{first} solves', 'only the rival', f'only {first}'], rows)
+        rows.append([comparison.tracks[track], len(tasks), solver, len(theirs), mine, len(ours),
+                     len(theirs - ours), len(ours - theirs)])
+    return table(['track', 'tasks', 'rival', 'solves', 'here', 'solves', 'only the rival', 'only here'], rows)
+
+
+def counterpart(comparison, rival):
+    """The solver that is another program's variant of the same name, as `shofar bmc` is that of `golem-bmc`."""
+    variants = (solver for solver in comparison.solvers if words(solver)[1:] == words(rival)[1:])
+    return next(variants, comparison.solvers[0])
 
 
 def setting(description):

@@ -25,6 +25,7 @@ A,one,sat,golem,sat,1
 A,two,unsat,golem,timeout,10
 A,three,sat,golem,sat,1
 A,elsewhere,sat,golem,sat,1
+B,one & only,unknown,golem-bmc,sat,1
 """
 
 
@@ -70,7 +71,8 @@ class Comparing(unittest.TestCase):
         for row in ['| A | shofar | 3 | 2 | 1 | 1 | 1 | 0 | 7.03 | 1 |',
                     '| B | shofar-bmc | 1 | 0 | 0 | 0 | 0 | 1 | 20.00 | 0 |',
                     '| shofar / z3 | all | 2 | 0.25 |',
-                    '| A | golem | 3 | 2 | 2 | 1 | 1 |',
+                    '| A | 3 | golem | 2 | shofar | 2 | 1 | 1 |',
+                    '| B | 1 | golem-bmc | 1 | shofar-bmc | 0 | 1 | 0 |',
                     '- shofar: unsat on A/three']:
             self.assertIn(row + '\n', text)
         for name in os.listdir(os.path.join(self.folder, 'plots')):
