@@ -264,7 +264,7 @@ def family(solver):
 # Colours that people with any colour vision can tell apart, for light and for dark surroundings.
 COLOURS = [('#0b62a4', '#5cb3f0'), ('#c2410c', '#ff9b5e'), ('#0f766e', '#3fd0bd'), ('#86198f', '#e488ee'),
            ('#a16207', '#e8c14a'), ('#475569', '#aebccf'), ('#be123c', '#ff8098'), ('#4d7c0f', '#a8d948'),
-           ('#4338ca', '#a5a0ff'), ('#78350f', '#d9a679'), ('#155e75', '#7cc8de')]
+           ('#4338ca', '#a5a0ff'), ('#78350f', '#d9a679'), ('#111827', '#f3f4f6')]
 DASHES = ['', '7 3', '2 3', '9 3 2 3']
 
 
@@ -379,7 +379,8 @@ def cactus(comparison, title, track=None, solvers=None):
     for place, solver in enumerate(ranked):
         number = solvers.index(solver)
         style = f'curve c{number % len(COLOURS)} d{number % len(DASHES)}'
-        picture.line([(count, seconds) for count, seconds in enumerate(times[solver], 1)], style)
+        # From the edge on, so that the curve of a single task is seen.
+        picture.line([(0, seconds) for seconds in times[solver][:1]] + list(enumerate(times[solver], 1)), style)
         x, y = picture.right + 14, picture.top + 12 + 20 * place
         picture.shapes.append(f'<path d="M{x} {y - 4}h24" class="{style}"/>')
         picture.text(x + 30, y, f'{solver}: {len(times[solver])}', 'small')
