@@ -93,7 +93,8 @@ impl<'s> SystemBuilder<'s> {
         }
     }
 
-    /// Declares a predicate by its name and the sorts of its arguments.
+    /// Declares a predicate by its name and the sorts of its arguments. Any name will do; but clauses with one that has a
+    /// meaning in SMT-LIB, such as `and`, cannot be read again after they were printed.
     pub fn predicate(&mut self, name: &str, sorts: &[Sort]) -> Result<PredicateId, BuildError> {
         let symbol = self.store.symbol(name);
         if !self.names.insert(symbol) {
