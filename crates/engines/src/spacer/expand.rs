@@ -2,7 +2,7 @@
 //!
 //! For a clause with several sources, reach facts come first: all sources that have any are to be true by them. As
 //! long as that is contradictory, a source of the core is left to its frame instead, the last one first; so
-//! the values flow from left to right, as in calls. The source that was left to its frame last becomes the new
+//! the values flow from left to right, as in calls ([`Descent`] has other orders). The source that was left to its frame last becomes the new
 //! obligation: given the reach facts of the others, it alone is missing. When it is reached, the same question finds
 //! more of the sources true by reach facts; when it is blocked, its frame has changed.
 
@@ -19,6 +19,7 @@ use super::frames::{INFINITY, Learnt, Level};
 use super::obligations::{Obligation, ObligationId};
 use super::renaming::Place;
 use super::{Search, Stop};
+use crate::option::Named;
 
 /// What became of an obligation.
 pub(super) enum Expansion {
@@ -28,8 +29,41 @@ pub(super) enum Expansion {
     Blocked(Level),
     /// There is a new obligation to be settled before.
     Undecided,
+    /// There is a guess to be settled before, and it is in the queue behind that.
+    Postponed,
     /// It is a guess for which nothing more is to be tried.
     Hopeless,
+}
+
+/// The order in which the predicates of a body are gone through: first those that come early have to be true by reach
+/// facts, and those that come late may be true by their frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Descent {
+    /// As they are written.
+    Forward,
+    /// The other way round.
+    Backward,
+    /// Another one each time, by the seed.
+    Random,
+}
+
+impl Named for Descent {
+    const ALL: &'static [Self] = &[Descent::Forward, Descent::Backward, Descent::Random];
+
+    fn name(self) -> &'static str {
+        match self {
+            Descent::Forward => "forward",
+            Descent::Backward => "backward",
+            Descent::Random => "random",
+        }
+    }
+}
+
+/// An end of the order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    First,
+    Last,
 }
 
 /// Why a cube cannot be reached from the frames.
@@ -54,6 +88,9 @@ impl Search<'_> {
         if self.meets_facts(id)? {
             return Ok(Expansion::Reached);
         }
+        if let Some(expansion) = self.concretise(id)? {
+            return Ok(expansion);
+        }
         let limits = self.run.limits;
         let mut block = self.block(node, &cube, level, &limits)?;
         if matches!(block, Block::Unknown(_)) {
@@ -63,12 +100,15 @@ impl Search<'_> {
         }
         match block {
             Block::Blocked(conflict) => {
-                let (cube, highest) = self.generalise(node, conflict, level)?;
-                if self.learn(node, cube.clone(), highest) {
-                    let depth = self.obligations.get(id).depth;
-                    self.guide(node, &cube, level, depth);
+                let depth = self.obligations.get(id).depth;
+                let mut blocked_to = INFINITY;
+                for (cube, highest) in self.generalise(node, conflict, level)? {
+                    blocked_to = blocked_to.min(highest);
+                    if self.learn(node, cube.clone(), highest) {
+                        self.guide(node, &cube, level, depth);
+                    }
                 }
-                Ok(Expansion::Blocked(highest))
+                Ok(Expansion::Blocked(blocked_to))
             }
             Block::Derivable(edge, model) => self.predecessor(id, edge, model),
             Block::Unknown(_) if self.obligations.get(id).gas.is_some() => Ok(Expansion::Hopeless),
@@ -165,7 +205,8 @@ impl Search<'_> {
             let has_facts = !self.facts.of(source).is_empty();
             sources.push(if has_facts { By::Must } else { By::May(level - 1) });
         }
-        let mut missing = sources.iter().position(|&by| by != By::Must);
+        let open: Vec<usize> = (0..arity).filter(|&source| sources[source] != By::Must).collect();
+        let mut missing = self.pick(&open, End::First);
         while sources.contains(&By::Must) {
             let query = Query { sources: &sources, induction: None, cube: &cube };
             match self.ask(edge, &query, &self.run.limits.clone())? {
@@ -174,11 +215,11 @@ impl Search<'_> {
                     break;
                 }
                 Reply::Unsat(core) => {
-                    let Some(&last) = core.must.last() else {
+                    missing = self.pick(&core.must, End::Last);
+                    let Some(missing) = missing else {
                         return Err(Stop::Internal("a clause lost its model".into()));
                     };
-                    sources[last] = By::May(level - 1);
-                    missing = Some(last);
+                    sources[missing] = By::May(level - 1);
                 }
                 Reply::Unknown(_) if gas.is_some() => return Ok(Expansion::Hopeless),
                 Reply::Unknown(reason) => return Err(Stop::Interrupted(reason)),
@@ -193,18 +234,29 @@ impl Search<'_> {
         }
         let child = self.project_to_source(edge, &sources, missing, &cube, &model)?;
         let source = clause.sources()[missing];
-        let facts_seen = self.facts.of(source).len();
         self.obligations.add(Obligation {
-            node: source,
-            cube: child.into(),
-            level: level - 1,
-            depth,
             parent: Some((id, edge)),
-            facts_seen,
+            facts_seen: self.facts.of(source).len(),
             gas: gas.map(|gas| gas - 1),
-            is_open: true,
+            ..Obligation::new(source, child.into(), level - 1, depth)
         });
         Ok(Expansion::Undecided)
+    }
+
+    /// One of several sources: the first or the last one in the order in which bodies are gone through.
+    fn pick(&mut self, sources: &[usize], end: End) -> Option<usize> {
+        match (self.options.descent, end) {
+            (Descent::Forward, End::First) | (Descent::Backward, End::Last) => sources.first().copied(),
+            (Descent::Forward, End::Last) | (Descent::Backward, End::First) => sources.last().copied(),
+            (Descent::Random, _) => {
+                // Xorshift (Marsaglia 2003).
+                self.random ^= self.random << 13;
+                self.random ^= self.random >> 7;
+                self.random ^= self.random << 17;
+                let index = self.random.checked_rem(sources.len() as u64)?;
+                Some(sources[index as usize])
+            }
+        }
     }
 
     /// Derives a fact in an obligation's cube by a clause from reach facts, if there is one.
@@ -383,18 +435,48 @@ impl<'a> Cubes<'a> {
         Cubes { store, solver: Solver::new(store), queries: 0 }
     }
 
-    /// Whether both cubes can be true.
+    /// Whether both cubes can be true, as far as is known.
     fn meet(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<bool, Stop> {
+        Ok(self.check(a, b, limits)? == Outcome::Sat)
+    }
+
+    /// Values for variables with which a cube and a frame are true.
+    pub(super) fn point(
+        &mut self,
+        cube: &[Term],
+        frame: &[Term],
+        variables: &[Term],
+        limits: &Limits<'_>,
+    ) -> Result<Point, Stop> {
+        Ok(match self.check(cube, frame, limits)? {
+            Outcome::Sat => Point::At(self.solver.model(variables)),
+            Outcome::Unsat => Point::Nowhere,
+            Outcome::Unknown(_) => Point::Unknown,
+        })
+    }
+
+    fn check(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<Outcome, Stop> {
         self.queries += 1;
         if self.queries.is_multiple_of(CUBE_QUERIES) {
             self.solver = Solver::new(self.store);
         }
-        let literals: Vec<Term> = a.iter().chain(b).copied().collect();
-        match self.solver.check(&literals, limits) {
-            Ok(Outcome::Sat) => Ok(true),
-            Ok(Outcome::Unsat | Outcome::Unknown(Reason::Budget | Reason::Incomplete)) => Ok(false),
-            Ok(Outcome::Unknown(reason)) => Err(Stop::Interrupted(reason)),
+        let formulas: Vec<Term> = a.iter().chain(b).copied().collect();
+        match self.solver.check(&formulas, limits) {
+            Ok(Outcome::Unknown(reason)) if !matches!(reason, Reason::Budget | Reason::Incomplete) => {
+                Err(Stop::Interrupted(reason))
+            }
+            Ok(outcome) => Ok(outcome),
             Err(unsupported) => Err(Stop::unsupported(self.store, unsupported)),
         }
     }
+}
+
+/// A point in which formulas are true.
+pub(super) enum Point {
+    /// There is this one.
+    At(Assignment),
+    /// There is none.
+    Nowhere,
+    /// The solver does not know.
+    Unknown,
 }

@@ -9,11 +9,17 @@
 //! - L2: `F_{i-1}` of the bodies and the label of any clause imply each lemma of level `i` of its head.
 //! - L3: no lemma follows, as far as cubes tell, from another one of the same or a higher level.
 //!
-//! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only get stronger.
+//! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only get stronger. Nothing
+//! but speed relies on L3, and without [subsumption](Frames::new) it does not hold.
+//!
+//! A literal follows from another one only if both bound the same form, or are the same. So all
+//! [subjects](subject) of a lemma that excludes a cube are among the cube's, and it is enough to look at the lemmas that
+//! *watch* one of these (one-watched subsumption, as of clauses in SAT solvers).
 
 use std::rc::Rc;
 
-use shofar_logic::{Term, TermStore};
+use rustc_hash::FxHashMap;
+use shofar_logic::{Op, Term, TermStore};
 use shofar_smt::project::cube_implies;
 
 /// A height of derivations.
@@ -35,14 +41,20 @@ pub(super) struct Lemma {
     pub(super) formula: Term,
     /// Up to which height it holds.
     pub(super) level: Level,
+    /// The subject of the cube by which it is found.
+    watched: Term,
     /// Another lemma says more.
     is_subsumed: bool,
 }
 
 /// The frames of one predicate.
-#[derive(Default)]
 pub(super) struct Frames {
     lemmas: Vec<Lemma>,
+    /// Whether stronger lemmas replace weaker ones.
+    subsumption: bool,
+    /// By subjects: the lemmas that watch them and are not subsumed. Each watches one of its own; the lemma without
+    /// literals watches [`Term::TRUE`].
+    watchers: FxHashMap<Term, Vec<LemmaId>>,
     /// By levels but the infinite one, in the order in which the lemmas got there.
     by_level: Vec<Vec<LemmaId>>,
     /// The formulas of lemmas of infinite level, in the order in which they got there. It only grows.
@@ -61,6 +73,18 @@ pub(super) enum Learnt {
 }
 
 impl Frames {
+    /// No lemmas yet.
+    pub(super) fn new(subsumption: bool) -> Self {
+        Frames {
+            lemmas: Vec::new(),
+            subsumption,
+            watchers: FxHashMap::default(),
+            by_level: Vec::new(),
+            infinite: Vec::new(),
+            arrivals: Vec::new(),
+        }
+    }
+
     /// A lemma.
     pub(super) fn lemma(&self, lemma: LemmaId) -> &Lemma {
         &self.lemmas[lemma.0 as usize]
@@ -98,40 +122,51 @@ impl Frames {
         lemmas.filter(move |lemma| lemma.level >= level)
     }
 
-    /// The lemmas that are not subsumed.
-    pub(super) fn all(&self) -> impl Iterator<Item = (LemmaId, &Lemma)> + '_ {
-        let lemmas = self.lemmas.iter().enumerate().filter(|(_, lemma)| !lemma.is_subsumed);
-        lemmas.map(|(index, lemma)| (LemmaId(index as u32), lemma))
-    }
-
-    /// A lemma of the frame that excludes the cube as far as cubes tell.
+    /// A lemma of the frame that excludes the cube as far as cubes tell: one of the highest level.
     pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
-        self.all()
-            .find(|(_, lemma)| lemma.level >= level && cube_implies(store, cube, &lemma.cube))
-            .map(|(id, _)| id)
+        let watched = subjects(store, cube).into_iter().chain([Term::TRUE]);
+        let lemmas = watched.filter_map(|subject| self.watchers.get(&subject)).flatten().copied();
+        let excluding = lemmas.filter(|&id| {
+            let lemma = self.lemma(id);
+            lemma.level >= level && cube_implies(store, cube, &lemma.cube)
+        });
+        excluding.max_by_key(|&id| self.lemma(id).level)
     }
 
     /// Adds the lemma that excludes a cube, unless it is known (L3).
     pub(super) fn add(&mut self, store: &TermStore, mut cube: Vec<Term>, level: Level) -> Learnt {
         cube.sort_unstable();
         cube.dedup();
-        if let Some(known) = self.blocking(store, &cube, level) {
-            return Learnt::Known(known);
-        }
-        let subsumed: Vec<LemmaId> = self
-            .all()
-            .filter(|(_, other)| other.level <= level && cube_implies(store, &other.cube, &cube))
-            .map(|(id, _)| id)
-            .collect();
-        for other in subsumed {
-            self.leave_level(other);
-            self.lemmas[other.0 as usize].is_subsumed = true;
+        if self.subsumption {
+            if let Some(known) = self.blocking(store, &cube, level) {
+                return Learnt::Known(known);
+            }
+            self.replace_weaker(store, &cube, level);
         }
         let id = LemmaId(u32::try_from(self.lemmas.len()).expect("memory ends before lemmas are 2^32"));
+        let watchers = |subject: &Term| self.watchers.get(subject).map_or(0, Vec::len);
+        let watched = subjects(store, &cube).into_iter().min_by_key(watchers).unwrap_or(Term::TRUE);
+        self.watchers.entry(watched).or_default().push(id);
         let formula = store.not(store.and(&cube));
-        self.lemmas.push(Lemma { cube: cube.into(), formula, level, is_subsumed: false });
+        self.lemmas.push(Lemma { cube: cube.into(), formula, level, watched, is_subsumed: false });
         self.enter_level(id);
         Learnt::New(id)
+    }
+
+    /// Removes the lemmas up to a level that exclude no more than the cube.
+    fn replace_weaker(&mut self, store: &TermStore, cube: &[Term], level: Level) {
+        for index in 0..self.lemmas.len() {
+            let lemma = &self.lemmas[index];
+            if lemma.is_subsumed || lemma.level > level || !cube_implies(store, &lemma.cube, cube) {
+                continue;
+            }
+            let id = LemmaId(index as u32);
+            if let Some(watchers) = self.watchers.get_mut(&lemma.watched) {
+                watchers.retain(|&other| other != id);
+            }
+            self.leave_level(id);
+            self.lemmas[index].is_subsumed = true;
+        }
     }
 
     /// Moves a lemma up.
@@ -165,6 +200,26 @@ impl Frames {
     }
 }
 
+/// What a literal speaks of: the form that it bounds, or else the literal itself.
+fn subject(store: &TermStore, literal: Term) -> Term {
+    let atom = match store.view(literal) {
+        (Op::Not, &[atom]) => atom,
+        _ => literal,
+    };
+    match store.view(atom) {
+        (Op::Le | Op::Lt | Op::Eq, &[form, constant]) if store.numeral(constant).is_some() => form,
+        _ => literal,
+    }
+}
+
+/// The subjects of a cube, each once.
+fn subjects(store: &TermStore, cube: &[Term]) -> Vec<Term> {
+    let mut subjects: Vec<Term> = cube.iter().map(|&literal| subject(store, literal)).collect();
+    subjects.sort_unstable();
+    subjects.dedup();
+    subjects
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,7 +230,7 @@ mod tests {
         let store = TermStore::new();
         let x = store.var(store.symbol("x"), Sort::INT);
         let y = store.var(store.symbol("y"), Sort::INT);
-        let mut frames = Frames::default();
+        let mut frames = Frames::new(true);
         let above = |n: i64| store.ge(x, store.int(n));
         let wide = vec![above(5), store.ge(y, store.int(1))];
         assert!(matches!(frames.add(&store, wide.clone(), 1), Learnt::New(_)));

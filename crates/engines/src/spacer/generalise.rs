@@ -4,13 +4,12 @@
 //! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
 //! bounds, of which often one is enough. The core of each success drops more literals at once. Before that, literals of
-//! the core may be replaced by weaker ones from proofs (`interpolate.rs`).
+//! the core may be replaced by weaker ones from proofs (`interpolate.rs`); after that, bounds by weaker ones (`weaken.rs`).
 //!
 //! A cube with a point of a reach fact is no candidate: its lemma could never hold at all levels.
 
 use shofar_horn::graph::NodeId;
 use shofar_logic::{Op, Term, TermStore};
-use shofar_smt::project::simplify_cube;
 use shofar_smt::sat::Limits;
 
 use super::expand::{Block, Conflict};
@@ -21,21 +20,29 @@ use super::{Search, Stop};
 const DROP_CONFLICTS: u64 = 5_000;
 
 impl Search<'_> {
-    /// A cube that contains the one of the conflict and cannot be reached up to a level either.
+    /// Cubes that together contain the one of the conflict and cannot be reached either, each up to a level.
     pub(super) fn generalise(
         &mut self,
         node: NodeId,
         conflict: Conflict,
         level: Level,
+    ) -> Result<Vec<(Vec<Term>, Level)>, Stop> {
+        let mut lemmas = self.interpolants(node, conflict, level)?;
+        if self.options.generalise {
+            for lemma in &mut lemmas {
+                *lemma = self.drop_literals(node, std::mem::take(lemma), level)?;
+            }
+        }
+        Ok(lemmas)
+    }
+
+    /// A smaller cube that cannot be reached.
+    fn drop_literals(
+        &mut self,
+        node: NodeId,
+        (mut cube, mut highest): (Vec<Term>, Level),
+        level: Level,
     ) -> Result<(Vec<Term>, Level), Stop> {
-        let interpolated = self.interpolants(node, &conflict)?;
-        let Conflict { mut cube, level: mut highest, .. } = conflict;
-        if let Some(weaker) = interpolated {
-            cube = weaker;
-        }
-        if !self.options.generalise {
-            return Ok((cube, highest));
-        }
         if self.options.split_equations {
             cube = split_equations(self.store, &cube);
         }
@@ -54,23 +61,10 @@ impl Search<'_> {
                 None => kept += 1,
             }
         }
+        if self.options.weaken_bounds {
+            (cube, highest) = self.weaken_bounds(node, (cube, highest), level)?;
+        }
         Ok((join_equations(self.store, cube), highest))
-    }
-
-    /// A weaker cube from the proofs of a conflict, if that is wanted and there is one.
-    fn interpolants(&mut self, node: NodeId, conflict: &Conflict) -> Result<Option<Vec<Term>>, Stop> {
-        if !self.options.interpolate {
-            return Ok(None);
-        }
-        let mut cube: Vec<Term> = Vec::new();
-        for (edge, core) in &conflict.cores {
-            match self.interpolate(node, *edge, core)? {
-                Some(literals) => cube.extend(literals),
-                None => cube.extend(&core.cube),
-            }
-        }
-        simplify_cube(self.store, &mut cube);
-        Ok((!self.has_known_point(node, &cube)).then_some(cube))
     }
 
     /// Why a cube cannot be reached at a level, if that is so and found out soon.

@@ -10,6 +10,9 @@
 //!   numbers that grow together become one on `x - y`.
 //! - *Conjecture*: the cube without the literals whose numbers differ, which may be irrelevant.
 //!
+//! A third rule, *concretise*, concerns lemmas that differ in coefficients (`concretise.rs`). A cluster that has grown also
+//! tells that the present form of lemmas (`interpolate.rs`) leads to no end.
+//!
 //! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
 //! reached and forgotten, or it may be hopeless: each step to a predecessor takes from its *gas*, and
 //! without gas it is given up. If it is blocked, the lemma is one like any other. Nothing depends on guesses.
@@ -25,21 +28,21 @@ use shofar_horn::graph::NodeId;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-use super::Search;
 use super::frames::Level;
 use super::generalise::split_equations;
 use super::obligations::Obligation;
+use super::{Options, Search};
 
 /// Lemmas of a cluster that are remembered, and needed for a guess.
 const MEMBERS: usize = 4;
 /// How often guesses are made from one cluster.
 const CLUSTER_GAS: u32 = 10;
 /// Predecessors that may be made for a guess, one after the other.
-const GUESS_GAS: u32 = 20;
+pub(super) const GUESS_GAS: u32 = 20;
 
 /// What a literal is, numbers apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Shape {
+pub(super) enum Shape {
     /// A bound of the form from above.
     Upper { form: Term, is_strict: bool },
     /// A bound of the form from below.
@@ -60,24 +63,58 @@ struct Cluster {
 #[derive(Default)]
 pub(super) struct Guidance {
     clusters: FxHashMap<(NodeId, Box<[Shape]>), Cluster>,
+    /// By predicates: how many lemmas came to clusters that had grown before.
+    repetitions: FxHashMap<NodeId, usize>,
+    /// By predicates and shapes: the number of the latest lemma, and how often it was another one than before.
+    numbers: FxHashMap<(NodeId, Shape), (Rational, usize)>,
 }
 
 impl Guidance {
+    /// How often the lemmas of a predicate were so much alike that something should be done otherwise.
+    pub(super) fn repetitions(&self, node: NodeId) -> usize {
+        self.repetitions.get(&node).map_or(0, |lemmas| lemmas / MEMBERS)
+    }
+
+    /// Whether the number of a bound is another one from lemma to lemma.
+    pub(super) fn is_unsettled(&self, node: NodeId, shape: Shape) -> bool {
+        self.numbers.get(&(node, shape)).is_some_and(|&(_, changes)| changes >= MEMBERS)
+    }
+
     /// Takes note of a lemma, and returns cubes that might be excluded as well.
-    fn guesses(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) -> Vec<Vec<Term>> {
+    fn guesses(
+        &mut self,
+        store: &TermStore,
+        node: NodeId,
+        cube: &[Term],
+        options: &Options,
+    ) -> Vec<Vec<Term>> {
         let mut bounds: Vec<(Shape, Rational)> =
             split_equations(store, cube).into_iter().map(|literal| shape(store, literal)).collect();
         bounds.sort_unstable_by_key(|bound| bound.0);
+        for (shape, number) in &bounds {
+            let (latest, changes) = self.numbers.entry((node, *shape)).or_insert_with(|| (number.clone(), 0));
+            if latest != number {
+                latest.clone_from(number);
+                *changes += 1;
+            }
+        }
         let (shapes, numbers): (Vec<Shape>, Vec<Rational>) = bounds.into_iter().unzip();
         let cluster = self.clusters.entry((node, shapes.clone().into())).or_default();
         cluster.members.push(numbers);
-        if cluster.members.len() < MEMBERS || cluster.guesses == CLUSTER_GAS {
+        if cluster.members.len() < MEMBERS {
+            return Vec::new();
+        }
+        *self.repetitions.entry(node).or_default() += 1;
+        let members = cluster.members.split_off(0);
+        cluster.members.extend_from_slice(&members[1..]);
+        if !options.guidance || cluster.guesses == CLUSTER_GAS {
             return Vec::new();
         }
         cluster.guesses += 1;
-        let members = cluster.members.split_off(0);
-        cluster.members.extend_from_slice(&members[1..]);
-        let guesses = [subsume(store, &shapes, &members), conjecture(store, &shapes, &members)];
+        let guesses = [
+            if options.subsume { subsume(store, &shapes, &members) } else { None },
+            if options.conjecture { conjecture(store, &shapes, &members) } else { None },
+        ];
         guesses.into_iter().flatten().filter(|guess| !guess.is_empty()).collect()
     }
 }
@@ -85,10 +122,11 @@ impl Guidance {
 impl Search<'_> {
     /// Enqueues what a new lemma and those like it suggest.
     pub(super) fn guide(&mut self, node: NodeId, cube: &[Term], level: Level, depth: u32) {
-        if !self.options.guidance || node == self.goal {
+        if node == self.goal {
             return;
         }
-        for mut guess in self.guidance.guesses(self.store, node, cube) {
+        self.families.note(self.store, node, cube);
+        for mut guess in self.guidance.guesses(self.store, node, cube, &self.options) {
             guess.sort_unstable();
             guess.dedup();
             let is_settled = self.frames[node.index()].blocking(self.store, &guess, level).is_some()
@@ -96,24 +134,15 @@ impl Search<'_> {
             let cube: Rc<[Term]> = guess.into();
             if !is_settled && !self.obligations.is_known(node, &cube) {
                 self.statistics.guesses += 1;
-                let gas = Some(GUESS_GAS);
-                self.obligations.add(Obligation {
-                    node,
-                    cube,
-                    level,
-                    depth,
-                    parent: None,
-                    facts_seen: 0,
-                    gas,
-                    is_open: true,
-                });
+                let guess = Obligation::new(node, cube, level, depth);
+                self.obligations.add(Obligation { gas: Some(GUESS_GAS), ..guess });
             }
         }
     }
 }
 
 /// What a literal is, and its number; zero if it has none.
-fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
+pub(super) fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
     let (atom, is_negated) = match store.view(literal) {
         (Op::Not, &[atom]) => (atom, true),
         _ => (literal, false),
@@ -138,7 +167,8 @@ fn conjecture(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) ->
     Some(same.map(|at| literal(store, shapes[at], &last[at])).collect())
 }
 
-fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Term {
+/// The literal of a shape with a number.
+pub(super) fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Term {
     let constant = |form: Term| match store.sort_of(form) {
         Sort::INT => store.int(number.to_integer().expect("the numbers of integer forms are integers")),
         _ => store.real(number.clone()),
@@ -221,15 +251,19 @@ impl Line {
                 if difference.is_constant() {
                     continue;
                 }
-                let (primitive, factor) = difference.factored();
-                let form = store.normalize(primitive.to_term(store, sort));
-                let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
-                let (left, right) = if factor.is_positive() { (form, zero) } else { (zero, form) };
-                let is_strict = *low_is_strict || *high_is_strict;
-                cube.push(if is_strict { store.lt(left, right) } else { store.le(left, right) });
+                cube.push(compare(store, difference, sort, *low_is_strict || *high_is_strict));
             }
         }
     }
+}
+
+/// The literal by which a polynomial is at most zero, or less.
+pub(super) fn compare(store: &TermStore, poly: LinearPoly, sort: Sort, is_strict: bool) -> Term {
+    let (primitive, factor) = poly.factored();
+    let form = store.normalize(primitive.to_term(store, sort));
+    let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
+    let (left, right) = if factor.is_positive() { (form, zero) } else { (zero, form) };
+    if is_strict { store.lt(left, right) } else { store.le(left, right) }
 }
 
 #[cfg(test)]
@@ -248,7 +282,7 @@ mod tests {
         for k in 0..i64::try_from(MEMBERS).expect("a few") {
             assert_eq!(found.len(), 0, "it takes a few lemmas");
             let cube = [b, store.ge(x, store.int(5 + 2 * k)), store.le(y, store.int(1 + k))];
-            found = guidance.guesses(&store, node, &cube);
+            found = guidance.guesses(&store, node, &cube, &Options::default());
         }
         let [subsumed, conjectured] = &found[..] else { panic!("there are two guesses: {found:?}") };
         assert_eq!(conjectured, &[b]);

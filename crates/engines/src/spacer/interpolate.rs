@@ -13,21 +13,67 @@
 //! the core's, before literals are left out. Where a proof has no interpolant of that form (integer splits on forms over
 //! both sides), the core's literals are kept for that clause.
 //!
+//! That is so of Farkas sums of side A. Other [forms](LemmaForm) are read off the same proof: the sum of B, the literals of a
+//! decomposed sum of B, or a sum of A that is decomposed into a conjunction, which is several lemmas, each of which is
+//! asked about by itself. A predicate whose lemmas repeat but for their numbers may get another form.
+//!
 //! The method is that of the interpolating unsatisfiable cores of Z3's Spacer: A. Gurfinkel, N. Bjørner et al.
 
 use std::collections::hash_map::Entry;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Op, Term, TermStore};
-use shofar_smt::interpolate::{Interpolator, Options};
+use shofar_smt::interpolate::Interpolator;
+use shofar_smt::project::simplify_cube;
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
 
 use super::edges::Core;
+use super::expand::Conflict;
+use super::frames::Level;
 use super::renaming::Place;
 use super::{Search, Stop};
+use crate::Interpolation;
+use crate::option::Named;
+
+/// Where the literals of lemmas come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LemmaForm {
+    /// The cores of contradictions.
+    Core,
+    /// Interpolants made in one way.
+    By(Interpolation),
+    /// Interpolants made in another way when the lemmas of a predicate repeat but for their numbers.
+    Adaptive,
+}
+
+impl Named for LemmaForm {
+    const ALL: &'static [Self] = &[
+        LemmaForm::Core,
+        LemmaForm::By(Interpolation::Farkas),
+        LemmaForm::By(Interpolation::DualFarkas),
+        LemmaForm::By(Interpolation::Decomposed),
+        LemmaForm::By(Interpolation::DualDecomposed),
+        LemmaForm::Adaptive,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            LemmaForm::Core => "none",
+            LemmaForm::By(interpolation) => interpolation.name(),
+            LemmaForm::Adaptive => "adaptive",
+        }
+    }
+}
+
+/// What adaptive lemmas are made by, in turn.
+const TURNS: [Interpolation; 3] =
+    [Interpolation::Farkas, Interpolation::Decomposed, Interpolation::DualDecomposed];
+
+/// Lemmas that are made of one contradiction.
+const MOST_LEMMAS: usize = 4;
 
 /// The clause and the frames below.
 const A: Part = Part(0);
@@ -46,15 +92,60 @@ pub(super) struct Prover<'a> {
 }
 
 impl Search<'_> {
-    /// Literals that the core's literals imply, with which the clause derives nothing either.
-    pub(super) fn interpolate(
+    /// Cubes that together contain the one of a conflict, from its proofs as far as these have any, and up to which
+    /// levels they cannot be reached.
+    pub(super) fn interpolants(
+        &mut self,
+        node: NodeId,
+        conflict: Conflict,
+        level: Level,
+    ) -> Result<Vec<(Vec<Term>, Level)>, Stop> {
+        let interpolation = match self.options.interpolation {
+            LemmaForm::Core => return Ok(vec![(conflict.cube, conflict.level)]),
+            LemmaForm::By(interpolation) => interpolation,
+            LemmaForm::Adaptive => TURNS[self.guidance.repetitions(node) % TURNS.len()],
+        };
+        // What all clauses together exclude: a cube of each.
+        let mut cubes: Vec<Vec<Term>> = vec![Vec::new()];
+        for (edge, core) in &conflict.cores {
+            let mut parts = self.interpolate(node, *edge, core, interpolation)?;
+            if parts.is_empty() || parts.len() * cubes.len() > MOST_LEMMAS {
+                parts = vec![core.cube.clone()];
+            }
+            cubes = cubes
+                .iter()
+                .flat_map(|cube| parts.iter().map(move |part| [cube.as_slice(), part.as_slice()].concat()))
+                .collect();
+        }
+        cubes.iter_mut().for_each(|cube| simplify_cube(self.store, cube));
+        if cubes.iter().any(|cube| self.has_known_point(node, cube)) {
+            return Ok(vec![(conflict.cube, conflict.level)]);
+        }
+        if let [_] = cubes.as_slice() {
+            return Ok(cubes.into_iter().map(|cube| (cube, conflict.level)).collect());
+        }
+        // The conflict assumes of the bodies what only all of them together say.
+        let mut lemmas = Vec::with_capacity(cubes.len());
+        for cube in cubes {
+            match self.blocked(node, &cube, level)? {
+                Some(conflict) => lemmas.push((conflict.cube, conflict.level)),
+                None => return Ok(vec![(conflict.cube, conflict.level)]),
+            }
+        }
+        Ok(lemmas)
+    }
+
+    /// Cubes with literals of which the core's imply one, with each of which the clause derives nothing either. None
+    /// if the proof has no interpolant of that form.
+    fn interpolate(
         &mut self,
         node: NodeId,
         edge: EdgeId,
         core: &Core,
-    ) -> Result<Option<Vec<Term>>, Stop> {
+        interpolation: Interpolation,
+    ) -> Result<Vec<Vec<Term>>, Stop> {
         if core.cube.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let (store, graph) = (self.store, self.graph);
         let label = graph.edge(edge).label();
@@ -85,25 +176,26 @@ impl Search<'_> {
         let limits = Limits { conflicts: Some(PROOF_CONFLICTS), ..self.run.limits };
         self.statistics.queries += 1;
         if prover.solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let Some(proof) = prover.solver.proof() else { return Ok(None) };
+        let Some(proof) = prover.solver.proof() else { return Ok(Vec::new()) };
         side_a.push(label);
         let interpolator =
-            Interpolator::new(store, &proof, vec![(A, side_a), (B, side_b)], Options::default());
+            Interpolator::new(store, &proof, vec![(A, side_a), (B, side_b)], interpolation.options());
         let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A])) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        let cube = negation(store, interpolant.formula);
-        self.statistics.interpolants += u64::from(cube.is_some());
-        Ok(cube.map(|cube| {
-            cube.into_iter().map(|literal| self.renaming.from(node, Place::Target, literal)).collect()
-        }))
+        let mut cubes = negation(store, interpolant.formula).unwrap_or_default();
+        for literal in cubes.iter_mut().flatten() {
+            *literal = self.renaming.from(node, Place::Target, *literal);
+        }
+        self.statistics.interpolants += u64::from(!cubes.is_empty());
+        Ok(cubes)
     }
 }
 
-/// The negation of a disjunction of literals, as a cube.
-fn negation(store: &TermStore, formula: Term) -> Option<Vec<Term>> {
+/// The negation of a conjunction of disjunctions of literals: cubes, one of which is true.
+fn negation(store: &TermStore, formula: Term) -> Option<Vec<Vec<Term>>> {
     let is_literal = |term: Term| {
         let atom = match store.view(term) {
             (Op::Not, &[atom]) => atom,
@@ -112,15 +204,20 @@ fn negation(store: &TermStore, formula: Term) -> Option<Vec<Term>> {
         !matches!(store.op(atom), Op::And | Op::Or | Op::Ite | Op::True)
             && (store.op(atom) != Op::Eq || store.sort_of(store.args(atom)[0]).is_arithmetic())
     };
-    let literals = match store.view(formula) {
-        (Op::Or, literals) => literals.to_vec(),
-        (Op::False, _) => Vec::new(),
-        _ => vec![formula],
+    let clauses = match store.view(formula) {
+        (Op::And, clauses) => clauses,
+        _ => &[formula],
     };
-    literals
-        .iter()
-        .all(|&literal| is_literal(literal))
-        .then(|| literals.iter().map(|&l| store.not(l)).collect())
+    let cube = |&clause: &Term| {
+        let literals = match store.view(clause) {
+            (Op::Or, literals) => literals,
+            (Op::False, _) => &[],
+            _ => &[clause],
+        };
+        let are_literals = literals.iter().all(|&literal| is_literal(literal));
+        are_literals.then(|| literals.iter().map(|&literal| store.not(literal)).collect())
+    };
+    clauses.iter().map(cube).collect()
 }
 
 #[cfg(test)]
@@ -129,14 +226,15 @@ mod tests {
     use shofar_logic::Sort;
 
     #[test]
-    fn only_disjunctions_of_literals_are_negated_to_cubes() {
+    fn only_clauses_are_negated_to_cubes() {
         let store = TermStore::new();
         let x = store.var(store.symbol("x"), Sort::INT);
         let p = store.var(store.symbol("p"), Sort::BOOL);
         let low = store.le(x, store.int(3));
-        assert_eq!(negation(&store, store.or2(low, p)).map(|cube| cube.len()), Some(2));
-        assert_eq!(negation(&store, low), Some(vec![store.not(low)]));
-        assert_eq!(negation(&store, Term::FALSE), Some(vec![]));
+        assert_eq!(negation(&store, store.or2(low, p)).map(|cubes| cubes[0].len()), Some(2));
+        assert_eq!(negation(&store, low), Some(vec![vec![store.not(low)]]));
+        assert_eq!(negation(&store, Term::FALSE), Some(vec![vec![]]));
+        assert_eq!(negation(&store, store.and2(low, p)).map(|cubes| cubes.len()), Some(2));
         assert_eq!(negation(&store, Term::TRUE), None);
         let high = store.ge(x, store.int(9));
         assert_eq!(negation(&store, store.or2(high, store.and2(low, p))), None);

@@ -20,8 +20,8 @@
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
-//!                 the lemma is generalised before                            interpolate.rs, generalise.rs
-//!                 and may suggest others                                                   guidance.rs
+//!                 the lemma is generalised before                 interpolate.rs, generalise.rs, weaken.rs
+//!                 and may suggest others                                    guidance.rs, concretise.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
@@ -43,7 +43,12 @@
 //!
 //! **Where we differ.** Solvers belong to clauses, not to predicates, and lemmas are assumed, not guarded (`edges.rs`):
 //! the label's equations are solved once, a model belongs to one clause from the start, and the core names the lemmas.
+//!
+//! **Choices.** A run is determined by the clauses and [`Options`]; the seed matters for [`Descent::Random`] only. What has
+//! no option is what the answers rely on: reach facts are kept for all levels, and lemmas are moved up, as far as
+//! they hold; without it no frame would be seen to be inductive.
 
+mod concretise;
 mod edges;
 mod expand;
 mod facts;
@@ -54,6 +59,7 @@ mod interpolate;
 mod obligations;
 mod propagate;
 mod renaming;
+mod weaken;
 mod witness;
 
 use std::rc::Rc;
@@ -66,7 +72,8 @@ use shofar_logic::{SortKind, Term, TermStore};
 use shofar_smt::project::{ProjectError, Projector};
 use shofar_smt::sat::{Limits, Reason};
 
-use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
+use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
 use facts::Facts;
@@ -76,19 +83,40 @@ use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
 use propagate::Obstacle;
 use renaming::Renaming;
+use weaken::Constants;
+
+pub use expand::Descent;
+pub use interpolate::LemmaForm;
 
 /// Choices of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// Keep the solvers of clauses from query to query. Default: yes.
+    pub incremental: bool,
     /// Leave out literals of a cube as long as no clause derives a fact in it, assuming that none was derived before.
     /// Default: yes.
     pub generalise: bool,
     /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
     pub split_equations: bool,
-    /// Take weaker literals from interpolants for those of cores, before literals are left out. Default: yes.
-    pub interpolate: bool,
+    /// Give bounds on which lemmas do not settle the constants of the clauses. Default: yes.
+    pub weaken_bounds: bool,
+    /// Which weaker literals are taken from proofs for those of cores, before literals are left out. Default: Farkas
+    /// sums.
+    pub interpolation: LemmaForm,
     /// Make guesses from clusters of similar lemmas. Default: yes.
     pub guidance: bool,
+    /// One of them: what contains all cubes of a cluster. Default: yes.
+    pub subsume: bool,
+    /// One of them: what the cubes of a cluster have in common. Default: yes.
+    pub conjecture: bool,
+    /// One of them: cubes without sums whose coefficients differ in each lemma. Default: yes.
+    pub concretise: bool,
+    /// Stronger lemmas replace weaker ones. Default: yes.
+    pub subsumption: bool,
+    /// Remember what keeps a lemma from moving up, and try again only when that is excluded. Default: yes.
+    pub obstacles: bool,
+    /// The order in which the predicates of a body are gone through. Default: as they are written.
+    pub descent: Descent,
     /// An obligation that is blocked waits at the next level to be blocked there. Default: no; each level starts with the
     /// queries alone.
     pub requeue: bool,
@@ -96,7 +124,21 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { generalise: true, split_equations: true, interpolate: true, guidance: true, requeue: false }
+        Options {
+            incremental: true,
+            generalise: true,
+            split_equations: true,
+            weaken_bounds: true,
+            interpolation: LemmaForm::By(Interpolation::Farkas),
+            guidance: true,
+            subsume: true,
+            conjecture: true,
+            concretise: true,
+            subsumption: true,
+            obstacles: true,
+            descent: Descent::Forward,
+            requeue: false,
+        }
     }
 }
 
@@ -117,31 +159,64 @@ impl Engine for Spacer {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
+        let options = &mut self.options;
         vec![
+            EngineOption::new(
+                "incremental",
+                "keep the solvers of clauses from query to query",
+                &mut options.incremental,
+            ),
             EngineOption::new(
                 "generalise",
                 "leave out literals of cubes by induction",
-                &mut self.options.generalise,
+                &mut options.generalise,
             ),
             EngineOption::new(
                 "split-equations",
                 "take equations apart into bounds before literals are left out",
-                &mut self.options.split_equations,
+                &mut options.split_equations,
             ),
             EngineOption::new(
-                "interpolate",
-                "take weaker literals from interpolants",
-                &mut self.options.interpolate,
+                "weaken-bounds",
+                "give bounds that change from lemma to lemma the constants of the clauses",
+                &mut options.weaken_bounds,
+            ),
+            EngineOption::new(
+                "interpolation",
+                "which weaker literals are taken from proofs",
+                &mut options.interpolation,
             ),
             EngineOption::new(
                 "guidance",
                 "make guesses from clusters of similar lemmas",
-                &mut self.options.guidance,
+                &mut options.guidance,
+            ),
+            EngineOption::new("subsume", "guess what contains all cubes of a cluster", &mut options.subsume),
+            EngineOption::new(
+                "conjecture",
+                "guess what the cubes of a cluster have in common",
+                &mut options.conjecture,
+            ),
+            EngineOption::new(
+                "concretise",
+                "guess cubes without sums whose coefficients differ in each lemma",
+                &mut options.concretise,
+            ),
+            EngineOption::new("subsumption", "stronger lemmas replace weaker ones", &mut options.subsumption),
+            EngineOption::new(
+                "obstacles",
+                "remember what keeps a lemma from moving up",
+                &mut options.obstacles,
+            ),
+            EngineOption::new(
+                "descent",
+                "the order in which the predicates of a body are gone through",
+                &mut options.descent,
             ),
             EngineOption::new(
                 "requeue",
                 "a blocked obligation waits at the next level",
-                &mut self.options.requeue,
+                &mut options.requeue,
             ),
         ]
     }
@@ -201,6 +276,9 @@ struct Statistics {
     queries: u64,
     interpolants: u64,
     guesses: u64,
+    concretions: u64,
+    weaken_attempts: u64,
+    weakened: u64,
     drop_attempts: u64,
     drops: u64,
     push_attempts: u64,
@@ -218,6 +296,9 @@ impl Statistics {
             ("solver.queries", self.queries),
             ("interpolants", self.interpolants),
             ("guesses", self.guesses),
+            ("concretions", self.concretions),
+            ("weaken.attempts", self.weaken_attempts),
+            ("weaken.successes", self.weakened),
             ("generalise.attempts", self.drop_attempts),
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
@@ -246,6 +327,8 @@ struct Search<'a> {
     // Open work.
     obligations: Obligations,
     guidance: Guidance,
+    /// Forms that lemmas repeat with other coefficients.
+    families: Families,
 
     // Tools.
     /// By edges, once they were asked.
@@ -258,6 +341,10 @@ struct Search<'a> {
     provers: FxHashMap<EdgeId, Prover<'a>>,
     /// Asks about conjunctions of literals.
     cubes: expand::Cubes<'a>,
+    /// The numbers in the clauses.
+    constants: Constants,
+    /// For choices at random; not zero.
+    random: u64,
 
     statistics: Statistics,
 }
@@ -272,17 +359,20 @@ impl<'a> Search<'a> {
             goal,
             run,
             options,
-            frames: std::iter::repeat_with(Frames::default).take(nodes).collect(),
+            frames: std::iter::repeat_with(|| Frames::new(options.subsumption)).take(nodes).collect(),
             facts: Facts::new(nodes),
             obstacles: FxHashMap::default(),
             obligations: Obligations::default(),
             guidance: Guidance::default(),
+            families: Families::default(),
             clauses: std::iter::repeat_with(|| None).take(graph.edges().len()).collect(),
             incoming: graph.incoming().0,
             renaming: Renaming::new(store, graph),
             projector: Projector::new(store),
             provers: FxHashMap::default(),
             cubes: expand::Cubes::new(store),
+            constants: Constants::of(store, graph),
+            random: (run.seed << 1) | 1,
             statistics: Statistics::default(),
         }
     }
@@ -322,6 +412,7 @@ impl<'a> Search<'a> {
                 }
                 // Its child goes first, being of a lower level (O2).
                 Expansion::Undecided => self.obligations.enqueue(id),
+                Expansion::Postponed => {}
                 Expansion::Hopeless => self.obligations.give_up(id),
             }
         }
@@ -332,18 +423,7 @@ impl<'a> Search<'a> {
         if !self.options.requeue || self.obligations.len() > MOST_KEPT {
             self.obligations.clear();
         }
-        let cube: Rc<[Term]> = Rc::new([]);
-        let goal = self.goal;
-        self.obligations.add(Obligation {
-            node: goal,
-            cube,
-            level: bound,
-            depth: bound,
-            parent: None,
-            facts_seen: 0,
-            gas: None,
-            is_open: true,
-        })
+        self.obligations.add(Obligation::new(self.goal, Rc::new([]), bound, bound))
     }
 
     /// An obligation is reached: closes it, and those that it was made for as far as that settles them. Returns whether
@@ -386,6 +466,9 @@ impl<'a> Search<'a> {
     fn ask(&mut self, edge: EdgeId, query: &Query<'_>, limits: &Limits<'_>) -> Result<Reply, Stop> {
         self.statistics.queries += 1;
         let (store, graph) = (self.store, self.graph);
+        if !self.options.incremental {
+            self.clauses[edge.index()] = None;
+        }
         let clause =
             self.clauses[edge.index()].get_or_insert_with(|| Box::new(Clause::new(store, graph, edge)));
         let mut around = Surroundings {

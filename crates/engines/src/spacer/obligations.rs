@@ -39,8 +39,27 @@ pub(super) struct Obligation {
     pub(super) facts_seen: usize,
     /// How many predecessors may be made for a guess, one after the other; without limit if it is none.
     pub(super) gas: Option<u32>,
+    /// How often it was taken apart.
+    pub(super) concretions: u32,
     /// It is neither excluded nor reached.
     pub(super) is_open: bool,
+}
+
+impl Obligation {
+    /// An open obligation that was made for no other one.
+    pub(super) fn new(node: NodeId, cube: Rc<[Term]>, level: Level, depth: u32) -> Self {
+        Obligation {
+            node,
+            cube,
+            level,
+            depth,
+            parent: None,
+            facts_seen: 0,
+            gas: None,
+            concretions: 0,
+            is_open: true,
+        }
+    }
 }
 
 /// The order in which obligations are taken.
@@ -145,8 +164,8 @@ mod tests {
 
     fn obligation(node: usize, level: Level, parent: Option<ObligationId>, gas: Option<u32>) -> Obligation {
         let parent = parent.map(|parent| (parent, EdgeId::new(0)));
-        let (node, cube) = (NodeId::new(node), Rc::new([Term::TRUE]));
-        Obligation { node, cube, level, depth: 0, parent, facts_seen: 0, gas, is_open: true }
+        let cube = Rc::new([Term::TRUE]);
+        Obligation { parent, gas, ..Obligation::new(NodeId::new(node), cube, level, 0) }
     }
 
     #[test]

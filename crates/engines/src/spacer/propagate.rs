@@ -52,7 +52,9 @@ impl Search<'_> {
     /// Moves a lemma up from its level if it holds above.
     fn push(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> Result<(), Stop> {
         let cube = Rc::clone(&self.frames[node.index()].lemma(lemma).cube);
-        if self.is_obstructed(node, lemma, level) || self.has_known_point(node, &cube) {
+        if (self.options.obstacles && self.is_obstructed(node, lemma, level))
+            || self.has_known_point(node, &cube)
+        {
             return Ok(());
         }
         self.statistics.push_attempts += 1;

@@ -1,0 +1,231 @@
+//! Concretise: obligations without the sums whose coefficients do not settle.
+//!
+//! A step such as `y' = y + x` makes `y + k x <= c` of one obligation, with a greater `k` each time, and the lemmas that
+//! exclude them have the same forms. What is needed is a bound on `x` and one on `y`, which is no combination of these
+//! lemmas. Forms of lemmas over the same terms are a *family*. When a few members differ in coefficients, obligations with
+//! literals of the family are looked at in parts: around a point `M` of the obligation's cube that the frame does
+//! not exclude, the sum is taken apart,
+//!
+//! ```text
+//! a_1 x_1 + .. + a_k x_k + rest <= c    becomes
+//! x_i <= M(x_i), or >= where a_i < 0,  for each x_i whose coefficient differs,  and  rest <= c - a_1 M(x_1) - .. - a_k M(x_k)
+//! ```
+//!
+//! - C1: the new cube implies the old one, and the point lies in it.
+//!
+//! It is enqueued as a guess before the obligation itself: if it is reached, so is the obligation, by C1. If it is blocked,
+//! the lemma is about the terms by themselves, and excludes the point. After a few such guesses the obligation is
+//! expanded as it is. If no point is left, the frame excludes it.
+//!
+//! The third rule of global guidance: H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local
+//! generalization in model checking" (CAV 2020). There, a cluster belongs to one obligation. Ours are made anew at each
+//! level, so that families belong to predicates; and the rest takes up what is left of `c`, which makes the cube larger.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::NodeId;
+use shofar_logic::number::Rational;
+use shofar_logic::{Assignment, Evaluator, LinearPoly, Op, Sort, Term, TermStore, Value};
+use shofar_smt::project::simplify_cube;
+
+use super::expand::{Expansion, Point};
+use super::guidance::{GUESS_GAS, Shape, compare, shape};
+use super::obligations::{Obligation, ObligationId};
+use super::{Search, Stop};
+
+/// Different coefficients that make a family one of which the obligations are taken apart.
+const MEMBERS: usize = 4;
+/// How often an obligation is taken apart.
+const OBLIGATION_GAS: u32 = 8;
+/// How often obligations are taken apart because of one family.
+const FAMILY_GAS: u32 = 64;
+
+/// Forms over the same terms.
+#[derive(Default)]
+struct Family {
+    /// The different coefficients of the first few.
+    members: Vec<Vec<Rational>>,
+    uses: u32,
+}
+
+impl Family {
+    fn is_creeping(&self) -> bool {
+        self.members.len() >= MEMBERS && self.uses < FAMILY_GAS
+    }
+
+    /// Whether the coefficient at a position is not the same in all members.
+    fn differs(&self, position: usize) -> bool {
+        self.members.windows(2).any(|pair| pair[0][position] != pair[1][position])
+    }
+}
+
+/// The families of all predicates.
+#[derive(Default)]
+pub(super) struct Families {
+    all: FxHashMap<(NodeId, Box<[Term]>), Family>,
+}
+
+impl Families {
+    /// Takes note of a lemma.
+    pub(super) fn note(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) {
+        for &literal in cube {
+            let Some((poly, terms)) = sum(store, literal) else { continue };
+            let family = self.all.entry((node, terms)).or_default();
+            let coefficients: Vec<Rational> = poly.terms().iter().map(|(_, factor)| factor.clone()).collect();
+            if family.members.len() < MEMBERS && !family.members.contains(&coefficients) {
+                family.members.push(coefficients);
+            }
+        }
+    }
+
+    fn creeping(&mut self, node: NodeId, terms: Box<[Term]>) -> Option<&mut Family> {
+        self.all.get_mut(&(node, terms)).filter(|family| family.is_creeping())
+    }
+
+    /// Whether a literal is of a family that does not settle.
+    fn concern(&mut self, store: &TermStore, node: NodeId, literal: Term) -> bool {
+        sum(store, literal).is_some_and(|(_, terms)| self.creeping(node, terms).is_some())
+    }
+
+    /// The cube with the parts of sums in their place, around a point (C1). None if the point lacks a value.
+    fn take_apart(
+        &mut self,
+        store: &TermStore,
+        node: NodeId,
+        cube: &[Term],
+        point: &Assignment,
+    ) -> Option<Vec<Term>> {
+        let mut evaluator = Evaluator::new(store, point);
+        let mut parts = Vec::with_capacity(cube.len());
+        for &literal in cube {
+            let sum = sum(store, literal);
+            let Some((poly, family)) =
+                sum.and_then(|(poly, terms)| Some((poly, self.creeping(node, terms)?)))
+            else {
+                parts.push(literal);
+                continue;
+            };
+            family.uses += 1;
+            let relation = Relation::of(store, literal)?;
+            let mut rest = LinearPoly::from_constant(poly.constant().clone());
+            for (position, (term, factor)) in poly.terms().iter().enumerate() {
+                let addend = LinearPoly::from_pairs(vec![(*term, factor.clone())], Rational::ZERO);
+                if !family.differs(position) {
+                    rest.add_scaled(&addend, &Rational::ONE);
+                    continue;
+                }
+                let value = match evaluator.eval(*term) {
+                    Ok(Value::Int(value)) => Rational::from(value),
+                    Ok(Value::Real(value)) => value,
+                    _ => return None,
+                };
+                let amount = &value * factor;
+                let mut part = addend;
+                part.add_constant(&-amount.clone());
+                parts.push(relation.widened().literal(store, part, store.sort_of(*term)));
+                rest.add_constant(&amount);
+            }
+            if !rest.is_constant() {
+                let sort = store.sort_of(poly.terms().first()?.0);
+                parts.push(relation.literal(store, rest, sort));
+            }
+        }
+        simplify_cube(store, &mut parts);
+        Some(parts)
+    }
+}
+
+/// How a sum without its constant is related to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Relation {
+    Below { is_strict: bool },
+    Above { is_strict: bool },
+    Equal,
+}
+
+impl Relation {
+    fn of(store: &TermStore, literal: Term) -> Option<Self> {
+        match shape(store, literal).0 {
+            Shape::Upper { is_strict, .. } => Some(Relation::Below { is_strict }),
+            Shape::Lower { is_strict, .. } => Some(Relation::Above { is_strict }),
+            Shape::Other(literal) => (store.op(literal) == Op::Eq).then_some(Relation::Equal),
+        }
+    }
+
+    /// The same relation, met by equal sides as well.
+    fn widened(self) -> Self {
+        match self {
+            Relation::Below { .. } => Relation::Below { is_strict: false },
+            Relation::Above { .. } => Relation::Above { is_strict: false },
+            Relation::Equal => Relation::Equal,
+        }
+    }
+
+    /// The literal that relates a polynomial to zero.
+    fn literal(self, store: &TermStore, mut poly: LinearPoly, sort: Sort) -> Term {
+        match self {
+            Relation::Below { is_strict } => compare(store, poly, sort, is_strict),
+            Relation::Above { is_strict } => {
+                poly.scale(&-Rational::ONE);
+                compare(store, poly, sort, is_strict)
+            }
+            Relation::Equal => {
+                let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
+                store.eq(store.normalize(poly.to_term(store, sort)), zero)
+            }
+        }
+    }
+}
+
+/// What a literal compares with zero and the terms in it, if these are several.
+fn sum(store: &TermStore, literal: Term) -> Option<(LinearPoly, Box<[Term]>)> {
+    let (form, number) = match shape(store, literal) {
+        (Shape::Upper { form, .. } | Shape::Lower { form, .. }, number) => (form, number),
+        (Shape::Other(literal), _) => match store.view(literal) {
+            (Op::Eq, &[form, constant]) => (form, store.numeral(constant)?.clone()),
+            _ => return None,
+        },
+    };
+    let mut poly = LinearPoly::from_term(store, form);
+    poly.add_constant(&-number);
+    let terms: Box<[Term]> = poly.terms().iter().map(|&(term, _)| term).collect();
+    (terms.len() > 1).then_some((poly, terms))
+}
+
+impl Search<'_> {
+    /// Takes an obligation apart if the lemmas about its sums do not settle. What becomes of it, or none if it is to
+    /// be expanded as it is.
+    pub(super) fn concretise(&mut self, id: ObligationId) -> Result<Option<Expansion>, Stop> {
+        let Obligation { node, level, depth, concretions, .. } = *self.obligations.get(id);
+        if !self.options.guidance || !self.options.concretise || concretions == OBLIGATION_GAS {
+            return Ok(None);
+        }
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        let store = self.store;
+        if !cube.iter().any(|&literal| self.families.concern(store, node, literal)) {
+            return Ok(None);
+        }
+        let frame: Vec<Term> = self.frames[node.index()].conjuncts(level).collect();
+        let variables = self.graph.node(node).variables();
+        self.statistics.queries += 1;
+        let point = match self.cubes.point(&cube, &frame, variables, &self.run.limits)? {
+            Point::At(point) => point,
+            Point::Nowhere => return Ok(Some(Expansion::Blocked(level))),
+            Point::Unknown => return Ok(None),
+        };
+        let Some(mut parts) = self.families.take_apart(store, node, &cube, &point) else { return Ok(None) };
+        parts.sort_unstable();
+        let parts: Rc<[Term]> = parts.into();
+        if self.obligations.is_known(node, &parts) {
+            return Ok(None);
+        }
+        self.statistics.concretions += 1;
+        self.obligations.get_mut(id).concretions += 1;
+        // The younger one is taken first.
+        self.obligations.enqueue(id);
+        let guess = Obligation::new(node, parts, level, depth);
+        self.obligations.add(Obligation { gas: Some(GUESS_GAS), ..guess });
+        Ok(Some(Expansion::Postponed))
+    }
+}
