@@ -229,3 +229,73 @@ impl Search<'_> {
         Ok(Some(Expansion::Postponed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_smt::sat::{Limits, Outcome};
+    use shofar_smt::solver::Solver;
+
+    fn sum_of(store: &TermStore, parts: &[(i64, Term)]) -> Term {
+        let products = parts.iter().map(|&(factor, term)| store.mul(&[store.int(factor), term]));
+        store.add(&products.collect::<Vec<Term>>())
+    }
+
+    #[test]
+    fn terms_with_coefficients_that_differ_get_bounds_of_their_own() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let node = NodeId::new(0);
+        let mut families = Families::default();
+        let literal = |k: i64| store.le(sum_of(&store, &[(k, x), (1, y)]), store.int(-k));
+        for k in 1..4 {
+            families.note(&store, node, &[literal(k)]);
+            assert!(!families.concern(&store, node, literal(k)), "it takes a few lemmas");
+        }
+        families.note(&store, node, &[literal(4)]);
+        assert!(families.concern(&store, node, literal(9)));
+        assert!(!families.concern(&store, NodeId::new(1), literal(9)), "another predicate");
+        let mut point = Assignment::new();
+        point.set(x, Value::Int((-7).into()));
+        point.set(y, Value::Int(3.into()));
+        // 5 x + y <= -5 at x = -7: y may be up to 30.
+        let parts = families.take_apart(&store, node, &[literal(5)], &point).expect("all have values");
+        assert_eq!(parts, [store.le(x, store.int(-7)), store.le(y, store.int(30))]);
+    }
+
+    /// C1, for all relations and signs.
+    #[test]
+    fn parts_imply_the_whole_and_contain_the_point() {
+        let store = TermStore::new();
+        let variables = ["x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let node = NodeId::new(0);
+        for round in 0..64_i64 {
+            let mut families = Families::default();
+            let values = [round % 5 - 2, round % 7 - 3, round % 3 - 1];
+            let mut point = Assignment::new();
+            for (&variable, value) in variables.iter().zip(values) {
+                point.set(variable, Value::Int(value.into()));
+            }
+            let factors = |k: i64| [k + 2, 1 - 2 * (round % 2), 3 - 2 * k];
+            let form = |k: i64| {
+                let parts: Vec<(i64, Term)> = factors(k).into_iter().zip(variables).collect();
+                sum_of(&store, &parts)
+            };
+            (0..4).for_each(|k| families.note(&store, node, &[store.le(form(k), store.int(k))]));
+            let total: i64 = factors(round).iter().zip(values).map(|(factor, value)| factor * value).sum();
+            let literal = match round % 3 {
+                0 => store.le(form(round), store.int(total + round % 4)),
+                1 => store.ge(form(round), store.int(total - round % 4)),
+                _ => store.eq(form(round), store.int(total)),
+            };
+            let parts = families.take_apart(&store, node, &[literal], &point).expect("all have values");
+            assert!(parts.len() >= 2, "{parts:?}");
+            let mut evaluator = Evaluator::new(&store, &point);
+            assert!(parts.iter().all(|&part| evaluator.eval(part) == Ok(Value::Bool(true))));
+            let mut solver = Solver::new(&store);
+            solver.assert(store.not(literal)).expect("it is linear");
+            let outcome = solver.check(&parts, &Limits::default());
+            assert_eq!(outcome.ok(), Some(Outcome::Unsat), "round {round}");
+        }
+    }
+}

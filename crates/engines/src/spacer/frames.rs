@@ -245,4 +245,49 @@ mod tests {
         assert_eq!((frames.arrivals(), frames.since(2, 4).count()), (4, 2), "one lemma came twice");
         assert!(frames.blocking(&store, &wide, INFINITY).is_some());
     }
+
+    #[test]
+    fn watchers_find_what_a_scan_of_all_lemmas_finds() {
+        let store = TermStore::new();
+        let variables = ["x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let flag = store.var(store.symbol("b"), Sort::BOOL);
+        let mut state = 1_u64;
+        let mut random = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut frames = Frames::new(true);
+        let mut naive: Vec<(Vec<Term>, Level)> = Vec::new();
+        for _ in 0..2_000 {
+            let mut cube = Vec::new();
+            for variable in variables {
+                let constant = store.int(i64::try_from(random(6)).expect("less than six"));
+                match random(6) {
+                    0 => cube.push(store.le(variable, constant)),
+                    1 => cube.push(store.ge(variable, constant)),
+                    2 => cube.push(store.eq(variable, constant)),
+                    _ => {}
+                }
+            }
+            if random(4) == 0 {
+                cube.push(flag);
+            }
+            if cube.is_empty() {
+                continue;
+            }
+            let level = u32::try_from(random(5)).expect("less than five");
+            let excluding =
+                naive.iter().filter(|(other, at)| *at >= level && cube_implies(&store, &cube, other));
+            let highest = excluding.map(|&(_, at)| at).max();
+            let found = frames.blocking(&store, &cube, level).map(|id| frames.lemma(id).level);
+            assert_eq!(found, highest, "{cube:?}");
+            if random(8) == 0 {
+                frames.add(&store, cube.clone(), level);
+                naive.push((cube, level));
+            }
+        }
+        assert!(matches!(frames.add(&store, vec![], 9), Learnt::New(_)), "everything is excluded");
+        assert_eq!((0..9).map(|level| frames.at(level).len()).sum::<usize>(), 0);
+        assert!(frames.blocking(&store, &[flag], 9).is_some());
+    }
 }
