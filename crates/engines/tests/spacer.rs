@@ -311,7 +311,7 @@ fn random_finite_systems_are_decided() {
         by(Interpolation::Decomposed),
         by(Interpolation::DualDecomposed),
         Options { interpolation: LemmaForm::Adaptive, requeue: true, ..all },
-        Options { incremental: false, weaken_bounds: false, ..all },
+        Options { incremental: false, weaken_bounds: true, ..all },
         Options { subsumption: false, obstacles: false, ..all },
         Options { descent: Descent::Backward, subsume: false, ..all },
         Options { descent: Descent::Random, conjecture: false, ..all },

@@ -14,11 +14,13 @@
 //!
 //! A literal follows from another one only if both bound the same form, or are the same. So all
 //! [subjects](subject) of a lemma that excludes a cube are among the cube's, and it is enough to look at the lemmas that
-//! *watch* one of these (one-watched subsumption, as of clauses in SAT solvers).
+//! *watch* one of these (one-watched subsumption, as of clauses in SAT solvers). Signatures of subjects exclude most of
+//! the others, and for the other direction, too.
 
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use shofar_logic::{Op, Term, TermStore};
 use shofar_smt::project::cube_implies;
 
@@ -43,6 +45,8 @@ pub(super) struct Lemma {
     pub(super) level: Level,
     /// The subject of the cube by which it is found.
     watched: Term,
+    /// The signature of all its subjects.
+    signature: u64,
     /// Another lemma says more.
     is_subsumed: bool,
 }
@@ -124,11 +128,14 @@ impl Frames {
 
     /// A lemma of the frame that excludes the cube as far as cubes tell: one of the highest level.
     pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
-        let watched = subjects(store, cube).into_iter().chain([Term::TRUE]);
+        let subjects = subjects(store, cube);
+        let given = signature(&subjects);
+        let watched = subjects.into_iter().chain([Term::TRUE]);
         let lemmas = watched.filter_map(|subject| self.watchers.get(&subject)).flatten().copied();
         let excluding = lemmas.filter(|&id| {
             let lemma = self.lemma(id);
-            lemma.level >= level && cube_implies(store, cube, &lemma.cube)
+            let is_candidate = lemma.level >= level && lemma.signature & !given == 0;
+            is_candidate && cube_implies(store, cube, &lemma.cube)
         });
         excluding.max_by_key(|&id| self.lemma(id).level)
     }
@@ -144,20 +151,24 @@ impl Frames {
             self.replace_weaker(store, &cube, level);
         }
         let id = LemmaId(u32::try_from(self.lemmas.len()).expect("memory ends before lemmas are 2^32"));
+        let subjects = subjects(store, &cube);
+        let signature = signature(&subjects);
         let watchers = |subject: &Term| self.watchers.get(subject).map_or(0, Vec::len);
-        let watched = subjects(store, &cube).into_iter().min_by_key(watchers).unwrap_or(Term::TRUE);
+        let watched = subjects.into_iter().min_by_key(watchers).unwrap_or(Term::TRUE);
         self.watchers.entry(watched).or_default().push(id);
         let formula = store.not(store.and(&cube));
-        self.lemmas.push(Lemma { cube: cube.into(), formula, level, watched, is_subsumed: false });
+        self.lemmas.push(Lemma { cube: cube.into(), formula, level, watched, signature, is_subsumed: false });
         self.enter_level(id);
         Learnt::New(id)
     }
 
     /// Removes the lemmas up to a level that exclude no more than the cube.
     fn replace_weaker(&mut self, store: &TermStore, cube: &[Term], level: Level) {
+        let wanted = signature(&subjects(store, cube));
         for index in 0..self.lemmas.len() {
             let lemma = &self.lemmas[index];
-            if lemma.is_subsumed || lemma.level > level || !cube_implies(store, &lemma.cube, cube) {
+            let is_candidate = !lemma.is_subsumed && lemma.level <= level && wanted & !lemma.signature == 0;
+            if !is_candidate || !cube_implies(store, &lemma.cube, cube) {
                 continue;
             }
             let id = LemmaId(index as u32);
@@ -218,6 +229,11 @@ fn subjects(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     subjects.sort_unstable();
     subjects.dedup();
     subjects
+}
+
+/// A set of which those of more subjects have more elements.
+fn signature(subjects: &[Term]) -> u64 {
+    subjects.iter().fold(0, |set, subject| set | 1 << (FxBuildHasher.hash_one(subject) >> 58))
 }
 
 #[cfg(test)]

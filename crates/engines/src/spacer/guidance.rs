@@ -35,6 +35,8 @@ use super::{Options, Search};
 
 /// Lemmas of a cluster that are remembered, and needed for a guess.
 const MEMBERS: usize = 4;
+/// How often no better number is found for a bound before none is looked for.
+const MOST_FAILURES: u32 = 4;
 /// How often guesses are made from one cluster.
 const CLUSTER_GAS: u32 = 10;
 /// Predecessors that may be made for a guess, one after the other.
@@ -65,8 +67,17 @@ pub(super) struct Guidance {
     clusters: FxHashMap<(NodeId, Box<[Shape]>), Cluster>,
     /// By predicates: how many lemmas came to clusters that had grown before.
     repetitions: FxHashMap<NodeId, usize>,
-    /// By predicates and shapes: the number of the latest lemma, and how often it was another one than before.
-    numbers: FxHashMap<(NodeId, Shape), (Rational, usize)>,
+    /// By predicates and shapes of literals.
+    numbers: FxHashMap<(NodeId, Shape), Number>,
+}
+
+/// The number that lemmas have in a literal of one shape.
+struct Number {
+    latest: Rational,
+    /// How often it was another one than before.
+    changes: usize,
+    /// How often no other number was found since one was.
+    failures: u32,
 }
 
 impl Guidance {
@@ -75,9 +86,17 @@ impl Guidance {
         self.repetitions.get(&node).map_or(0, |lemmas| lemmas / MEMBERS)
     }
 
-    /// Whether the number of a bound is another one from lemma to lemma.
+    /// Whether the number of a bound is another one from lemma to lemma, and looking for a better one is not in vain.
     pub(super) fn is_unsettled(&self, node: NodeId, shape: Shape) -> bool {
-        self.numbers.get(&(node, shape)).is_some_and(|&(_, changes)| changes >= MEMBERS)
+        let number = self.numbers.get(&(node, shape));
+        number.is_some_and(|number| number.changes >= MEMBERS && number.failures < MOST_FAILURES)
+    }
+
+    /// Takes note whether a better number was found for a bound.
+    pub(super) fn tried(&mut self, node: NodeId, shape: Shape, is_found: bool) {
+        if let Some(number) = self.numbers.get_mut(&(node, shape)) {
+            number.failures = if is_found { 0 } else { number.failures + 1 };
+        }
     }
 
     /// Takes note of a lemma, and returns cubes that might be excluded as well.
@@ -92,10 +111,11 @@ impl Guidance {
             split_equations(store, cube).into_iter().map(|literal| shape(store, literal)).collect();
         bounds.sort_unstable_by_key(|bound| bound.0);
         for (shape, number) in &bounds {
-            let (latest, changes) = self.numbers.entry((node, *shape)).or_insert_with(|| (number.clone(), 0));
-            if latest != number {
-                latest.clone_from(number);
-                *changes += 1;
+            let new = || Number { latest: number.clone(), changes: 0, failures: 0 };
+            let known = self.numbers.entry((node, *shape)).or_insert_with(new);
+            if known.latest != *number {
+                known.latest.clone_from(number);
+                known.changes += 1;
             }
         }
         let (shapes, numbers): (Vec<Shape>, Vec<Rational>) = bounds.into_iter().unzip();

@@ -70,7 +70,7 @@ impl Named for LemmaForm {
 
 /// What adaptive lemmas are made by, in turn.
 const TURNS: [Interpolation; 3] =
-    [Interpolation::Farkas, Interpolation::Decomposed, Interpolation::DualDecomposed];
+    [Interpolation::Farkas, Interpolation::DualFarkas, Interpolation::Decomposed];
 
 /// Lemmas that are made of one contradiction.
 const MOST_LEMMAS: usize = 4;

@@ -98,7 +98,8 @@ pub struct Options {
     pub generalise: bool,
     /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
     pub split_equations: bool,
-    /// Give bounds on which lemmas do not settle the constants of the clauses. Default: yes.
+    /// Give bounds on which lemmas do not settle the constants of the clauses. Default: no; it rarely succeeds, as
+    /// interpolants have such constants already.
     pub weaken_bounds: bool,
     /// Which weaker literals are taken from proofs for those of cores, before literals are left out. Default: Farkas
     /// sums.
@@ -128,7 +129,7 @@ impl Default for Options {
             incremental: true,
             generalise: true,
             split_equations: true,
-            weaken_bounds: true,
+            weaken_bounds: false,
             interpolation: LemmaForm::By(Interpolation::Farkas),
             guidance: true,
             subsume: true,

@@ -67,6 +67,7 @@ impl Search<'_> {
                 continue;
             }
             let mut attempts = 0;
+            let mut is_found = false;
             for constant in self.constants.weaker(self.store, shape, &number) {
                 self.poll()?;
                 let weak = literal(self.store, shape, &constant);
@@ -83,9 +84,11 @@ impl Search<'_> {
                 if let Some(conflict) = self.blocked(node, &candidate, level)? {
                     self.statistics.weakened += 1;
                     (cube, highest) = (conflict.cube, conflict.level);
+                    is_found = true;
                     break;
                 }
             }
+            self.guidance.tried(node, shape, is_found);
         }
         Ok((cube, highest))
     }
