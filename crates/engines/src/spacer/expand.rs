@@ -100,12 +100,11 @@ impl Search<'_> {
         }
         match block {
             Block::Blocked(conflict) => {
-                let depth = self.obligations.get(id).depth;
                 let mut blocked_to = INFINITY;
                 for (cube, highest) in self.generalise(node, conflict, level)? {
                     blocked_to = blocked_to.min(highest);
                     if self.learn(node, cube.clone(), highest) {
-                        self.guide(node, &cube, level, depth);
+                        self.guide(id, &cube);
                     }
                 }
                 Ok(Expansion::Blocked(blocked_to))

@@ -4,7 +4,7 @@
 //! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
 //! bounds, of which often one is enough. The core of each success drops more literals at once. Before that, literals of
-//! the core may be replaced by weaker ones from proofs (`interpolate.rs`); after that, bounds by weaker ones (`weaken.rs`).
+//! the core may be replaced by weaker ones from proofs (`interpolate.rs`).
 //!
 //! A cube with a point of a reach fact is no candidate: its lemma could never hold at all levels.
 
@@ -60,9 +60,6 @@ impl Search<'_> {
                 }
                 None => kept += 1,
             }
-        }
-        if self.options.weaken_bounds {
-            (cube, highest) = self.weaken_bounds(node, (cube, highest), level)?;
         }
         Ok((join_equations(self.store, cube), highest))
     }

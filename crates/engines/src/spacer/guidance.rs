@@ -1,7 +1,7 @@
 //! Global guidance: what similar lemmas have in common becomes an obligation of its own.
 //!
 //! Generalisation sees one obligation at a time, and so may learn one lemma after the other that differ in numbers only,
-//! without end. Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, two cubes are
+//! without end. Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, cubes are
 //! guessed from it:
 //!
 //! - *Subsume*: if the numbers of its lemmas lie on a line, the cube that contains the excluded cubes of all of them and
@@ -9,8 +9,9 @@
 //!   `form_i <= a_i + b_i s` (or `>=`), and `s` is eliminated by Fourier and Motzkin. So lemmas on `x` and `y` with
 //!   numbers that grow together become one on `x - y`.
 //! - *Conjecture*: the cube without the literals whose numbers differ, which may be irrelevant.
+//! - *Weaken*: the cube with a constant of the clauses in the place of the one number that differs (`weaken.rs`).
 //!
-//! A third rule, *concretise*, concerns lemmas that differ in coefficients (`concretise.rs`). A cluster that has grown also
+//! Another rule, *concretise*, concerns lemmas that differ in coefficients (`concretise.rs`). A cluster that has grown also
 //! tells that the present form of lemmas (`interpolate.rs`) leads to no end.
 //!
 //! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
@@ -28,17 +29,17 @@ use shofar_horn::graph::NodeId;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-use super::frames::Level;
 use super::generalise::split_equations;
-use super::obligations::Obligation;
+use super::obligations::{Obligation, ObligationId};
+use super::weaken::{Constants, weaken};
 use super::{Options, Search};
 
 /// Lemmas of a cluster that are remembered, and needed for a guess.
 const MEMBERS: usize = 4;
-/// How often no better number is found for a bound before none is looked for.
-const MOST_FAILURES: u32 = 4;
 /// How often guesses are made from one cluster.
 const CLUSTER_GAS: u32 = 10;
+/// Guesses that are enqueued because of one lemma.
+const MOST_GUESSES: usize = 4;
 /// Predecessors that may be made for a guess, one after the other.
 pub(super) const GUESS_GAS: u32 = 20;
 
@@ -67,17 +68,6 @@ pub(super) struct Guidance {
     clusters: FxHashMap<(NodeId, Box<[Shape]>), Cluster>,
     /// By predicates: how many lemmas came to clusters that had grown before.
     repetitions: FxHashMap<NodeId, usize>,
-    /// By predicates and shapes of literals.
-    numbers: FxHashMap<(NodeId, Shape), Number>,
-}
-
-/// The number that lemmas have in a literal of one shape.
-struct Number {
-    latest: Rational,
-    /// How often it was another one than before.
-    changes: usize,
-    /// How often no other number was found since one was.
-    failures: u32,
 }
 
 impl Guidance {
@@ -86,38 +76,19 @@ impl Guidance {
         self.repetitions.get(&node).map_or(0, |lemmas| lemmas / MEMBERS)
     }
 
-    /// Whether the number of a bound is another one from lemma to lemma, and looking for a better one is not in vain.
-    pub(super) fn is_unsettled(&self, node: NodeId, shape: Shape) -> bool {
-        let number = self.numbers.get(&(node, shape));
-        number.is_some_and(|number| number.changes >= MEMBERS && number.failures < MOST_FAILURES)
-    }
-
-    /// Takes note whether a better number was found for a bound.
-    pub(super) fn tried(&mut self, node: NodeId, shape: Shape, is_found: bool) {
-        if let Some(number) = self.numbers.get_mut(&(node, shape)) {
-            number.failures = if is_found { 0 } else { number.failures + 1 };
-        }
-    }
-
-    /// Takes note of a lemma, and returns cubes that might be excluded as well.
+    /// Takes note of a lemma that was learnt for an obligation, and returns cubes that might be excluded as well.
     fn guesses(
         &mut self,
         store: &TermStore,
         node: NodeId,
         cube: &[Term],
+        obligation: &[Term],
+        constants: &Constants,
         options: &Options,
     ) -> Vec<Vec<Term>> {
         let mut bounds: Vec<(Shape, Rational)> =
             split_equations(store, cube).into_iter().map(|literal| shape(store, literal)).collect();
         bounds.sort_unstable_by_key(|bound| bound.0);
-        for (shape, number) in &bounds {
-            let new = || Number { latest: number.clone(), changes: 0, failures: 0 };
-            let known = self.numbers.entry((node, *shape)).or_insert_with(new);
-            if known.latest != *number {
-                known.latest.clone_from(number);
-                known.changes += 1;
-            }
-        }
         let (shapes, numbers): (Vec<Shape>, Vec<Rational>) = bounds.into_iter().unzip();
         let cluster = self.clusters.entry((node, shapes.clone().into())).or_default();
         cluster.members.push(numbers);
@@ -131,28 +102,44 @@ impl Guidance {
             return Vec::new();
         }
         cluster.guesses += 1;
-        let guesses = [
-            if options.subsume { subsume(store, &shapes, &members) } else { None },
-            if options.conjecture { conjecture(store, &shapes, &members) } else { None },
-        ];
-        guesses.into_iter().flatten().filter(|guess| !guess.is_empty()).collect()
+        let mut guesses = Vec::new();
+        if options.subsume {
+            guesses.extend(subsume(store, &shapes, &members));
+        }
+        if options.conjecture {
+            guesses.extend(conjecture(store, &shapes, &members));
+        }
+        if options.weaken_bounds {
+            guesses.extend(weaken(store, constants, &shapes, &members, obligation));
+        }
+        guesses.retain(|guess| !guess.is_empty());
+        guesses
     }
 }
 
 impl Search<'_> {
-    /// Enqueues what a new lemma and those like it suggest.
-    pub(super) fn guide(&mut self, node: NodeId, cube: &[Term], level: Level, depth: u32) {
+    /// Enqueues what a new lemma for an obligation and those like it suggest.
+    pub(super) fn guide(&mut self, id: ObligationId, cube: &[Term]) {
+        let Obligation { node, level, depth, .. } = *self.obligations.get(id);
         if node == self.goal {
             return;
         }
         self.families.note(self.store, node, cube);
-        for mut guess in self.guidance.guesses(self.store, node, cube, &self.options) {
+        let obligation = Rc::clone(&self.obligations.get(id).cube);
+        let (constants, options) = (&self.constants, &self.options);
+        let guesses = self.guidance.guesses(self.store, node, cube, &obligation, constants, options);
+        let mut enqueued = 0;
+        for mut guess in guesses {
+            if enqueued == MOST_GUESSES {
+                break;
+            }
             guess.sort_unstable();
             guess.dedup();
             let is_settled = self.frames[node.index()].blocking(self.store, &guess, level).is_some()
                 || self.has_known_point(node, &guess);
             let cube: Rc<[Term]> = guess.into();
             if !is_settled && !self.obligations.is_known(node, &cube) {
+                enqueued += 1;
                 self.statistics.guesses += 1;
                 let guess = Obligation::new(node, cube, level, depth);
                 self.obligations.add(Obligation { gas: Some(GUESS_GAS), ..guess });
@@ -289,6 +276,7 @@ pub(super) fn compare(store: &TermStore, poly: LinearPoly, sort: Sort, is_strict
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shofar_horn::HornGraph;
 
     #[test]
     fn numbers_that_grow_together_become_a_relation() {
@@ -297,12 +285,13 @@ mod tests {
         let y = store.var(store.symbol("y"), Sort::INT);
         let b = store.var(store.symbol("b"), Sort::BOOL);
         let mut guidance = Guidance::default();
+        let constants = Constants::of(&store, &HornGraph::new());
         let node = NodeId::new(0);
         let mut found = Vec::new();
         for k in 0..i64::try_from(MEMBERS).expect("a few") {
             assert_eq!(found.len(), 0, "it takes a few lemmas");
             let cube = [b, store.ge(x, store.int(5 + 2 * k)), store.le(y, store.int(1 + k))];
-            found = guidance.guesses(&store, node, &cube, &Options::default());
+            found = guidance.guesses(&store, node, &cube, &[], &constants, &Options::default());
         }
         let [subsumed, conjectured] = &found[..] else { panic!("there are two guesses: {found:?}") };
         assert_eq!(conjectured, &[b]);

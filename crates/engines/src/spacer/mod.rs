@@ -20,8 +20,8 @@
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
-//!                 the lemma is generalised before                 interpolate.rs, generalise.rs, weaken.rs
-//!                 and may suggest others                                    guidance.rs, concretise.rs
+//!                 the lemma is generalised before                            interpolate.rs, generalise.rs
+//!                 and may suggest others                         guidance.rs, weaken.rs, concretise.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
@@ -98,9 +98,6 @@ pub struct Options {
     pub generalise: bool,
     /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
     pub split_equations: bool,
-    /// Give bounds on which lemmas do not settle the constants of the clauses. Default: no; it rarely succeeds, as
-    /// interpolants have such constants already.
-    pub weaken_bounds: bool,
     /// Which weaker literals are taken from proofs for those of cores, before literals are left out. Default: Farkas
     /// sums.
     pub interpolation: LemmaForm,
@@ -110,6 +107,8 @@ pub struct Options {
     pub subsume: bool,
     /// One of them: what the cubes of a cluster have in common. Default: yes.
     pub conjecture: bool,
+    /// One of them: the obligation, with a constant of the clauses where the cubes of a cluster differ. Default: yes.
+    pub weaken_bounds: bool,
     /// One of them: cubes without sums whose coefficients differ in each lemma. Default: yes.
     pub concretise: bool,
     /// Stronger lemmas replace weaker ones. Default: yes.
@@ -129,11 +128,11 @@ impl Default for Options {
             incremental: true,
             generalise: true,
             split_equations: true,
-            weaken_bounds: false,
             interpolation: LemmaForm::By(Interpolation::Farkas),
             guidance: true,
             subsume: true,
             conjecture: true,
+            weaken_bounds: true,
             concretise: true,
             subsumption: true,
             obstacles: true,
@@ -178,11 +177,6 @@ impl Engine for Spacer {
                 &mut options.split_equations,
             ),
             EngineOption::new(
-                "weaken-bounds",
-                "give bounds that change from lemma to lemma the constants of the clauses",
-                &mut options.weaken_bounds,
-            ),
-            EngineOption::new(
                 "interpolation",
                 "which weaker literals are taken from proofs",
                 &mut options.interpolation,
@@ -197,6 +191,11 @@ impl Engine for Spacer {
                 "conjecture",
                 "guess what the cubes of a cluster have in common",
                 &mut options.conjecture,
+            ),
+            EngineOption::new(
+                "weaken-bounds",
+                "guess constants of the clauses where the cubes of a cluster differ",
+                &mut options.weaken_bounds,
             ),
             EngineOption::new(
                 "concretise",
@@ -278,8 +277,6 @@ struct Statistics {
     interpolants: u64,
     guesses: u64,
     concretions: u64,
-    weaken_attempts: u64,
-    weakened: u64,
     drop_attempts: u64,
     drops: u64,
     push_attempts: u64,
@@ -298,8 +295,6 @@ impl Statistics {
             ("interpolants", self.interpolants),
             ("guesses", self.guesses),
             ("concretions", self.concretions),
-            ("weaken.attempts", self.weaken_attempts),
-            ("weaken.successes", self.weakened),
             ("generalise.attempts", self.drop_attempts),
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
