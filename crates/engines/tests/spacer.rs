@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
@@ -17,27 +18,36 @@ use support::Random;
 use support::explicit::Saturation;
 use support::systems::{Shape, system};
 
-/// Keeps the statistics.
+/// Keeps the statistics, and ends the run at a depth.
 #[derive(Default)]
-struct Counters(Mutex<Vec<(&'static str, u64)>>);
+struct Observer {
+    counters: Mutex<Vec<(&'static str, u64)>>,
+    deepest: Option<u64>,
+    is_over: AtomicBool,
+}
 
-impl EventSink for Counters {
+impl EventSink for Observer {
     fn tell(&self, event: Event) {
-        if let Event::Statistics { counters, .. } = event {
-            *self.0.lock().expect("no one panics with the lock") = counters;
+        match event {
+            Event::Statistics { counters, .. } => {
+                *self.counters.lock().expect("no one panics with the lock") = counters;
+            }
+            Event::Progress { depth, .. } if self.deepest.is_some_and(|deepest| depth >= deepest) => {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
+            _ => {}
         }
     }
 }
 
-/// What the engine says to a system. Witnesses are checked.
-fn answer_with(options: Options, text: &str, seconds: u64) -> Answer {
+/// What the engine says to a system, and what it has counted. Witnesses are checked.
+fn observed(options: Options, text: &str, seconds: u64, observer: &Observer) -> Answer {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(&store, &system);
     let deadline = Some(Instant::now() + Duration::from_secs(seconds));
-    let counters = Counters::default();
-    let run =
-        Run { store: &store, limits: Limits { deadline, ..Limits::default() }, seed: 0, events: &counters };
+    let limits = Limits { deadline, cancel: Some(&observer.is_over), ..Limits::default() };
+    let run = Run { store: &store, limits, seed: 0, events: observer };
     let answer = Spacer { options }.solve(&graph, &run);
     match &answer {
         Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
@@ -47,6 +57,10 @@ fn answer_with(options: Options, text: &str, seconds: u64) -> Answer {
         Answer::Unknown(_) => {}
     }
     answer
+}
+
+fn answer_with(options: Options, text: &str, seconds: u64) -> Answer {
+    observed(options, text, seconds, &Observer::default())
 }
 
 fn answer(text: &str) -> Answer {
@@ -350,4 +364,37 @@ fn random_finite_systems_are_decided() {
             assert!(is_right, "{options:?} on {seed}: {found:?}\n{text}");
         }
     }
+}
+
+/// Sums of sums: guesses of all kinds are made, and whatever is answered has a witness. Debug builds check each lemma.
+#[test]
+fn random_sums_are_answered_with_witnesses() {
+    let mut counted = [("concretions", 0), ("guesses", 0)];
+    for seed in 0..24 {
+        let mut random = Random::new(seed);
+        let (sort, point) = if seed % 3 == 0 { ("Real", ".0") } else { ("Int", "") };
+        let mut number = |low: i64, count: usize| {
+            let number = low + i64::try_from(random.below(count)).expect("a few");
+            if number < 0 { format!("(- {}{point})", -number) } else { format!("{number}{point}") }
+        };
+        let [a, b, c, d] = [(-1, 4), (0, 3), (0, 3), (-4, 9)].map(|(low, count)| number(low, count));
+        let [bound, limit] = [(-5, 7), (0, 40)].map(|(low, count)| number(low, count));
+        let relation = random.choose(&["<", "<=", "="]);
+        let variables = format!("(x {sort}) (y {sort}) (z {sort})");
+        let text = format!(
+            "(declare-fun P ({sort} {sort} {sort}) Bool)
+             (assert (forall ({variables}) (=> (and (= x {a}) (= y {b}) (>= z {c})) (P x y z))))
+             (assert (forall ({variables})
+                (=> (and (P x y z) (<= y {limit})) (P (+ x y) (+ y z) (+ z {c})))))
+             (assert (forall ({variables}) (=> (and (P x y z) (> y {limit})) (P (- x z) (+ y {b}) z))))
+             (assert (forall ({variables}) (=> (and (P x y z) ({relation} (+ x {d}) {bound})) false)))"
+        );
+        let observer = Observer { deepest: Some(9), ..Observer::default() };
+        observed(Options::default(), &text, 60, &observer);
+        let found = observer.counters.into_inner().expect("no one panics with the lock");
+        for (name, sum) in &mut counted {
+            *sum += found.iter().filter(|counter| counter.0 == *name).map(|counter| counter.1).sum::<u64>();
+        }
+    }
+    assert!(counted.iter().all(|&(_, sum)| sum > 0), "{counted:?}");
 }
