@@ -10,10 +10,10 @@
 //! one, which costs engines on transition systems the structure that others use. Orders and weights come from runs of each
 //! engine by itself on tasks of the competition, 4 s of processor time each, from which it was computed what a schedule
 //! would solve on one, two and four cores within 10 s. The figures hardly depend on the weights as long as the first engine
-//! has about a third and none of the others is left out that alone solves something: of 20 loops over integers all such
+//! has a quarter or a third and none of the others is left out that alone solves something: of 20 loops over integers all such
 //! schedules solve the 17 that some engine solves, of 20 over reals on two cores 13 to 15 of 15. Engines that all run at once,
 //! more than there are cores, need 1.3 to 3.2 times as much processor time until the answer as with turns on two places
-//! (six tasks that take engines some seconds).
+//! (six tasks that take engines some seconds, one run each on a busy machine).
 
 use shofar_horn::HornGraph;
 use shofar_horn::transform::Size;
