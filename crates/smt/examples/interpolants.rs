@@ -1,87 +1,176 @@
-//! Reads sequence interpolants off the refutations of SMT-LIB scripts, each assertion being a part. Prints a line for each
-//! script, labelling and procedure for arithmetic: how long solving and interpolation took, how large the largest
-//! interpolant was before and after simplification, and whether it took the search without the proof.
+//! Reads sequence interpolants off the refutations of SMT-LIB scripts, each assertion being a part. Prints a line of
+//! comma-separated values for each script and procedure:
+//!
+//! | column | what |
+//! |---|---|
+//! | file, labelling, arithmetic | the script and the procedure |
+//! | parts, steps | the length of the sequence and of the proof |
+//! | solving, extraction, interpolation | processor time in milliseconds; the first two are the same for all procedures |
+//! | raw, simplified | the number of different subterms of all interpolants together, as they come out of the proof and as they are given |
+//! | largest raw, largest | the same of the largest interpolant |
+//! | source | `proof`, `fallback` for a sequence without the proof, else what went wrong |
+//! | check | with `--check`: how many links of the sequence hold, fail, and were not decided |
 //!
 //! ```text
-//! cargo run --release -p shofar-smt --example interpolants -- FILE...
+//! cargo run --release -p shofar-smt --example interpolants -- [--only=NAME] [--check] FILE...
 //! ```
+//!
+//! where NAME is a labelling or a procedure for arithmetic as they stand in the lines.
 
 #![expect(clippy::print_stdout, reason = "it is what the program is for")]
 
+mod refutations;
+
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fmt;
+use std::io;
 use std::time::{Duration, Instant};
 
+use refutations::{Refutation, refutations, timed};
 use shofar_logic::{Term, TermStore};
 use shofar_smt::interpolate::fallback::Bounds;
-use shofar_smt::interpolate::{Arithmetic, Error, Interpolator, Labelling, Options};
-use shofar_smt::proof::{Part, Proof};
+use shofar_smt::interpolate::verify::{Verdict, implies};
+use shofar_smt::interpolate::{Arithmetic, Error, Interpolant, Interpolator, Labelling, Options};
+use shofar_smt::proof::Part;
 use shofar_smt::sat::Limits;
-use shofar_smt::script::{Commands, Script};
 
 /// How long a query may take.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What is measured, by the names in the lines.
+const LABELLINGS: [(&str, Labelling); 3] = [
+    ("mcmillan", Labelling::McMillan),
+    ("pudlak", Labelling::Pudlak),
+    ("dual-mcmillan", Labelling::DualMcMillan),
+];
+
+fn arithmetics() -> [(&'static str, Arithmetic); 5] {
+    [
+        ("farkas", Arithmetic::Farkas),
+        ("dual", Arithmetic::DualFarkas),
+        ("flexible", Arithmetic::Flexible(Default::default())),
+        ("decomposed", Arithmetic::Decomposed),
+        ("dual-decomposed", Arithmetic::DualDecomposed),
+    ]
+}
 
 fn main() -> io::Result<()> {
-    for path in std::env::args().skip(1) {
-        let store = TermStore::new();
-        let mut script = Script::new(&store);
-        script.execute(b"(set-option :produce-proofs true)", &Limits::default(), &mut io::sink())?;
-        let mut commands = Commands::new(BufReader::new(File::open(&path)?));
-        let start = Instant::now();
-        while let Some(command) = commands.next_command()? {
-            let limits = Limits { deadline: Some(Instant::now() + TIMEOUT), ..Limits::default() };
-            let mut answer = Vec::new();
-            script.execute(&command, &limits, &mut answer)?;
-            if answer == b"unsat\n"
-                && let Some(proof) = script.proof()
-            {
-                report(&path, &store, &proof, start.elapsed());
-            } else if answer == b"unknown\n" {
-                println!("{path}: not solved in {:.1?}", start.elapsed());
+    let (flags, paths): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let only: Vec<&str> = flags.iter().filter_map(|flag| flag.strip_prefix("--only=")).collect();
+    let checks = flags.iter().any(|flag| flag == "--check");
+    println!(
+        "file,labelling,arithmetic,parts,steps,solving,extraction,interpolation,raw,simplified,largest raw,\
+         largest,source,check"
+    );
+    for path in paths {
+        let is_complete = refutations(&path, TIMEOUT, |refutation| {
+            for (labelling_name, labelling) in LABELLINGS {
+                for (arithmetic_name, arithmetic) in arithmetics() {
+                    if only.iter().all(|only| [labelling_name, arithmetic_name].contains(only)) {
+                        let options = Options { labelling, arithmetic, ..Options::default() };
+                        let row = Row::measure(refutation, options, checks);
+                        println!("{path},{labelling_name},{arithmetic_name},{row}");
+                    }
+                }
             }
+        })?;
+        if !is_complete {
+            println!("{path},,,,,,,,,,,,unsolved,");
         }
     }
     Ok(())
 }
 
-fn report(path: &str, store: &TermStore, proof: &Proof, solved: Duration) {
-    let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
-    for assertion in proof.assertions().iter().chain(proof.assumptions()) {
-        parts.entry(assertion.part).or_default().push(assertion.formula);
-    }
-    for labelling in [Labelling::McMillan, Labelling::Pudlak, Labelling::DualMcMillan] {
-        for arithmetic in
-            [Arithmetic::Farkas, Arithmetic::DualFarkas, Arithmetic::Decomposed, Arithmetic::DualDecomposed]
-        {
-            let name = format!("{labelling:?} {arithmetic:?}");
-            let options = Options { labelling, arithmetic, ..Options::default() };
-            let start = Instant::now();
-            let words = sequence(store, proof, &parts, options).unwrap_or_else(|error| error.to_string());
-            println!("{path} {name}: solved {solved:.1?}, interpolated {:.1?}, {words}", start.elapsed());
+/// What there is to say of one sequence.
+struct Row {
+    parts: usize,
+    steps: usize,
+    /// For solving, extraction and interpolation.
+    times: [Duration; 3],
+    found: Vec<Interpolant>,
+    source: String,
+    /// Of the links of the sequence, those that hold, that fail, and that are not known.
+    links: Option<[usize; 3]>,
+}
+
+impl Row {
+    fn measure(refutation: &Refutation<'_>, options: Options, checks: bool) -> Self {
+        let Refutation { store, proof, solving, extraction } = refutation;
+        let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
+        for assertion in proof.assertions().iter().chain(proof.assumptions()) {
+            parts.entry(assertion.part).or_default().push(assertion.formula);
+        }
+        let (sequence, interpolation) = timed(|| sequence(refutation, &parts, options));
+        let (found, source) = match sequence {
+            Ok((found, source)) => (found, source.to_owned()),
+            Err(error) => (Vec::new(), error.to_string().replace(',', ";")),
+        };
+        let links =
+            checks.then(|| check(store, &parts.values().map(Vec::as_slice).collect::<Vec<_>>(), &found));
+        Row {
+            parts: parts.len(),
+            steps: proof.steps().len(),
+            times: [*solving, *extraction, interpolation],
+            found,
+            source,
+            links,
         }
     }
 }
 
-/// What there is to say of the sequence.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.parts, self.steps)?;
+        for time in self.times {
+            write!(f, ",{:.3}", time.as_secs_f64() * 1000.0)?;
+        }
+        let raw = || self.found.iter().map(|interpolant| interpolant.raw_size);
+        let simplified = || self.found.iter().map(|interpolant| interpolant.size);
+        let totals: [usize; 2] = [raw().sum(), simplified().sum()];
+        let largest = [raw().max(), simplified().max()].map(Option::unwrap_or_default);
+        for size in totals.into_iter().chain(largest) {
+            write!(f, ",{size}")?;
+        }
+        write!(f, ",{},", self.source)?;
+        match self.links {
+            Some([hold, fail, unknown]) => write!(f, "{hold}/{fail}/{unknown}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The sequence, and whether it comes from the proof.
 fn sequence(
-    store: &TermStore,
-    proof: &Proof,
+    Refutation { store, proof, .. }: &Refutation<'_>,
     parts: &BTreeMap<Part, Vec<Term>>,
     options: Options,
-) -> Result<String, Error> {
+) -> Result<(Vec<Interpolant>, &'static str), Error> {
     let order: Vec<Part> = parts.keys().copied().collect();
     let interpolator = Interpolator::new(store, proof, parts.clone().into_iter().collect(), options)?;
-    let (found, source) = match interpolator.sequence(&order) {
-        Ok(found) => (found, "from the proof"),
-        Err(_) => {
-            let limits = Limits { deadline: Some(Instant::now() + TIMEOUT), ..Limits::default() };
-            let bounds = Bounds { limits, ..Bounds::default() };
-            (interpolator.sequence_with_fallback(&order, &bounds)?, "without the proof")
-        }
-    };
-    let largest = found.iter().max_by_key(|interpolant| interpolant.size);
-    let (raw, size) = largest.map_or((0, 0), |interpolant| (interpolant.raw_size, interpolant.size));
-    Ok(format!("{} interpolants {source}, largest {raw} then {size}", found.len()))
+    if let Ok(found) = interpolator.sequence(&order) {
+        return Ok((found, "proof"));
+    }
+    let bounds = Bounds { limits: limits(), ..Bounds::default() };
+    Ok((interpolator.sequence_with_fallback(&order, &bounds)?, "fallback"))
+}
+
+/// Of the links of the sequence, those that hold, that fail, and that are not known.
+fn check(store: &TermStore, parts: &[&[Term]], found: &[Interpolant]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    let formulas = || found.iter().map(|interpolant| interpolant.formula);
+    let links = [Term::TRUE].into_iter().chain(formulas()).zip(formulas().chain([Term::FALSE]));
+    for ((before, after), part) in std::iter::zip(links, parts) {
+        let premises: Vec<Term> = part.iter().copied().chain([before]).collect();
+        counts[match implies(store, &premises, after, &limits()) {
+            Ok(Verdict::Holds) => 0,
+            Ok(Verdict::Fails) => 1,
+            _ => 2,
+        }] += 1;
+    }
+    counts
+}
+
+fn limits() -> Limits<'static> {
+    Limits { deadline: Some(Instant::now() + TIMEOUT), ..Limits::default() }
 }
