@@ -201,7 +201,7 @@ impl<'s> Cube<'s> {
             open.retain(|Application { fun, args, name, value }| {
                 let args = substitute(store, args, &shared);
                 let term = store.apply(*fun, &args).expect("arguments are replaced by terms of their sorts");
-                if !colours.of(term).b {
+                if !colours.at(0, term).b {
                     return true;
                 }
                 if name == value {

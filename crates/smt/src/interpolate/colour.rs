@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use shofar_logic::{Fun, Op, Term, TermStore};
 
+use super::cuts::{CutSet, Cuts};
 use crate::proof::Part;
 
 /// The sides that may speak of a term.
@@ -30,10 +31,6 @@ impl Sides {
     /// Whether both sides may speak of it.
     pub fn is_shared(self) -> bool {
         self == Sides::BOTH
-    }
-
-    fn meet(self, other: Sides) -> Sides {
-        Sides { a: self.a && other.a, b: self.b && other.b }
     }
 }
 
@@ -96,6 +93,9 @@ impl Origins {
 
     /// The term without fresh symbols, as written. Results are remembered in `memo`.
     pub fn expand(&self, store: &TermStore, root: Term, memo: &mut FxHashMap<Term, Term>) -> Term {
+        if self.0.is_empty() {
+            return root;
+        }
         self.visit(store, root, |term, below| {
             if memo.contains_key(&term) {
                 return true;
@@ -116,42 +116,57 @@ impl Origins {
     }
 }
 
-/// Which side may speak of terms at one cut.
+/// Which side may speak of terms, at each of several cuts.
 pub struct Colours<'p> {
     store: &'p TermStore,
     vocabulary: &'p Vocabulary,
     origins: &'p Origins,
-    in_a: &'p BTreeSet<Part>,
-    memo: FxHashMap<Term, Sides>,
+    cuts: &'p Cuts,
+    memo: FxHashMap<Term, Speakers>,
+}
+
+/// The cuts at which A, and those at which B may speak of a term.
+#[derive(Clone, Debug)]
+pub(super) struct Speakers {
+    pub(super) a: CutSet,
+    pub(super) b: CutSet,
+}
+
+impl Speakers {
+    pub(super) fn meet(&mut self, other: &Speakers) {
+        self.a.intersect_with(&other.a);
+        self.b.intersect_with(&other.b);
+    }
 }
 
 impl<'p> Colours<'p> {
-    /// The colours where the given parts are A.
+    /// The colours at these cuts.
     pub fn new(
         store: &'p TermStore,
         vocabulary: &'p Vocabulary,
         origins: &'p Origins,
-        in_a: &'p BTreeSet<Part>,
+        cuts: &'p Cuts,
     ) -> Self {
-        Colours { store, vocabulary, origins, in_a, memo: FxHashMap::default() }
+        Colours { store, vocabulary, origins, cuts, memo: FxHashMap::default() }
     }
 
-    /// Whether a part is on the side of A.
-    pub fn is_a(&self, part: Part) -> bool {
-        self.in_a.contains(&part)
+    /// The sides that may speak of a term at a cut.
+    pub fn at(&mut self, cut: usize, term: Term) -> Sides {
+        let Speakers { a, b } = self.of(term);
+        Sides { a: a.contains(cut), b: b.contains(cut) }
     }
 
-    /// The sides that may speak of a term.
-    pub fn of(&mut self, root: Term) -> Sides {
-        let Colours { store, vocabulary, origins, in_a, memo } = self;
+    /// The cuts at which each side may speak of a term.
+    pub(super) fn of(&mut self, root: Term) -> &Speakers {
+        let Colours { store, vocabulary, origins, cuts, memo } = self;
         origins.visit(store, root, |term, below| {
             if memo.contains_key(&term) {
                 return true;
             }
-            let mut sides = Sides::BOTH;
+            let mut speakers = Speakers { a: cuts.all(), b: cuts.all() };
             for part in below {
                 match memo.get(part) {
-                    Some(&part) => sides = sides.meet(part),
+                    Some(part) => speakers.meet(part),
                     None => return false,
                 }
             }
@@ -162,14 +177,17 @@ impl<'p> Colours<'p> {
                     _ => None,
                 };
                 if let Some(parts) = parts {
-                    let parts = || parts.into_iter().flatten();
-                    sides.a &= parts().any(|part| in_a.contains(part));
-                    sides.b &= parts().any(|part| !in_a.contains(part));
+                    let mut mentioned = Speakers { a: cuts.none(), b: cuts.none() };
+                    for &part in parts.into_iter().flatten() {
+                        mentioned.a.unite_with(cuts.of_part(part));
+                        mentioned.b.unite_with(&cuts.all().without(cuts.of_part(part)));
+                    }
+                    speakers.meet(&mentioned);
                 }
             }
-            memo.insert(term, sides);
+            memo.insert(term, speakers);
             true
         });
-        memo[&root]
+        &memo[&root]
     }
 }

@@ -26,11 +26,26 @@
 //! `v[f] / C` in it. The result depends on the order of the inequalities, through the choice of pivots, and on nothing
 //! else. Whether a conjunct is strict is decided by its own multipliers.
 //!
-//! What is local is decided by the whole problem, not by the conflict. Decomposed interpolants do not have the path
-//! property: the basis changes with the cut.
+//! What is local is decided by the whole problem, not by the conflict.
+//!
+//! **Sequences and trees.** The components of two cuts that are decomposed one by one need not imply each other: the
+//! basis changes with the cut. Therefore the decomposition is *gradual* along cuts whose A grows:
+//!
+//! ```text
+//! components(cut)  <-  decompose the components of the cuts right below and the inequalities that are new in A,
+//!                      without the monomials that are local now
+//! ```
+//!
+//! The components of a cut are positive combinations of those below and of new inequalities, and so follow from these,
+//! which is what sequences and trees of interpolants need of a lemma. Nothing is lost: what is local at a smaller cut
+//! is in no new inequality, as B has all monomials of these. So the part of a vector of the larger kernel that belongs
+//! to a smaller A is in the kernel there, where the components are a basis, and the gradual decomposition has as
+//! many components as the one at once. For B the same goes from larger to smaller cuts.
 //!
 //! M. Blicha, A. Hyvärinen, J. Kofroň, N. Sharygina, "Decomposing Farkas interpolants" (TACAS 2019), Algorithm 1. There
-//! the vectors are repaired one entry after the other; the closed form above gives the same vectors at once.
+//! the vectors are repaired one entry after the other; the closed form above gives the same vectors at once. Which Farkas
+//! interpolants are tree interpolants: S. Asadi, M. Blicha, A. Hyvärinen, G. Fedyukovich, N. Sharygina, "Farkas-based
+//! tree interpolation" (SAS 2020).
 
 use shofar_logic::number::Rational;
 use shofar_logic::{Term, TermStore};
@@ -40,45 +55,55 @@ use crate::proof::Inequality;
 
 /// A conjunction of inequalities without the monomials that are local to A.
 pub fn decomposed(store: &TermStore, summands: &[Summand], is_local: impl FnMut(Term) -> bool) -> Term {
-    store.and_of(components(summands, true, is_local).iter().map(|component| component.to_term(store)))
+    of_side(store, summands, true, is_local)
 }
 
 /// A disjunction of inequalities without the monomials that are local to B.
 pub fn dual_decomposed(store: &TermStore, summands: &[Summand], is_local: impl FnMut(Term) -> bool) -> Term {
-    let components = components(summands, false, is_local);
-    store.or_of(components.into_iter().map(|component| component.negation().to_term(store)))
+    of_side(store, summands, false, is_local)
 }
 
-/// Inequalities without locals that follow from one side and imply its weighted sum.
-fn components(summands: &[Summand], in_a: bool, mut is_local: impl FnMut(Term) -> bool) -> Vec<Inequality> {
-    let (mine, theirs): (Vec<&Summand>, Vec<&Summand>) =
-        summands.iter().partition(|summand| summand.in_a == in_a);
-    if theirs.is_empty() {
-        return vec![Inequality { is_strict: true, ..Inequality::default() }];
+fn of_side(store: &TermStore, summands: &[Summand], in_a: bool, is_local: impl FnMut(Term) -> bool) -> Term {
+    let mine: Vec<Summand> = summands.iter().filter(|summand| summand.in_a == in_a).cloned().collect();
+    if mine.len() == summands.len() {
+        return store.bool(!in_a);
     }
+    interpolant(store, &components(mine, is_local), in_a)
+}
+
+/// What components of a side say: their conjunction for A, its negation for B.
+pub(super) fn interpolant(store: &TermStore, components: &[Summand], in_a: bool) -> Term {
+    let inequalities = components.iter().map(|component| &component.inequality);
+    if in_a {
+        store.and_of(inequalities.map(|inequality| inequality.to_term(store)))
+    } else {
+        store.or_of(inequalities.map(|inequality| inequality.clone().negation().to_term(store)))
+    }
+}
+
+/// Inequalities without locals that follow from those of one side and have the same weighted sum.
+pub(super) fn components(mine: Vec<Summand>, mut is_local: impl FnMut(Term) -> bool) -> Vec<Summand> {
     let mut locals: Vec<Term> = Vec::new();
-    let (mut alone, mut entangled): (Vec<Inequality>, Vec<&Summand>) = (Vec::new(), Vec::new());
+    let (mut alone, mut entangled): (Vec<Summand>, Vec<Summand>) = (Vec::new(), Vec::new());
     for summand in mine {
         let before = locals.len();
         let monomials = summand.inequality.form.terms().iter().map(|(monomial, _)| *monomial);
         locals.extend(monomials.filter(|&monomial| is_local(monomial)));
-        if locals.len() == before {
-            alone.push(summand.inequality.clone());
-        } else {
-            entangled.push(summand);
-        }
+        let group = if locals.len() == before { &mut alone } else { &mut entangled };
+        group.push(summand);
     }
+    let Some(in_a) = entangled.first().map(|summand| summand.in_a) else { return alone };
     locals.sort_unstable();
     locals.dedup();
     let row = |&local: &Term| entangled.iter().map(|s| s.inequality.form.coefficient(local)).collect();
     let matrix: Vec<Vec<Rational>> = locals.iter().map(row).collect();
     let weights: Vec<Rational> = entangled.iter().map(|summand| summand.weight.clone()).collect();
     let combine = |weights: Vec<Rational>| {
-        let mut sum = Inequality::default();
+        let mut inequality = Inequality::default();
         for (summand, weight) in std::iter::zip(&entangled, &weights) {
-            sum.add_scaled(&summand.inequality, weight);
+            inequality.add_scaled(&summand.inequality, weight);
         }
-        sum
+        Summand { inequality, weight: Rational::ONE, in_a }
     };
     alone.extend(decompose(matrix, &weights).into_iter().map(combine));
     alone

@@ -31,57 +31,6 @@ use super::simplify::is_connective;
 const ALLOWANCE: usize = 1 << 16;
 const GROWTH: usize = 8;
 
-/// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
-pub(super) fn factored(store: &TermStore, formula: Term) -> Option<Term> {
-    let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
-    let length: usize = subterms.iter().map(|&term| store.args(term).len()).sum();
-    let mut budget = ALLOWANCE + GROWTH * length;
-    let needed = rims(store, formula, subterms, &mut budget)?;
-    let mut pass =
-        Factoring { store, normalizer: Normalizer::new(store), images: FxHashMap::default(), budget };
-    for (term, rim) in needed {
-        let image = pass.image(term, &rim)?;
-        pass.images.insert(term, image);
-    }
-    Some(pass.term_of(formula))
-}
-
-/// The subterms that need images, ascending, each with its rim; for what is no junction these are its arguments.
-fn rims(
-    store: &TermStore,
-    root: Term,
-    subterms: Vec<Term>,
-    budget: &mut usize,
-) -> Option<Vec<(Term, Vec<Term>)>> {
-    let mut is_needed: FxHashSet<Term> = FxHashSet::from_iter([root]);
-    let mut found: Vec<(Term, Vec<Term>)> = Vec::new();
-    for term in subterms.into_iter().rev().filter(|&term| is_connective(store, term)) {
-        if !is_needed.contains(&term) {
-            continue;
-        }
-        let (op, args) = store.view(term);
-        let mut rim: Vec<Term> = args.to_vec();
-        if matches!(op, Op::And | Op::Or) {
-            let mut region: FxHashSet<Term> = FxHashSet::default();
-            let mut open = std::mem::take(&mut rim);
-            while let Some(part) = open.pop() {
-                if !region.insert(part) {
-                    continue;
-                }
-                *budget = budget.checked_sub(1)?;
-                if store.op(part) == op { open.extend_from_slice(store.args(part)) } else { rim.push(part) }
-            }
-        }
-        is_needed.extend(&rim);
-        found.push((term, rim));
-    }
-    let is_leaf = |term: &Term| !is_connective(store, *term);
-    let mut leaves: Vec<Term> = is_needed.into_iter().filter(is_leaf).collect();
-    leaves.sort_unstable();
-    // Leaves have nothing below them that needs an image.
-    Some(leaves.into_iter().map(|leaf| (leaf, Vec::new())).chain(found.into_iter().rev()).collect())
-}
-
 /// A junction as a list of its members: normal formulas that are no junctions of this kind, ascending, each once. No
 /// member means the neutral truth value, and a single one may be a member of both kinds.
 struct Image {
@@ -91,15 +40,69 @@ struct Image {
     term: Option<Term>,
 }
 
-struct Factoring<'s> {
+/// Gives formulas their normal forms. Images do not depend on where a term stands, so they serve all formulas.
+pub(super) struct Factoring<'s> {
     store: &'s TermStore,
-    normalizer: Normalizer<'s>,
+    pub(super) normalizer: Normalizer<'s>,
     images: FxHashMap<Term, Image>,
     /// What the lists may still grow by.
     budget: usize,
 }
 
-impl Factoring<'_> {
+impl<'s> Factoring<'s> {
+    pub(super) fn new(store: &'s TermStore) -> Self {
+        Factoring { store, normalizer: Normalizer::new(store), images: FxHashMap::default(), budget: 0 }
+    }
+
+    /// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
+    pub(super) fn factored(&mut self, formula: Term) -> Option<Term> {
+        let store = self.store;
+        let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
+        let length: usize = subterms.iter().map(|&term| store.args(term).len()).sum();
+        self.budget = ALLOWANCE + GROWTH * length;
+        for (term, rim) in self.rims(formula, subterms)? {
+            let image = self.image(term, &rim)?;
+            self.images.insert(term, image);
+        }
+        Some(self.term_of(formula))
+    }
+
+    /// The subterms that need images and have none yet, ascending, each with its rim; for what is no junction these are its arguments.
+    fn rims(&mut self, root: Term, subterms: Vec<Term>) -> Option<Vec<(Term, Vec<Term>)>> {
+        let store = self.store;
+        let mut is_needed: FxHashSet<Term> = FxHashSet::from_iter([root]);
+        let mut found: Vec<(Term, Vec<Term>)> = Vec::new();
+        for term in subterms.into_iter().rev().filter(|&term| is_connective(store, term)) {
+            if !is_needed.contains(&term) || self.images.contains_key(&term) {
+                continue;
+            }
+            let (op, args) = store.view(term);
+            let mut rim: Vec<Term> = args.to_vec();
+            if matches!(op, Op::And | Op::Or) {
+                let mut region: FxHashSet<Term> = FxHashSet::default();
+                let mut open = std::mem::take(&mut rim);
+                while let Some(part) = open.pop() {
+                    if !region.insert(part) {
+                        continue;
+                    }
+                    self.spend(1)?;
+                    if store.op(part) == op {
+                        open.extend_from_slice(store.args(part))
+                    } else {
+                        rim.push(part)
+                    }
+                }
+            }
+            is_needed.extend(&rim);
+            found.push((term, rim));
+        }
+        let is_leaf = |term: &Term| !is_connective(store, *term) && !self.images.contains_key(term);
+        let mut leaves: Vec<Term> = is_needed.into_iter().filter(is_leaf).collect();
+        leaves.sort_unstable();
+        // Leaves have nothing below them that needs an image.
+        Some(leaves.into_iter().map(|leaf| (leaf, Vec::new())).chain(found.into_iter().rev()).collect())
+    }
+
     /// The image of a term with this rim, the terms of which have images.
     fn image(&mut self, term: Term, rim: &[Term]) -> Option<Image> {
         let store = self.store;

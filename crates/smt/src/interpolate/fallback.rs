@@ -15,12 +15,11 @@
 //!
 //! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
-use std::collections::BTreeSet;
-
 use shofar_logic::{Op, Term, TermStore};
 
 use super::arrange;
 use super::colour::{Colours, Origins, Vocabulary};
+use super::cuts::Cuts;
 use crate::project::{ProjectError, Projector};
 use crate::proof::Part;
 use crate::purify::Unsupported;
@@ -69,11 +68,11 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
     let mut vocabulary = Vocabulary::default();
     vocabulary.add(store, A, a);
     vocabulary.add(store, B, b);
-    let (origins, in_a) = (Origins::default(), BTreeSet::from([A]));
-    let mut colours = Colours::new(store, &vocabulary, &origins, &in_a);
+    let (origins, cuts) = (Origins::default(), Cuts::single(&[A]));
+    let mut colours = Colours::new(store, &vocabulary, &origins, &cuts);
     let is_symbol = |term: &Term| matches!(store.view(*term), (Op::Var(_) | Op::Apply(_), []));
     let locals: Vec<Term> =
-        store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.of(*term).b).collect();
+        store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.at(0, *term).b).collect();
 
     let has_functions = arrange::has_applications(store, a);
     let formula = store.and_of(a.iter().map(|&formula| store.normalize(formula)));
@@ -96,7 +95,7 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
             projector.project_cube(a, &model, &locals).map(|projection| projection.literals)
         };
         let cube = cube.map_err(Failure::Project)?;
-        if cube.iter().any(|&literal| !colours.of(literal).b) {
+        if cube.iter().any(|&literal| !colours.at(0, literal).b) {
             return Err(Failure::Functions);
         }
         match cores_of_b.check(&cube, &bounds.limits).map_err(Failure::Unsupported)? {

@@ -1,4 +1,4 @@
-//! The labelled interpolation system: one pass over a refutation gives an interpolant.
+//! The labelled interpolation system: one pass over a refutation gives an interpolant, or those of many cuts.
 //!
 //! Every variable has a *label*, which says which side its occurrences count for: `a` if only clauses of A have it, `b`
 //! if only those of B have, and for shared ones what the *labelling* says. A variable that only theory lemmas have is
@@ -38,21 +38,21 @@
 //! - S2: partial interpolants are terms as written, with constants and repetitions removed. Building normal ones would
 //!   list the beginnings of long chains again and again.
 //!
+//! - S3: where no label of a chain and no partial interpolant of its premises has changed from one cut to the next, its
+//!   own has not. So the pass over the next cut updates what the last one has left. Before the first cut A is empty,
+//!   all labels are `b` and all partial interpolants are `true`.
+//!
 //! V. D'Silva, D. Kroening, M. Purandare, G. Weissenbacher, "Interpolant strength" (VMCAI 2010); theory lemmas as in
 //! K. L. McMillan, "An interpolating theorem prover" (TCS 2005).
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
 
-use super::colour::{Colours, Sides};
-use super::congruence::{self, Conflict, Edge, Obstacle, Source};
-use super::divisibility::{Confined, divisibility};
-use super::farkas::{self, Summand};
-use super::{Arithmetic, Equality, Error, decomposed};
-use crate::proof::{
-    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Justification, Part, Proof, Rule,
-    Sign, Step, StepId,
-};
+use super::colour::{Colours, Speakers};
+use super::cuts::{CutSet, Cuts};
+use super::lemmas::Lemma;
+use super::{Arithmetic, Equality, Error};
+use crate::proof::{Justification, Part, Proof, Rule, Step, StepId};
 use crate::sat::{Lit, Var};
 
 /// What shared variables count for.
@@ -76,110 +76,198 @@ enum Label {
 }
 
 /// One pass over a proof.
-pub(super) struct Pass<'p> {
+pub(super) struct Pass<'l, 'p> {
     pub(super) store: &'p TermStore,
     pub(super) proof: &'p Proof,
     pub(super) labelling: Labelling,
     pub(super) arithmetic: &'p Arithmetic,
     pub(super) equality: Equality,
-    pub(super) colours: Colours<'p>,
+    pub(super) cuts: &'p Cuts,
+    pub(super) colours: &'l mut Colours<'p>,
     /// Which steps are looked at.
     pub(super) is_needed: &'p [bool],
     /// The parts that definitions and splits were made for, by steps.
     pub(super) made_for: &'p [Box<[Part]>],
-    /// The sides whose clauses have each variable; filled by the pass.
-    pub(super) occurs: FxHashMap<Var, Sides>,
 }
 
-impl Pass<'_> {
-    /// The interpolant, which may mention fresh symbols.
-    pub(super) fn run(&mut self) -> Result<Term, Error> {
-        let (proof, is_needed) = (self.proof, self.is_needed);
-        self.find_occurrences()?;
-        let mut partial: Vec<Term> = Vec::with_capacity(proof.steps().len());
-        for (at, step) in proof.steps().iter().enumerate() {
-            if !is_needed[at] {
-                partial.push(Term::TRUE);
-                continue;
-            }
-            let id = StepId(at as u32);
-            partial.push(match &step.rule {
-                Rule::Assertion(_)
-                | Rule::Assumption(_)
-                | Rule::Definition
-                | Rule::Lemma(Justification::Split) => self.leaf(at)?,
-                Rule::Lemma(Justification::Farkas(terms)) => self.farkas(id, step, terms)?,
-                Rule::Lemma(Justification::Integer(refutation)) => self.integer(id, step, refutation)?,
-                Rule::Lemma(Justification::Congruence(proof)) => self.congruence(id, step, proof)?,
-                Rule::Resolution { first, others } => self.resolve(id, &partial, *first, others)?,
-            });
-        }
-        match proof.steps().last() {
-            Some(step) if step.clause.is_empty() => Ok(partial[partial.len() - 1]),
-            _ => Err(Error::NoRefutation),
+/// The variables of a proof, numbered from zero, and their labels.
+pub(super) struct Labels {
+    numbers: FxHashMap<Var, u32>,
+    /// By numbers: the cuts at which the label is `a`, and those at which it is `b`.
+    of_a: Vec<CutSet>,
+    of_b: Vec<CutSet>,
+    /// For each step of the proof where its numbers begin: those of the pivots of a chain, and of the variables of
+    /// another clause. Nothing for steps that are not needed.
+    starts: Vec<u32>,
+    of_steps: Vec<u32>,
+}
+
+impl Labels {
+    /// The cuts at which a variable has the label `a`.
+    pub(super) fn of_a(&self, var: Var) -> Option<&CutSet> {
+        self.numbers.get(&var).map(|&number| &self.of_a[number as usize])
+    }
+
+    fn at(&self, cut: usize, number: usize) -> Label {
+        match (self.of_a[number].contains(cut), self.of_b[number].contains(cut)) {
+            (true, _) => Label::A,
+            (_, true) => Label::B,
+            _ => Label::AB,
         }
     }
 
-    /// Finds out which sides have clauses with each variable.
-    fn find_occurrences(&mut self) -> Result<(), Error> {
-        for at in 0..self.proof.steps().len() {
-            if self.is_needed[at]
-                && let Some(in_a) = self.side_of_leaf(at)?
-            {
-                for lit in &self.proof.steps()[at].clause {
-                    let occurs = self.occurs.entry(lit.var()).or_insert(Sides { a: false, b: false });
-                    if in_a { occurs.a = true } else { occurs.b = true }
-                }
-            }
-        }
-        Ok(())
+    fn of_step(&self, at: usize) -> &[u32] {
+        &self.of_steps[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
+}
 
-    /// Whether the clause of a step is one of A's; nothing if it is of no side.
-    fn side_of_leaf(&mut self, at: usize) -> Result<Option<bool>, Error> {
-        let step = &self.proof.steps()[at];
-        match step.rule {
-            Rule::Assertion(part) | Rule::Assumption(part) => Ok(Some(self.colours.is_a(part))),
-            Rule::Definition | Rule::Lemma(Justification::Split) => {
-                let mut fits = Sides { a: true, b: true };
-                for lit in &step.clause {
-                    let Sides { a, b } = self.colours.of(self.proof.formula(lit.var()));
-                    fits = Sides { a: fits.a && a, b: fits.b && b };
-                }
-                let made_for = &self.made_for[at];
-                let is_for_a = !made_for.is_empty() && made_for.iter().all(|&part| self.colours.is_a(part));
-                match fits {
-                    Sides { a: true, b } => Ok(Some(is_for_a || !b)),
-                    Sides { a: false, b: true } => Ok(Some(false)),
-                    Sides { a: false, b: false } => {
-                        let clause: Vec<Term> = step.clause.iter().map(|&lit| self.literal(lit)).collect();
-                        Err(Error::Mixed(self.store.or(&clause)))
-                    }
-                }
-            }
-            _ => Ok(None),
+impl<'p> Pass<'_, 'p> {
+    /// The interpolants at all cuts, which may mention fresh symbols.
+    pub(super) fn run(&mut self) -> Result<Vec<Term>, Error> {
+        let steps = self.proof.steps();
+        if steps.last().is_none_or(|step| !step.clause.is_empty()) {
+            return Err(Error::NoRefutation);
         }
-    }
+        let needed: Vec<usize> = (0..steps.len()).filter(|&at| self.is_needed[at]).collect();
+        let sides = self.sides_of_leaves(&needed)?;
+        let labels = self.label(&needed, &sides)?;
+        let lemmas = self.lemmas(&needed, &labels)?;
 
-    fn label(&mut self, var: Var) -> Result<Label, Error> {
-        let formula = self.proof.formula(var);
-        let sides = match self.occurs.get(&var) {
-            Some(&sides) => sides,
-            None => self.colours.of(formula),
+        let mut state = State {
+            labels: vec![Label::B; labels.of_a.len()],
+            is_relabelled: vec![false; labels.of_a.len()],
+            partial: vec![Term::TRUE; steps.len()],
+            is_changed: vec![false; steps.len()],
         };
-        match (sides, self.labelling) {
-            (Sides { a: true, b: false }, _) => Ok(Label::A),
-            (Sides { a: false, b: true }, _) => Ok(Label::B),
-            (Sides { a: false, b: false }, _) => Err(Error::Mixed(formula)),
-            (_, Labelling::McMillan) => Ok(Label::B),
-            (_, Labelling::Pudlak) => Ok(Label::AB),
-            (_, Labelling::DualMcMillan) => Ok(Label::A),
+        let mut interpolants = Vec::with_capacity(self.cuts.len());
+        for cut in 0..self.cuts.len() {
+            state.relabel(cut, &labels);
+            for &at in &needed {
+                let (step, numbers) = (&steps[at], labels.of_step(at));
+                let partial = match (&step.rule, &sides[at]) {
+                    (Rule::Resolution { first, others }, _) if state.is_stale(*first, others, numbers) => {
+                        self.resolve(&state, *first, others, numbers)
+                    }
+                    (_, Some(in_a)) => {
+                        let was_in_a = cut > 0 && in_a.contains(cut - 1);
+                        let in_a = in_a.contains(cut);
+                        let is_stale = in_a != was_in_a || state.has_relabelled(numbers);
+                        if is_stale { self.leaf(&state, step, in_a, numbers) } else { state.partial[at] }
+                    }
+                    _ => lemmas.get(&at).map_or(state.partial[at], |found| found[cut]),
+                };
+                state.is_changed[at] = partial != state.partial[at];
+                state.partial[at] = partial;
+            }
+            interpolants.push(state.partial[steps.len() - 1]);
         }
+        Ok(interpolants)
     }
 
-    /// Whether a literal of a conflict is one of A's.
-    fn is_of_a(&mut self, lit: Lit) -> Result<bool, Error> {
-        Ok(self.label(lit.var())? == Label::A)
+    /// For clauses that are of a side, by steps: the cuts at which they are A's.
+    fn sides_of_leaves(&mut self, needed: &[usize]) -> Result<Vec<Option<CutSet>>, Error> {
+        let mut sides = vec![None; self.proof.steps().len()];
+        for &at in needed {
+            let step = &self.proof.steps()[at];
+            sides[at] = match step.rule {
+                Rule::Assertion(part) | Rule::Assumption(part) => Some(self.cuts.of_part(part).clone()),
+                Rule::Definition | Rule::Lemma(Justification::Split) => Some(self.side_of_valid(at, step)?),
+                _ => None,
+            };
+        }
+        Ok(sides)
+    }
+
+    /// The cuts at which a valid clause is one of A's.
+    fn side_of_valid(&mut self, at: usize, step: &Step) -> Result<CutSet, Error> {
+        let mut fits = Speakers { a: self.cuts.all(), b: self.cuts.all() };
+        for lit in &step.clause {
+            fits.meet(self.colours.of(self.proof.formula(lit.var())));
+        }
+        let Speakers { mut a, b } = fits;
+        if !self.cuts.all().without(&a).without(&b).is_empty() {
+            let clause: Vec<Term> = step.clause.iter().map(|&lit| self.literal(lit)).collect();
+            return Err(Error::Mixed(self.store.or(&clause)));
+        }
+        let made_for = &self.made_for[at];
+        let mut is_for_a = if made_for.is_empty() { self.cuts.none() } else { self.cuts.all() };
+        made_for.iter().for_each(|&part| is_for_a.intersect_with(self.cuts.of_part(part)));
+        is_for_a.unite_with(&self.cuts.all().without(&b));
+        a.intersect_with(&is_for_a);
+        Ok(a)
+    }
+
+    /// The labels of all variables.
+    fn label(&mut self, needed: &[usize], sides: &[Option<CutSet>]) -> Result<Labels, Error> {
+        let (mut numbers, mut vars) = (FxHashMap::default(), Vec::new());
+        let mut number = |var: Var| {
+            *numbers.entry(var).or_insert_with(|| {
+                vars.push(var);
+                vars.len() as u32 - 1
+            })
+        };
+        let (mut starts, mut of_steps) = (Vec::with_capacity(sides.len() + 1), Vec::new());
+        for &at in needed {
+            starts.resize(at + 1, of_steps.len() as u32);
+            let step = &self.proof.steps()[at];
+            match &step.rule {
+                Rule::Resolution { others, .. } => {
+                    of_steps.extend(others.iter().map(|&(_, var)| number(var)))
+                }
+                _ => of_steps.extend(step.clause.iter().map(|lit| number(lit.var()))),
+            }
+        }
+        starts.resize(sides.len() + 1, of_steps.len() as u32);
+
+        // The sides whose clauses have the variables.
+        let mut occurs: Vec<Option<Speakers>> = vec![None; vars.len()];
+        for &at in needed {
+            let Some(in_a) = &sides[at] else { continue };
+            for &number in &of_steps[starts[at] as usize..starts[at + 1] as usize] {
+                let none = || Speakers { a: self.cuts.none(), b: self.cuts.none() };
+                let occurs = occurs[number as usize].get_or_insert_with(none);
+                occurs.a.unite_with(in_a);
+                occurs.b.unite_with(&self.cuts.all().without(in_a));
+            }
+        }
+        let (mut of_a, mut of_b) = (Vec::with_capacity(vars.len()), Vec::with_capacity(vars.len()));
+        for (var, occurs) in std::iter::zip(vars, occurs) {
+            let formula = self.proof.formula(var);
+            let Speakers { a, b } = occurs.unwrap_or_else(|| self.colours.of(formula).clone());
+            if !self.cuts.all().without(&a).without(&b).is_empty() {
+                return Err(Error::Mixed(formula));
+            }
+            let (only_a, only_b) = (a.clone().without(&b), b.clone().without(&a));
+            let (a, b) = match self.labelling {
+                Labelling::McMillan => (only_a, b),
+                Labelling::Pudlak => (only_a, only_b),
+                Labelling::DualMcMillan => (a, only_b),
+            };
+            of_a.push(a);
+            of_b.push(b);
+        }
+        Ok(Labels { numbers, of_a, of_b, starts, of_steps })
+    }
+
+    /// The interpolants of theory lemmas, by steps and cuts.
+    fn lemmas(&mut self, needed: &[usize], labels: &Labels) -> Result<FxHashMap<usize, Vec<Term>>, Error> {
+        let mut found = FxHashMap::default();
+        for &at in needed {
+            let step = &self.proof.steps()[at];
+            let Rule::Lemma(justification) = &step.rule else { continue };
+            let step = (StepId(at as u32), step);
+            let mut lemma = Lemma::new(self.store, self.proof, self.cuts, labels, self.colours, step);
+            found.insert(
+                at,
+                match justification {
+                    Justification::Farkas(terms) => lemma.sums(terms, self.arithmetic)?,
+                    Justification::Integer(refutation) => lemma.integers(refutation)?,
+                    Justification::Congruence(proof) => lemma.congruences(proof, self.equality)?,
+                    Justification::Split => continue,
+                },
+            );
+        }
+        Ok(found)
     }
 
     fn literal(&self, lit: Lit) -> Term {
@@ -188,137 +276,38 @@ impl Pass<'_> {
     }
 
     /// A clause of one side.
-    fn leaf(&mut self, at: usize) -> Result<Term, Error> {
-        let in_a = self.side_of_leaf(at)?.ok_or(Error::Invalid(StepId(at as u32)))?;
+    fn leaf(&self, state: &State, step: &Step, in_a: bool, numbers: &[u32]) -> Term {
         let wanted = if in_a { Label::B } else { Label::A };
-        let mut parts = Vec::new();
-        for &lit in &self.proof.steps()[at].clause {
-            if self.label(lit.var())? == wanted {
-                parts.push(self.literal(if in_a { lit } else { !lit }));
-            }
-        }
-        Ok(junction(self.store, if in_a { Op::Or } else { Op::And }, parts))
+        let lits = std::iter::zip(&step.clause, numbers);
+        let lits = lits.filter(|&(_, &number)| state.labels[number as usize] == wanted);
+        let parts = lits.map(|(&lit, _)| self.literal(if in_a { lit } else { !lit }));
+        junction(self.store, if in_a { Op::Or } else { Op::And }, parts.collect())
     }
 
-    fn farkas(&mut self, id: StepId, step: &Step, terms: &[FarkasTerm]) -> Result<Term, Error> {
-        let conflict = self.conflict(step)?;
-        let mut summands = Vec::with_capacity(terms.len());
-        for term in terms.iter().filter(|term| !term.coefficient.is_zero()) {
-            let inequality = self.inequality(term.lit, term.side);
-            let inequality = inequality.filter(|_| conflict.contains(&term.lit)).ok_or(Error::Invalid(id))?;
-            let in_a = self.is_of_a(term.lit)?;
-            summands.push(Summand { inequality, weight: term.coefficient.clone(), in_a });
-        }
-        if !farkas::is_refutation(&summands) {
-            return Err(Error::Invalid(id));
-        }
-        let (store, colours) = (self.store, &mut self.colours);
-        Ok(match self.arithmetic {
-            Arithmetic::Farkas => farkas::farkas(store, &summands),
-            Arithmetic::DualFarkas => farkas::dual_farkas(store, &summands),
-            Arithmetic::Flexible(strength) => farkas::flexible(store, &summands, strength),
-            Arithmetic::Decomposed => decomposed::decomposed(store, &summands, |term| !colours.of(term).b),
-            Arithmetic::DualDecomposed => {
-                decomposed::dual_decomposed(store, &summands, |term| !colours.of(term).a)
-            }
-        })
-    }
-
-    fn integer(&mut self, id: StepId, step: &Step, refutation: &IntegerRefutation) -> Result<Term, Error> {
-        let conflict = self.conflict(step)?;
-        let mut terms = Vec::with_capacity(refutation.terms.len());
-        for term in &refutation.terms {
-            let (monomial, factor) = term.form.terms().first().ok_or(Error::Invalid(id))?;
-            // What a literal says of the form, or of its negation; an equation says both.
-            let bound = |pass: &mut Self, lit: Lit, of_negation: bool| {
-                let inequalities = [Sign::Positive, Sign::Negative].map(|sign| pass.inequality(lit, sign));
-                let is_meant = |inequality: &Inequality| {
-                    let ratio = &inequality.form.coefficient(*monomial) / factor;
-                    !ratio.is_zero() && ratio.is_positive() != of_negation
-                };
-                let inequality = inequalities.into_iter().flatten().find(is_meant);
-                let inequality = inequality.filter(|_| conflict.contains(&lit)).ok_or(Error::Invalid(id))?;
-                Ok((inequality, pass.is_of_a(lit)?))
-            };
-            let lower = bound(self, term.lower, false)?;
-            // The literal may be about a multiple of the form.
-            let multiplier = &(&term.multiplier * factor) / &lower.0.form.coefficient(*monomial);
-            terms.push(Confined { multiplier, lower, upper: bound(self, term.upper, true)? });
-        }
-        let colours = &mut self.colours;
-        divisibility(self.store, &terms, |term| !colours.of(term).b).ok_or(Error::Invalid(id))
-    }
-
-    fn congruence(&mut self, id: StepId, step: &Step, proof: &CongruenceProof) -> Result<Term, Error> {
-        let (conflict, equality) = (self.conflict(step)?, self.equality);
-        let mut is_of_a = |lit: Lit| {
-            if conflict.contains(&lit) { self.is_of_a(lit) } else { Err(Error::Invalid(id)) }
-        };
-        let mut edges = Vec::with_capacity(proof.edges.len());
-        for edge in &proof.edges {
-            let source = match edge.why {
-                EdgeRule::Literal(lit) => Source::Input(is_of_a(lit)?),
-                EdgeRule::Congruence => Source::Congruence,
-            };
-            edges.push(Edge { left: edge.left, right: edge.right, source });
-        }
-        // That values differ is known to both sides.
-        let in_a = match (proof.distinct, equality) {
-            (Some(lit), _) => is_of_a(lit)?,
-            (None, Equality::Strong) => false,
-            (None, Equality::Weak) => true,
-        };
-        let conflict = Conflict { edges, ends: proof.apart, in_a };
-        let (store, colours) = (self.store, &mut self.colours);
-        let interpolant = match equality {
-            Equality::Strong => congruence::strong(store, &conflict, |term| colours.of(term)),
-            Equality::Weak => congruence::weak(store, &conflict, |term| colours.of(term)),
-        };
-        interpolant.map_err(|obstacle| match obstacle {
-            Obstacle::Mixed(term) => Error::Mixed(term),
-            Obstacle::Invalid => Error::Invalid(id),
-        })
-    }
-
-    /// The literals that are true in the conflict of a lemma. None is mixed.
-    fn conflict(&mut self, step: &Step) -> Result<FxHashSet<Lit>, Error> {
-        for lit in &step.clause {
-            self.label(lit.var())?;
-        }
-        Ok(step.clause.iter().map(|&lit| !lit).collect())
-    }
-
-    fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
-        self.proof.inequality(self.store, lit, sign)
-    }
-
-    fn resolve(
-        &mut self,
-        id: StepId,
-        partial: &[Term],
-        first: StepId,
-        others: &[(StepId, Var)],
-    ) -> Result<Term, Error> {
+    fn resolve(&self, state: &State, first: StepId, others: &[(StepId, Var)], pivots: &[u32]) -> Term {
         let store = self.store;
-        let at = |step: StepId| partial.get(step.0 as usize).copied().ok_or(Error::Invalid(id));
         // Operands that are to be joined by `kind`: one junction for as many pivots as possible.
-        let (mut kind, mut operands) = (Op::And, vec![at(first)?]);
-        for &(other, pivot) in others {
-            let next = at(other)?;
-            let wanted = match self.label(pivot)? {
+        let (mut kind, mut operands) = (Op::And, vec![state.of(first)]);
+        for (&(other, pivot), &number) in std::iter::zip(others, pivots) {
+            let next = state.of(other);
+            let wanted = match state.labels[number as usize] {
                 Label::A => Op::Or,
                 Label::B => Op::And,
                 Label::AB => {
                     let current = junction(store, kind, std::mem::take(&mut operands));
-                    let clause = &self.proof.steps()[other.0 as usize].clause;
+                    let clause = &self.proof.step(other).clause;
                     let (with, without) =
                         if clause.contains(&pivot.positive()) { (next, current) } else { (current, next) };
                     let pivot = self.proof.formula(pivot);
                     kind = Op::And;
-                    operands = vec![
-                        junction(store, Op::Or, vec![pivot, with]),
-                        junction(store, Op::Or, vec![store.not(pivot), without]),
-                    ];
+                    operands = if next == current {
+                        vec![current]
+                    } else {
+                        vec![
+                            junction(store, Op::Or, vec![pivot, with]),
+                            junction(store, Op::Or, vec![store.not(pivot), without]),
+                        ]
+                    };
                     continue;
                 }
             };
@@ -328,7 +317,43 @@ impl Pass<'_> {
             }
             operands.push(next);
         }
-        Ok(junction(store, kind, operands))
+        junction(store, kind, operands)
+    }
+}
+
+/// What the pass over a cut leaves for the next (S3).
+struct State {
+    /// By numbers of variables: the labels, and whether they are other ones than at the cut before.
+    labels: Vec<Label>,
+    is_relabelled: Vec<bool>,
+    /// By steps: the partial interpolants, and whether they are other ones.
+    partial: Vec<Term>,
+    is_changed: Vec<bool>,
+}
+
+impl State {
+    fn relabel(&mut self, cut: usize, labels: &Labels) {
+        let before = std::iter::zip(&mut self.labels, &mut self.is_relabelled);
+        for (number, (label, is_relabelled)) in before.enumerate() {
+            let now = labels.at(cut, number);
+            *is_relabelled = *label != now;
+            *label = now;
+        }
+    }
+
+    fn has_relabelled(&self, numbers: &[u32]) -> bool {
+        numbers.iter().any(|&number| self.is_relabelled[number as usize])
+    }
+
+    fn of(&self, StepId(step): StepId) -> Term {
+        self.partial[step as usize]
+    }
+
+    /// Whether the partial interpolant of a chain may be another one than at the cut before.
+    fn is_stale(&self, StepId(first): StepId, others: &[(StepId, Var)], pivots: &[u32]) -> bool {
+        self.is_changed[first as usize]
+            || others.iter().any(|&(StepId(other), _)| self.is_changed[other as usize])
+            || self.has_relabelled(pivots)
     }
 }
 

@@ -12,13 +12,15 @@
 //!
 //! - I4: `I_{i-1}` and part `i` imply `I_i`; the interpolants of the children of a node and its part imply its own.
 //!
-//! **How.** A proof is frozen, so that any number of interpolants can be read off it, each in one pass:
+//! **How.** A proof is frozen, so that any number of interpolants can be read off it. Those of a sequence or tree share
+//! what does not depend on the cut, and from one cut to the next only what changes is made again:
 //!
 //! ```text
+//! cuts        sets of cuts, for which questions are asked at once         cuts.rs
 //! colours     which side may speak of a term                              colour.rs
+//! leaves      of theory lemmas                                            lemmas.rs: farkas.rs, decomposed.rs,
+//!                                                                         divisibility.rs, congruence.rs
 //! pass        partial interpolants of clauses, by labels                  labelled.rs, occurrence.rs
-//! leaves      of theory lemmas                                            farkas.rs, decomposed.rs, divisibility.rs,
-//!                                                                         congruence.rs
 //! symbols     fresh symbols and gates become what they stand for
 //! form        simplification                                              simplify.rs, factor.rs
 //! check       I3 always; I1 and I2 in debug builds                        verify.rs
@@ -31,16 +33,8 @@
 //! **Sequences and trees.** All cuts share proof, labelling and certificates, which move from B to A with the parts (S1
 //! of `labelled.rs`). This gives I4 for sequences with each labelling, and with Farkas sums, their duals, and any fixed
 //! strength. For trees it needs a labelling other than the dual one, for a shared pivot would be A's in two siblings at
-//! a time, and Farkas sums: the slack of duals would be counted once for each child. *Decomposed* interpolants `D` do not
-//! have the property, since the decomposition changes with the cut. But they imply Farkas interpolants `F`, which have
-//! it. So from the first to the last
-//!
-//! ```text
-//! J_i  =  D_i if J_{i-1} and part i imply D_i, which the solver is asked, else F_i
-//! ```
-//!
-//! is a sequence: `J_{i-1}` implies `F_{i-1}`, which with part `i` implies `F_i`. The same works for trees, and from the last to
-//! the first for the duals, which are implied by dual Farkas interpolants.
+//! a time, and Farkas sums: the slack of duals would be counted once for each child. *Decomposed* interpolants have the
+//! property because each cut decomposes what the cuts below it left (`decomposed.rs`).
 //!
 //! The colouring of congruence conflicts is another one at each cut. In 47,502 sequences and 15,834 trees of generated
 //! conflicts no violation of I4 was found, but this is no proof: sequences and trees of proofs with such lemmas are checked
@@ -49,12 +43,14 @@
 mod arrange;
 pub mod colour;
 pub mod congruence;
+pub mod cuts;
 pub mod decomposed;
 pub mod divisibility;
 mod factor;
 pub mod fallback;
 pub mod farkas;
 mod labelled;
+mod lemmas;
 mod occurrence;
 pub mod simplify;
 pub mod verify;
@@ -68,8 +64,10 @@ use shofar_logic::{Term, TermStore};
 use crate::proof::{Justification, Part, Proof, Rule, StepId};
 use crate::sat::Limits;
 use colour::{Colours, Origins, Vocabulary};
+use cuts::Cuts;
 use farkas::Strength;
 use labelled::Pass;
+use simplify::Simplifier;
 use verify::{Verdict, implies};
 
 pub use labelled::Labelling;
@@ -234,7 +232,7 @@ impl<'a> Interpolator<'a> {
 
     /// The interpolant where the given parts are A and all others B.
     pub fn binary(&self, in_a: &[Part]) -> Result<Interpolant, Error> {
-        self.at_cut(&in_a.iter().copied().collect(), &self.options.arithmetic)
+        Ok(self.at_cuts(&Cuts::single(in_a))?[0])
     }
 
     /// As [`binary`](Self::binary), and without the proof where it has no interpolant.
@@ -245,10 +243,9 @@ impl<'a> Interpolator<'a> {
     ) -> Result<Interpolant, Error> {
         match self.binary(in_a) {
             Err(error) if error.is_of_proof() => {
-                let in_a: BTreeSet<Part> = in_a.iter().copied().collect();
-                let (a, b) = (self.side(&in_a, true), self.side(&in_a, false));
-                let found = fallback::any_interpolant(self.store, &a, &b, bounds);
-                Ok(self.simplified(found.map_err(Error::Fallback)?))
+                let side = |is_a: bool| self.side(|part| in_a.contains(&part) == is_a);
+                let found = fallback::any_interpolant(self.store, &side(true), &side(false), bounds);
+                Ok(self.simplified(&mut Simplifier::new(self.store), found.map_err(Error::Fallback)?))
             }
             found => found,
         }
@@ -291,48 +288,16 @@ impl<'a> Interpolator<'a> {
         let nodes: Vec<_> =
             nodes.iter().map(|&(part, parent)| (self.formulas(part).collect(), parent)).collect();
         let found = fallback::tree(self.store, &nodes, bounds).map_err(Error::Fallback)?;
-        Ok(found.into_iter().map(|formula| self.simplified(formula)).collect())
+        let mut simplifier = Simplifier::new(self.store);
+        Ok(found.into_iter().map(|formula| self.simplified(&mut simplifier, formula)).collect())
     }
 
     /// The interpolants of the prefixes of the parts in this order, from the first part alone to all but the last.
     pub fn sequence(&self, order: &[Part]) -> Result<Vec<Interpolant>, Error> {
         self.check_listed(order)?;
-        let cuts: Vec<BTreeSet<Part>> =
-            (1..order.len()).map(|length| order[..length].iter().copied().collect()).collect();
-        let at_cuts = |arithmetic: &Arithmetic| -> Result<Vec<Interpolant>, Error> {
-            cuts.iter().map(|cut| self.at_cut(cut, arithmetic)).collect()
-        };
-        let mut interpolants = at_cuts(&self.options.arithmetic)?;
-        let follows = |before: Term, position: usize, after: Term| {
-            let premises: Vec<Term> = self.formulas(order[position]).chain([before]).collect();
-            self.follows(&premises, after)
-        };
-        match self.options.arithmetic {
-            Arithmetic::Decomposed => {
-                let safe = at_cuts(&Arithmetic::Farkas)?;
-                for at in 1..interpolants.len() {
-                    if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
-                        interpolants[at] = safe[at];
-                    }
-                }
-            }
-            Arithmetic::DualDecomposed => {
-                let safe = at_cuts(&Arithmetic::DualFarkas)?;
-                for at in (1..interpolants.len()).rev() {
-                    if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
-                        interpolants[at - 1] = safe[at - 1];
-                    }
-                }
-            }
-            _ => {}
-        }
-        if self.has_congruence() {
-            for at in 1..interpolants.len() {
-                if !follows(interpolants[at - 1].formula, at, interpolants[at].formula) {
-                    return Err(Error::NotInductive(at));
-                }
-            }
-        }
+        let cuts = Cuts::sequence(order);
+        let interpolants = self.at_cuts(&cuts)?;
+        self.check_inductive(&cuts, order, &interpolants)?;
         Ok(interpolants)
     }
 
@@ -341,93 +306,94 @@ impl<'a> Interpolator<'a> {
     pub fn tree(&self, nodes: &[(Part, usize)]) -> Result<Vec<Interpolant>, Error> {
         let order: Vec<Part> = nodes.iter().map(|&(part, _)| part).collect();
         self.check_listed(&order)?;
-        let is_decomposed = match self.options.arithmetic {
-            Arithmetic::Farkas => false,
-            Arithmetic::Decomposed => true,
-            _ => return Err(Error::NoTreeProperty),
-        };
-        let has_dual = self.options.labelling == Labelling::DualMcMillan
+        let has_dual = !matches!(self.options.arithmetic, Arithmetic::Farkas | Arithmetic::Decomposed)
+            || self.options.labelling == Labelling::DualMcMillan
             || self.options.equality == Equality::Weak && self.has_congruence();
         if has_dual {
             return Err(Error::NoTreeProperty);
         }
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-        let mut below: Vec<BTreeSet<Part>> = order.iter().map(|&part| BTreeSet::from([part])).collect();
-        for (at, &(_, parent)) in nodes.iter().enumerate().take(nodes.len().saturating_sub(1)) {
-            if parent <= at || parent >= nodes.len() {
-                return Err(Error::NotATree);
-            }
-            children[parent].push(at);
-            let subtree = below[at].clone();
-            below[parent].extend(subtree);
+        let cuts = Cuts::tree(nodes)?;
+        let interpolants = self.at_cuts(&cuts)?;
+        self.check_inductive(&cuts, &order, &interpolants)?;
+        Ok(interpolants)
+    }
+
+    /// Where congruences take part, asks the solver whether I4 holds.
+    fn check_inductive(
+        &self,
+        cuts: &Cuts,
+        order: &[Part],
+        interpolants: &[Interpolant],
+    ) -> Result<(), Error> {
+        if !self.has_congruence() {
+            return Ok(());
         }
-        let mut interpolants: Vec<Interpolant> = Vec::with_capacity(nodes.len());
-        for (at, subtree) in below.iter().enumerate() {
-            let mut interpolant = self.at_cut(subtree, &self.options.arithmetic)?;
-            let premises = || {
-                let children = children[at].iter().map(|&child| interpolants[child].formula);
-                self.formulas(order[at]).chain(children).collect::<Vec<Term>>()
-            };
-            let is_leaf = children[at].is_empty();
-            if is_decomposed && !is_leaf && !self.follows(&premises(), interpolant.formula) {
-                interpolant = self.at_cut(subtree, &Arithmetic::Farkas)?;
+        for (cut, interpolant) in interpolants.iter().enumerate() {
+            let below = cuts.below(cut).iter().map(|&below| interpolants[below].formula);
+            let premises: Vec<Term> = self.formulas(order[cut]).chain(below).collect();
+            if !cuts.below(cut).is_empty() && !self.follows(&premises, interpolant.formula) {
+                return Err(Error::NotInductive(cut));
             }
-            if self.has_congruence() && !is_leaf && !self.follows(&premises(), interpolant.formula) {
-                return Err(Error::NotInductive(at));
+        }
+        Ok(())
+    }
+
+    /// The interpolants at cuts.
+    fn at_cuts(&self, cuts: &Cuts) -> Result<Vec<Interpolant>, Error> {
+        let store = self.store;
+        let mut colours = Colours::new(store, &self.vocabulary, &self.origins, cuts);
+        let mut pass = Pass {
+            store,
+            proof: self.proof,
+            labelling: self.options.labelling,
+            arithmetic: &self.options.arithmetic,
+            equality: self.options.equality,
+            cuts,
+            colours: &mut colours,
+            is_needed: &self.is_needed,
+            made_for: &self.made_for,
+        };
+        let raw = pass.run()?;
+        let (mut expanded, mut simplifier) = (FxHashMap::default(), Simplifier::new(store));
+        let mut interpolants = Vec::with_capacity(raw.len());
+        for (cut, raw) in raw.into_iter().enumerate() {
+            let raw = self.origins.expand(store, raw, &mut expanded);
+            let interpolant = self.simplified(&mut simplifier, raw);
+            if !colours.at(cut, interpolant.formula).is_shared() {
+                return Err(Error::Leak(interpolant.formula));
             }
+            debug_assert!(
+                self.separates(cuts, cut, interpolant.formula),
+                "{}",
+                store.display(interpolant.formula)
+            );
             interpolants.push(interpolant);
         }
         Ok(interpolants)
     }
 
-    /// The interpolant at one cut.
-    fn at_cut(&self, in_a: &BTreeSet<Part>, arithmetic: &Arithmetic) -> Result<Interpolant, Error> {
-        let store = self.store;
-        let colours = || Colours::new(store, &self.vocabulary, &self.origins, in_a);
-        let mut pass = Pass {
-            store,
-            proof: self.proof,
-            labelling: self.options.labelling,
-            arithmetic,
-            equality: self.options.equality,
-            colours: colours(),
-            is_needed: &self.is_needed,
-            made_for: &self.made_for,
-            occurs: FxHashMap::default(),
-        };
-        let raw = pass.run()?;
-        let raw = self.origins.expand(store, raw, &mut FxHashMap::default());
-        let interpolant = self.simplified(raw);
-        if !colours().of(interpolant.formula).is_shared() {
-            return Err(Error::Leak(interpolant.formula));
-        }
-        debug_assert!(self.separates(in_a, interpolant.formula), "{}", store.display(interpolant.formula));
-        Ok(interpolant)
-    }
-
-    fn simplified(&self, raw: Term) -> Interpolant {
-        let store = self.store;
-        let size = |term: Term| store.subterms(&[term]).len();
-        let formula = match self.options.simplification {
-            Simplification::Normal => store.normalize(raw),
-            Simplification::Structural => simplify::structural(store, raw).formula,
+    fn simplified(&self, simplifier: &mut Simplifier<'_>, raw: Term) -> Interpolant {
+        let simplify::Simplified { formula, before, after } = match self.options.simplification {
+            Simplification::Normal => simplifier.normal(raw),
+            Simplification::Structural => simplifier.structural(raw),
             Simplification::Solver(conflicts) => {
                 let limits = Limits { conflicts: Some(conflicts), ..Limits::default() };
-                simplify::with_solver(store, raw, &limits).formula
+                simplifier.with_solver(raw, &limits)
             }
         };
-        Interpolant { formula, raw_size: size(raw), size: size(formula) }
+        Interpolant { formula, raw_size: before, size: after }
     }
 
     /// Whether I1 and I2 are not found to be wrong.
-    fn separates(&self, in_a: &BTreeSet<Part>, interpolant: Term) -> bool {
-        let (a, b) = (self.side(in_a, true), self.side(in_a, false));
-        verify::separates(self.store, &a, interpolant, &b, &check_limits()) != Ok(Verdict::Fails)
+    fn separates(&self, cuts: &Cuts, cut: usize, interpolant: Term) -> bool {
+        let side = |is_a: bool| self.side(|part| cuts.of_part(part).contains(cut) == is_a);
+        verify::separates(self.store, &side(true), interpolant, &side(false), &check_limits())
+            != Ok(Verdict::Fails)
     }
 
-    /// The formulas of A or of B.
-    fn side(&self, in_a: &BTreeSet<Part>, is_a: bool) -> Vec<Term> {
-        let parts = self.parts.iter().filter(|(part, _)| in_a.contains(part) == is_a);
+    /// The formulas of the parts that are meant.
+    fn side(&self, is_meant: impl Fn(Part) -> bool) -> Vec<Term> {
+        let parts = self.parts.iter().filter(|(part, _)| is_meant(*part));
         parts.flat_map(|(_, formulas)| formulas).copied().collect()
     }
 

@@ -12,19 +12,21 @@
 //! ```
 //!
 //! Absorption is a matter of the store's normal form. Looking into the siblings takes time that is quadratic in the
-//! worst case; a budget on visited terms bounds it, and what is beyond stays as it is. [`with_solver`] also drops members
+//! worst case; a budget on visited terms, a multiple of the size, bounds it, and what is beyond stays as it is. The
+//! interpolants of a sequence share most of their subterms, each of which is looked at once for all of them. [`with_solver`] also drops members
 //! of the outermost junction that follow from the others, with a query for each.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
-use super::factor::factored;
+use super::factor::Factoring;
 use super::verify::{Verdict, implies};
 use crate::project::cube;
 use crate::sat::Limits;
 
-/// Terms that may be visited for sibling assignment.
-const BUDGET: usize = 200_000;
+/// Terms that may be visited for sibling assignment: so many, and so many times the size of the formula.
+const ALLOWANCE: usize = 1 << 10;
+const VISITS: usize = 16;
 
 /// The greatest number of members of a junction that the solver looks at.
 const MOST_MEMBERS: usize = 64;
@@ -42,22 +44,76 @@ pub struct Simplified {
 
 /// A normal formula with the same meaning. A formula whose normal form would be huge stays as it is.
 pub fn structural(store: &TermStore, formula: Term) -> Simplified {
-    let Some(normal) = factored(store, formula) else { return simplified(store, formula, formula) };
-    let mut budget = BUDGET;
-    let mut images: FxHashMap<Term, Term> = FxHashMap::default();
-    for term in store.subterms_until(&[normal], |term| !is_connective(store, term)) {
-        let image = if is_connective(store, term) {
-            let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
-            simplify_members(store, rebuilt(store, term, &args), &mut budget)
-        } else {
-            term
-        };
-        images.insert(term, image);
+    Simplifier::new(store).structural(formula)
+}
+
+/// A formula with the same meaning, without members of the outermost conjunction or disjunction that follow from
+/// the others. A query that the limits interrupt changes nothing.
+pub fn with_solver(store: &TermStore, formula: Term, limits: &Limits<'_>) -> Simplified {
+    Simplifier::new(store).with_solver(formula, limits)
+}
+
+/// Simplifies formulas that have much in common, and remembers what it found.
+pub(super) struct Simplifier<'s> {
+    store: &'s TermStore,
+    factoring: Factoring<'s>,
+    /// What became of factored formulas.
+    images: FxHashMap<Term, Term>,
+}
+
+impl<'s> Simplifier<'s> {
+    pub(super) fn new(store: &'s TermStore) -> Self {
+        Simplifier { store, factoring: Factoring::new(store), images: FxHashMap::default() }
     }
-    // What is shared by several junctions may become different in each of them.
-    let [plain, small] = [normal, images[&normal]].map(|formula| simplified(store, formula, formula));
-    let smaller = if small.after < plain.after { small } else { plain };
-    Simplified { before: store.subterms(&[formula]).len(), ..smaller }
+
+    /// The normal form.
+    pub(super) fn normal(&mut self, formula: Term) -> Simplified {
+        simplified(self.store, formula, self.factoring.normalizer.normalize(formula))
+    }
+
+    pub(super) fn structural(&mut self, formula: Term) -> Simplified {
+        let store = self.store;
+        let Some(normal) = self.factoring.factored(formula) else {
+            let size = size(store, formula);
+            return Simplified { formula, before: size, after: size };
+        };
+        let subterms = store.subterms_until(&[normal], |term| !is_connective(store, term));
+        let mut budget = ALLOWANCE + VISITS * subterms.len();
+        for term in subterms {
+            if self.images.contains_key(&term) {
+                continue;
+            }
+            let image = if is_connective(store, term) {
+                let args: Vec<Term> = store.args(term).iter().map(|arg| self.images[arg]).collect();
+                simplify_members(store, rebuilt(store, term, &args), &mut budget)
+            } else {
+                term
+            };
+            self.images.insert(term, image);
+        }
+        // What is shared by several junctions may become different in each of them.
+        let [plain, small] = [normal, self.images[&normal]].map(|formula| (formula, size(store, formula)));
+        let (smaller, after) = if small.1 < plain.1 { small } else { plain };
+        Simplified { formula: smaller, before: size(store, formula), after }
+    }
+
+    pub(super) fn with_solver(&mut self, formula: Term, limits: &Limits<'_>) -> Simplified {
+        let store = self.store;
+        let small = self.structural(formula);
+        let (kind, members) = store.view(small.formula);
+        if !matches!(kind, Op::And | Op::Or) || members.len() > MOST_MEMBERS {
+            return small;
+        }
+        let polarity = |member: Term| if kind == Op::And { member } else { store.not(member) };
+        let mut members: Vec<Term> = members.iter().map(|&member| polarity(member)).collect();
+        for position in (0..members.len()).rev() {
+            let member = members.remove(position);
+            if implies(store, &members, member, limits) != Ok(Verdict::Holds) {
+                members.insert(position, member);
+            }
+        }
+        simplified(store, formula, junction_of(store, kind, members.into_iter().map(polarity)))
+    }
 }
 
 /// The normal term with other arguments.
@@ -68,27 +124,13 @@ fn rebuilt(store: &TermStore, term: Term, args: &[Term]) -> Term {
     store.build(store.op(term), args).expect("formulas are replaced by formulas")
 }
 
-/// A formula with the same meaning, without members of the outermost conjunction or disjunction that follow from
-/// the others. A query that the limits interrupt changes nothing.
-pub fn with_solver(store: &TermStore, formula: Term, limits: &Limits<'_>) -> Simplified {
-    let Simplified { formula: small, before, .. } = structural(store, formula);
-    let (kind, members) = store.view(small);
-    if !matches!(kind, Op::And | Op::Or) || members.len() > MOST_MEMBERS {
-        return Simplified { before, ..simplified(store, formula, small) };
-    }
-    let polarity = |member: Term| if kind == Op::And { member } else { store.not(member) };
-    let mut members: Vec<Term> = members.iter().map(|&member| polarity(member)).collect();
-    for position in (0..members.len()).rev() {
-        let member = members.remove(position);
-        if implies(store, &members, member, limits) != Ok(Verdict::Holds) {
-            members.insert(position, member);
-        }
-    }
-    simplified(store, formula, junction_of(store, kind, members.into_iter().map(polarity)))
+fn simplified(store: &TermStore, original: Term, formula: Term) -> Simplified {
+    Simplified { formula, before: size(store, original), after: size(store, formula) }
 }
 
-fn simplified(store: &TermStore, original: Term, formula: Term) -> Simplified {
-    Simplified { formula, before: store.subterms(&[original]).len(), after: store.subterms(&[formula]).len() }
+/// The number of different subterms.
+fn size(store: &TermStore, formula: Term) -> usize {
+    store.subterms(&[formula]).len()
 }
 
 /// A conjunction or disjunction whose members are simplified, made smaller by its literals.

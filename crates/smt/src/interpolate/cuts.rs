@@ -1,0 +1,154 @@
+//! Cuts, and sets of them.
+//!
+//! The interpolants of a sequence or tree come from one proof with many cuts, and most of what is asked of the proof has
+//! the same answer at nearly all of them. So questions such as "at which cuts may A speak of this term?" are asked
+//! once, and answered by a set: bits of a word for up to 64 cuts, and of further words for more.
+
+use rustc_hash::FxHashMap;
+
+use super::Error;
+use crate::proof::Part;
+
+/// A set of cuts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CutSet {
+    first: u64,
+    /// The bits from the 64th on. Sets of the same cuts have equally many words.
+    others: Box<[u64]>,
+}
+
+impl CutSet {
+    fn none(count: usize) -> Self {
+        CutSet { first: 0, others: vec![0; count.div_ceil(64).saturating_sub(1)].into() }
+    }
+
+    fn insert(&mut self, cut: usize) {
+        let word = if cut < 64 { &mut self.first } else { &mut self.others[cut / 64 - 1] };
+        *word |= 1 << (cut % 64);
+    }
+
+    /// Whether the cut is in the set.
+    pub fn contains(&self, cut: usize) -> bool {
+        let word = if cut < 64 { self.first } else { self.others[cut / 64 - 1] };
+        word >> (cut % 64) & 1 == 1
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first == 0 && self.others.iter().all(|&word| word == 0)
+    }
+
+    fn combine(&mut self, other: &CutSet, combined: impl Fn(u64, u64) -> u64) {
+        self.first = combined(self.first, other.first);
+        std::iter::zip(&mut self.others, &other.others).for_each(|(mine, &its)| *mine = combined(*mine, its));
+    }
+
+    pub(super) fn unite_with(&mut self, other: &CutSet) {
+        self.combine(other, |mine, its| mine | its);
+    }
+
+    pub(super) fn intersect_with(&mut self, other: &CutSet) {
+        self.combine(other, |mine, its| mine & its);
+    }
+
+    pub(super) fn without(mut self, other: &CutSet) -> Self {
+        self.combine(other, |mine, its| mine & !its);
+        self
+    }
+}
+
+/// Cuts that are looked at together: where one is *right above* others, its A has their A, which have nothing in
+/// common, and perhaps more. Those below come first.
+#[derive(Clone, Debug)]
+pub struct Cuts {
+    /// The cuts right below each.
+    below: Vec<Vec<usize>>,
+    /// The cut right above each.
+    above: Vec<Option<usize>>,
+    /// The cuts at which a part is A's. Parts that are not here are B's at all of them.
+    of_parts: FxHashMap<Part, CutSet>,
+    none: CutSet,
+    all: CutSet,
+}
+
+impl Cuts {
+    /// A single one, by the parts of A.
+    pub fn single(in_a: &[Part]) -> Self {
+        let mut cuts = Cuts::new(vec![None]);
+        in_a.iter().for_each(|&part| cuts.add(part, [0].into_iter()));
+        cuts
+    }
+
+    /// Those of the prefixes, from the first part alone to all but the last.
+    pub(super) fn sequence(order: &[Part]) -> Self {
+        let count = order.len().saturating_sub(1);
+        let above: Vec<Option<usize>> = (1..=count).map(|next| (next < count).then_some(next)).collect();
+        let mut cuts = Cuts::new(above);
+        order.iter().enumerate().for_each(|(position, &part)| cuts.add(part, position..count));
+        cuts
+    }
+
+    /// Those of the subtrees of a tree whose nodes are parts, each with the position of its parent, which comes later. The
+    /// last node is the root.
+    pub(super) fn tree(nodes: &[(Part, usize)]) -> Result<Self, Error> {
+        let root = nodes.len().saturating_sub(1);
+        let above = |at: usize| (at < root).then(|| nodes[at].1);
+        if (0..root).any(|at| nodes[at].1 <= at || nodes[at].1 > root) {
+            return Err(Error::NotATree);
+        }
+        let mut cuts = Cuts::new((0..nodes.len()).map(above).collect());
+        for (at, &(part, _)) in nodes.iter().enumerate() {
+            cuts.add(part, std::iter::successors(Some(at), |&at| above(at)));
+        }
+        Ok(cuts)
+    }
+
+    fn new(above: Vec<Option<usize>>) -> Self {
+        let (none, mut all) = (CutSet::none(above.len()), CutSet::none(above.len()));
+        let mut below = vec![Vec::new(); above.len()];
+        for (cut, above) in above.iter().enumerate() {
+            all.insert(cut);
+            if let Some(above) = *above {
+                below[above].push(cut);
+            }
+        }
+        Cuts { below, above, of_parts: FxHashMap::default(), none, all }
+    }
+
+    fn add(&mut self, part: Part, cuts: impl Iterator<Item = usize>) {
+        let set = self.of_parts.entry(part).or_insert_with(|| self.none.clone());
+        cuts.for_each(|cut| set.insert(cut));
+    }
+
+    /// The number of cuts.
+    pub fn len(&self) -> usize {
+        self.below.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.below.is_empty()
+    }
+
+    /// The cuts right below a cut.
+    pub(super) fn below(&self, cut: usize) -> &[usize] {
+        &self.below[cut]
+    }
+
+    /// The cut right above a cut.
+    pub(super) fn above(&self, cut: usize) -> &[usize] {
+        self.above[cut].as_slice()
+    }
+
+    /// The cuts at which the part is A's.
+    pub(super) fn of_part(&self, part: Part) -> &CutSet {
+        self.of_parts.get(&part).unwrap_or(&self.none)
+    }
+
+    pub(super) fn none(&self) -> CutSet {
+        self.none.clone()
+    }
+
+    pub(super) fn all(&self) -> CutSet {
+        self.all.clone()
+    }
+}

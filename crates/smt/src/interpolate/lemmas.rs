@@ -1,0 +1,233 @@
+//! Interpolants of theory lemmas, at all cuts.
+//!
+//! What a lemma says in terms of inequalities and whether its certificate is right does not depend on the cut and is found
+//! out once. Its interpolant depends on which literals of the conflict are A's and, except for the plain sums, on what
+//! is local. It is made again only where that changes.
+
+use rustc_hash::FxHashSet;
+use shofar_logic::{Term, TermStore};
+
+use super::colour::Colours;
+use super::congruence::{self, Conflict, Edge, Obstacle, Source};
+use super::cuts::{CutSet, Cuts};
+use super::divisibility::{Confined, divisibility};
+use super::farkas::{self, Summand};
+use super::labelled::Labels;
+use super::{Arithmetic, Equality, Error, decomposed};
+use crate::proof::{
+    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Proof, Sign, Step, StepId,
+};
+use crate::sat::Lit;
+
+/// A lemma, and what its interpolants depend on.
+pub(super) struct Lemma<'l, 'p> {
+    pub(super) store: &'p TermStore,
+    pub(super) proof: &'p Proof,
+    pub(super) cuts: &'p Cuts,
+    pub(super) labels: &'l Labels,
+    pub(super) colours: &'l mut Colours<'p>,
+    pub(super) id: StepId,
+    /// The literals that are true in the conflict.
+    pub(super) conflict: FxHashSet<Lit>,
+}
+
+impl<'l, 'p> Lemma<'l, 'p> {
+    pub(super) fn new(
+        store: &'p TermStore,
+        proof: &'p Proof,
+        cuts: &'p Cuts,
+        labels: &'l Labels,
+        colours: &'l mut Colours<'p>,
+        (id, step): (StepId, &Step),
+    ) -> Self {
+        let conflict = step.clause.iter().map(|&lit| !lit).collect();
+        Lemma { store, proof, cuts, labels, colours, id, conflict }
+    }
+
+    /// The cuts at which a literal of the conflict is one of A's.
+    fn of_a(&self, lit: Lit) -> Result<&'l CutSet, Error> {
+        let is_there = self.conflict.contains(&lit);
+        self.labels.of_a(lit.var()).filter(|_| is_there).ok_or(Error::Invalid(self.id))
+    }
+
+    fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
+        self.proof.inequality(self.store, lit, sign)
+    }
+
+    /// By the weighted sum of inequalities.
+    pub(super) fn sums(&mut self, terms: &[FarkasTerm], arithmetic: &Arithmetic) -> Result<Vec<Term>, Error> {
+        let mut summands = Vec::with_capacity(terms.len());
+        let mut of_a = Vec::with_capacity(terms.len());
+        for term in terms.iter().filter(|term| !term.coefficient.is_zero()) {
+            let inequality = self.inequality(term.lit, term.side).ok_or(Error::Invalid(self.id))?;
+            summands.push(Summand { inequality, weight: term.coefficient.clone(), in_a: false });
+            of_a.push(self.of_a(term.lit)?);
+        }
+        if !farkas::is_refutation(&summands) {
+            return Err(Error::Invalid(self.id));
+        }
+        let store = self.store;
+        match arithmetic {
+            Arithmetic::Farkas => Ok(self.of_sums(summands, &of_a, |it| farkas::farkas(store, it))),
+            Arithmetic::DualFarkas => Ok(self.of_sums(summands, &of_a, |it| farkas::dual_farkas(store, it))),
+            Arithmetic::Flexible(strength) => {
+                Ok(self.of_sums(summands, &of_a, |it| farkas::flexible(store, it, strength)))
+            }
+            Arithmetic::Decomposed => self.decomposed(summands, &of_a, true),
+            Arithmetic::DualDecomposed => self.decomposed(summands, &of_a, false),
+        }
+    }
+
+    /// What depends on the side of each summand only.
+    fn of_sums(
+        &self,
+        mut summands: Vec<Summand>,
+        of_a: &[&CutSet],
+        interpolant: impl Fn(&[Summand]) -> Term,
+    ) -> Vec<Term> {
+        // Nothing is A's.
+        let mut last = Term::TRUE;
+        let mut found = Vec::with_capacity(self.cuts.len());
+        for cut in 0..self.cuts.len() {
+            let mut is_changed = false;
+            for (summand, of_a) in std::iter::zip(&mut summands, of_a) {
+                is_changed |= summand.in_a != of_a.contains(cut);
+                summand.in_a = of_a.contains(cut);
+            }
+            if is_changed {
+                last = interpolant(&summands);
+            }
+            found.push(last);
+        }
+        found
+    }
+
+    /// Gradual decomposition of A or of B; see `decomposed.rs`.
+    fn decomposed(
+        &mut self,
+        mut summands: Vec<Summand>,
+        of_a: &[&CutSet],
+        in_a: bool,
+    ) -> Result<Vec<Term>, Error> {
+        let Self { store, cuts, ref mut colours, id, .. } = *self;
+        summands.iter_mut().for_each(|summand| summand.in_a = in_a);
+        let is_mine = |at: usize, cut: usize| of_a[at].contains(cut) == in_a;
+        let mut components: Vec<Vec<Summand>> = vec![Vec::new(); cuts.len()];
+        let mut found = vec![Term::TRUE; cuts.len()];
+        let mut order: Vec<usize> = (0..cuts.len()).collect();
+        if !in_a {
+            order.reverse();
+        }
+        for cut in order {
+            // Each cut is looked at by one other only: duals are not offered for trees.
+            let smaller = if in_a { cuts.below(cut) } else { cuts.above(cut) };
+            let mut rows: Vec<Summand> =
+                smaller.iter().flat_map(|&smaller| std::mem::take(&mut components[smaller])).collect();
+            let (inherited, mut count) = (rows.len(), 0);
+            for (at, summand) in summands.iter().enumerate() {
+                let owners = smaller.iter().filter(|&&smaller| is_mine(at, smaller)).count();
+                match (owners, is_mine(at, cut)) {
+                    (0, true) => rows.push(summand.clone()),
+                    (0, false) | (1, true) => {}
+                    // By S1 of the labels this does not happen.
+                    _ => return Err(Error::Invalid(id)),
+                }
+                count += usize::from(is_mine(at, cut));
+            }
+            if count == 0 || count == summands.len() {
+                found[cut] = store.bool((count == 0) == in_a);
+                components[cut] = rows;
+                continue;
+            }
+            let mut is_local = |term: Term| {
+                let sides = colours.at(cut, term);
+                if in_a { !sides.b } else { !sides.a }
+            };
+            let mut has_local =
+                |row: &Summand| row.inequality.form.terms().iter().any(|&(term, _)| is_local(term));
+            match *smaller {
+                [smaller] if rows.len() == inherited && !rows.iter().any(&mut has_local) => {
+                    found[cut] = found[smaller];
+                    components[cut] = rows;
+                }
+                _ => {
+                    components[cut] = decomposed::components(rows, is_local);
+                    found[cut] = decomposed::interpolant(store, &components[cut], in_a);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// By an interval without an integer.
+    pub(super) fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Error> {
+        let mut terms = Vec::with_capacity(refutation.terms.len());
+        let mut of_a = Vec::with_capacity(refutation.terms.len());
+        for term in &refutation.terms {
+            let (monomial, factor) = term.form.terms().first().ok_or(Error::Invalid(self.id))?;
+            // What a literal says of the form, or of its negation; an equation says both.
+            let bound = |lit: Lit, of_negation: bool| {
+                let inequalities = [Sign::Positive, Sign::Negative].map(|sign| self.inequality(lit, sign));
+                let is_meant = |inequality: &Inequality| {
+                    let ratio = &inequality.form.coefficient(*monomial) / factor;
+                    !ratio.is_zero() && ratio.is_positive() != of_negation
+                };
+                inequalities.into_iter().flatten().find(is_meant).ok_or(Error::Invalid(self.id))
+            };
+            let (lower, upper) = (bound(term.lower, false)?, bound(term.upper, true)?);
+            // The literal may be about a multiple of the form.
+            let multiplier = &(&term.multiplier * factor) / &lower.form.coefficient(*monomial);
+            terms.push(Confined { multiplier, lower: (lower, false), upper: (upper, false) });
+            of_a.push([self.of_a(term.lower)?, self.of_a(term.upper)?]);
+        }
+        let Self { store, cuts, ref mut colours, id, .. } = *self;
+        let mut interpolant = |cut: usize, terms: &[Confined]| {
+            divisibility(store, terms, |term| !colours.at(cut, term).b).ok_or(Error::Invalid(id))
+        };
+        let mut found = Vec::with_capacity(cuts.len());
+        for cut in 0..cuts.len() {
+            for (term, [lower, upper]) in std::iter::zip(&mut terms, &of_a) {
+                (term.lower.1, term.upper.1) = (lower.contains(cut), upper.contains(cut));
+            }
+            found.push(interpolant(cut, &terms)?);
+        }
+        Ok(found)
+    }
+
+    /// By equalities between terms that differ.
+    pub(super) fn congruences(
+        &mut self,
+        proof: &CongruenceProof,
+        equality: Equality,
+    ) -> Result<Vec<Term>, Error> {
+        let mut found = Vec::with_capacity(self.cuts.len());
+        for cut in 0..self.cuts.len() {
+            let is_of_a = |lit: Lit| Ok(self.of_a(lit)?.contains(cut));
+            let mut edges = Vec::with_capacity(proof.edges.len());
+            for edge in &proof.edges {
+                let source = match edge.why {
+                    EdgeRule::Literal(lit) => Source::Input(is_of_a(lit)?),
+                    EdgeRule::Congruence => Source::Congruence,
+                };
+                edges.push(Edge { left: edge.left, right: edge.right, source });
+            }
+            // That values differ is known to both sides.
+            let in_a = match (proof.distinct, equality) {
+                (Some(lit), _) => is_of_a(lit)?,
+                (None, Equality::Strong) => false,
+                (None, Equality::Weak) => true,
+            };
+            let conflict = Conflict { edges, ends: proof.apart, in_a };
+            let (store, colours) = (self.store, &mut *self.colours);
+            let interpolant = match equality {
+                Equality::Strong => congruence::strong(store, &conflict, |term| colours.at(cut, term)),
+                Equality::Weak => congruence::weak(store, &conflict, |term| colours.at(cut, term)),
+            };
+            found.push(interpolant.map_err(|obstacle| match obstacle {
+                Obstacle::Mixed(term) => Error::Mixed(term),
+                Obstacle::Invalid => Error::Invalid(self.id),
+            })?);
+        }
+        Ok(found)
+    }
+}
