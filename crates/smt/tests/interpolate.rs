@@ -462,9 +462,9 @@ fn literals_of_one_side_are_summed_up() {
     }
 }
 
-/// Decomposed interpolants of the two cuts are no sequence; what is given is one.
+/// Decomposed interpolants of the two cuts are no sequence; what is given is one, and has as many members.
 #[test]
-fn sequences_of_decomposed_interpolants_are_repaired() {
+fn sequences_of_decomposed_interpolants_are_gradual() {
     let store = TermStore::new();
     let names = ["a", "b", "c", "d", "e", "f", "g"];
     let symbols = names.map(|name| store.var(store.symbol(name), Sort::REAL));
@@ -483,19 +483,19 @@ fn sequences_of_decomposed_interpolants_are_repaired() {
         (row([0, 0, 0, 1, 3, 2, 0], -1), 2),
     ];
     let literals: Vec<_> = rows.iter().map(|&(literal, part)| (literal, part, 1, Sign::Positive)).collect();
-    for (arithmetic, safe) in
-        [(Arithmetic::Decomposed, Arithmetic::Farkas), (Arithmetic::DualDecomposed, Arithmetic::DualFarkas)]
-    {
-        let refuted = refute_sum(&store, &literals, 3, Vec::new());
-        let with = |arithmetic| refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
-        let sequence = with(arithmetic.clone()).sequence(&refuted.order()).unwrap();
-        refuted.check_sequence(&store, &sequence);
-        if arithmetic == Arithmetic::Decomposed {
-            let early = with(arithmetic).binary(&[Part(0)]).unwrap();
-            let late = with(safe).binary(&[Part(0), Part(1)]).unwrap();
-            assert_eq!(sequence, [early, late]);
-        }
-    }
+    let refuted = refute_sum(&store, &literals, 3, Vec::new());
+    let with = |arithmetic| refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
+    let dual = with(Arithmetic::DualDecomposed).sequence(&refuted.order()).unwrap();
+    refuted.check_sequence(&store, &dual);
+    let gradual = with(Arithmetic::Decomposed).sequence(&refuted.order()).unwrap();
+    refuted.check_sequence(&store, &gradual);
+    let [early, late] = [&[Part(0)][..], &[Part(0), Part(1)]]
+        .map(|in_a| with(Arithmetic::Decomposed).binary(in_a).unwrap().formula);
+    assert_eq!(gradual[0].formula, early);
+    let premises: Vec<Term> = refuted.formulas(|part| part == 1).into_iter().chain([early]).collect();
+    assert!(!holds(&store, &premises, late));
+    assert_eq!(store.op(late), Op::And);
+    assert_eq!(store.args(gradual[1].formula).len(), store.args(late).len());
 }
 
 #[test]

@@ -64,33 +64,53 @@ pub fn dual_decomposed(store: &TermStore, summands: &[Summand], is_local: impl F
 }
 
 fn of_side(store: &TermStore, summands: &[Summand], in_a: bool, is_local: impl FnMut(Term) -> bool) -> Term {
-    let mine: Vec<Summand> = summands.iter().filter(|summand| summand.in_a == in_a).cloned().collect();
+    let mine = summands.iter().filter(|summand| summand.in_a == in_a);
+    let mine: Vec<Component> = mine.map(|summand| summand.clone().into()).collect();
     if mine.len() == summands.len() {
         return store.bool(!in_a);
     }
-    interpolant(store, &components(mine, is_local), in_a)
+    interpolant(store, &mut components(mine, is_local), in_a)
 }
 
-/// What components of a side say: their conjunction for A, its negation for B.
-pub(super) fn interpolant(store: &TermStore, components: &[Summand], in_a: bool) -> Term {
-    let inequalities = components.iter().map(|component| &component.inequality);
-    if in_a {
-        store.and_of(inequalities.map(|inequality| inequality.to_term(store)))
-    } else {
-        store.or_of(inequalities.map(|inequality| inequality.clone().negation().to_term(store)))
+/// An inequality of the decomposition.
+#[derive(Clone)]
+pub(super) struct Component {
+    pub(super) summand: Summand,
+    /// What it says in the interpolant, once that is needed.
+    formula: Option<Term>,
+}
+
+impl From<Summand> for Component {
+    fn from(summand: Summand) -> Self {
+        Component { summand, formula: None }
     }
 }
 
+/// What components of a side say: their conjunction for A, its negation for B.
+pub(super) fn interpolant(store: &TermStore, components: &mut [Component], in_a: bool) -> Term {
+    let formulas = components.iter_mut().map(|Component { summand, formula }| {
+        let inequality = &summand.inequality;
+        *formula.get_or_insert_with(|| match in_a {
+            true => inequality.to_term(store),
+            false => inequality.clone().negation().to_term(store),
+        })
+    });
+    if in_a { store.and_of(formulas) } else { store.or_of(formulas) }
+}
+
 /// Inequalities without locals that follow from those of one side and have the same weighted sum.
-pub(super) fn components(mine: Vec<Summand>, mut is_local: impl FnMut(Term) -> bool) -> Vec<Summand> {
+pub(super) fn components(mine: Vec<Component>, mut is_local: impl FnMut(Term) -> bool) -> Vec<Component> {
     let mut locals: Vec<Term> = Vec::new();
-    let (mut alone, mut entangled): (Vec<Summand>, Vec<Summand>) = (Vec::new(), Vec::new());
-    for summand in mine {
+    let (mut alone, mut entangled): (Vec<Component>, Vec<Summand>) = (Vec::new(), Vec::new());
+    for component in mine {
         let before = locals.len();
-        let monomials = summand.inequality.form.terms().iter().map(|(monomial, _)| *monomial);
+        let monomials = component.summand.inequality.form.terms().iter().map(|(monomial, _)| *monomial);
         locals.extend(monomials.filter(|&monomial| is_local(monomial)));
-        let group = if locals.len() == before { &mut alone } else { &mut entangled };
-        group.push(summand);
+        if locals.len() == before {
+            alone.push(component);
+        } else {
+            entangled.push(component.summand);
+        }
     }
     let Some(in_a) = entangled.first().map(|summand| summand.in_a) else { return alone };
     locals.sort_unstable();
@@ -103,7 +123,7 @@ pub(super) fn components(mine: Vec<Summand>, mut is_local: impl FnMut(Term) -> b
         for (summand, weight) in std::iter::zip(&entangled, &weights) {
             inequality.add_scaled(&summand.inequality, weight);
         }
-        Summand { inequality, weight: Rational::ONE, in_a }
+        Summand { inequality, weight: Rational::ONE, in_a }.into()
     };
     alone.extend(decompose(matrix, &weights).into_iter().map(combine));
     alone

@@ -21,7 +21,7 @@
 //! Not all such tables shrink by this. The total length of rims and lists is bounded by a multiple of the length of the
 //! formula, so that time and space are linear; where that is not enough, there is no normal form of a sensible size.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use shofar_logic::build::Normalizer;
 use shofar_logic::{Op, Term, TermStore};
 
@@ -30,6 +30,37 @@ use super::simplify::is_connective;
 /// The total length of all lists is at most this, and so many times the length of the formula.
 const ALLOWANCE: usize = 1 << 16;
 const GROWTH: usize = 8;
+
+/// A formula and what it is made of down to its leaves, by positions.
+struct Graph {
+    /// Ascending.
+    terms: Vec<Term>,
+    kinds: Vec<Op>,
+    /// Where the arguments of each begin, and these. Those of leaves are left out.
+    starts: Vec<u32>,
+    args: Vec<u32>,
+}
+
+impl Graph {
+    fn new(store: &TermStore, terms: Vec<Term>) -> Self {
+        let positions: FxHashMap<Term, u32> =
+            terms.iter().enumerate().map(|(position, &term)| (term, position as u32)).collect();
+        let (mut starts, mut args) = (Vec::with_capacity(terms.len() + 1), Vec::new());
+        starts.push(0);
+        for &term in &terms {
+            if is_connective(store, term) {
+                args.extend(store.args(term).iter().map(|arg| positions[arg]));
+            }
+            starts.push(args.len() as u32);
+        }
+        let kinds = terms.iter().map(|&term| store.op(term)).collect();
+        Graph { terms, kinds, starts, args }
+    }
+
+    fn args(&self, at: usize) -> &[u32] {
+        &self.args[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
 
 /// A junction as a list of its members: normal formulas that are no junctions of this kind, ascending, each once. No
 /// member means the neutral truth value, and a single one may be a member of both kinds.
@@ -67,40 +98,51 @@ impl<'s> Factoring<'s> {
         Some(self.term_of(formula))
     }
 
-    /// The subterms that need images and have none yet, ascending, each with its rim; for what is no junction these are its arguments.
+    /// The subterms that need images and have none yet, each with its rim, which comes before it; for what is no junction
+    /// these are its arguments.
     fn rims(&mut self, root: Term, subterms: Vec<Term>) -> Option<Vec<(Term, Vec<Term>)>> {
         let store = self.store;
-        let mut is_needed: FxHashSet<Term> = FxHashSet::from_iter([root]);
+        let graph = Graph::new(store, subterms);
+        let mut is_needed: Vec<bool> = graph.terms.iter().map(|&term| term == root).collect();
+        // The junction whose region had each subterm last.
+        let mut region_of: Vec<usize> = vec![usize::MAX; graph.terms.len()];
+        let mut open: Vec<u32> = Vec::new();
         let mut found: Vec<(Term, Vec<Term>)> = Vec::new();
-        for term in subterms.into_iter().rev().filter(|&term| is_connective(store, term)) {
-            if !is_needed.contains(&term) || self.images.contains_key(&term) {
+        let mut leaves: Vec<(Term, Vec<Term>)> = Vec::new();
+        for (at, &term) in graph.terms.iter().enumerate().rev() {
+            if !is_needed[at] || self.images.contains_key(&term) {
                 continue;
             }
-            let (op, args) = store.view(term);
-            let mut rim: Vec<Term> = args.to_vec();
-            if matches!(op, Op::And | Op::Or) {
-                let mut region: FxHashSet<Term> = FxHashSet::default();
-                let mut open = std::mem::take(&mut rim);
-                while let Some(part) = open.pop() {
-                    if !region.insert(part) {
-                        continue;
-                    }
-                    self.spend(1)?;
-                    if store.op(part) == op {
-                        open.extend_from_slice(store.args(part))
-                    } else {
-                        rim.push(part)
-                    }
+            if !is_connective(store, term) {
+                leaves.push((term, Vec::new()));
+                continue;
+            }
+            let kind = store.op(term);
+            let is_junction = matches!(kind, Op::And | Op::Or);
+            let mut rim: Vec<Term> = Vec::new();
+            open.extend_from_slice(graph.args(at));
+            while let Some(part) = open.pop() {
+                let part = part as usize;
+                if is_junction && std::mem::replace(&mut region_of[part], at) == at {
+                    continue;
+                }
+                self.spend(1)?;
+                if is_junction && graph.kinds[part] == kind {
+                    open.extend_from_slice(graph.args(part));
+                } else {
+                    is_needed[part] = true;
+                    rim.push(graph.terms[part]);
                 }
             }
-            is_needed.extend(&rim);
+            if !is_junction {
+                // Arguments have their order.
+                rim.reverse();
+            }
             found.push((term, rim));
         }
-        let is_leaf = |term: &Term| !is_connective(store, *term) && !self.images.contains_key(term);
-        let mut leaves: Vec<Term> = is_needed.into_iter().filter(is_leaf).collect();
-        leaves.sort_unstable();
         // Leaves have nothing below them that needs an image.
-        Some(leaves.into_iter().map(|leaf| (leaf, Vec::new())).chain(found.into_iter().rev()).collect())
+        leaves.extend(found.into_iter().rev());
+        Some(leaves)
     }
 
     /// The image of a term with this rim, the terms of which have images.

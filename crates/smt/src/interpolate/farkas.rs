@@ -65,18 +65,22 @@ pub fn dual_farkas(store: &TermStore, summands: &[Summand]) -> Term {
 }
 
 /// An inequality between the sum of A and the negation of the sum of B.
-pub fn flexible(store: &TermStore, summands: &[Summand], Strength(factor): &Strength) -> Term {
-    let sum = sum_of(summands, true);
-    let total = sum.form.clone() + &sum_of(summands, false).form;
+pub fn flexible(store: &TermStore, summands: &[Summand], strength: &Strength) -> Term {
+    between(store, sum_of(summands, true), sum_of(summands, false), strength)
+}
+
+/// The same, by the two sums.
+pub(super) fn between(store: &TermStore, a: Inequality, b: Inequality, Strength(factor): &Strength) -> Term {
+    let total = a.form.clone() + &b.form;
     let gap = -total.constant();
     if factor.is_one() {
-        return dual_farkas(store, summands);
+        return b.negation().to_term(store);
     }
     if factor.is_zero() || gap.is_zero() {
-        return sum.to_term(store);
+        return a.to_term(store);
     }
     // By the gap there is room on both sides, so that strictness is not needed any more.
-    let mut form = sum.form;
+    let mut form = a.form;
     form.add_constant(&(factor * &gap));
     Inequality { form, is_strict: false }.to_term(store)
 }
@@ -91,7 +95,7 @@ pub fn is_refutation(summands: &[Summand]) -> bool {
 }
 
 /// The weighted sum of one side.
-fn sum_of(summands: &[Summand], in_a: bool) -> Inequality {
+pub(super) fn sum_of(summands: &[Summand], in_a: bool) -> Inequality {
     let mut sum = Inequality::default();
     for summand in summands.iter().filter(|summand| summand.in_a == in_a) {
         sum.add_scaled(&summand.inequality, &summand.weight);

@@ -10,10 +10,11 @@ use shofar_logic::{Term, TermStore};
 use super::colour::Colours;
 use super::congruence::{self, Conflict, Edge, Obstacle, Source};
 use super::cuts::{CutSet, Cuts};
+use super::decomposed::{self, Component};
 use super::divisibility::{Confined, divisibility};
 use super::farkas::{self, Summand};
 use super::labelled::Labels;
-use super::{Arithmetic, Equality, Error, decomposed};
+use super::{Arithmetic, Equality, Error};
 use crate::proof::{
     CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Proof, Sign, Step, StepId,
 };
@@ -66,36 +67,41 @@ impl<'l, 'p> Lemma<'l, 'p> {
         if !farkas::is_refutation(&summands) {
             return Err(Error::Invalid(self.id));
         }
-        let store = self.store;
         match arithmetic {
-            Arithmetic::Farkas => Ok(self.of_sums(summands, &of_a, |it| farkas::farkas(store, it))),
-            Arithmetic::DualFarkas => Ok(self.of_sums(summands, &of_a, |it| farkas::dual_farkas(store, it))),
-            Arithmetic::Flexible(strength) => {
-                Ok(self.of_sums(summands, &of_a, |it| farkas::flexible(store, it, strength)))
-            }
             Arithmetic::Decomposed => self.decomposed(summands, &of_a, true),
             Arithmetic::DualDecomposed => self.decomposed(summands, &of_a, false),
+            _ => Ok(self.of_sums(summands, &of_a, arithmetic)),
         }
     }
 
-    /// What depends on the side of each summand only.
-    fn of_sums(
-        &self,
-        mut summands: Vec<Summand>,
-        of_a: &[&CutSet],
-        interpolant: impl Fn(&[Summand]) -> Term,
-    ) -> Vec<Term> {
-        // Nothing is A's.
+    /// What depends on the sums of A and B only.
+    fn of_sums(&self, mut summands: Vec<Summand>, of_a: &[&CutSet], arithmetic: &Arithmetic) -> Vec<Term> {
+        let store = self.store;
+        // Before the first cut nothing is A's.
+        let (mut a, mut b) = (Inequality::default(), farkas::sum_of(&summands, false));
         let mut last = Term::TRUE;
         let mut found = Vec::with_capacity(self.cuts.len());
         for cut in 0..self.cuts.len() {
             let mut is_changed = false;
             for (summand, of_a) in std::iter::zip(&mut summands, of_a) {
-                is_changed |= summand.in_a != of_a.contains(cut);
-                summand.in_a = of_a.contains(cut);
+                let now = of_a.contains(cut);
+                if summand.in_a != now {
+                    is_changed = true;
+                    summand.in_a = now;
+                    let (gains, loses) = if now { (&mut a, &mut b) } else { (&mut b, &mut a) };
+                    gains.form.add_scaled(&summand.inequality.form, &summand.weight);
+                    loses.form.add_scaled(&summand.inequality.form, &-summand.weight.clone());
+                }
             }
             if is_changed {
-                last = interpolant(&summands);
+                let is_strict =
+                    |in_a: bool| summands.iter().any(|it| it.in_a == in_a && it.inequality.is_strict);
+                (a.is_strict, b.is_strict) = (is_strict(true), is_strict(false));
+                last = match arithmetic {
+                    Arithmetic::DualFarkas => b.clone().negation().to_term(store),
+                    Arithmetic::Flexible(strength) => farkas::between(store, a.clone(), b.clone(), strength),
+                    _ => a.to_term(store),
+                };
             }
             found.push(last);
         }
@@ -112,7 +118,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         let Self { store, cuts, ref mut colours, id, .. } = *self;
         summands.iter_mut().for_each(|summand| summand.in_a = in_a);
         let is_mine = |at: usize, cut: usize| of_a[at].contains(cut) == in_a;
-        let mut components: Vec<Vec<Summand>> = vec![Vec::new(); cuts.len()];
+        let mut components: Vec<Vec<Component>> = vec![Vec::new(); cuts.len()];
         let mut found = vec![Term::TRUE; cuts.len()];
         let mut order: Vec<usize> = (0..cuts.len()).collect();
         if !in_a {
@@ -121,13 +127,13 @@ impl<'l, 'p> Lemma<'l, 'p> {
         for cut in order {
             // Each cut is looked at by one other only: duals are not offered for trees.
             let smaller = if in_a { cuts.below(cut) } else { cuts.above(cut) };
-            let mut rows: Vec<Summand> =
+            let mut rows: Vec<Component> =
                 smaller.iter().flat_map(|&smaller| std::mem::take(&mut components[smaller])).collect();
             let (inherited, mut count) = (rows.len(), 0);
             for (at, summand) in summands.iter().enumerate() {
                 let owners = smaller.iter().filter(|&&smaller| is_mine(at, smaller)).count();
                 match (owners, is_mine(at, cut)) {
-                    (0, true) => rows.push(summand.clone()),
+                    (0, true) => rows.push(summand.clone().into()),
                     (0, false) | (1, true) => {}
                     // By S1 of the labels this does not happen.
                     _ => return Err(Error::Invalid(id)),
@@ -144,7 +150,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 if in_a { !sides.b } else { !sides.a }
             };
             let mut has_local =
-                |row: &Summand| row.inequality.form.terms().iter().any(|&(term, _)| is_local(term));
+                |row: &Component| row.summand.inequality.form.terms().iter().any(|&(term, _)| is_local(term));
             match *smaller {
                 [smaller] if rows.len() == inherited && !rows.iter().any(&mut has_local) => {
                     found[cut] = found[smaller];
@@ -152,7 +158,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 }
                 _ => {
                     components[cut] = decomposed::components(rows, is_local);
-                    found[cut] = decomposed::interpolant(store, &components[cut], in_a);
+                    found[cut] = decomposed::interpolant(store, &mut components[cut], in_a);
                 }
             }
         }

@@ -26,7 +26,7 @@ pub(super) fn made_for(
     origins: &Origins,
     is_needed: &[bool],
 ) -> Vec<Box<[Part]>> {
-    let occurrences = Occurrences::new(store, proof, origins, is_needed);
+    let mut occurrences = Occurrences::new(store, proof, origins, is_needed);
     let steps = std::iter::zip(proof.steps(), is_needed);
     steps
         .map(|(step, &is_needed)| match step.rule {
@@ -40,7 +40,8 @@ struct Occurrences<'p> {
     store: &'p TermStore,
     proof: &'p Proof,
     origins: &'p Origins,
-    /// For formulas of variables and fresh symbols the parts with formulas that have them inside, ascending.
+    /// For formulas of variables and fresh symbols the parts with formulas that have them inside, ascending. Those of
+    /// other formulas are added when they are needed.
     parts: FxHashMap<Term, Vec<Part>>,
 }
 
@@ -71,12 +72,12 @@ impl<'p> Occurrences<'p> {
     }
 
     /// The parts that have all literals of the clause that stand in formulas; if there are none, those that have one.
-    fn of_clause(&self, clause: &[Lit]) -> Box<[Part]> {
-        let of_literals: Vec<Vec<Part>> = clause
-            .iter()
-            .map(|lit| self.of_formula(self.proof.formula(lit.var())))
-            .filter(|parts| !parts.is_empty())
-            .collect();
+    fn of_clause(&mut self, clause: &[Lit]) -> Box<[Part]> {
+        let proof = self.proof;
+        let formulas = || clause.iter().map(|lit| proof.formula(lit.var()));
+        formulas().for_each(|formula| self.add(formula));
+        let of_literals: Vec<&[Part]> =
+            formulas().map(|formula| &self.parts[&formula][..]).filter(|parts| !parts.is_empty()).collect();
         let mut all = common(&of_literals);
         if all.is_empty() {
             all = of_literals.concat();
@@ -86,20 +87,22 @@ impl<'p> Occurrences<'p> {
         all.into()
     }
 
-    /// The parts of a formula; of one that stands in no formula, those that have all its fresh symbols.
-    fn of_formula(&self, formula: Term) -> Vec<Part> {
-        if let Some(parts) = self.parts.get(&formula) {
-            return parts.clone();
+    /// Finds the parts of a formula that stands in no formula: those that have all its fresh symbols.
+    fn add(&mut self, formula: Term) {
+        if self.parts.contains_key(&formula) {
+            return;
         }
         let subterms = self.store.subterms_until(&[formula], |term| self.origins.contains(term));
         let fresh = subterms.iter().filter(|term| self.origins.contains(**term));
-        let of_symbols: Vec<Vec<Part>> = fresh.filter_map(|symbol| self.parts.get(symbol).cloned()).collect();
-        common(&of_symbols)
+        let of_symbols: Vec<&[Part]> =
+            fresh.filter_map(|symbol| self.parts.get(symbol).map(Vec::as_slice)).collect();
+        let parts = common(&of_symbols);
+        self.parts.insert(formula, parts);
     }
 }
 
 /// The parts that all lists have.
-fn common(lists: &[Vec<Part>]) -> Vec<Part> {
+fn common(lists: &[&[Part]]) -> Vec<Part> {
     let Some((first, others)) = lists.split_first() else { return Vec::new() };
     let is_common = |part: &&Part| others.iter().all(|other| other.binary_search(part).is_ok());
     first.iter().filter(is_common).copied().collect()
