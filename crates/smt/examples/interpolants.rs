@@ -26,7 +26,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
-use refutations::{Refutation, refutations, timed};
+use refutations::{Refutation, solve, timed};
 use shofar_logic::{Term, TermStore};
 use shofar_smt::interpolate::fallback::Bounds;
 use shofar_smt::interpolate::verify::{Verdict, implies};
@@ -64,7 +64,7 @@ fn main() -> io::Result<()> {
          largest,source,check"
     );
     for path in paths {
-        let is_complete = refutations(&path, TIMEOUT, |refutation| {
+        let run = solve(&path, true, TIMEOUT, |refutation| {
             for (labelling_name, labelling) in LABELLINGS {
                 for (arithmetic_name, arithmetic) in arithmetics() {
                     if only.iter().all(|only| [labelling_name, arithmetic_name].contains(only)) {
@@ -75,7 +75,7 @@ fn main() -> io::Result<()> {
                 }
             }
         })?;
-        if !is_complete {
+        if !run.is_complete {
             println!("{path},,,,,,,,,,,,unsolved,");
         }
     }

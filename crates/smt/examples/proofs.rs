@@ -3,6 +3,9 @@
 //! ```text
 //! cargo run --release -p shofar-smt --example proofs -- FILE...
 //! ```
+//!
+//! With `--overhead` in front it solves each script with and without proofs, in turns and three times, and prints the
+//! shortest times of both in milliseconds as comma-separated values.
 
 #![expect(clippy::print_stdout, reason = "it is what the program is for")]
 
@@ -11,16 +14,43 @@ mod refutations;
 use std::io;
 use std::time::Duration;
 
-use refutations::{Refutation, refutations, timed};
+use refutations::{Refutation, solve, timed};
 use shofar_smt::proof::{Justification, Rule, check};
 
 /// How long a query may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How often scripts are solved to find out what proofs cost.
+const ROUNDS: usize = 3;
+
 fn main() -> io::Result<()> {
-    for path in std::env::args().skip(1) {
-        refutations(&path, TIMEOUT, |refutation| report(&path, refutation))?;
+    let mut paths = std::env::args().skip(1).peekable();
+    let is_about_overhead = paths.next_if(|argument| argument == "--overhead").is_some();
+    for path in paths {
+        if is_about_overhead {
+            compare(&path)?;
+        } else {
+            solve(&path, true, TIMEOUT, |refutation| report(&path, refutation))?;
+        }
     }
+    Ok(())
+}
+
+/// Solves a script with and without proofs.
+fn compare(path: &str) -> io::Result<()> {
+    let mut least = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        for (least, with_proofs) in std::iter::zip(&mut least, [false, true]) {
+            let run = solve(path, with_proofs, TIMEOUT, |_| {})?;
+            if !run.is_complete {
+                println!("{path},,");
+                return Ok(());
+            }
+            *least = run.solving.min(*least);
+        }
+    }
+    let [without, with] = least.map(|time| time.as_secs_f64() * 1000.0);
+    println!("{path},{without:.3},{with:.3}");
     Ok(())
 }
 

@@ -21,32 +21,45 @@ pub(crate) struct Refutation<'s> {
     pub(crate) extraction: Duration,
 }
 
-/// Solves a script. Each command has so much time. Returns whether all queries were answered.
-pub(crate) fn refutations(
+/// What became of a script.
+pub(crate) struct Run {
+    /// Whether all queries were answered.
+    pub(crate) is_complete: bool,
+    /// How long it took in all, without what was done with refutations.
+    pub(crate) solving: Duration,
+}
+
+/// Solves a script, with or without proofs. Each command has so much time. Without proofs there is nothing to visit.
+pub(crate) fn solve(
     path: &str,
+    with_proofs: bool,
     timeout: Duration,
     mut visit: impl FnMut(&Refutation<'_>),
-) -> io::Result<bool> {
+) -> io::Result<Run> {
     let store = TermStore::new();
     let mut script = Script::new(&store);
-    script.execute(b"(set-option :produce-proofs true)", &Limits::default(), &mut io::sink())?;
+    if with_proofs {
+        script.execute(b"(set-option :produce-proofs true)", &Limits::default(), &mut io::sink())?;
+    }
     let mut commands = Commands::new(BufReader::new(File::open(path)?));
-    let mut is_complete = true;
+    let mut run = Run { is_complete: true, solving: Duration::ZERO };
     let mut clock = Clock::new();
     while let Some(command) = commands.next_command()? {
         let limits = Limits { deadline: Some(Instant::now() + timeout), ..Limits::default() };
         let mut answer = Vec::new();
         script.execute(&command, &limits, &mut answer)?;
-        is_complete &= answer != b"unknown\n";
-        if answer == b"unsat\n" {
+        run.is_complete &= answer != b"unknown\n";
+        if answer == b"unsat\n" && with_proofs {
             let solving = clock.elapsed();
+            run.solving += solving;
             if let (Some(proof), extraction) = timed(|| script.proof()) {
                 visit(&Refutation { store: &store, proof, solving, extraction });
             }
             clock = Clock::new();
         }
     }
-    Ok(is_complete)
+    run.solving += clock.elapsed();
+    Ok(run)
 }
 
 /// The result of some work, and how long it took this thread.
