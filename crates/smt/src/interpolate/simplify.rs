@@ -77,7 +77,10 @@ impl<'s> Simplifier<'s> {
             let size = size(store, formula);
             return Simplified { formula, before: size, after: size };
         };
-        let subterms = store.subterms_until(&[normal], |term| !is_connective(store, term));
+        // The literals of the root are facts for all of it: one look gains most of what there is to gain, and it must
+        // not be the one that the budget is missing for.
+        let simplest = simplify_members(store, normal, &mut { usize::MAX });
+        let subterms = store.subterms_until(&[simplest], |term| !is_connective(store, term));
         let mut budget = ALLOWANCE + VISITS * subterms.len();
         for term in subterms {
             if self.images.contains_key(&term) {
@@ -92,7 +95,7 @@ impl<'s> Simplifier<'s> {
             self.images.insert(term, image);
         }
         // What is shared by several junctions may become different in each of them.
-        let [plain, small] = [normal, self.images[&normal]].map(|formula| (formula, size(store, formula)));
+        let [plain, small] = [normal, self.images[&simplest]].map(|formula| (formula, size(store, formula)));
         let (smaller, after) = if small.1 < plain.1 { small } else { plain };
         Simplified { formula: smaller, before: size(store, formula), after }
     }
