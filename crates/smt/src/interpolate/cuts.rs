@@ -152,3 +152,81 @@ impl Cuts {
         self.all.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use shofar_logic::number::Rational;
+    use shofar_logic::{Sort, Term, TermStore};
+
+    use super::*;
+    use crate::interpolate::{Arithmetic, Interpolator, Options};
+    use crate::sat::{Limits, Outcome};
+    use crate::solver::Solver;
+
+    /// The parts of A at each cut.
+    fn listed(cuts: &Cuts, parts: u32) -> Vec<BTreeSet<Part>> {
+        let is_a = |cut: usize, part: Part| cuts.of_part(part).contains(cut);
+        (0..cuts.len()).map(|cut| (0..parts).map(Part).filter(|&part| is_a(cut, part)).collect()).collect()
+    }
+
+    #[test]
+    fn cuts_have_the_parts_of_prefixes_and_subtrees() {
+        for count in [0, 1, 2, 63, 64, 65, 66, 150] {
+            let order: Vec<Part> = (0..count).map(Part).collect();
+            let prefixes: Vec<BTreeSet<Part>> =
+                (1..count).map(|length| (0..length).map(Part).collect()).collect();
+            assert_eq!(listed(&Cuts::sequence(&order), count), prefixes);
+
+            // A tree with branches of all lengths.
+            let parent = |at: u32| (at + 1 + at * 7 % 5).min(count.saturating_sub(1)) as usize;
+            let nodes: Vec<(Part, usize)> = order.iter().map(|&part| (part, parent(part.0))).collect();
+            let mut below: Vec<BTreeSet<Part>> = order.iter().map(|&part| BTreeSet::from([part])).collect();
+            for at in 0..nodes.len().saturating_sub(1) {
+                let subtree = below[at].clone();
+                below[nodes[at].1].extend(subtree);
+            }
+            assert_eq!(Cuts::tree(&nodes).map(|cuts| listed(&cuts, count)), Ok(below));
+        }
+        assert_eq!(Cuts::tree(&[(Part(0), 0), (Part(1), 0)]).err(), Some(Error::NotATree));
+    }
+
+    /// What is shared by the cuts, and what one leaves to the next, changes nothing.
+    #[test]
+    fn long_sequences_consist_of_the_interpolants_of_single_cuts() {
+        const LAST: u32 = 80;
+        let store = TermStore::new();
+        let var = |name: &str, at: u32| store.var(store.symbol(&format!("{name}{at}")), Sort::REAL);
+        let zero = store.real(Rational::ZERO);
+        let mut solver = Solver::with_proofs(&store);
+        let mut parts: Vec<(Part, Vec<Term>)> = Vec::new();
+        for at in 0..=LAST {
+            let step = |name: &str| store.le(var(name, at), var(name, at + 1));
+            let formula = match at {
+                0 => store.and2(store.lt(zero, var("x", 1)), store.le(zero, var("y", 1))),
+                LAST => store.lt(store.add(&[var("x", at), var("y", at)]), zero),
+                _ if at % 3 == 0 => store.and2(store.or2(step("x"), store.lt(var("x", at), zero)), step("y")),
+                _ => store.and2(step("x"), step("y")),
+            };
+            assert_eq!(solver.assert_in(formula, Part(at)), Ok(()));
+            parts.push((Part(at), vec![formula]));
+        }
+        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+        let proof = solver.proof().expect("proofs are logged");
+        let order: Vec<Part> = (0..=LAST).map(Part).collect();
+        for arithmetic in
+            [Arithmetic::Farkas, Arithmetic::DualFarkas, Arithmetic::Flexible(Default::default())]
+        {
+            let options = Options { arithmetic, ..Options::default() };
+            let interpolator =
+                Interpolator::new(&store, &proof, parts.clone(), options).expect("it is a proof");
+            let sequence = interpolator.sequence(&order).expect("nothing is mixed");
+            assert_eq!(sequence.len(), LAST as usize);
+            for length in [1, 2, 40, 63, 64, 65, 66, 80] {
+                let single = interpolator.binary(&order[..length]);
+                assert_eq!(single, Ok(sequence[length - 1]), "{length}");
+            }
+        }
+    }
+}
