@@ -1,5 +1,6 @@
 //! Integer reasoning: the steps of the kernel against enumeration, and the solver against Z3.
 
+mod support;
 mod z3;
 
 use std::fmt::Write as _;
@@ -12,35 +13,11 @@ use shofar_smt::theory::arith::{
     self, Budget, Config, DeltaRational, IntegerStatistics, Integers, Reason, Refutation, Side, Simplex,
     Step, Var,
 };
-
-/// Xorshift, so that problems are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-
-    fn form(&mut self, vars: usize, size: i64) -> Vec<i64> {
-        (0..vars).map(|_| self.between(-size, size)).collect()
-    }
-}
+use support::Random;
 
 /// `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many problems.
 fn scaled(problems: u64) -> u64 {
-    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1u64);
-    problems * scale
+    problems * support::scale()
 }
 
 // The kernel.
@@ -241,7 +218,7 @@ fn compare_in_boxes(
     let mut total = IntegerStatistics::default();
     let mut satisfiable = 0;
     for number in 0..problems {
-        let mut random = Random::new(seed * 1_000_000 + number);
+        let mut random = Random::new(seed * 1_000_000 + number + 1);
         let size = random.between(1, 4);
         let mut problem = Conjunction::in_box(2 + random.below(3) as usize, -size, size);
         forms(&mut random, &mut problem);
@@ -581,7 +558,7 @@ fn compare(family: Family, vars: (u64, u64), problems: u64) {
     let mut answers = Vec::new();
     for number in 0..problems {
         let store = TermStore::new();
-        let mut random = Random::new(family as u64 * 1_000_000 + number);
+        let mut random = Random::new(family as u64 * 1_000_000 + number + 1);
         let count = vars.0 + random.below(vars.1 - vars.0 + 1);
         let mut names = integers(&store, count as usize);
         if family == Family::Mixed {

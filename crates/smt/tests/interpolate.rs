@@ -1,187 +1,42 @@
 //! Interpolants from whole refutations: propositional ones by a small prover, conflicts of the congruence kernel, and
 //! worked examples with proofs written by hand. Every interpolant is checked for all that it has to satisfy.
 
+mod refutations;
+mod support;
+
 use std::collections::BTreeSet;
 
+use refutations::{Prover, Refuted, holds, random_numbers, random_tree};
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
-use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::fallback::{self, Failure};
 use shofar_smt::interpolate::farkas::Strength;
-use shofar_smt::interpolate::simplify;
-use shofar_smt::interpolate::verify::{Verdict, implies, separates};
-use shofar_smt::interpolate::{
-    Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options, Simplification,
-};
+use shofar_smt::interpolate::{Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options};
 use shofar_smt::proof::{
     CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, IntegerTerm,
     Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
-use shofar_smt::purify::{Purified, Purifier};
-use shofar_smt::sat::{Limits, Lit, Outcome, Var};
-use shofar_smt::solver::Solver;
-use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Side, Simplex};
+use shofar_smt::sat::{Lit, Var};
 use shofar_smt::theory::euf::{EGraph, Node, ProofWhy, Reason, Symbol};
+use support::{Random, scale};
 
 const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labelling::DualMcMillan];
 
-/// Xorshift, so that proofs are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
-
-/// How many times as many inputs are to be generated.
-fn scale() -> u64 {
-    std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1)
-}
-
-fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
-    implies(store, premises, conclusion, &Limits::default()) == Ok(Verdict::Holds)
-}
-
-/// Formulas in parts `0, 1, ..`, with a refutation.
-struct Refuted {
-    parts: Vec<Vec<Term>>,
-    proof: Proof,
-}
-
-impl Refuted {
-    fn interpolator<'a>(&'a self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
-        let parts =
-            self.parts.iter().enumerate().map(|(part, formulas)| (Part(part as u32), formulas.clone()));
-        Interpolator::new(store, &self.proof, parts.collect(), options).unwrap()
-    }
-
-    fn formulas(&self, wanted: impl Fn(usize) -> bool) -> Vec<Term> {
-        (0..self.parts.len()).filter(|&part| wanted(part)).flat_map(|part| self.parts[part].clone()).collect()
-    }
-
-    fn order(&self) -> Vec<Part> {
-        (0..self.parts.len() as u32).map(Part).collect()
-    }
-
-    /// Checks the three conditions of an interpolant.
-    fn check(&self, store: &TermStore, in_a: impl Fn(usize) -> bool, formula: Term) {
-        let (a, b) = (self.formulas(&in_a), self.formulas(|part| !in_a(part)));
-        let shown = store.display(formula);
-        assert_eq!(separates(store, &a, formula, &b, &Limits::default()), Ok(Verdict::Holds), "{shown}");
-        let symbols = store.symbols(&[formula]);
-        for side in [a, b] {
-            let known = store.symbols(&side);
-            assert!(symbols.vars.iter().all(|var| known.vars.contains(var)), "{shown}");
-            assert!(symbols.funs.iter().all(|fun| known.funs.contains(fun)), "{shown}");
-        }
-    }
-
-    fn check_sequence(&self, store: &TermStore, sequence: &[Interpolant]) {
-        assert_eq!(sequence.len() + 1, self.parts.len());
-        let mut before = Term::TRUE;
-        for (at, interpolant) in sequence.iter().enumerate() {
-            self.check(store, |part| part <= at, interpolant.formula);
-            let premises = [&self.parts[at][..], &[before]].concat();
-            assert!(holds(store, &premises, interpolant.formula), "not a sequence at {at}");
-            before = interpolant.formula;
-        }
-    }
-
-    fn check_tree(&self, store: &TermStore, nodes: &[(Part, usize)], tree: &[Interpolant]) {
-        assert_eq!(tree.last().map(|root| root.formula), Some(Term::FALSE));
-        for (at, interpolant) in tree.iter().enumerate() {
-            let children = (0..at).filter(|&child| nodes[child].1 == at);
-            let mut premises: Vec<Term> = children.map(|child| tree[child].formula).collect();
-            premises.extend(&self.parts[nodes[at].0.0 as usize]);
-            assert!(holds(store, &premises, interpolant.formula), "not a tree at {at}");
-        }
-    }
-}
-
-/// A random tree over all parts: each has a later one as its parent.
-fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
-    let parent = |at: usize, random: &mut Random| at + 1 + random.below((parts - at - 1).max(1));
-    (0..parts).map(|at| (Part(at as u32), parent(at, random))).collect()
-}
-
 // ---- propositional refutations ---------------------------------------------------------------------------
-
-/// Finds a lemma that is false in an assignment.
-type Lemmas<'r> = dyn Fn(&[Option<bool>]) -> Option<Step> + 'r;
-
-/// Refutes clauses by splitting on variables: a tree of resolutions, some of which are put into chains.
-struct Prover<'r> {
-    random: &'r mut Random,
-    steps: Vec<Step>,
-    leaves: usize,
-    assignment: Vec<Option<bool>>,
-    /// A lemma that is false in the assignment, if the theory has one.
-    lemma: Option<&'r Lemmas<'r>>,
-}
-
-impl Prover<'_> {
-    /// The step with a clause that the assignment makes false; nothing if the assignment satisfies all clauses.
-    fn refute(&mut self) -> Option<usize> {
-        let is_false = |lit: &Lit| self.assignment[lit.var().index()] == Some(!lit.is_positive());
-        if let Some(at) = (0..self.leaves).find(|&at| self.steps[at].clause.iter().all(is_false)) {
-            return Some(at);
-        }
-        if let Some(lemma) = self.lemma.and_then(|lemma| lemma(&self.assignment)) {
-            self.steps.push(lemma);
-            return Some(self.steps.len() - 1);
-        }
-        let open: Vec<usize> =
-            (0..self.assignment.len()).filter(|&var| self.assignment[var].is_none()).collect();
-        let var = Var::from_index(*open.get(self.random.below(open.len().max(1)))?);
-        let mut halves = Vec::new();
-        for value in [true, false] {
-            self.assignment[var.index()] = Some(value);
-            let half = self.refute()?;
-            self.assignment[var.index()] = None;
-            if !self.steps[half].clause.contains(&var.lit(!value)) {
-                return Some(half);
-            }
-            halves.push(half);
-        }
-        if self.random.below(2) == 0 {
-            halves.reverse();
-        }
-        let [left, right] = halves[..] else { unreachable!("there are two values") };
-        let clause = self.steps[left].clause.iter().chain(&*self.steps[right].clause);
-        let clause: BTreeSet<Lit> = clause.copied().filter(|lit| lit.var() != var).collect();
-        let last = (StepId(right as u32), var);
-        let rule = match &self.steps[left].rule {
-            Rule::Resolution { first, others } if self.random.below(2) == 0 => {
-                Rule::Resolution { first: *first, others: others.iter().copied().chain([last]).collect() }
-            }
-            _ => Rule::Resolution { first: StepId(left as u32), others: Box::new([last]) },
-        };
-        self.steps.push(Step { clause: clause.into_iter().collect(), rule });
-        Some(self.steps.len() - 1)
-    }
-}
 
 /// Random clauses in parts, if they are contradictory.
 fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
-    let vars = 4 + random.below(3);
+    let vars = 4 + random.index(3);
     let formulas: Vec<Term> =
         (0..vars).map(|var| store.var(store.symbol(&format!("p{var}")), Sort::BOOL)).collect();
     let mut steps = Vec::new();
     let mut clauses: Vec<Vec<Term>> = vec![Vec::new(); parts];
     for _ in 0..vars * 5 {
-        let part = random.below(parts);
-        let length = if random.below(3) == 0 { 2 } else { 3 };
-        let lits: BTreeSet<Var> = (0..length).map(|_| Var::from_index(random.below(vars))).collect();
-        let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.below(2) == 0)).collect();
+        let part = random.index(parts);
+        let length = if random.index(3) == 0 { 2 } else { 3 };
+        let lits: BTreeSet<Var> = (0..length).map(|_| Var::from_index(random.index(vars))).collect();
+        let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.index(2) == 0)).collect();
         let literal = |lit: &Lit| {
             let formula = formulas[lit.var().index()];
             if lit.is_positive() { formula } else { store.not(formula) }
@@ -203,10 +58,10 @@ fn propositional_refutations_have_interpolants_of_all_kinds() {
     for seed in 1..=2000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.below(4);
+        let parts = 2 + random.index(4);
         let Some(refuted) = random_clauses(&store, &mut random, parts) else { continue };
         refuted_count += 1;
-        let in_a: Vec<bool> = (0..parts).map(|_| random.below(2) == 0).collect();
+        let in_a: Vec<bool> = (0..parts).map(|_| random.index(2) == 0).collect();
         let parts_of_a: Vec<Part> =
             refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
         let shape = random_tree(&mut random, parts);
@@ -610,18 +465,18 @@ fn an_interface_equality_joins_two_lemmas() {
 fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
     let symbols = ["u", "v", "w", "x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
     let number = |value: i64| Rational::from(Integer::from(value));
-    let divisor = 2 + random.below(5) as i64;
+    let divisor = 2 + random.index(5) as i64;
     let small = |random: &mut Random| {
-        let pairs = (0..2).map(|_| (symbols[random.below(6)], number(random.below(5) as i64 - 2)));
+        let pairs = (0..2).map(|_| (symbols[random.index(6)], number(random.index(5) as i64 - 2)));
         LinearPoly::from_pairs(pairs.collect(), Rational::ZERO)
     };
     // The last form completes the sum to an integer one, and its value makes the sum a fraction.
     let mut forms: Vec<(LinearPoly, i64)> =
-        (0..2 + random.below(2)).map(|_| (small(random), 1 + random.below(3) as i64)).collect();
+        (0..2 + random.index(2)).map(|_| (small(random), 1 + random.index(3) as i64)).collect();
     let mut last = small(random) * &number(divisor);
     forms.iter().for_each(|(form, factor)| last.add_scaled(form, &number(-factor)));
     forms.push((last, 1));
-    let values: Vec<i64> = forms.iter().map(|_| random.below(7) as i64 - 3).collect();
+    let values: Vec<i64> = forms.iter().map(|_| random.index(7) as i64 - 3).collect();
     let total: i64 = std::iter::zip(&forms, &values).map(|((_, factor), value)| factor * value).sum();
     if forms.iter().any(|(form, _)| form.is_constant()) || total.rem_euclid(divisor) == 0 {
         return None;
@@ -629,8 +484,8 @@ fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Opti
     let mut literals = Vec::new();
     for ((form, _), &value) in std::iter::zip(&forms, &values) {
         let (form, value) = (form.to_term(store, Sort::INT), store.int(value));
-        let part = random.below(parts);
-        let other = if random.below(2) == 0 { random.below(parts) } else { part };
+        let part = random.index(parts);
+        let other = if random.index(2) == 0 { random.index(parts) } else { part };
         literals.extend([(store.ge(form, value), part), (store.le(form, value), other)]);
     }
     if literals.iter().any(|(literal, _)| [Term::TRUE, Term::FALSE].contains(literal)) {
@@ -653,7 +508,7 @@ fn integer_refutations_have_sequences_and_trees() {
     for seed in 1..=1500 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.below(3);
+        let parts = 2 + random.index(3);
         let Some(refuted) = random_integers(&store, &mut random, parts) else { continue };
         let shape = random_tree(&mut random, parts);
         for labelling in LABELLINGS {
@@ -731,8 +586,8 @@ impl<'a> Language<'a> {
     }
 
     fn term(&self, random: &mut Random, depth: usize) -> Term {
-        match if depth == 0 { 0 } else { random.below(4) } {
-            0 | 1 => self.apply(&format!("c{}", random.below(self.constants)), &[], self.sort),
+        match if depth == 0 { 0 } else { random.index(4) } {
+            0 | 1 => self.apply(&format!("c{}", random.index(self.constants)), &[], self.sort),
             2 => self.apply("f", &[self.term(random, depth - 1)], self.sort),
             _ => {
                 let args = [self.term(random, depth - 1), self.term(random, depth - 1)];
@@ -743,7 +598,7 @@ impl<'a> Language<'a> {
 
     fn literal(&self, random: &mut Random) -> Term {
         let store = self.store;
-        match random.below(12) {
+        match random.index(12) {
             0 => self.apply("p", &[self.term(random, 2)], Sort::BOOL),
             1 => store.not(self.apply("p", &[self.term(random, 2)], Sort::BOOL)),
             2 | 3 => store.not(store.eq(self.term(random, 2), self.term(random, 2))),
@@ -875,10 +730,10 @@ fn generated_conflicts_of_equality_have_interpolants() {
     for seed in 1..=1000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.below(3);
-        let language = Language::new(&store, 3 + random.below(4));
+        let parts = 2 + random.index(3);
+        let language = Language::new(&store, 3 + random.index(4));
         let literals: Vec<(Term, usize)> = (0..30)
-            .map(|_| (language.literal(&mut random), random.below(parts)))
+            .map(|_| (language.literal(&mut random), random.index(parts)))
             .filter(|literal| ![Term::TRUE, Term::FALSE].contains(&literal.0))
             .collect();
         // Only what the conflict needs, so that not all symbols are shared.
@@ -937,151 +792,6 @@ fn deep_nests_of_functions() {
 
 // ---- refutations of formulas over numbers ----------------------------------------------------------------
 
-/// Clauses of formulas, with the meanings of variables.
-#[derive(Default)]
-struct Sink {
-    vars: usize,
-    steps: Vec<Step>,
-    /// The part of what is asserted; nothing for definitions.
-    part: Option<Part>,
-}
-
-impl Clauses for Sink {
-    fn new_var(&mut self) -> Var {
-        self.vars += 1;
-        Var::from_index(self.vars - 1)
-    }
-
-    fn define(&mut self, clause: &[Lit]) {
-        self.steps.push(Step { clause: clause.into(), rule: Rule::Definition });
-    }
-
-    fn assert(&mut self, clause: &[Lit]) {
-        let rule = self.part.map_or(Rule::Definition, Rule::Assertion);
-        self.steps.push(Step { clause: clause.into(), rule });
-    }
-
-    fn require(&mut self, _var: Var) -> bool {
-        false
-    }
-}
-
-/// The literals of an assignment that contradict each other by a weighted sum.
-fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<bool>]) -> Option<Step> {
-    let mut simplex = Simplex::new(Config::default());
-    let mut kernel: FxHashMap<Term, arith::Var> = FxHashMap::default();
-    let mut bounds: Vec<(Inequality, Lit, Sign)> = Vec::new();
-    for (index, value) in assignment.iter().enumerate() {
-        let Some(value) = *value else { continue };
-        for sign in [Sign::Positive, Sign::Negative] {
-            if let Some(inequality) = Inequality::read(store, formulas[index], value, sign) {
-                bounds.push((inequality, Var::from_index(index).lit(value), sign));
-            }
-        }
-    }
-    let mut conflict = None;
-    for (reason, (inequality, ..)) in bounds.iter().enumerate() {
-        let form: Vec<(arith::Var, Rational)> = inequality
-            .form
-            .terms()
-            .iter()
-            .map(|(term, factor)| {
-                let is_int = store.sort_of(*term) == Sort::INT;
-                (*kernel.entry(*term).or_insert_with(|| simplex.new_var(is_int)), factor.clone())
-            })
-            .collect();
-        let (slack, factor) = simplex.new_row(&form).unwrap();
-        let bound = -(inequality.form.constant() / &factor);
-        let (side, bound) = match (factor.is_positive(), inequality.is_strict) {
-            (true, false) => (Side::Lower, DeltaRational::from(bound)),
-            (true, true) => (Side::Lower, DeltaRational::just_above(bound)),
-            (false, false) => (Side::Upper, DeltaRational::from(bound)),
-            (false, true) => (Side::Upper, DeltaRational::just_below(bound)),
-        };
-        conflict = simplex.assert_bound(slack, side, bound, arith::Reason(reason as u32)).err();
-        if conflict.is_some() {
-            break;
-        }
-    }
-    let conflict = conflict.or_else(|| match simplex.check(&Budget::default()) {
-        arith::Outcome::Infeasible(conflict) => Some(conflict),
-        _ => None,
-    })?;
-    let term = |term: &arith::Weighted| {
-        let (_, lit, sign) = bounds[term.reason.0 as usize];
-        FarkasTerm { lit, side: sign, coefficient: term.coefficient.clone() }
-    };
-    let terms: Box<[FarkasTerm]> = conflict.terms.iter().map(term).collect();
-    let clause: BTreeSet<Lit> = terms.iter().map(|term| !term.lit).collect();
-    Some(Step { clause: clause.into_iter().collect(), rule: Rule::Lemma(Justification::Farkas(terms)) })
-}
-
-/// Random formulas in parts, if they are contradictory over the rationals. Some have `ite`, `div` and `mod`.
-fn random_numbers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
-    let sort = [Sort::INT, Sort::REAL][random.below(2)];
-    let mut purifier = Purifier::new(store);
-    let mut cnf = Cnf::new(store);
-    let mut sink = Sink::default();
-    let (mut formulas_of_parts, mut translated) = (Vec::new(), Vec::new());
-    let names: Vec<String> = (0..=parts).map(|index| format!("x{index}")).collect();
-    for part in 0..parts {
-        let known: Vec<&str> = names[part..part + 2].iter().map(String::as_str).chain(["y"]).collect();
-        let mut formulas: Vec<Term> =
-            (0..2).map(|_| random_formula(store, random, &known, sort, 1)).collect();
-        if random.below(2) == 0 {
-            formulas.push(random_choice(store, random, &known, sort));
-        }
-        for &formula in &formulas {
-            let Purified { formula, definitions } = purifier.purify(store.normalize(formula)).unwrap();
-            for definition in definitions {
-                sink.part = None;
-                cnf.assert(definition, &mut sink);
-                translated.push(definition);
-            }
-            sink.part = Some(Part(part as u32));
-            cnf.assert(formula, &mut sink);
-            translated.push(formula);
-        }
-        formulas_of_parts.push(formulas);
-    }
-    if sink.vars > 18 {
-        return None;
-    }
-    let mut meanings = vec![Term::TRUE; sink.vars];
-    for term in store.subterms(&translated) {
-        if let Some(lit) =
-            cnf.known(term).filter(|lit| store.sort_of(term) == Sort::BOOL && lit.is_positive())
-        {
-            meanings[lit.var().index()] = term;
-        }
-    }
-    let leaves = sink.steps.len();
-    let lemma = |assignment: &[Option<bool>]| weighted_conflict(store, &meanings, assignment);
-    let mut prover =
-        Prover { random, steps: sink.steps, leaves, assignment: vec![None; sink.vars], lemma: Some(&lemma) };
-    let last = prover.refute()?;
-    let mut steps = prover.steps;
-    steps.truncate(last + 1);
-    let proof = Proof::new(steps, meanings, purifier.origins().to_vec());
-    Some(Refuted { parts: formulas_of_parts, proof })
-}
-
-/// A bound on a number that needs a fresh symbol.
-fn random_choice(store: &TermStore, random: &mut Random, names: &[&str], sort: Sort) -> Term {
-    let mut var = || store.var(store.symbol(names[random.below(names.len())]), sort);
-    let (x, y) = (var(), var());
-    let number = |value: i64| {
-        if sort == Sort::INT { store.int(value) } else { store.real(Rational::from(Integer::from(value))) }
-    };
-    let term = match random.below(3) {
-        0 if sort == Sort::INT => store.modulo(store.add(&[x, y]), number(3)),
-        1 if sort == Sort::INT => store.int_div(x, number(2)),
-        _ => store.ite(store.le(x, number(0)), x, store.add(&[y, number(1)])),
-    };
-    let bound = number(random.below(5) as i64 - 2);
-    if random.below(2) == 0 { store.le(term, bound) } else { store.ge(store.sub(term, y), bound) }
-}
-
 #[test]
 fn refutations_over_numbers_have_interpolants_of_all_kinds() {
     let half = Strength::new(Rational::new(1.into(), 2.into())).unwrap();
@@ -1096,11 +806,11 @@ fn refutations_over_numbers_have_interpolants_of_all_kinds() {
     for seed in 1..=2500 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.below(3);
+        let parts = 2 + random.index(3);
         let Some(refuted) = random_numbers(&store, &mut random, parts) else { continue };
         refuted_count += 1;
         with_symbols += usize::from(!refuted.proof.origins().is_empty());
-        let in_a: Vec<bool> = (0..parts).map(|_| random.below(2) == 0).collect();
+        let in_a: Vec<bool> = (0..parts).map(|_| random.index(2) == 0).collect();
         let parts_of_a: Vec<Part> =
             refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
         let shape = random_tree(&mut random, parts);
@@ -1121,193 +831,4 @@ fn refutations_over_numbers_have_interpolants_of_all_kinds() {
     }
     assert!(refuted_count > 300 && with_symbols > 100, "{refuted_count}, {with_symbols} with fresh symbols");
     assert!(sizes.0 > sizes.1, "{sizes:?}");
-}
-
-// ---- without a proof, and simplification -----------------------------------------------------------------
-
-/// Random formulas over numbers and truth values, with some symbols of each side alone.
-fn random_formula(store: &TermStore, random: &mut Random, names: &[&str], sort: Sort, depth: usize) -> Term {
-    if depth == 0 {
-        if random.below(5) == 0 {
-            return store.var(store.symbol(["p", "q"][random.below(2)]), Sort::BOOL);
-        }
-        let term = |random: &mut Random| {
-            let var = store.var(store.symbol(names[random.below(names.len())]), sort);
-            store.mul_const(&Rational::from(Integer::from(random.below(5) as i64 - 2)), var)
-        };
-        let sum = store.add(&[term(random), term(random)]);
-        let bound = random.below(9) as i64 - 4;
-        let bound = if sort == Sort::INT {
-            store.int(bound)
-        } else {
-            store.real(Rational::from(Integer::from(bound)))
-        };
-        return match random.below(3) {
-            0 => store.eq(sum, bound),
-            1 => store.lt(sum, bound),
-            _ => store.le(sum, bound),
-        };
-    }
-    let parts: Vec<Term> =
-        (0..2 + random.below(2)).map(|_| random_formula(store, random, names, sort, depth - 1)).collect();
-    match random.below(5) {
-        0 | 1 => store.and(&parts),
-        2 | 3 => store.or(&parts),
-        _ => store.not(store.iff(parts[0], parts[1])),
-    }
-}
-
-#[test]
-fn interpolants_without_a_proof() {
-    let mut found = 0;
-    for seed in 1..1500 {
-        let mut random = Random::new(seed);
-        let store = TermStore::new();
-        let sort = [Sort::INT, Sort::REAL][random.below(2)];
-        let a = vec![random_formula(&store, &mut random, &["u", "x", "y"], sort, 2)];
-        let b = vec![random_formula(&store, &mut random, &["v", "x", "y"], sort, 2)];
-        let mut solver = Solver::new(&store);
-        a.iter().chain(&b).for_each(|&formula| solver.assert(formula).unwrap());
-        let is_unsat = match solver.check(&[], &Limits { conflicts: Some(1000), ..Limits::default() }) {
-            Ok(Outcome::Unsat) => true,
-            Ok(Outcome::Sat) => false,
-            other => panic!("{other:?}"),
-        };
-        let bounds = fallback::Bounds::default();
-        for (interpolant, first) in [
-            (fallback::interpolant(&store, &a, &b, &bounds), &a),
-            (fallback::dual_interpolant(&store, &a, &b, &bounds), &b),
-        ] {
-            match interpolant {
-                Ok(formula) => {
-                    assert!(is_unsat);
-                    found += 1;
-                    let refuted = Refuted {
-                        parts: vec![a.clone(), b.clone()],
-                        proof: Proof::new(Vec::new(), Vec::new(), Vec::new()),
-                    };
-                    refuted.check(&store, |part| part == 0, formula);
-                }
-                Err(Failure::Satisfiable) => assert!(!is_unsat),
-                Err(failure) => panic!("{failure:?} for {}", store.display(first[0])),
-            }
-        }
-    }
-    assert!(found > 300, "{found}");
-}
-
-/// A proof that proves nothing is of no use, but everything is there without it.
-#[test]
-fn sequences_and_trees_without_a_proof() {
-    let (mut found, mut failed) = (0, 0);
-    for seed in 1..=2500 {
-        let mut random = Random::new(seed);
-        let store = TermStore::new();
-        let parts = 3 + random.below(2);
-        let Some(mut refuted) = random_numbers(&store, &mut random, parts) else { continue };
-        let rule = Rule::Lemma(Justification::Farkas(Box::new([])));
-        refuted.proof = Proof::new(vec![Step { clause: Box::new([]), rule }], Vec::new(), Vec::new());
-        let interpolator = refuted.interpolator(&store, Options::default());
-        assert_eq!(interpolator.sequence(&refuted.order()), Err(Error::Invalid(StepId(0))));
-        let bounds = fallback::Bounds::default();
-        let shape = random_tree(&mut random, parts);
-        match (
-            interpolator.sequence_with_fallback(&refuted.order(), &bounds),
-            interpolator.tree_with_fallback(&shape, &bounds),
-            interpolator.binary_with_fallback(&[Part(1)], &bounds),
-        ) {
-            (Ok(sequence), Ok(tree), Ok(interpolant)) => {
-                found += 1;
-                refuted.check_sequence(&store, &sequence);
-                refuted.check_tree(&store, &shape, &tree);
-                refuted.check(&store, |part| part == 1, interpolant.formula);
-            }
-            _ => failed += 1,
-        }
-    }
-    assert!(found > 100 && failed * 20 < found, "{found} found, {failed} failed");
-}
-
-#[test]
-fn functions_of_one_side_stay_with_it() {
-    let store = TermStore::new();
-    let x = store.var(store.symbol("x"), Sort::INT);
-    let value = store.apply(store.fun(store.symbol("f"), &[Sort::INT], Sort::INT), &[store.int(0)]).unwrap();
-    let a = [store.eq(x, value), store.ge(value, store.int(1))];
-    let b = [store.le(x, store.int(0))];
-    let found = fallback::interpolant(&store, &a, &b, &fallback::Bounds::default());
-    assert_eq!(found, Ok(store.ge(x, store.int(1))));
-    let dual = fallback::dual_interpolant(&store, &a, &b, &fallback::Bounds::default());
-    assert_eq!(dual, Ok(store.ge(x, store.int(1))));
-}
-
-/// `x` of A and `y` of B are equal, but the term between them is hidden in inequalities, and needed under a function.
-#[test]
-fn equal_arguments_of_both_sides_have_a_shared_term() {
-    let store = TermStore::new();
-    let var = |name: &str| store.var(store.symbol(name), Sort::REAL);
-    let f = store.fun(store.symbol("f"), &[Sort::REAL], Sort::REAL);
-    let of = |term: Term| store.apply(f, &[term]).unwrap();
-    let (x, y, s, t) = (var("x"), var("y"), var("s"), var("t"));
-    let twice = |term: Term| store.mul_const(&Rational::from(Integer::from(2)), term);
-    let a = vec![
-        store.le(twice(x), s),
-        store.le(t, twice(x)),
-        store.le(of(x), store.real(1)),
-        store.le(of(of(x)), store.real(3)),
-    ];
-    let b = vec![
-        store.le(s, twice(y)),
-        store.le(twice(y), t),
-        store.or2(store.ge(of(y), store.real(2)), store.ge(of(of(y)), store.real(4))),
-    ];
-    let refuted =
-        Refuted { parts: vec![a.clone(), b.clone()], proof: Proof::new(Vec::new(), Vec::new(), Vec::new()) };
-    for found in [
-        fallback::interpolant(&store, &a, &b, &fallback::Bounds::default()),
-        fallback::dual_interpolant(&store, &a, &b, &fallback::Bounds::default()),
-    ] {
-        refuted.check(&store, |part| part == 0, found.unwrap());
-    }
-}
-
-#[test]
-fn simplified_formulas_mean_the_same() {
-    let store = TermStore::new();
-    let mut smaller = [0, 0];
-    for seed in 1..1500 {
-        let mut random = Random::new(seed);
-        let formula = random_formula(&store, &mut random, &["x", "y"], Sort::INT, 3);
-        let limits = Limits { conflicts: Some(100), ..Limits::default() };
-        let structural = simplify::structural(&store, formula);
-        let by_solver = simplify::with_solver(&store, formula, &limits);
-        for (simplified, smaller) in std::iter::zip([structural, by_solver], &mut smaller) {
-            let difference = store.xor(formula, simplified.formula);
-            assert!(holds(&store, &[difference], Term::FALSE), "{}", store.display(formula));
-            assert_eq!(simplified.before, store.subterms(&[formula]).len());
-            assert_eq!(simplified.after, store.subterms(&[simplified.formula]).len());
-            *smaller += usize::from(simplified.after < simplified.before);
-        }
-    }
-    assert!(smaller[0] > 200 && smaller[1] > smaller[0], "{smaller:?}");
-}
-
-#[test]
-fn siblings_and_weaker_bounds_are_simplified_away() {
-    let store = TermStore::new();
-    let x = store.var(store.symbol("x"), Sort::INT);
-    let [p, q] = ["p", "q"].map(|name| store.var(store.symbol(name), Sort::BOOL));
-    let at_most = |bound: i64| store.le(x, store.int(bound));
-    let structural = |formula: Term| simplify::structural(&store, formula).formula;
-    assert_eq!(structural(store.and2(at_most(3), at_most(5))), at_most(3));
-    assert_eq!(structural(store.or2(at_most(3), at_most(5))), at_most(5));
-    let written = store.app(Op::And, &[p, store.or2(q, store.not(p))]).unwrap();
-    assert_eq!(structural(written), store.and2(p, q));
-    assert_eq!(structural(store.and2(at_most(3), store.or2(q, at_most(5)))), at_most(3));
-    let at_least_6 = store.ge(x, store.int(6));
-    assert_eq!(structural(store.and2(at_least_6, store.or2(q, at_most(5)))), store.and2(at_least_6, q));
-    let nested = store.or2(q, store.and2(p, at_most(5)));
-    assert_eq!(structural(store.and2(at_most(3), nested)), store.and2(at_most(3), store.or2(q, p)));
-    let options = Options { simplification: Simplification::Normal, ..Options::default() };
-    assert_ne!(options, Options::default());
 }

@@ -1,5 +1,6 @@
 //! Interpolants of single arithmetic conflicts: worked examples, and generated conflicts checked by the solver and Z3.
 
+mod support;
 mod z3;
 
 use std::collections::BTreeSet;
@@ -14,26 +15,7 @@ use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::proof::{Inequality, Sign};
 use shofar_smt::sat::Limits;
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex};
-
-/// Xorshift, so that conflicts are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-}
+use support::Random;
 
 fn number(value: i64) -> Rational {
     Rational::from(Integer::from(value))

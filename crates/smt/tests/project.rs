@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 
+mod support;
 mod z3;
 
 use std::fmt::Write as _;
@@ -14,26 +15,7 @@ use shofar_smt::project::{
 };
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
-
-/// Xorshift, so that formulas are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-}
+use support::{Random, scale};
 
 /// Which sorts of numbers occur.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -171,11 +153,6 @@ fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
 }
 
 const SYMBOLS: [(&str, Sort); 3] = [("pqrs", Sort::BOOL), ("ijk", Sort::INT), ("xyz", Sort::REAL)];
-
-/// `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many formulas.
-fn scale() -> u64 {
-    std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1)
-}
 
 fn limits() -> Limits<'static> {
     Limits { conflicts: Some(2000), ..Limits::default() }

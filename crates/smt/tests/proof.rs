@@ -1,6 +1,7 @@
 //! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
 
 mod formulas;
+mod support;
 mod z3;
 
 use std::fmt::Write as _;
@@ -14,7 +15,8 @@ use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 
-use formulas::{FUNCTIONS, Generator, Language, Random};
+use formulas::{FUNCTIONS, Generator, Language};
+use support::Random;
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.
 fn for_each_proof(language: Language, scripts: u64, seed: u64, look: impl FnMut(&TermStore, &Proof)) {
@@ -32,7 +34,7 @@ fn for_each_proof_of(
     let mut proofs = 0;
     for number in 0..scripts {
         let store = TermStore::new();
-        let random = Random((seed + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let random = Random::new(seed + number);
         let mut generator = Generator { store: &store, random, language };
         let mut solver = Solver::with_proofs(&store);
         let mut asserted: Vec<Vec<(Part, Term)>> = vec![Vec::new()];
@@ -96,8 +98,7 @@ fn for_each_proof_of(
 
 /// Runs scripts; `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many.
 fn accepted(language: Language, scripts: u64, seed: u64) {
-    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1u64);
-    for_each_proof(language, scripts * scale, seed, |_, _| {});
+    for_each_proof(language, scripts * support::scale(), seed, |_, _| {});
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn changed_proofs_are_rejected() {
         (Language::Declared, 14),
         (Language::Everything, 15),
     ] {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (mut tried, mut survived) = (0, 0);
         for_each_proof(language, 100, seed, |store, proof| {
             for change in [0, 1, 2, 2, 2] {

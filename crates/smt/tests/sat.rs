@@ -1,5 +1,7 @@
 //! The SAT core against brute force, alone and with a small theory, and on problems of known answer.
 
+mod support;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,6 +10,7 @@ use proptest::prelude::*;
 use shofar_smt::sat::{
     Answers, Certificate, Clash, Effort, Limits, Lit, NoTheory, Outcome, Reason, Solver, Theory, Var,
 };
+use support::Random;
 
 // ---- scripts, run on the solver and on a truth table ---------------------------------------------------------
 
@@ -494,20 +497,10 @@ fn pigeons(solver: &mut Solver, holes: usize) {
     }
 }
 
-/// A small generator, so that the problems are the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
-
 fn random_3_sat(num_vars: usize, num_clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut clause = || loop {
-        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.below(2) == 0));
+        let lits = [(); 3].map(|()| Var::from_index(random.index(num_vars)).lit(random.below(2) == 0));
         if lits[0].var() != lits[1].var() && lits[0].var() != lits[2].var() && lits[1].var() != lits[2].var()
         {
             return lits;
@@ -594,7 +587,7 @@ fn parities_of_long_chains_are_decided() {
             solver.add_clause(&[x[index].lit(!a), y[index].lit(!b), x[index + 1].lit(a != b)]);
         }
     }
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..10 {
         let mut assumptions: Vec<Lit> = y.iter().map(|var| var.lit(random.below(2) == 0)).collect();
         let parity = assumptions.iter().filter(|lit| lit.is_positive()).count() % 2 == 1;

@@ -1,6 +1,7 @@
 //! The solver against Z3, and every answer against its evidence: models are evaluated, cores are asked again.
 
 mod formulas;
+mod support;
 mod z3;
 
 use std::fmt::Write as _;
@@ -11,7 +12,8 @@ use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 
-use formulas::{FUNCTIONS, Generator, Language, Random};
+use formulas::{FUNCTIONS, Generator, Language};
+use support::Random;
 
 /// What a script does next, and what was answered.
 fn run_scripts(language: Language, scripts: u64, seed: u64) -> (String, Vec<Outcome>) {
@@ -34,7 +36,7 @@ fn run_scripts(language: Language, scripts: u64, seed: u64) -> (String, Vec<Outc
     let mut answers = Vec::new();
     for number in 0..scripts {
         let store = TermStore::new();
-        let random = Random((seed + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let random = Random::new(seed + number);
         let mut generator = Generator { store: &store, random, language };
         let mut solver = Solver::new(&store);
         let mut asserted: Vec<Vec<Term>> = vec![Vec::new()];
@@ -120,8 +122,7 @@ fn ask(store: &TermStore, solver: &mut Solver<'_>, formulas: &[Term], assumption
 
 /// Runs scripts; `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many.
 fn compare(language: Language, scripts: u64, seed: u64) {
-    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1u64);
-    let (script, answers) = run_scripts(language, scripts * scale, seed * 1_000_000);
+    let (script, answers) = run_scripts(language, scripts * support::scale(), seed * 1_000_000);
     let unknown = answers.iter().filter(|answer| matches!(answer, Outcome::Unknown(_))).count();
     assert!(unknown * 50 <= answers.len(), "{unknown} of {} are unknown", answers.len());
     let Some(expected) = z3::answers(&script) else { return };

@@ -5,17 +5,7 @@
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
-/// Xorshift, so that scripts are the same in every run.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
+use crate::support::Random;
 
 /// Which sorts and functions occur.
 #[derive(Clone, Copy, PartialEq)]
