@@ -6,7 +6,7 @@
 //! lines contradict each other. Division by zero is such a function too.
 
 use rustc_hash::FxHashMap;
-use shofar_logic::number::{Integer, Rational};
+use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, Term, TermStore, Value};
 
 use crate::sat::Var;
@@ -22,21 +22,19 @@ pub(crate) struct Symbols {
     pub(crate) booleans: Vec<(Term, Var)>,
     /// The nodes of symbols and applications.
     pub(crate) nodes: FxHashMap<Term, euf::Node>,
-    /// The symbols of congruence for functions with arguments.
-    pub(crate) functions: FxHashMap<Fun, euf::Symbol>,
+    /// The symbols of congruence for functions with arguments, which are operators.
+    pub(crate) functions: FxHashMap<Op, euf::Symbol>,
     /// The terms of variables of arithmetic and of nodes, casts aside, if proofs are wanted.
     pub(crate) number_terms: FxHashMap<arith::Var, Term>,
     pub(crate) node_terms: FxHashMap<euf::Node, Term>,
 }
 
 impl Symbols {
-    /// Meanings for the symbols of the formulas, for the given operators that functions stand for, and for all their
-    /// other open cases.
+    /// Meanings for the symbols of the formulas, and for division by zero.
     pub(crate) fn model(
         &self,
         store: &TermStore,
         formulas: &[Term],
-        open_cases: &[(Op, Fun)],
         theories: &CombinedModel,
         truth: impl Fn(Var) -> bool,
     ) -> Assignment {
@@ -62,32 +60,34 @@ impl Symbols {
             }
         }
         for fun in functions {
-            let entries = self.table(fun, &mut elements).collect();
-            let default = Some(store.default_value(store.fun_decl(fun).range));
+            let decl = store.fun_decl(fun);
+            let entries = self.table(Op::Apply(fun), &decl.domain, decl.range, &mut elements).collect();
+            let default = Some(store.default_value(decl.range));
             model.set_function(fun, Interpretation::Table { entries, default });
         }
-        for op in [Op::IntDiv, Op::Mod] {
-            model.set_open_default(op, Value::Int(Integer::ZERO));
-        }
-        model.set_open_default(Op::RealDiv, Value::Real(Rational::ZERO));
-        for &(op, fun) in open_cases {
-            let zero = number(store.fun_decl(fun).range, &Rational::ZERO);
-            for (dividend, value) in self.table(fun, &mut elements) {
-                model.set_open_case(op, &[dividend[0].clone(), zero.clone()], value);
+        for (op, sort) in [(Op::IntDiv, Sort::INT), (Op::Mod, Sort::INT), (Op::RealDiv, Sort::REAL)] {
+            model.set_open_default(op, number(sort, &Rational::ZERO));
+            for (args, value) in self.table(op, &[sort, sort], sort, &mut elements) {
+                model.set_open_case(op, &args, value);
             }
         }
         model
     }
 
     /// The lines of a function's table.
-    fn table(&self, fun: Fun, elements: &mut Elements<'_>) -> impl Iterator<Item = (Box<[Value]>, Value)> {
-        let decl = elements.store.fun_decl(fun);
+    fn table(
+        &self,
+        function: Op,
+        domain: &[Sort],
+        range: Sort,
+        elements: &mut Elements<'_>,
+    ) -> impl Iterator<Item = (Box<[Value]>, Value)> {
         let classes = &elements.theories.classes;
-        let rows = self.functions.get(&fun).map_or(&[][..], |&symbol| classes.table(symbol));
+        let rows = self.functions.get(&function).map_or(&[][..], |&symbol| classes.table(symbol));
         rows.iter().map(move |row| {
-            let args = std::iter::zip(&row.args, &decl.domain);
+            let args = std::iter::zip(&row.args, domain);
             let args = args.map(|(&class, &sort)| elements.value(class, sort)).collect();
-            (args, elements.value(row.result, decl.range))
+            (args, elements.value(row.result, range))
         })
     }
 }

@@ -9,7 +9,7 @@
 //! x div n, n >= 2           q           n*q <= x  and  x <= n*q + n-1
 //! x mod n, n >= 2           x - n*q     with the q of x div n
 //! to_int(x)                 q           to_real(q) <= x  and  x < to_real(q) + 1
-//! x div 0, x mod 0, x / 0   f(x)        none: f is an uninterpreted function
+//! x div 0, x mod 0, x / 0   k div 0, .. k = x, as for functions: it is one of x, of which nothing is known
 //! f(.., t, ..)              f(.., k, ..)  k = t, unless t is a symbol, an application, a numeral or a truth value
 //! distinct(a, b, ...)       a != b and ...
 //! ```
@@ -19,6 +19,8 @@
 //! once and for all, whatever happens to the formula that they came with. Equal terms get the same symbol.
 //!
 //! So the arguments of functions are terms that congruence knows by themselves; a cast integer counts as the integer.
+//! Division by zero is a function of the dividend, as SMT-LIB has it, and stays what it is: congruence knows the operator
+//! as it knows a declared function. So it is known to all who speak of the dividend, in proofs and interpolants, too.
 //!
 //! Products and quotients of terms that are not constant are refused, and so are the theories that have no
 //! solver yet.
@@ -27,7 +29,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
-use shofar_logic::{Fun, LinearPoly, Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
 
 use crate::cases::CaseTable;
 
@@ -88,8 +90,6 @@ pub struct Purifier<'a> {
     names: FxHashMap<Term, Term>,
     /// What each symbol stands for, in the order of their making.
     origins: Vec<(Term, Term)>,
-    /// The functions that stand for division by zero, with the operators.
-    open_cases: Vec<(Op, Fun)>,
     /// Applications of functions to arguments that were not handed out yet.
     applications: Vec<Term>,
     /// Definitions not handed out yet.
@@ -106,7 +106,6 @@ impl<'a> Purifier<'a> {
             symbols: FxHashMap::default(),
             names: FxHashMap::default(),
             origins: Vec::new(),
-            open_cases: Vec::new(),
             applications: Vec::new(),
             pending: Vec::new(),
         }
@@ -132,13 +131,8 @@ impl<'a> Purifier<'a> {
         &self.origins
     }
 
-    /// The functions that stand for division by zero, each with its operator. They are applied to the dividend.
-    pub fn open_cases(&self) -> &[(Op, Fun)] {
-        &self.open_cases
-    }
-
-    /// The applications of functions to arguments that compiled formulas and definitions have and that were not
-    /// asked for before. The arguments of each that are applications come before it.
+    /// The [applications](is_application) that compiled formulas and definitions have and that were not asked for
+    /// before. The arguments of each that are applications come before it.
     pub fn take_applications(&mut self) -> Vec<Term> {
         std::mem::take(&mut self.applications)
     }
@@ -181,7 +175,7 @@ impl<'a> Purifier<'a> {
                 self.comparison(op, args[0], args[1])
             }
             Op::IntDiv | Op::Mod => match numeral(1) {
-                Some(zero) if zero.is_zero() => self.open_case(op, args[0]),
+                Some(zero) if zero.is_zero() => self.application(op, args),
                 Some(divisor) => {
                     let dividend = self.without_cases(args[0]);
                     self.quotient_or_rest(op, dividend, &divisor)
@@ -189,14 +183,14 @@ impl<'a> Purifier<'a> {
                 None => return Err(nonlinear),
             },
             Op::RealDiv => match numeral(1) {
-                Some(zero) if zero.is_zero() => self.open_case(op, args[0]),
+                Some(zero) if zero.is_zero() => self.application(op, args),
                 _ => return Err(nonlinear),
             },
             Op::ToInt => {
                 let number = self.without_cases(args[0]);
                 self.floor(number)
             }
-            Op::Apply(fun) if !args.is_empty() => self.application(fun, args),
+            Op::Apply(_) if !args.is_empty() => self.application(op, args),
             Op::Mul if !args.iter().any(|&arg| store.numeral(arg).is_some()) => return Err(nonlinear),
             Op::Distinct => {
                 let pairs = (0..args.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -314,26 +308,10 @@ impl<'a> Purifier<'a> {
         })
     }
 
-    /// Division by zero: any function of the dividend, as SMT-LIB has it.
-    fn open_case(&mut self, op: Op, dividend: Term) -> Term {
-        let store = self.store;
-        let known = self.open_cases.iter().find(|(other, _)| *other == op).map(|&(_, fun)| fun);
-        let fun = known.unwrap_or_else(|| {
-            let sort = store.sort_of(dividend);
-            // No script can write a backslash in a symbol, so none declares this function later.
-            let name = store.fresh_symbol(&format!("{}\\zero", stem(op)));
-            let fun = store.fun(name, &[sort], sort);
-            self.open_cases.push((op, fun));
-            fun
-        });
-        self.application(fun, vec![dividend])
-    }
-
     /// The function applied to the arguments, or to names of them.
-    fn application(&mut self, fun: Fun, mut args: Vec<Term>) -> Term {
+    fn application(&mut self, function: Op, mut args: Vec<Term>) -> Term {
         args.iter_mut().for_each(|arg| *arg = self.named(*arg));
-        let application =
-            self.store.app(Op::Apply(fun), &args).expect("names have the sorts of what they name");
+        let application = self.store.app(function, &args).expect("names have the sorts of what they name");
         self.applications.push(application);
         application
     }
@@ -345,7 +323,9 @@ impl<'a> Purifier<'a> {
             (Op::ToReal, &[inner]) => inner,
             _ => term,
         };
-        if matches!(store.op(inner), Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False) {
+        let is_plain = matches!(store.view(inner), (Op::Var(_) | Op::Apply(_) | Op::Numeral(_), []))
+            || matches!(inner, Term::TRUE | Term::FALSE);
+        if is_plain || is_application(store, inner) {
             return term;
         }
         if let Some(&name) = self.names.get(&term) {
@@ -381,13 +361,23 @@ impl<'a> Purifier<'a> {
     }
 }
 
+/// Whether congruence knows a normal term as an application of a function to arguments: a declared function, or division
+/// by zero.
+pub(crate) fn is_application(store: &TermStore, term: Term) -> bool {
+    match store.view(term) {
+        (Op::Apply(_), args) => !args.is_empty(),
+        (Op::IntDiv | Op::Mod | Op::RealDiv, &[_, divisor]) => {
+            store.numeral(divisor).is_some_and(Rational::is_zero)
+        }
+        _ => false,
+    }
+}
+
 /// What the names of fresh symbols begin with.
 fn stem(op: Op) -> &'static str {
     match op {
         Op::Ite => "ite",
         Op::IntDiv => "div",
-        Op::Mod => "mod",
-        Op::RealDiv => "quot",
         _ => "floor",
     }
 }

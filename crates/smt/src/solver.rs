@@ -24,14 +24,14 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::build::Normalizer;
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Fun, LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
 
 use crate::cnf::{Clauses, Cnf};
 use crate::equations::Equations;
 use crate::model::Symbols;
 use crate::proof::extract::Extraction;
 use crate::proof::{self, Assertion, Part, Proof};
-use crate::purify::{Purified, Purifier, Unsupported};
+use crate::purify::{Purified, Purifier, Unsupported, is_application};
 use crate::relevance::{Relevance, Scope};
 use crate::sat::{self, Limits, Lit, Origin, Outcome, Reason, Var};
 use crate::theory::combination::Combination;
@@ -237,9 +237,8 @@ impl<'a> Solver<'a> {
         let defined = self.equations.definitions(formulas);
         let all: Vec<Term> =
             formulas.iter().copied().chain(defined.iter().map(|&(_, definition)| definition)).collect();
-        let mut model = self.symbols.model(self.store, &all, self.purifier.open_cases(), &theories, |var| {
-            self.search.value(var).unwrap_or(false)
-        });
+        let mut model =
+            self.symbols.model(self.store, &all, &theories, |var| self.search.value(var).unwrap_or(false));
         for (symbol, definition) in defined {
             let value = self.store.eval(definition, &model).expect("the model is total");
             model.set(symbol, value);
@@ -542,9 +541,9 @@ impl<'a> Solver<'a> {
                 }
                 return node;
             }
-            (Op::Apply(fun), args) if !args.is_empty() => {
+            (function, args) if is_application(self.store, term) => {
                 let args: Vec<euf::Node> = args.iter().map(|&arg| self.node(arg)).collect();
-                let symbol = self.function(fun);
+                let symbol = self.function(function);
                 self.search.theory_mut().congruence_mut().node(symbol, &args)
             }
             _ => {
@@ -580,10 +579,10 @@ impl<'a> Solver<'a> {
         node
     }
 
-    fn function(&mut self, fun: Fun) -> euf::Symbol {
+    fn function(&mut self, function: Op) -> euf::Symbol {
         let search = &mut self.search;
         let new_symbol = || search.theory_mut().congruence_mut().new_symbol();
-        *self.symbols.functions.entry(fun).or_insert_with(new_symbol)
+        *self.symbols.functions.entry(function).or_insert_with(new_symbol)
     }
 }
 

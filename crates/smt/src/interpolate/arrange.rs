@@ -23,15 +23,16 @@
 //! interpolants" (CADE 2005).
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Assignment, Evaluator, Fun, Op, Sort, Substitution, Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Term, TermStore, Value};
 
 use super::colour::Colours;
 use crate::project::definition::{definition, substitute};
 use crate::project::{ProjectError, Projector};
+use crate::purify::is_application;
 
-/// Whether a function is applied in the formulas.
-pub(super) fn has_applications(store: &TermStore, formulas: &[Term]) -> bool {
-    store.subterms(formulas).iter().any(|&term| is_application(store, term))
+/// Whether a function is applied in a normal formula.
+pub(super) fn has_applications(store: &TermStore, formula: Term) -> bool {
+    store.subterms(&[formula]).iter().any(|&term| is_application(store, term))
 }
 
 /// A cube over symbols of both sides that is true in the model of the formula, which is normal and A's. The variables
@@ -64,13 +65,9 @@ pub(super) fn project(
     }
 }
 
-fn is_application(store: &TermStore, term: Term) -> bool {
-    matches!(store.view(term), (Op::Apply(_), [_, ..]))
-}
-
 /// An application of a function to arguments over names.
 struct Application {
-    fun: Fun,
+    function: Op,
     args: Vec<Term>,
     /// The variable that stands for it.
     name: Term,
@@ -92,18 +89,18 @@ impl<'s> Cube<'s> {
         let mut cube = Cube { store, formulas: Vec::new(), applications: Vec::new(), model: model.clone() };
         let mut evaluator = Evaluator::new(store, model);
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
-        let mut known: FxHashMap<(Fun, Vec<Term>), Term> = FxHashMap::default();
+        let mut known: FxHashMap<(Op, Vec<Term>), Term> = FxHashMap::default();
         for term in store.subterms(literals) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
             let image = match store.op(term) {
-                Op::Apply(fun) if !args.is_empty() => match known.get(&(fun, args.clone())) {
+                function if is_application(store, term) => match known.get(&(function, args.clone())) {
                     Some(&name) => name,
                     None => {
                         let value = evaluator.eval(term).map_err(ProjectError::NoValue)?;
                         let name = store.var(store.fresh_symbol("application"), store.sort_of(term));
                         cube.model.set(name, value);
-                        known.insert((fun, args.clone()), name);
-                        cube.applications.push(Application { fun, args, name, value: name });
+                        known.insert((function, args.clone()), name);
+                        cube.applications.push(Application { function, args, name, value: name });
                         name
                     }
                 },
@@ -153,7 +150,7 @@ impl<'s> Cube<'s> {
     fn arrange(&mut self) -> Result<(), ProjectError> {
         let mut arrangement = Vec::new();
         for (at, one) in self.applications.iter().enumerate() {
-            for other in self.applications[..at].iter().filter(|other| other.fun == one.fun) {
+            for other in self.applications[..at].iter().filter(|other| other.function == one.function) {
                 let pairs = std::iter::zip(&one.args, &other.args);
                 let pairs = pairs.map(|(&left, &right)| self.comparison(left, right));
                 let pairs = pairs.collect::<Result<Vec<(bool, Term)>, ProjectError>>()?;
@@ -198,9 +195,10 @@ impl<'s> Cube<'s> {
         let mut open: Vec<&Application> = self.applications.iter().collect();
         loop {
             let before = open.len();
-            open.retain(|Application { fun, args, name, value }| {
+            open.retain(|Application { function, args, name, value }| {
                 let args = substitute(store, args, &shared);
-                let term = store.apply(*fun, &args).expect("arguments are replaced by terms of their sorts");
+                let term =
+                    store.app(*function, &args).expect("arguments are replaced by terms of their sorts");
                 if !colours.at(0, term).b {
                     return true;
                 }

@@ -38,6 +38,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
 use super::colour::Sides;
+use crate::purify::is_application;
 
 /// An equality of the conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,7 +222,7 @@ impl<'s> Graph<'s> {
     fn argument_paths(&self, at: usize) -> Result<Vec<Path>, Obstacle> {
         let Edge { left, right, .. } = self.edges[at];
         let ((left_op, left_args), (right_op, right_args)) = (self.store.view(left), self.store.view(right));
-        if !matches!(left_op, Op::Apply(_)) || left_op != right_op {
+        if !is_application(self.store, left) || left_op != right_op {
             return Err(Obstacle::Invalid);
         }
         let pairs = std::iter::zip(left_args, right_args);

@@ -74,8 +74,8 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
     let locals: Vec<Term> =
         store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.at(0, *term).b).collect();
 
-    let has_functions = arrange::has_applications(store, a);
     let formula = store.and_of(a.iter().map(|&formula| store.normalize(formula)));
+    let has_functions = arrange::has_applications(store, formula);
 
     let mut models_of_a = solver_for(store, a)?;
     let mut cores_of_b = solver_for(store, b)?;

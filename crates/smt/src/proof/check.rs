@@ -27,6 +27,7 @@ use super::{
     Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
     Sign, StepId, without_cast, without_casts,
 };
+use crate::purify::is_application;
 use crate::sat::{Lit, Var};
 
 /// Assignments under which definitions and images are evaluated.
@@ -326,7 +327,7 @@ impl Checker<'_> {
                 EdgeRule::Congruence => {
                     let ((left_op, left_args), (right_op, right_args)) =
                         (store.view(left), store.view(right));
-                    let is_application = matches!(left_op, Op::Apply(_)) && left_op == right_op;
+                    let is_application = is_application(store, left) && left_op == right_op;
                     let mut args = std::iter::zip(left_args, right_args);
                     let mut equal =
                         |a: Term, b: Term| classes.find(self.canonical(a)) == classes.find(self.canonical(b));
@@ -467,18 +468,12 @@ impl Checker<'_> {
                 Sort::REAL => Value::Real(Rational::new((next(25) as i64 - 12).into(), 2.into())),
                 sort => store.default_value(sort),
             };
-            // Division by zero is a function in images, and the same constant in both is the simplest function.
-            let Value::Int(constant) = value(Sort::INT) else { return Ok(()) };
             let mut assignment = Assignment::new();
+            // Constants are the simplest functions.
             for &fun in &mentioned.funs {
-                let decl = store.fun_decl(fun);
-                let result = match decl.range {
-                    Sort::INT => Value::Int(constant.clone()),
-                    Sort::REAL => Value::Real(Rational::from(constant.clone())),
-                    range => value(range),
-                };
+                let result = value(store.fun_decl(fun).range);
                 match store.apply(fun, &[]) {
-                    Ok(symbol) => assignment.set(symbol, value(decl.range)),
+                    Ok(symbol) => assignment.set(symbol, result),
                     Err(_) => {
                         let table =
                             Interpretation::Table { entries: Default::default(), default: Some(result) };
@@ -486,10 +481,9 @@ impl Checker<'_> {
                     }
                 }
             }
-            for op in [Op::IntDiv, Op::Mod] {
-                assignment.set_open_default(op, Value::Int(constant.clone()));
+            for (op, sort) in [(Op::IntDiv, Sort::INT), (Op::Mod, Sort::INT), (Op::RealDiv, Sort::REAL)] {
+                assignment.set_open_default(op, value(sort));
             }
-            assignment.set_open_default(Op::RealDiv, Value::Real(Rational::from(constant.clone())));
             for &var in mentioned.vars.iter().filter(|var| !fresh.contains(var)) {
                 assignment.set(var, value(store.sort_of(var)));
             }
