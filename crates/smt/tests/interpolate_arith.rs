@@ -474,6 +474,21 @@ fn parity() {
     assert_eq!(divisibility(&store, &one_only, |term| term == x), None, "no certificate");
 }
 
+/// A real number between integers of both sides: that it is an integer is what the one knows of it.
+#[test]
+fn integrality() {
+    let store = TermStore::new();
+    let [x, y] = vars(&store, ["x", "y"], Sort::INT);
+    let [z] = vars(&store, ["z"], Sort::REAL);
+    let terms = [
+        confined(&poly(&[(z, 2), (x, -2)], 0), 0, 0, ratio(1, 2), (true, true)),
+        confined(&poly(&[(z, 2), (y, -2)], 0), 1, 1, ratio(-1, 2), (false, false)),
+    ];
+    let floor = store.to_real(store.to_int(store.neg(z)));
+    assert_eq!(divisibility(&store, &terms, |term| term == x), Some(store.le(store.neg(z), floor)));
+    assert_eq!(divisibility(&store, &terms, |term| term == x || term == z), None, "a local real number");
+}
+
 /// `z >= 1` in A and `z <= 1` in B are an equation of B, and the bound goes to the interpolant.
 #[test]
 fn an_equation_of_both_sides() {
@@ -492,6 +507,7 @@ fn an_equation_of_both_sides() {
 fn generated_integer_refutations_have_interpolants() {
     let names = ["u", "v", "w", "x", "y"];
     let (mut shapes, mut left_open, mut questions) = ([0; 3], 0, String::new());
+    let mut with_reals = 0;
     for seed in 1..=1500 {
         let store = TermStore::new();
         let mut random = Random::new(seed);
@@ -509,6 +525,14 @@ fn generated_integer_refutations_have_interpolants() {
         let mut last = small(&mut random) * &number(divisor);
         forms.iter().for_each(|(form, factor)| last.add_scaled(form, &number(-factor)));
         forms.push((last, 1));
+        // A real number that two of the forms have cancels out in the sum.
+        let of_forms: Vec<usize> = (0..count).filter(|&at| forms[at].1 != 0).collect();
+        if let (&[first, .., second], 0) = (&of_forms[..], seed % 3) {
+            let real = poly(&[(store.var(store.symbol("r"), Sort::REAL), 1)], 0);
+            let (of_first, of_second) = (forms[first].1, forms[second].1);
+            forms[first].0.add_scaled(&real, &number(of_second));
+            forms[second].0.add_scaled(&real, &number(-of_first));
+        }
         let mut bounds: Vec<(i64, i64)> = Vec::new();
         let mut room = random.between(0, divisor - 2);
         let (mut least, mut greatest) = (0, 0);
@@ -562,6 +586,7 @@ fn generated_integer_refutations_have_interpolants() {
             }
             other => panic!("{other:?}: {shown}"),
         }
+        with_reals += usize::from(store.subterms(&[found]).iter().any(|&term| store.op(term) == Op::ToInt));
         let is_trivial = found == Term::TRUE || found == Term::FALSE;
         shapes[if is_trivial {
             0
@@ -572,6 +597,8 @@ fn generated_integer_refutations_have_interpolants() {
         }] += 1;
     }
     assert!(shapes.iter().all(|&count| count > 50), "{shapes:?}");
-    assert!(left_open < 50, "{left_open}");
+    // Where a real number has to be rounded, the solver often does not end in its limits; Z3 is asked then.
+    assert!(left_open < 250, "{left_open}");
+    assert!(with_reals > 30, "{with_reals}");
     run_z3(&questions, 2 * left_open);
 }

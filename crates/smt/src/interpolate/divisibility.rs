@@ -18,6 +18,12 @@
 //! I  =  (S - a) mod d <= b - a            and for equations, where a = b:  d | S - a
 //! ```
 //!
+//! Where `s` has real numbers, which cancel out in the whole sum, the integer nearest to `u - s` from below is asked for:
+//!
+//! ```text
+//! I  =  l - s <= to_int(u - s)
+//! ```
+//!
 //! A form with one bound of each side is shared. It counts as one of B's, and A's bound is added to the interpolant: A
 //! implies it, and B needs no more.
 //!
@@ -28,6 +34,7 @@
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
+use super::farkas::with_casts;
 use crate::proof::Inequality;
 
 /// A form with both bounds and its multiplier: `0 <= lower` and `0 <= upper`, whose sum is a constant.
@@ -105,20 +112,26 @@ fn confines_no_integer(store: &TermStore, sum: &Sum) -> bool {
 }
 
 /// That some integer, in the place of the local monomials, brings the form between its bounds. Nothing if a local monomial
-/// has a coefficient that is no integer, or a monomial is none.
+/// is none, or has a coefficient that is none.
 fn contains_integer(store: &TermStore, sum: Sum, is_local: &mut impl FnMut(Term) -> bool) -> Option<Term> {
     let mut shared = Vec::new();
     let mut denominator = Integer::ONE;
     for (monomial, coefficient) in sum.form.terms() {
-        if store.sort_of(*monomial) != Sort::INT {
-            return None;
-        }
         if !is_local(*monomial) {
             denominator = denominator.lcm(&coefficient.denom());
             shared.push((*monomial, coefficient.clone()));
-        } else if !coefficient.is_integer() {
+        } else if store.sort_of(*monomial) != Sort::INT || !coefficient.is_integer() {
             return None;
         }
+    }
+    if shared.iter().any(|(monomial, _)| store.sort_of(*monomial) != Sort::INT) {
+        let (shared, sort) = with_casts(store, &LinearPoly::from_pairs(shared, Rational::ZERO));
+        let up_to = |value: &Rational| {
+            let difference = LinearPoly::from_constant(value - sum.form.constant()) - &shared;
+            difference.to_term(store, sort)
+        };
+        let integer = store.to_real(store.to_int(up_to(&sum.greatest)));
+        return Some(store.le(up_to(&sum.least), integer));
     }
     let scale = Rational::from(denominator.clone());
     let first = (&scale * &(&sum.least - sum.form.constant())).ceil();

@@ -136,7 +136,7 @@ impl Inequality {
 }
 
 /// The polynomial with casts where integers meet reals, and its sort.
-fn with_casts(store: &TermStore, poly: &LinearPoly) -> (LinearPoly, Sort) {
+pub(super) fn with_casts(store: &TermStore, poly: &LinearPoly) -> (LinearPoly, Sort) {
     let is_int = |term: Term| store.sort_of(term) == Sort::INT;
     if poly.terms().iter().all(|&(monomial, _)| is_int(monomial)) {
         return (poly.clone(), Sort::INT);
