@@ -34,7 +34,7 @@ const MOST_MEMBERS: usize = 64;
 /// A formula, and what it was made from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simplified {
-    /// The formula, in normal form.
+    /// The formula. It is in normal form, unless that would be huge.
     pub formula: Term,
     /// The number of different subterms of the original.
     pub before: usize,
@@ -42,7 +42,7 @@ pub struct Simplified {
     pub after: usize,
 }
 
-/// A normal formula with the same meaning. A formula whose normal form would be huge stays as it is.
+/// A normal formula with the same meaning. A formula whose normal form would be huge stays as it is written.
 pub fn structural(store: &TermStore, formula: Term) -> Simplified {
     Simplifier::new(store).structural(formula)
 }
