@@ -10,6 +10,7 @@
 //! `A (B C) D` is a tree with the root `D` over `A` and `C`, and `C` over `B`. Children come before their parents. The
 //! syntax of trees is that of SMTInterpol.
 
+use rustc_hash::FxHashSet;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::smtlib::{Lexer, Token};
 
@@ -38,8 +39,12 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<Group<'_>>, String> {
         while token == Token::Open {
             token = next()?;
             if token == Token::Symbol("and") {
-                while let Token::Symbol(name) | Token::Quoted(name) = next()? {
-                    names.push(name);
+                loop {
+                    match next()? {
+                        Token::Symbol(name) | Token::Quoted(name) => names.push(name),
+                        Token::Close if !names.is_empty() => break,
+                        _ => return Err("a group `(and ...)` lists names of assertions".to_owned()),
+                    }
                 }
             } else {
                 open.push(Vec::new());
@@ -67,8 +72,18 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<Group<'_>>, String> {
         match open.last_mut() {
             Some(around) => around.push(root),
             None if groups.len() < 2 => return Err("two groups at least are needed".to_owned()),
-            None => return Ok(groups),
+            None => return without_repetitions(groups),
         }
+    }
+}
+
+/// The groups, if no name is listed twice.
+fn without_repetitions(groups: Vec<Group<'_>>) -> Result<Vec<Group<'_>>, String> {
+    let mut known = FxHashSet::default();
+    let mut names = groups.iter().flat_map(|group| &group.names);
+    match names.find(|name| !known.insert(**name)) {
+        Some(name) => Err(format!("`{name}` is listed twice")),
+        None => Ok(groups),
     }
 }
 

@@ -66,9 +66,17 @@ struct Options {
     unsat_cores: bool,
     minimal_cores: bool,
     proofs: bool,
+    interpolants: bool,
     interpolation: interpolate::Options,
     /// The factor that flexible interpolants are made with.
     strength: Strength,
+}
+
+impl Options {
+    /// Whether the solver has to remember why.
+    fn log_proofs(&self) -> bool {
+        self.proofs || self.interpolants
+    }
 }
 
 /// The result of the last query, as long as nothing has changed since.
@@ -156,7 +164,8 @@ impl<'a> Script<'a> {
                     ":print-success" => self.options.print_success = value,
                     ":produce-unsat-cores" => self.options.unsat_cores = value,
                     ":minimal-unsat-cores" => self.options.minimal_cores = value,
-                    ":produce-proofs" | ":produce-interpolants" => self.set_proofs(value)?,
+                    ":produce-proofs" => self.log_proofs(value, self.options.interpolants)?,
+                    ":produce-interpolants" => self.log_proofs(self.options.proofs, value)?,
                     _ => {}
                 }
             }
@@ -277,7 +286,7 @@ impl<'a> Script<'a> {
         self.frame().assertions.push(formula);
         if let Some(name) = name.filter(|_| self.options.unsat_cores) {
             self.frame().named.push((name, formula));
-        } else if self.options.proofs {
+        } else if self.options.log_proofs() {
             self.assertions += 1;
             let part = Part(self.assertions);
             self.frame().parts.push((part, formula, name));
@@ -298,11 +307,11 @@ impl<'a> Script<'a> {
     }
 
     /// Clauses without a step in the log would be missing in proofs, so that the solver is made anew.
-    fn set_proofs(&mut self, value: bool) -> Result<()> {
+    fn log_proofs(&mut self, proofs: bool, interpolants: bool) -> Result<()> {
         if self.frames.len() > 1 || !self.frames[0].assertions.is_empty() {
-            return failure("proofs must be switched on before the first assertion");
+            return failure("proofs and interpolants must be switched on before the first assertion");
         }
-        self.options.proofs = value;
+        (self.options.proofs, self.options.interpolants) = (proofs, interpolants);
         self.solver = new_solver(self.store, &self.options);
         Ok(())
     }
@@ -537,7 +546,7 @@ impl<'a> Script<'a> {
 
     /// Prints the interpolants of a sequence or tree of groups of assertions. What is in no group counts as in the last.
     fn get_interpolants(&self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
-        if !self.options.proofs {
+        if !self.options.interpolants {
             return failure("interpolants need the option :produce-interpolants");
         }
         let State::Unsat { assumptions } = &self.state else {
@@ -654,7 +663,7 @@ fn assumed_parts() -> impl Iterator<Item = Part> {
 }
 
 fn new_solver<'a>(store: &'a TermStore, options: &Options) -> Solver<'a> {
-    if options.proofs { Solver::with_proofs(store) } else { Solver::new(store) }
+    if options.log_proofs() { Solver::with_proofs(store) } else { Solver::new(store) }
 }
 
 fn check_magnitude(store: &TermStore, terms: &[Term]) -> Result<()> {

@@ -1,4 +1,5 @@
-//! What generated inputs are made with: numbers that are the same in every run, and how many inputs there are to be.
+//! What generated inputs are made with: numbers that are the same in every run, and how many inputs there are to be. And
+//! how answers are taken apart.
 
 #![allow(dead_code, reason = "each user of this module needs a part of it")]
 
@@ -50,4 +51,40 @@ pub(crate) fn numbers(count: u64) -> Range<u64> {
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The text from a parenthesis to the one that closes it, and what comes after.
+pub(crate) fn group(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let (mut depth, mut is_quoted) = (0, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'|' => is_quoted = !is_quoted,
+            b'(' if !is_quoted => depth += 1,
+            b')' if !is_quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(text.split_at(at + 1));
+                }
+            }
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The expressions of a text.
+pub(crate) fn members(mut text: &str) -> Vec<&str> {
+    let mut members = Vec::new();
+    loop {
+        text = text.trim_start();
+        if text.is_empty() {
+            return members;
+        }
+        let (member, rest) =
+            group(text).unwrap_or_else(|| text.split_at(text.find(' ').unwrap_or(text.len())));
+        members.push(member);
+        text = rest;
+    }
 }
