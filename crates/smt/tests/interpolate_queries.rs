@@ -208,7 +208,7 @@ fn check(family: Family, queries: u64, seed: u64) -> Tally {
         tally.refuted += 1;
         tally.with_cuts += usize::from(proof.steps().iter().any(|step| is_cut(&step.rule)));
         let implications =
-            interpolate(&store, family.language, &parts, &proof, &mut generator.random, &mut tally);
+            interpolate(number, &store, family.language, &parts, &proof, &mut generator.random, &mut tally);
         let all: Vec<Term> = parts.iter().flat_map(|(_, formulas)| formulas).copied().collect();
         judge.begin(&store, &all);
         for ((premises, conclusion), procedure) in implications {
@@ -238,6 +238,7 @@ type Wanted = BTreeMap<(Vec<Term>, Term), String>;
 
 /// What has to hold of the interpolants of all procedures. Their symbols are looked at here.
 fn interpolate(
+    number: u64,
     store: &TermStore,
     language: Language,
     parts: &Parts,
@@ -310,7 +311,10 @@ fn interpolate(
                     before = formula;
                 }
             }
-            Err(Error::Fallback(_)) => tally.missing_lists += 1,
+            Err(Error::Fallback(failure)) => {
+                tally.missing_lists += 1;
+                println!("query {number} has no sequence: {failure:?}");
+            }
             Err(Error::Mixed(_) | Error::Invalid(_) | Error::NotInductive(_)) if !is_first => {}
             Err(error) => panic!("{name}: {error:?}"),
         }
@@ -333,7 +337,10 @@ fn interpolate(
                     want(parts[at].1.iter().copied().chain(children).collect(), formula);
                 }
             }
-            Err(Error::Fallback(_)) => tally.missing_lists += 1,
+            Err(Error::Fallback(failure)) => {
+                tally.missing_lists += 1;
+                println!("query {number} has no tree: {failure:?}");
+            }
             Err(Error::NoTreeProperty) => {}
             Err(Error::Mixed(_) | Error::Invalid(_) | Error::NotInductive(_)) if !is_first => {}
             Err(error) => panic!("{name}: {error:?}"),
