@@ -80,7 +80,7 @@ pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
 }
 
 /// A clause over terms: atoms with whether they are affirmed, ascending.
-type TermClause = Vec<(Term, bool)>;
+pub(super) type TermClause = Vec<(Term, bool)>;
 
 struct Checker<'s> {
     store: &'s TermStore,
@@ -540,7 +540,7 @@ fn defining(store: &TermStore, symbol: Term, origin: Term) -> Vec<Term> {
 }
 
 /// The clauses that a normal formula falls apart into.
-fn top_level_clauses(store: &TermStore, formula: Term) -> Vec<TermClause> {
+pub(super) fn top_level_clauses(store: &TermStore, formula: Term) -> Vec<TermClause> {
     let literal = |term: Term, holds: bool| match store.view(term) {
         (Op::Not, &[inner]) => (inner, !holds),
         _ => (term, holds),

@@ -1,0 +1,297 @@
+//! Atoms of arithmetic: sums of inequalities, and atoms that say the same in other words.
+//!
+//! The rule `la_generic` proves a clause by coefficients for the negations of its literals, the *facts*: their weighted
+//! sum is a contradiction. Facts about integers are tightened first, and an equation may have a negative coefficient. It
+//! does not prove a clause that affirms an equation; `la_disequality` reduces that to two inequalities:
+//!
+//! ```text
+//! (or (= s t) (not (<= s t)) (not (<= t s)))
+//! ```
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use super::super::{Sign, without_casts};
+use super::derive::{Derivation, Literal, Source, formula, literal, negation};
+use super::expand::Expander;
+
+/// The greatest number of inequalities that are compared with each other in a split.
+const MOST_COMPARED: usize = 16;
+
+/// What is true where a literal of a clause is false.
+struct Fact {
+    /// `0 <= form`, `0 < form` or `0 = form`.
+    form: LinearPoly,
+    is_strict: bool,
+    is_equation: bool,
+}
+
+impl Fact {
+    /// The fact of a literal, if it is a comparison that a sum can have.
+    fn of(store: &TermStore, (atom, holds): Literal) -> Option<Fact> {
+        let (op, &[left, right]) = store.view(atom) else { return None };
+        if !store.sort_of(left).is_arithmetic() {
+            return None;
+        }
+        // The fact is the negation of the literal: left <= right, or left < right, unless they are to be exchanged.
+        let (is_exchanged, is_strict) = match (op, holds) {
+            (Op::Eq, false) => (false, false),
+            (Op::Le, false) | (Op::Gt, true) => (false, false),
+            (Op::Lt, false) | (Op::Ge, true) => (false, true),
+            (Op::Ge, false) | (Op::Lt, true) => (true, false),
+            (Op::Gt, false) | (Op::Le, true) => (true, true),
+            _ => return None,
+        };
+        let (smaller, greater) = if is_exchanged { (right, left) } else { (left, right) };
+        let mut form = without_casts(store, greater);
+        form.add_scaled(&without_casts(store, smaller), &-Rational::ONE);
+        let is_int =
+            |(term, factor): &(Term, Rational)| store.sort_of(*term) == Sort::INT && factor.is_integer();
+        let is_tight = form.terms().iter().all(is_int) && form.constant().is_integer();
+        if is_strict && is_tight {
+            form.add_constant(&-Rational::ONE);
+        }
+        Some(Fact { form, is_strict: is_strict && !is_tight, is_equation: op == Op::Eq })
+    }
+}
+
+/// Whether the weighted sum of facts is a contradiction.
+fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> bool {
+    let mut sum = LinearPoly::default();
+    let mut is_strict = false;
+    for (fact, coefficient) in std::iter::zip(facts, coefficients) {
+        if coefficient.is_negative() && !fact.is_equation {
+            return false;
+        }
+        sum.add_scaled(&fact.form, coefficient);
+        is_strict |= fact.is_strict && !coefficient.is_zero();
+    }
+    let constant = sum.constant();
+    let is_only_equations = facts.iter().all(|fact| fact.is_equation);
+    sum.is_constant()
+        && (constant.is_negative()
+            || constant.is_zero() && is_strict
+            || is_only_equations && !constant.is_zero())
+}
+
+/// The coefficients with which the facts of one or two literals contradict each other, or of two that an equation makes
+/// opposite.
+fn coefficients(facts: &[Fact]) -> Option<Vec<Rational>> {
+    let found = match facts {
+        [_] => vec![Rational::ONE],
+        [first, second] => {
+            let (term, factor) = second.form.terms().first()?;
+            let ratio = -(&first.form.coefficient(*term) / factor);
+            // Only an equation may have a negative coefficient, and it is the other one that is to be one.
+            if ratio.is_negative() && first.is_equation {
+                vec![-Rational::ONE, -ratio]
+            } else {
+                vec![Rational::ONE, ratio]
+            }
+        }
+        [first, second, equation] => {
+            let mut sum = first.form.clone();
+            sum.add_scaled(&second.form, &Rational::ONE);
+            let factors = equation.form.terms().iter();
+            let ratio = factors.map(|(term, factor)| -(&sum.coefficient(*term) / factor));
+            vec![Rational::ONE, Rational::ONE, ratio.into_iter().find(|ratio| !ratio.is_zero())?]
+        }
+        _ => return None,
+    };
+    is_contradiction(facts, &found).then_some(found)
+}
+
+/// A number, as an argument of a rule.
+fn number(value: &Rational) -> String {
+    if value.is_negative() {
+        format!("(- {})", number(&-value))
+    } else if value.is_integer() {
+        value.numer().to_string()
+    } else {
+        format!("(/ {} {})", value.numer(), value.denom())
+    }
+}
+
+/// The arguments of the rule for a clause with these coefficients. How la_generic reads an equation is `left - right`, and a fact has the
+/// opposite sign.
+pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[Rational]) -> Vec<String> {
+    let args = std::iter::zip(clause, coefficients).map(|((atom, _), coefficient)| {
+        if store.op(*atom) == Op::Eq { number(&-coefficient) } else { number(coefficient) }
+    });
+    args.collect()
+}
+
+/// The coefficient with which an inequality that a literal of the conflict stands for is an argument of [`la_generic`]:
+/// of an equation it is negative for the one side.
+pub(super) fn signed(store: &TermStore, atom: Term, side: Sign, coefficient: &Rational) -> Rational {
+    if store.op(atom) == Op::Eq && side == Sign::Positive { -coefficient } else { coefficient.clone() }
+}
+
+/// Offers clauses about atoms of arithmetic.
+pub(super) struct Bridge<'d, 's> {
+    pub(super) store: &'s TermStore,
+    pub(super) expander: &'s Expander<'s>,
+    pub(super) derivation: &'d mut Derivation<'s>,
+    /// The inequalities of equations.
+    pub(super) halves_of: FxHashMap<Term, [Term; 2]>,
+}
+
+impl Bridge<'_, '_> {
+    /// Offers what is needed to get from one atom to another that has the same meaning, both as the atoms stand and with
+    /// fresh symbols read as what they stand for. Formulas that come with it are returned.
+    pub(super) fn connect(&mut self, atoms: &[Term]) -> Vec<Term> {
+        let store = self.store;
+        let mut formulas = Vec::new();
+        for is_expanding in [false, true] {
+            let mut groups: FxHashMap<Term, Vec<Term>> = FxHashMap::default();
+            let mut keys = Vec::new();
+            for &atom in atoms {
+                let read = if is_expanding { self.expander.expand(atom) } else { atom };
+                let ((key, _), _) = literal(store, store.normalize(read));
+                let group = groups.entry(key).or_default();
+                if group.is_empty() {
+                    keys.push(key);
+                }
+                group.push(atom);
+            }
+            for key in keys {
+                self.connect_group(key, &groups[&key], &mut formulas);
+            }
+        }
+        formulas
+    }
+
+    /// Atoms that say the same, or the opposite, or that are all true or false.
+    fn connect_group(&mut self, key: Term, group: &[Term], formulas: &mut Vec<Term>) {
+        let store = self.store;
+        let is_constant = matches!(key, Term::TRUE | Term::FALSE);
+        if group.len() < 2 && !is_constant {
+            return;
+        }
+        let comparisons = |atom: Term| match store.view(atom) {
+            (Op::Le | Op::Lt | Op::Ge | Op::Gt | Op::Eq, &[left, _]) => store.sort_of(left).is_arithmetic(),
+            _ => false,
+        };
+        let mut inequalities: Vec<Term> = Vec::new();
+        for &atom in group {
+            if !comparisons(atom) {
+                self.reflexive(atom);
+                if atom != group[0] && !comparisons(group[0]) {
+                    self.turn(group[0], atom, formulas);
+                }
+            } else if store.op(atom) != Op::Eq {
+                inequalities.push(atom);
+            } else {
+                inequalities.extend(self.halves(atom, formulas));
+            }
+        }
+        if is_constant {
+            inequalities.extend(group.iter().filter(|atom| store.op(**atom) == Op::Eq));
+            for atom in inequalities {
+                [true, false].into_iter().for_each(|holds| _ = self.sum(&[(atom, holds)]));
+            }
+            return;
+        }
+        // All are connected with the first, or with the first two, the halves of an equation.
+        let hubs = inequalities.len().min(if store.op(key) == Op::Eq { 2 } else { 1 });
+        for (at, &atom) in inequalities.iter().enumerate().skip(hubs) {
+            for &hub in &inequalities[..hubs.min(at)] {
+                self.compare(hub, atom);
+            }
+        }
+    }
+
+    /// Offers all clauses of two inequalities.
+    fn compare(&mut self, one: Term, other: Term) {
+        for signs in [(true, false), (false, true), (true, true), (false, false)] {
+            self.sum(&[(one, signs.0), (other, signs.1)]);
+        }
+    }
+
+    /// Offers the clause if it is a matter of a sum.
+    pub(super) fn sum(&mut self, clause: &[Literal]) -> bool {
+        let store = self.store;
+        let found = [false, true].into_iter().find_map(|is_expanding| {
+            let read = |this: &Self, (atom, holds): Literal| {
+                let atom = if is_expanding { this.expander.expand(atom) } else { atom };
+                Fact::of(store, (atom, holds))
+            };
+            let facts = clause.iter().map(|&literal| read(self, literal)).collect::<Option<Vec<Fact>>>()?;
+            coefficients(&facts)
+        });
+        if let Some(coefficients) = &found {
+            let written = clause.iter().map(|&literal| formula(store, literal)).collect();
+            let args = la_generic(store, clause, coefficients);
+            self.derivation.offer(written, Source::Rule("la_generic", args));
+        }
+        found.is_some()
+    }
+
+    /// Offers that an equation is two inequalities, and gives these.
+    pub(super) fn halves(&mut self, equation: Term, formulas: &mut Vec<Term>) -> [Term; 2] {
+        let store = self.store;
+        if let Some(&halves) = self.halves_of.get(&equation) {
+            return halves;
+        }
+        let (left, right) = (store.args(equation)[0], store.args(equation)[1]);
+        let app = |op: Op, args: &[Term]| store.app(op, args).expect("numbers of one sort are compared");
+        let halves = [app(Op::Le, &[left, right]), app(Op::Le, &[right, left])];
+        let cases = app(Op::Or, &[equation, negation(store, halves[0]), negation(store, halves[1])]);
+        self.derivation.offer(vec![cases], Source::Rule("la_disequality", Vec::new()));
+        formulas.push(cases);
+        for half in halves {
+            self.sum(&[(equation, false), (half, true)]);
+        }
+        self.halves_of.insert(equation, halves);
+        halves
+    }
+
+    /// Offers that an atom is another one from right to left.
+    fn turn(&mut self, one: Term, other: Term, formulas: &mut Vec<Term>) {
+        let store = self.store;
+        let [first, second] = [one, other].map(|atom| self.expander.expand(atom));
+        let is_turned = match (store.view(first), store.view(second)) {
+            ((Op::Eq, &[a, b]), (Op::Eq, &[c, d])) => (a, b) == (d, c),
+            _ => false,
+        };
+        if is_turned && let Ok(equation) = store.app(Op::Eq, &[one, other]) {
+            self.derivation.offer(vec![equation], Source::Rule("eq_symmetric", Vec::new()));
+            formulas.push(equation);
+        }
+    }
+
+    /// Offers an equality of what is the same once fresh symbols are read as what they stand for.
+    pub(super) fn reflexive(&mut self, atom: Term) {
+        if let (Op::Eq, &[left, right]) = self.store.view(atom)
+            && self.expander.expand(left) == self.expander.expand(right)
+        {
+            self.derivation.offer(vec![atom], Source::Rule("eq_reflexive", Vec::new()));
+        }
+    }
+
+    /// Offers what is needed for a clause of comparisons of one form with numbers.
+    pub(super) fn split(&mut self, atoms: &[Term]) -> Vec<Term> {
+        let store = self.store;
+        let mut formulas = Vec::new();
+        let mut inequalities = Vec::new();
+        for &atom in atoms {
+            match store.op(atom) {
+                Op::Eq => inequalities.extend(self.halves(atom, &mut formulas)),
+                _ => inequalities.push(atom),
+            }
+        }
+        inequalities.truncate(MOST_COMPARED);
+        for (at, &one) in inequalities.iter().enumerate() {
+            inequalities[..at].iter().for_each(|&other| self.compare(one, other));
+        }
+        for &equation in atoms.iter().filter(|atom| store.op(**atom) == Op::Eq) {
+            for &other in atoms.iter().filter(|other| **other != equation) {
+                [true, false]
+                    .into_iter()
+                    .for_each(|holds| _ = self.sum(&[(equation, false), (other, holds)]));
+            }
+        }
+        formulas
+    }
+}

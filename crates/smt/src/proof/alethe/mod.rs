@@ -1,0 +1,539 @@
+//! Proofs as text, in the Alethe format.
+//!
+//! Alethe is the format of veriT and cvc5 (H. Barbosa et al., "The Alethe Proof Format: A Specification and Reference
+//! Manual"); other checkers read it. Fresh symbols are defined to be their origins in front, and stand for them. A step
+//! becomes
+//!
+//! ```text
+//! assertion        or, and, or what propagation finds; the assumption itself where the formula is the clause
+//! gate             and_pos, and_neg, or_pos, or_neg, equiv_pos1, ..., ite_neg2, true, false       connective.rs
+//! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for div, mod and to_int
+//! Farkas           la_generic with the coefficients                                             arith.rs
+//! split            la_generic and la_disequality
+//! integers         three instances of la_generic: the form is at most n, or at least n + 1, and neither can be
+//! congruence       eq_congruent, eq_transitive, eq_reflexive                                    equality.rs
+//! resolution       resolution; its arguments are the pivots, with whether they are affirmed in the clause so far
+//! ```
+//!
+//! **Assertions.** What the search knows of an assertion are clauses of its image, which is normal and without `ite` and the
+//! like. So the clauses of all connectives are offered, as the formula is written and as the image has them, together
+//! with sums that lead from the atoms as they are written to those of the image, and propagation puts together what is
+//! needed (`derive.rs`). This finds whatever normalising does to connectives and linear atoms. A *hole*, which a
+//! checker has to believe, is left where more was done: where numbers of the written formula have `ite`, `div` or sums
+//! inside that were normalised, or equations were solved. [`check`](super::check) tests these.
+
+mod arith;
+mod choice;
+mod connective;
+mod derive;
+mod equality;
+mod expand;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+use super::check::{TermClause, top_level_clauses};
+use super::{
+    Assertion, CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, StepId,
+};
+use crate::sat::{Lit, Var};
+use arith::{Bridge, la_generic, signed};
+use connective::{argument_clause, explain, junction_clause};
+use derive::{Derivation, Literal, Source, formula, literal, negation};
+use expand::Expander;
+
+/// Writes the proof.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn write_alethe(store: &TermStore, proof: &Proof, out: &mut impl Write) -> io::Result<()> {
+    let expander = Expander::new(store, &proof.origins);
+    let mut printer = Printer {
+        store,
+        proof,
+        expander: &expander,
+        choices: proof.origins.iter().copied().filter(|(_, origin)| store.op(*origin) == Op::Ite).collect(),
+        assumes: Vec::new(),
+        asserted: FxHashMap::default(),
+        derivations: FxHashMap::default(),
+        names: Vec::new(),
+        out: Output { store, expander: &expander, assumed: Vec::new(), steps: Vec::new(), out },
+    };
+    printer.definitions()?;
+    printer.assumes()?;
+    for index in 0..proof.steps.len() {
+        let name = printer.step(StepId(index as u32))?;
+        printer.names.push(name);
+    }
+    Ok(())
+}
+
+/// Where steps go to.
+struct Output<'p, W> {
+    store: &'p TermStore,
+    expander: &'p Expander<'p>,
+    /// The formulas of assumptions `h0, h1, ..`, and the clauses of steps `t0, t1, ..`, as they were written.
+    assumed: Vec<Term>,
+    steps: Vec<Box<[Term]>>,
+    out: &'p mut W,
+}
+
+impl<W: Write> Output<'_, W> {
+    /// Writes an assumption and gives its name.
+    fn assume(&mut self, formula: Term) -> io::Result<String> {
+        let name = format!("h{}", self.assumed.len());
+        self.assumed.push(formula);
+        writeln!(self.out, "(assume {name} {})", self.store.display(formula))?;
+        Ok(name)
+    }
+
+    /// Writes a step and gives its name.
+    fn step(
+        &mut self,
+        clause: &[Term],
+        rule: &str,
+        premises: &[String],
+        args: &[String],
+    ) -> io::Result<String> {
+        let name = format!("t{}", self.steps.len());
+        self.steps.push(clause.into());
+        let mut line = format!("(step {name} (cl");
+        clause.iter().for_each(|&literal| _ = write!(line, " {}", self.store.display(literal)));
+        let _ = write!(line, ") :rule {rule}");
+        if !premises.is_empty() {
+            let _ = write!(line, " :premises ({})", premises.join(" "));
+        }
+        if !args.is_empty() {
+            let _ = write!(line, " :args ({})", args.join(" "));
+        }
+        writeln!(self.out, "{line})")?;
+        Ok(name)
+    }
+
+    /// A step for a clause that has all the literals of another one, if it has more.
+    fn weaken(&mut self, name: String, wanted: &[Literal]) -> io::Result<String> {
+        let index = name[1..].parse::<usize>().expect("names are made here");
+        let clause = match name.starts_with('h') {
+            true => &self.assumed[index..=index],
+            false => &self.steps[index][..],
+        };
+        let known: FxHashSet<Term> = clause.iter().map(|&formula| self.expander.expand(formula)).collect();
+        let missing = wanted.iter().filter(|literal| !known.contains(&self.expander.seen(**literal)));
+        let missing: Vec<Term> = missing.map(|&literal| formula(self.store, literal)).collect();
+        if missing.is_empty() {
+            return Ok(name);
+        }
+        let all = [clause, &missing[..]].concat();
+        self.step(&all, "weakening", &[name], &[])
+    }
+
+    /// A pivot, which is a literal of the clause so far.
+    fn pivot(&self, (atom, holds): Literal) -> [String; 2] {
+        [self.store.display(atom).to_string(), holds.to_string()]
+    }
+
+    /// A step for the clause of another one without double negations and repetitions.
+    fn without_double_negations(&mut self, mut name: String, clause: &[Term]) -> io::Result<String> {
+        let store = self.store;
+        let mut clause: Vec<Term> = clause.to_vec();
+        let mut seen = FxHashSet::default();
+        if !clause.iter().all(|formula| seen.insert(*formula)) {
+            clause.sort_unstable();
+            clause.dedup();
+            name = self.step(&clause, "contraction", &[name], &[])?;
+        }
+        loop {
+            let (mut premises, mut args) = (vec![name.clone()], Vec::new());
+            for doubled in clause.iter_mut().filter(|formula| literal(store, **formula).1 > 1) {
+                let [denied, inner] = [negation(store, *doubled), store.args(store.args(*doubled)[0])[0]];
+                premises.push(self.step(&[denied, inner], "not_not", &[], &[])?);
+                args.extend([store.display(*doubled).to_string(), "true".to_owned()]);
+                *doubled = inner;
+            }
+            if premises.len() == 1 {
+                return Ok(name);
+            }
+            clause.sort_unstable();
+            clause.dedup();
+            name = self.step(&clause, "resolution", &premises, &args)?;
+        }
+    }
+}
+
+struct Printer<'p, W> {
+    store: &'p TermStore,
+    proof: &'p Proof,
+    expander: &'p Expander<'p>,
+    /// The fresh symbols that stand for choices, with these.
+    choices: FxHashMap<Term, Term>,
+    /// Assertions and assumptions with their names.
+    assumes: Vec<(Assertion, String)>,
+    /// Those whose images fall apart into a clause, by part.
+    asserted: FxHashMap<(Part, TermClause), Vec<usize>>,
+    /// What clauses of these are derived from, once one was asked for that takes more than a step.
+    derivations: FxHashMap<usize, Derivation<'p>>,
+    /// The names of steps.
+    names: Vec<String>,
+    out: Output<'p, W>,
+}
+
+impl<'p, W: Write> Printer<'p, W> {
+    /// What the fresh symbols of the proof stand for.
+    fn definitions(&mut self) -> io::Result<()> {
+        let (store, proof) = (self.store, self.proof);
+        let literals = proof.steps.iter().flat_map(|step| step.clause.iter());
+        let mut formulas: Vec<Term> = literals.map(|lit| proof.formula(lit.var())).collect();
+        formulas.extend(proof.assertions.iter().chain(&proof.assumptions).map(|assertion| assertion.image));
+        let mut needed = store.symbols(&formulas).vars;
+        let mut shown = Vec::new();
+        for &(symbol, origin) in proof.origins.iter().rev() {
+            if needed.contains(&symbol) {
+                needed.extend(store.symbols(&[origin]).vars);
+                shown.push((symbol, origin));
+            }
+        }
+        for (symbol, origin) in shown.into_iter().rev() {
+            let sort = store.display_sort(store.sort_of(symbol));
+            let (symbol, origin) = (store.display(symbol), store.display(origin));
+            writeln!(self.out.out, "(define-fun {symbol} () {sort} {origin})")?;
+        }
+        Ok(())
+    }
+
+    fn assumes(&mut self) -> io::Result<()> {
+        for &assertion in self.proof.assertions.iter().chain(&self.proof.assumptions) {
+            let (index, name) = (self.assumes.len(), self.out.assume(assertion.formula)?);
+            for clause in top_level_clauses(self.store, assertion.image) {
+                self.asserted.entry((assertion.part, clause)).or_default().push(index);
+            }
+            self.assumes.push((assertion, name));
+        }
+        Ok(())
+    }
+
+    /// Writes a step and gives its name.
+    fn step(&mut self, id: StepId) -> io::Result<String> {
+        let step = self.proof.step(id);
+        let clause: Vec<Literal> = step.clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
+        if let Some(atom) = clause.iter().find(|(atom, holds)| clause.contains(&(*atom, !holds))) {
+            return self.tautology(atom.0, &clause);
+        }
+        let found = match &step.rule {
+            Rule::Assertion(part) | Rule::Assumption(part) => return self.assertion(*part, &clause),
+            Rule::Definition => self.definition(&clause)?,
+            Rule::Lemma(Justification::Farkas(terms)) => Some(self.farkas(&step.clause, &clause, terms)?),
+            Rule::Lemma(Justification::Split) => self.split(&clause)?,
+            Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation)?,
+            Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument)?,
+            Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)?),
+        };
+        match found {
+            Some(name) => Ok(name),
+            None => self.hole(&clause, &[]),
+        }
+    }
+
+    /// A clause that has an atom and its negation.
+    fn tautology(&mut self, atom: Term, clause: &[Literal]) -> io::Result<String> {
+        let twice = self.store.app(Op::Eq, &[atom, atom]).expect("formulas can be compared");
+        let both = [negation(self.store, twice), negation(self.store, atom), atom];
+        let premises = [
+            self.out.step(&both, "equiv_pos2", &[], &[])?,
+            self.out.step(&[twice], "eq_reflexive", &[], &[])?,
+        ];
+        let name = self.out.step(&both[1..], "resolution", &premises, &self.out.pivot((twice, false)))?;
+        self.out.weaken(name, clause)
+    }
+
+    fn written(&self, clause: &[Literal]) -> Vec<Term> {
+        clause.iter().map(|&literal| formula(self.store, literal)).collect()
+    }
+
+    fn hole(&mut self, clause: &[Literal], premises: &[String]) -> io::Result<String> {
+        self.out.step(&self.written(clause), "hole", premises, &[])
+    }
+
+    fn resolution(
+        &mut self,
+        clause: &[Literal],
+        first: StepId,
+        others: &[(StepId, Var)],
+    ) -> io::Result<String> {
+        let seen = |literal: Literal| self.expander.seen(literal);
+        let clause_of = |StepId(step): StepId| -> Vec<Term> {
+            let clause = &self.proof.steps[step as usize].clause;
+            clause.iter().map(|&lit| seen(self.proof.atom(self.store, lit))).collect()
+        };
+        let name = |StepId(step): StepId| self.names[step as usize].clone();
+        let (mut premises, mut args) = (vec![name(first)], Vec::new());
+        let mut resolvent: FxHashSet<Term> = clause_of(first).into_iter().collect();
+        for &(other, pivot) in others {
+            // What the other clause affirms the clause so far denies.
+            let is_affirmed_in_other = self.proof.step(other).clause.contains(&pivot.positive());
+            let literal = self.proof.atom(self.store, pivot.lit(!is_affirmed_in_other));
+            // A literal that a checker takes for another one may be gone already.
+            if !resolvent.remove(&seen(literal)) {
+                continue;
+            }
+            let denied = seen((literal.0, !literal.1));
+            resolvent.extend(clause_of(other).into_iter().filter(|other| *other != denied));
+            args.extend(self.out.pivot(literal));
+            premises.push(name(other));
+        }
+        let proved: Vec<Literal> =
+            clause.iter().copied().filter(|literal| resolvent.contains(&seen(*literal))).collect();
+        let name = match premises.len() {
+            1 => premises.swap_remove(0),
+            _ => self.out.step(&self.written(&proved), "resolution", &premises, &args)?,
+        };
+        self.out.weaken(name, clause)
+    }
+
+    // ---- assertions --------------------------------------------------------------------------------------------
+
+    /// A clause of a formula of the part.
+    fn assertion(&mut self, part: Part, clause: &[Literal]) -> io::Result<String> {
+        let mut sorted: TermClause = clause.to_vec();
+        sorted.sort_unstable();
+        let found = self.asserted.get(&(part, sorted)).cloned().unwrap_or_default();
+        for &index in &found {
+            if let Some(name) = self.written_clause(index, clause)? {
+                return Ok(name);
+            }
+            let mut derivation = match self.derivations.remove(&index) {
+                Some(derivation) => derivation,
+                None => self.of_assertion(index),
+            };
+            let name = derivation.derive(&mut self.out, clause)?;
+            self.derivations.insert(index, derivation);
+            if let Some(name) = name {
+                return Ok(name);
+            }
+        }
+        let premises: Vec<String> = found.iter().map(|&index| self.assumes[index].1.clone()).collect();
+        self.hole(clause, &premises)
+    }
+
+    /// The clause where the formula is written as it, or has it as a member.
+    fn written_clause(&mut self, index: usize, clause: &[Literal]) -> io::Result<Option<String>> {
+        let store = self.store;
+        let (assertion, name) = self.assumes[index].clone();
+        let terms = self.written(clause);
+        let premise = std::slice::from_ref(&name);
+        if terms[..] == [assertion.formula] {
+            return Ok(Some(name));
+        }
+        match store.view(assertion.formula) {
+            (Op::Or, args) if args.len() == terms.len() && args.iter().all(|arg| terms.contains(arg)) => {
+                self.out.step(args, "or", premise, &[]).map(Some)
+            }
+            (Op::And, args) if terms.len() == 1 => match args.iter().position(|arg| *arg == terms[0]) {
+                Some(position) => self.out.step(&terms, "and", premise, &[position.to_string()]).map(Some),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// What clauses of the image of an assertion follow from.
+    fn of_assertion(&mut self, index: usize) -> Derivation<'p> {
+        let (Assertion { formula, image, .. }, name) = self.assumes[index].clone();
+        let mut derivation = Derivation::new(self.store, self.expander);
+        derivation.offer(vec![formula], Source::Step(name));
+        self.connect(&mut derivation, &mut FxHashSet::default(), vec![formula, image], |_| Vec::new());
+        derivation
+    }
+
+    /// Offers the clauses of formulas, connects their atoms, and offers what else there is to offer.
+    fn connect(
+        &mut self,
+        derivation: &mut Derivation<'p>,
+        known: &mut FxHashSet<Term>,
+        formulas: Vec<Term>,
+        more: impl FnOnce(&mut Bridge<'_, 'p>) -> Vec<Term>,
+    ) {
+        let store = self.store;
+        let mut atoms = explain(store, derivation, known, formulas);
+        let halves_of = FxHashMap::default();
+        let mut bridge = Bridge { store, expander: self.expander, derivation, halves_of };
+        let (cases, choices) = bridge.distinguish(&atoms, &self.choices);
+        atoms.extend(cases);
+        atoms.extend(explain(store, bridge.derivation, known, choices));
+        atoms.sort_unstable();
+        atoms.dedup();
+        let mut found = bridge.connect(&atoms);
+        found.extend(more(&mut bridge));
+        explain(store, derivation, known, found);
+    }
+
+    // ---- definitions -------------------------------------------------------------------------------------------
+
+    /// The clause of a gate or a fresh symbol.
+    fn definition(&mut self, clause: &[Literal]) -> io::Result<Option<String>> {
+        if let Some((rule, args, written)) = self.junction_rule(clause) {
+            let name = self.out.step(&written, rule, &[], &args)?;
+            return self.out.without_double_negations(name, &written).map(Some);
+        }
+        let store = self.store;
+        let mut derivation = Derivation::new(store, self.expander);
+        let mut known: FxHashSet<Term> = FxHashSet::default();
+        let mut formulas: Vec<Term> = Vec::new();
+        for &(atom, _) in clause {
+            // Of other gates than its own a clause has no need.
+            if matches!(store.op(atom), Op::And | Op::Or) {
+                known.insert(atom);
+            } else {
+                formulas.push(atom);
+                known.extend(store.args(atom).iter().map(|&arg| literal(store, arg).0.0));
+            }
+        }
+        formulas.iter().for_each(|formula| _ = known.remove(formula));
+        // Its own condition is all that the definition of a choice says something of.
+        let symbols = store.symbols(&formulas).vars;
+        let choices = symbols.iter().filter_map(|symbol| self.choices.get(symbol));
+        known.extend(choices.map(|choice| literal(store, store.args(*choice)[0]).0.0));
+        // The name of a truth value is equal to it as a gate is.
+        for &(symbol, origin) in &self.proof.origins {
+            if store.sort_of(symbol) == Sort::BOOL
+                && symbols.contains(&symbol)
+                && let Ok(equation) = store.app(Op::Eq, &[symbol, origin])
+            {
+                known.extend([symbol, literal(store, origin).0.0]);
+                formulas.push(equation);
+            }
+        }
+        let equivalences: Vec<Term> = formulas.clone();
+        self.connect(&mut derivation, &mut known, formulas, |bridge| {
+            equivalences.into_iter().for_each(|equivalence| bridge.reflexive(equivalence));
+            Vec::new()
+        });
+        derivation.derive(&mut self.out, clause)
+    }
+
+    /// The rule that a clause of a conjunction or disjunction has, with its arguments, and the clause as it demands.
+    fn junction_rule(&self, clause: &[Literal]) -> Option<connective::RuleClause> {
+        let store = self.store;
+        let is_there = |formula: Term| clause.contains(&literal(store, formula).0);
+        for &(gate, holds) in clause {
+            let (op @ (Op::And | Op::Or), args) = store.view(gate) else { continue };
+            if holds == (op == Op::And) {
+                let rule = junction_clause(store, gate);
+                if rule.2.len() == clause.len() && rule.2.iter().all(|&formula| is_there(formula)) {
+                    return Some(rule);
+                }
+            } else if clause.len() == 2 {
+                let is_meant = |arg: &Term| {
+                    let (atom, is_affirmed) = literal(store, *arg).0;
+                    clause.contains(&(atom, is_affirmed == (op == Op::And)))
+                };
+                if let Some(position) = args.iter().position(is_meant) {
+                    return Some(argument_clause(store, gate, position));
+                }
+            }
+        }
+        None
+    }
+
+    // ---- lemmas ------------------------------------------------------------------------------------------------
+
+    fn farkas(&mut self, lits: &[Lit], clause: &[Literal], terms: &[FarkasTerm]) -> io::Result<String> {
+        let coefficients: Vec<Rational> = std::iter::zip(lits, clause)
+            .map(|(lit, (atom, _))| {
+                let terms = terms.iter().filter(|term| term.lit == !*lit);
+                terms.fold(Rational::ZERO, |sum, term| {
+                    &sum + &signed(self.store, *atom, term.side, &term.coefficient)
+                })
+            })
+            .collect();
+        let args = la_generic(self.store, clause, &coefficients);
+        self.out.step(&self.written(clause), "la_generic", &[], &args)
+    }
+
+    fn split(&mut self, clause: &[Literal]) -> io::Result<Option<String>> {
+        let mut derivation = Derivation::new(self.store, self.expander);
+        let atoms: Vec<Term> = clause.iter().map(|&(atom, _)| atom).collect();
+        self.connect(&mut derivation, &mut FxHashSet::default(), atoms.clone(), |bridge| {
+            bridge.split(&atoms)
+        });
+        derivation.derive(&mut self.out, clause)
+    }
+
+    /// A form that is an integer: it is at most `n` or at least `n + 1`, and the conflict excludes both.
+    fn integer(&mut self, clause: &[Literal], refutation: &IntegerRefutation) -> io::Result<Option<String>> {
+        let store = self.store;
+        let (Some(upper), Some(lower)) = (self.bounds(refutation, true), self.bounds(refutation, false))
+        else {
+            return Ok(None);
+        };
+        let mut form = LinearPoly::default();
+        refutation.terms.iter().for_each(|term| form.add_scaled(&term.form, &term.multiplier));
+        let form = form.to_term(store, Sort::INT);
+        let greatest = upper.constant.floor();
+        let at_most = |left: Term, right: Term| store.app(Op::Le, &[left, right]);
+        let next = store.int(&greatest + &1.into());
+        let (Ok(below), Ok(above)) = (at_most(form, store.int(greatest)), at_most(next, form)) else {
+            return Ok(None);
+        };
+        let mut derivation = Derivation::new(store, self.expander);
+        let mut offer = |clause: &[Literal], coefficients: &[Rational]| {
+            let written = clause.iter().map(|&literal| formula(store, literal)).collect();
+            derivation.offer(written, Source::Rule("la_generic", la_generic(store, clause, coefficients)));
+        };
+        offer(&[(below, true), (above, true)], &[Rational::ONE, Rational::ONE]);
+        for (Bounds { mut literals, mut coefficients, .. }, half) in [(lower, below), (upper, above)] {
+            literals.push((half, false));
+            coefficients.push(Rational::ONE);
+            offer(&literals, &coefficients);
+        }
+        derivation.derive(&mut self.out, clause)
+    }
+
+    /// The weighted sum of the bounds that say how great, or how small, the form of a refutation can be.
+    fn bounds(&self, refutation: &IntegerRefutation, is_upper: bool) -> Option<Bounds> {
+        let store = self.store;
+        let mut sums: FxHashMap<Literal, Rational> = FxHashMap::default();
+        let mut constant = Rational::ZERO;
+        for term in &refutation.terms {
+            let takes_upper = term.multiplier.is_positive() == is_upper;
+            let lit = if takes_upper { term.upper } else { term.lower };
+            let mut wanted = term.form.clone();
+            if takes_upper {
+                wanted.scale(&-Rational::ONE);
+            }
+            let (side, inequality) = [Sign::Positive, Sign::Negative].into_iter().find_map(|side| {
+                let inequality = self.proof.inequality(store, lit, side)?;
+                (inequality.form.terms() == wanted.terms()).then_some((side, inequality))
+            })?;
+            let weight = term.multiplier.abs();
+            constant.add_mul(&weight, inequality.form.constant());
+            let (atom, holds) = self.proof.atom(store, lit);
+            *sums.entry((atom, !holds)).or_default() += &signed(store, atom, side, &weight);
+        }
+        let mut sums: Vec<(Literal, Rational)> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|(literal, _)| *literal);
+        let (literals, coefficients) = sums.into_iter().unzip();
+        Some(Bounds { literals, coefficients, constant })
+    }
+
+    fn congruence(&mut self, clause: &[Literal], argument: &CongruenceProof) -> io::Result<Option<String>> {
+        let mut derivation = Derivation::new(self.store, self.expander);
+        let found = equality::congruence(self.store, self.proof, &mut derivation, argument);
+        let Some(mut equalities) = found else { return Ok(None) };
+        equalities.sort_unstable();
+        equalities.dedup();
+        self.connect(&mut derivation, &mut FxHashSet::default(), equalities, |_| Vec::new());
+        derivation.derive(&mut self.out, clause)
+    }
+}
+
+/// Literals of a clause whose negations are bounds, with their coefficients in a sum, and the constant of the sum.
+struct Bounds {
+    literals: Vec<Literal>,
+    coefficients: Vec<Rational>,
+    constant: Rational,
+}

@@ -1,0 +1,239 @@
+//! Proofs as text, in the Alethe format, replayed by a checker of their own.
+
+#![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
+
+mod alethe_checker;
+mod formulas;
+mod support;
+mod z3;
+
+use alethe_checker::{Tally, check};
+use formulas::{Generator, Language};
+use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_smt::proof::{Part, write_alethe};
+use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::script::{Commands, Script};
+use shofar_smt::solver::Solver;
+use support::{Random, group, members};
+
+/// A proof as text, with what was asserted and the declarations for it.
+struct Text {
+    declarations: String,
+    assertions: Vec<String>,
+    proof: String,
+}
+
+/// The proof of generated formulas, if they contradict each other in the end.
+fn generated(language: Language, seed: u64) -> Option<Text> {
+    let store = TermStore::new();
+    let mut generator = Generator { store: &store, random: Random::new(seed), language };
+    let mut solver = Solver::with_proofs(&store);
+    let mut asserted: Vec<Term> = Vec::new();
+    for part in 0..30 {
+        let depth = generator.random.index(3);
+        let formula = generator.formula(depth);
+        solver.assert_in(formula, Part(part)).ok()?;
+        asserted.push(formula);
+        if solver.check(&[], &Limits { conflicts: Some(300), ..Limits::default() }).ok()? == Outcome::Unsat {
+            let mut text = Vec::new();
+            write_alethe(&store, &solver.proof()?, &mut text).ok()?;
+            return Some(Text {
+                declarations: z3::declarations(&store, &asserted),
+                assertions: asserted.iter().map(|&formula| store.display(formula).to_string()).collect(),
+                proof: String::from_utf8(text).ok()?,
+            });
+        }
+    }
+    None
+}
+
+/// Checks generated proofs. Returns how many steps there are, and how many of them are holes.
+fn checked(language: Language, proofs: u64, seed: u64) -> (usize, usize) {
+    let mut total = Tally::new();
+    let mut count = 0;
+    for number in support::numbers(proofs) {
+        let Some(Text { declarations, assertions, proof }) = generated(language, seed * 1_000_000 + number)
+        else {
+            continue;
+        };
+        let tally = check(&declarations, &assertions, &proof)
+            .unwrap_or_else(|error| panic!("query {number}: {error}\n{declarations}\n{proof}"));
+        count += 1;
+        for (rule, uses) in tally {
+            *total.entry(rule).or_default() += uses;
+        }
+    }
+    println!("{count} proofs: {total:?}");
+    assert!(count * 4 > proofs as usize, "{count}");
+    (total.values().sum(), total.get("hole").copied().unwrap_or_default())
+}
+
+#[test]
+fn proofs_about_booleans_have_no_holes() {
+    assert_eq!(checked(Language::Booleans, 60, 1).1, 0);
+}
+
+/// Checks that of so many steps one is a hole at most: where terms were simplified inside of others.
+fn has_few_holes(language: Language, proofs: u64, seed: u64, steps_for_each: usize) {
+    let (steps, holes) = checked(language, proofs, seed);
+    assert!(holes * steps_for_each < steps, "{holes} of {steps}");
+}
+
+#[test]
+fn proofs_about_functions_have_few_holes() {
+    has_few_holes(Language::Declared, 60, 2, 50);
+}
+
+#[test]
+fn proofs_about_numbers_have_few_holes() {
+    has_few_holes(Language::Reals, 60, 3, 100);
+    // Quotients have no rules.
+    has_few_holes(Language::Integers, 60, 4, 12);
+    has_few_holes(Language::Mixed, 60, 5, 12);
+}
+
+#[test]
+fn proofs_about_functions_of_numbers_have_few_holes() {
+    has_few_holes(Language::RealFunctions, 40, 6, 50);
+    has_few_holes(Language::IntegerFunctions, 40, 7, 8);
+    has_few_holes(Language::Everything, 40, 8, 8);
+}
+
+/// What a script answers.
+fn execute(script: &str) -> String {
+    let store = TermStore::new();
+    let mut runner = Script::new(&store);
+    let mut commands = Commands::new(script.as_bytes());
+    let mut out = Vec::new();
+    while let Some(command) = commands.next_command().unwrap() {
+        runner.execute(&command, &Limits::default(), &mut out).unwrap();
+    }
+    String::from_utf8(out).unwrap()
+}
+
+/// Asserts the formulas and checks the proof that `get-proof` prints.
+fn proved(declarations: &str, formulas: &[&str]) -> Tally {
+    let asserted: Vec<String> = formulas.iter().map(|formula| format!("(assert {formula})")).collect();
+    let answer = execute(&format!(
+        "(set-option :produce-proofs true)\n{declarations}\n{}\n(check-sat)\n(get-proof)",
+        asserted.join("\n")
+    ));
+    let proof = answer.strip_prefix("unsat\n(\n").and_then(|answer| answer.strip_suffix(")\n"));
+    let proof = proof.unwrap_or_else(|| panic!("{answer}"));
+    let assertions: Vec<String> = formulas.iter().map(|&formula| formula.to_owned()).collect();
+    check(declarations, &assertions, proof).unwrap_or_else(|error| panic!("{error}\n{proof}"))
+}
+
+#[test]
+fn worked_examples_have_no_holes() {
+    let numbers =
+        "(declare-const x Int)\n(declare-const y Int)\n(declare-const z Int)\n(declare-const p Bool)";
+    let functions = "(declare-sort U 0)\n(declare-fun f (U U) U)\n(declare-fun g (Int) Int)\n(declare-fun q (U) Bool)\n\
+                     (declare-const a U)\n(declare-const b U)\n(declare-const c U)\n(declare-const i Int)\n(declare-const j Int)";
+    for (declarations, formulas, rules) in [
+        // The connectives that normalising removes.
+        (numbers, &["(xor p (=> p p))", "(=> (not p) (xor p p))", "(=> p (not p))"][..], &["xor_pos1"][..]),
+        // Parity: the sum is an integer, and between two of them.
+        (numbers, &["(= z (* 2 x))", "(= (- z 1) (* 2 y))"], &["la_generic"]),
+        (
+            numbers,
+            &[
+                "(<= 27 (+ (* 11 x) (* 13 y)) )",
+                "(<= (+ (* 11 x) (* 13 y)) 45)",
+                "(<= (- 10) (- (* 7 x) (* 9 y)))",
+                "(<= (- (* 7 x) (* 9 y)) 4)",
+            ],
+            &["la_generic"],
+        ),
+        // Equations, disequalities and choices.
+        (
+            numbers,
+            &[
+                "(distinct x y z)",
+                "(and (<= 0 x) (<= x 1))",
+                "(and (<= 0 y) (<= y 1))",
+                "(and (<= 0 z) (<= z 1))",
+            ],
+            &["distinct_elim", "la_disequality"],
+        ),
+        (numbers, &["(> (ite p x y) 3)", "(< x 2)", "(not (>= y 4))"], &["la_generic"]),
+        (
+            functions,
+            &["(= (f a b) c)", "(= b a)", "(distinct (f b b) c)"],
+            &["eq_congruent", "eq_transitive"],
+        ),
+        (functions, &["(q (f a b))", "(= a c)", "(not (q (f c b)))"], &["eq_congruent"]),
+        (functions, &["(<= i j)", "(< (g i) (g j))", "(>= i j)"], &["eq_congruent", "la_disequality"]),
+        (functions, &["(= a (ite (q a) b c))", "(distinct a b)", "(distinct a c)"], &["ite_intro"]),
+    ] {
+        let tally = proved(declarations, formulas);
+        assert!(!tally.contains_key("hole"), "{formulas:?}: {tally:?}");
+        for rule in rules {
+            assert!(tally.contains_key(*rule), "{rule} in {tally:?}");
+        }
+    }
+}
+
+/// The line of a step without one of its literals.
+fn without_literal(line: &str, random: &mut Random) -> Option<String> {
+    let start = line.find("(cl ")? + 4;
+    let (clause, _) = group(&line[start - 4..])?;
+    let literals = members(&clause[4..clause.len() - 1]);
+    let left_out = random.index(literals.len());
+    let rest: Vec<&str> =
+        literals.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, literal)| *literal).collect();
+    Some(format!("{}{}{}", &line[..start], rest.join(" "), &line[start + clause.len() - 5..]))
+}
+
+#[test]
+fn changed_proofs_are_rejected() {
+    let (mut tried, mut accepted) = (0, 0);
+    for (language, seed) in [(Language::Booleans, 11), (Language::Reals, 12), (Language::Declared, 13)] {
+        for number in 0..30 {
+            let Some(text) = generated(language, seed * 1_000_000 + number) else { continue };
+            let mut random = Random::new(number);
+            let lines: Vec<&str> = text.proof.lines().collect();
+            let steps: Vec<usize> = (0..lines.len())
+                .filter(|&at| lines[at].starts_with("(step") && !lines[at].contains("hole"))
+                .collect();
+            if steps.is_empty() {
+                continue;
+            }
+            let changed = steps[random.index(steps.len())];
+            let Some(line) = without_literal(lines[changed], &mut random) else { continue };
+            let mut lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
+            lines[changed] = line;
+            tried += 1;
+            accepted += usize::from(check(&text.declarations, &text.assertions, &lines.join("\n")).is_ok());
+        }
+    }
+    // A weakening may do without a literal.
+    assert!(tried > 40 && accepted * 10 < tried, "{accepted} of {tried}");
+}
+
+/// Neither the length of a conjunction nor the depth of a formula makes writing slow, or overflows the stack.
+#[test]
+fn long_and_deep_assertions() {
+    let store = TermStore::new();
+    let var = |at: usize| store.var(store.symbol(&format!("p{at}")), Sort::BOOL);
+    let app = |op: Op, args: &[Term]| store.app(op, args).unwrap();
+    let implications: Vec<Term> = (0..1000).map(|at| app(Op::Implies, &[var(at), var(at + 1)])).collect();
+    let mut deep = var(1000);
+    for at in 0..200 {
+        deep = app(Op::And, &[app(Op::Or, &[deep, app(Op::Not, &[var(at)])]), var(0)]);
+    }
+    for formulas in [
+        vec![app(Op::And, &implications), var(0), app(Op::Not, &[var(1000)])],
+        vec![deep, app(Op::And, &implications), app(Op::Not, &[var(1000)])],
+    ] {
+        let mut solver = Solver::with_proofs(&store);
+        for (part, &formula) in formulas.iter().enumerate() {
+            solver.assert_in(formula, Part(part as u32)).unwrap();
+        }
+        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+        let mut text = Vec::new();
+        write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
+        let holes = String::from_utf8(text).unwrap().matches(":rule hole").count();
+        assert_eq!(holes, 0);
+    }
+}
