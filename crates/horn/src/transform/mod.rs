@@ -45,6 +45,7 @@ pub use merge::Merge;
 pub use nested_loops::NestedLoops;
 pub use pipeline::{Pipeline, Report, Size, standard, to_single_loop};
 pub use simplify::Simplify;
+pub(crate) use simplify::by_context;
 pub use single_loop::SingleLoop;
 pub use split::SplitArguments;
 pub use unreachable::RemoveUnreachable;

@@ -87,10 +87,10 @@ pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Te
 
 // ---- context -----------------------------------------------------------------------------------------------
 
-/// Uses the literals among the conjuncts in the others, and joins bounds on the same sum.
+/// The normal formula with the literals among its conjuncts used in the others, and bounds on the same sum joined.
 ///
 /// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
-fn by_context(store: &TermStore, formula: Term) -> Term {
+pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     let conjuncts = conjuncts(store, formula);
     let mut facts = Facts::default();
     for &conjunct in &conjuncts {

@@ -8,8 +8,12 @@ mod alethe;
 mod graph;
 mod json;
 mod model;
+mod names;
+mod notation;
 mod quantifiers;
 mod read;
+mod readable;
+mod redundancy;
 mod refutation;
 mod text;
 mod tree;
@@ -22,6 +26,7 @@ use crate::system::HornSystem;
 
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use model::{Definition, Model};
+pub use names::parameters;
 pub use read::read;
 pub use refutation::{Refutation, Step};
 

@@ -1,0 +1,179 @@
+//! Names for the arguments of predicates.
+//!
+//! SMT-LIB declares predicates by sorts alone, but the variables of clauses have names. An argument is called what most
+//! atoms call it: the name of the variable that stands in its place most often, and of those that do so equally often
+//! the shortest, and then the first. A step `Inv(x, y) -> Inv(x', y')` speaks for both, the query and the fact for the
+//! plain ones. What has no variable anywhere is `x0`, `x1` and so on, by its place.
+//!
+//! - A1: the names of one predicate are different, simple symbols that need no bars, and nothing else that a script with
+//!   these declarations knows, so that any solver reads them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::smtlib::Declaration;
+use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+
+use crate::system::HornSystem;
+
+/// Variables for the arguments of all predicates, by predicates.
+pub fn parameters(store: &TermStore, system: &HornSystem) -> Vec<Box<[Term]>> {
+    let stems = stems(store, system);
+    let declared = declared_names(store, system);
+    let of_predicate = |fun: Fun, stems: Vec<Option<Symbol>>| {
+        let mut used: FxHashSet<Symbol> = FxHashSet::default();
+        let sorts = &store.fun_decl(fun).domain;
+        let parameters = std::iter::zip(stems, sorts).enumerate().map(|(position, (stem, &sort))| {
+            let stem = stem.and_then(|stem| simple(store.name(stem)));
+            let stem = stem.unwrap_or_else(|| format!("x{position}"));
+            let candidates = (0..).map(|attempt| match attempt {
+                0 => store.symbol(&stem),
+                _ => store.symbol(&format!("{stem}_{attempt}")),
+            });
+            let mut free = candidates.filter(|name| !declared.contains(name));
+            let name = free.find(|&name| used.insert(name)).expect("there are more names than taken ones");
+            store.var(name, sort)
+        });
+        parameters.collect()
+    };
+    system.predicates().zip(stems).map(|((_, fun), stems)| of_predicate(fun, stems)).collect()
+}
+
+/// How often a variable stands in a place, and as the how manieth of all atoms it did so first.
+type Votes = FxHashMap<Symbol, (usize, usize)>;
+
+/// The variables that stand in the places of arguments most often, by predicates.
+fn stems(store: &TermStore, system: &HornSystem) -> Vec<Vec<Option<Symbol>>> {
+    let arity = |fun: Fun| store.fun_decl(fun).domain.len();
+    let mut votes: Vec<Vec<Votes>> =
+        system.predicates().map(|(_, fun)| vec![Votes::default(); arity(fun)]).collect();
+    let atoms = system.clauses.iter().flat_map(|clause| clause.head.iter().chain(&clause.body));
+    for (number, atom) in atoms.enumerate() {
+        for (votes, &arg) in votes[atom.predicate.index()].iter_mut().zip(&atom.args) {
+            if let Op::Var(variable) = store.op(arg) {
+                votes.entry(variable).or_insert((0, number)).0 += 1;
+            }
+        }
+    }
+    let winner = |votes: &Votes| {
+        let candidates = votes.iter().map(|(&name, &(count, first))| (count, first, name));
+        let best = candidates
+            .min_by_key(|&(count, first, name)| (usize::MAX - count, store.name(name).len(), first));
+        best.map(|(_, _, name)| name)
+    };
+    votes.iter().map(|votes| votes.iter().map(winner).collect()).collect()
+}
+
+/// A name as a simple symbol that looks like it, if anything of it can be kept.
+fn simple(name: &str) -> Option<String> {
+    let kept = |c: char| c.is_ascii_alphanumeric() || "_.!@$%~?".contains(c);
+    let mut simple: String = name.chars().map(|c| if kept(c) { c } else { '_' }).collect();
+    if simple.starts_with(|c: char| c.is_ascii_digit()) {
+        simple.insert(0, 'x');
+    }
+    let says_something = simple.contains(|c: char| c.is_ascii_alphanumeric());
+    // Elements of declared sorts have such names.
+    let is_taken = simple.contains("!val!");
+    (says_something && !is_taken).then_some(simple)
+}
+
+/// All names that a script with these declarations cannot use otherwise.
+fn declared_names(store: &TermStore, system: &HornSystem) -> FxHashSet<Symbol> {
+    let funs = system.predicates().map(|(_, fun)| fun).chain(system.functions.iter().copied());
+    let mut names: FxHashSet<Symbol> = funs.map(|fun| store.fun_decl(fun).name).collect();
+    names.extend(RESERVED.iter().map(|name| store.symbol(name)));
+    let groups = system.sorts.iter().filter_map(|declaration| match declaration {
+        Declaration::Datatypes(group) => Some(group),
+        Declaration::Sort(..) | Declaration::Fun(_) | Declaration::Definition => None,
+    });
+    let datatypes = groups.flatten().filter_map(|&sort: &Sort| store.datatype(sort));
+    for &id in datatypes.flat_map(|datatype| datatype.constructors()) {
+        let constructor = store.constructor(id);
+        names.insert(constructor.name);
+        names.insert(store.symbol(&format!("is-{}", store.name(constructor.name))));
+        names.extend(constructor.fields.iter().map(|&(selector, _)| selector));
+    }
+    names
+}
+
+/// Words that mean something in formulas of models and look like names of variables.
+const RESERVED: &[&str] = &[
+    "_",
+    "!",
+    "as",
+    "let",
+    "par",
+    "match",
+    "forall",
+    "exists",
+    "true",
+    "false",
+    "not",
+    "and",
+    "or",
+    "xor",
+    "ite",
+    "distinct",
+    "div",
+    "mod",
+    "rem",
+    "abs",
+    "divisible",
+    "to_real",
+    "to_int",
+    "is_int",
+    "select",
+    "store",
+    "const",
+    "concat",
+    "extract",
+    "repeat",
+    "is",
+    "Int",
+    "Real",
+    "Bool",
+    "Array",
+    "BitVec",
+    "NUMERAL",
+    "DECIMAL",
+    "STRING",
+    "BINARY",
+    "HEXADECIMAL",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn names(text: &str) -> String {
+        let store = TermStore::new();
+        let system = parse(&store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let of_predicate = |parameters: &Box<[Term]>| {
+            let names: Vec<String> = parameters.iter().map(|&p| store.display(p).to_string()).collect();
+            names.join(" ")
+        };
+        parameters(&store, &system).iter().map(of_predicate).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn arguments_have_the_names_that_most_clauses_give_them() {
+        let text = "(declare-fun Inv (Int Int) Bool) (declare-fun Out (Int Int Int) Bool)
+            (assert (forall ((a Int)) (=> (= a 0) (Inv a 0))))
+            (assert (forall ((x Int) (y Int) (x2 Int) (y2 Int))
+                (=> (and (Inv x y) (= x2 (+ x 1)) (= y2 y)) (Inv x2 y2))))
+            (assert (forall ((x Int) (n Int)) (=> (and (Inv x n) (> x n)) (Out n n 7))))
+            (assert (forall ((x Int) (y Int) (z Int)) (=> (and (Out x x z) (Inv x y)) false)))";
+        assert_eq!(names(text), "x y; n n_1 z", "the shorter one, or the first, where there is a draw");
+    }
+
+    #[test]
+    fn names_are_simple_and_free() {
+        let text = "(declare-fun P (Int Int Int Int Int Int) Bool)
+            (assert (forall ((|x'| Int) (|1 a| Int) (|'| Int) (|mod| Int) (|P!| Int) (|S!val!1| Int))
+                (P |x'| |1 a| |'| |mod| |P!| |S!val!1|)))";
+        assert_eq!(names(text), "x_ x1_a x2 mod!1 P! x5");
+        assert_eq!(
+            names("(declare-fun x () Bool)(declare-fun Q (Int) Bool)(assert (forall ((x Int)) (Q x)))"),
+            "; x_1"
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Normal formulas as people write them.
+//!
+//! The normal form has few operators: `x >= 0` is `(not (<= x (- 1)))`, and `x > y` is `(not (<= (+ x (* (- 1) y)) 0))`.
+//! That is undone, without a look at what formulas mean beyond their own operator:
+//!
+//! ```text
+//! comparisons      summands on the side where they are positive, a single one on the left; all four orders
+//! sums             (+ x (* (- 1) y)) is (- x y)
+//! negations        on atoms only, but for equivalences
+//! disjunctions     with members that deny an equality or a truth value are implications of the others
+//! junctions        members in the order of the parameters that they mention, equations before bounds, lower bounds
+//!                  before upper ones, literals before junctions
+//! ```
+//!
+//! The result is a term as written, which all solvers read. Each subterm is looked at once, in either polarity if it is
+//! a formula.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::Rational;
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+
+/// The normal formula without quantifiers as it is written for people.
+pub(super) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> Term {
+    let positions = parameters.iter().enumerate().map(|(position, &parameter)| (parameter, position));
+    let mut notation = Notation { store, positions: positions.collect(), images: FxHashMap::default() };
+    for term in store.subterms(&[formula]) {
+        let image = notation.image(term);
+        notation.images.insert(term, image);
+    }
+    notation.images[&formula].positive
+}
+
+struct Notation<'s> {
+    store: &'s TermStore,
+    /// The places of the parameters.
+    positions: FxHashMap<Term, usize>,
+    images: FxHashMap<Term, Image>,
+}
+
+/// A term as it is written.
+#[derive(Clone, Copy)]
+struct Image {
+    positive: Term,
+    /// The negation of a formula; the term itself if it is none.
+    negative: Term,
+    /// The places of the first and the last parameter that occur.
+    parameters: (usize, usize),
+}
+
+impl Notation<'_> {
+    /// The image of a term whose arguments have images.
+    fn image(&self, term: Term) -> Image {
+        let store = self.store;
+        let (op, args) = store.view(term);
+        let here = self.positions.get(&term).map_or((usize::MAX, 0), |&position| (position, position));
+        let both = |a: (usize, usize), b: (usize, usize)| (a.0.min(b.0), a.1.max(b.1));
+        let parameters = args.iter().map(|arg| self.images[arg].parameters).fold(here, both);
+        let (positive, negative) = match (op, args) {
+            (Op::Not, &[inner]) => {
+                let Image { positive, negative, .. } = self.images[&inner];
+                (negative, positive)
+            }
+            (Op::And | Op::Or, _) => {
+                let is_and = op == Op::And;
+                (self.junction(is_and, args, true), self.junction(!is_and, args, false))
+            }
+            (Op::Ite, &[condition, a, b]) if store.sort_of(term) == Sort::BOOL => {
+                let [condition, a, b] = [condition, a, b].map(|arg| self.images[&arg]);
+                let ite = |a, b| self.app(Op::Ite, &[condition.positive, a, b]);
+                (ite(a.positive, b.positive), ite(a.negative, b.negative))
+            }
+            (Op::Le | Op::Lt | Op::Eq, &[left, right]) if is_arithmetic(store, left) => {
+                (self.comparison(op, left, right, true), self.comparison(op, left, right, false))
+            }
+            (Op::BvUle | Op::BvSle, &[left, right]) => {
+                let denied = if op == Op::BvUle { Op::BvUgt } else { Op::BvSgt };
+                let sides = [left, right].map(|arg| self.images[&arg].positive);
+                (self.app(op, &sides), self.app(denied, &sides))
+            }
+            (Op::Add, _) => self.same(self.sum(&LinearPoly::from_term(store, term), store.sort_of(term))),
+            (Op::Mul, &[factor, monomial]) => {
+                let monomial = self.images[&monomial].positive;
+                let is_negation = store.numeral(factor).is_some_and(|factor| *factor == -Rational::ONE);
+                self.same(match is_negation {
+                    true => self.app(Op::Neg, &[monomial]),
+                    false => self.app(op, &[self.images[&factor].positive, monomial]),
+                })
+            }
+            _ => {
+                let args: Vec<Term> = args.iter().map(|arg| self.images[arg].positive).collect();
+                let image = if args.is_empty() { term } else { self.app(op, &args) };
+                match store.sort_of(term) {
+                    Sort::BOOL => (image, self.denied(image)),
+                    _ => self.same(image),
+                }
+            }
+        };
+        Image { positive, negative, parameters }
+    }
+
+    fn same(&self, term: Term) -> (Term, Term) {
+        (term, term)
+    }
+
+    fn app(&self, op: Op, args: &[Term]) -> Term {
+        self.store.app(op, args).expect("images have the sorts of the terms")
+    }
+
+    fn denied(&self, atom: Term) -> Term {
+        match atom {
+            Term::TRUE => Term::FALSE,
+            Term::FALSE => Term::TRUE,
+            _ => self.app(Op::Not, &[atom]),
+        }
+    }
+
+    // ---- junctions ---------------------------------------------------------------------------------------
+
+    /// The conjunction or disjunction of the formulas, or of their negations.
+    fn junction(&self, is_and: bool, members: &[Term], is_positive: bool) -> Term {
+        let signed = |image: &Image| if is_positive { image.positive } else { image.negative };
+        let mut members: Vec<(Term, Key)> = members
+            .iter()
+            .map(|member| {
+                let image = &self.images[member];
+                (signed(image), self.key(signed(image), image.parameters))
+            })
+            .collect();
+        members.sort_by_key(|&(_, key)| key);
+        let members: Vec<Term> = members.into_iter().map(|(member, _)| member).collect();
+        if is_and {
+            return self.app(Op::And, &members);
+        }
+        let premise = |member: &Term| match self.store.view(*member) {
+            (Op::Not, &[atom]) => Some(atom),
+            _ => None,
+        };
+        let premises: Vec<Term> = members.iter().filter_map(premise).collect();
+        let others: Vec<Term> = members.iter().copied().filter(|member| premise(member).is_none()).collect();
+        if premises.is_empty() || others.is_empty() {
+            return self.app(Op::Or, &members);
+        }
+        let joined = |op, members: &[Term]| match members {
+            [one] => *one,
+            _ => self.app(op, members),
+        };
+        self.app(Op::Implies, &[joined(Op::And, &premises), joined(Op::Or, &others)])
+    }
+
+    fn key(&self, member: Term, (first, last): (usize, usize)) -> Key {
+        let kind = match self.store.op(member) {
+            Op::Eq => Kind::Equation,
+            Op::Ge | Op::Gt => Kind::Lower,
+            Op::Le | Op::Lt => Kind::Upper,
+            Op::And | Op::Or | Op::Implies | Op::Ite => Kind::Junction,
+            _ => Kind::Other,
+        };
+        (kind == Kind::Junction, first, last, kind)
+    }
+
+    // ---- arithmetic --------------------------------------------------------------------------------------
+
+    /// A comparison of a sum with a number, or its negation.
+    fn comparison(&self, op: Op, sum: Term, number: Term, is_positive: bool) -> Term {
+        let store = self.store;
+        let sort = store.sort_of(sum);
+        let Some(number) = store.numeral(number) else {
+            let atom = self.app(op, &[self.images[&sum].positive, self.images[&number].positive]);
+            return if is_positive { atom } else { self.denied(atom) };
+        };
+        let poly = LinearPoly::from_term(store, sum);
+        let has_two_sides = poly.terms().iter().any(|(_, coefficient)| coefficient.is_negative());
+        let mut number = number.clone();
+        let mut op = match (op, is_positive) {
+            (Op::Le, false) => Op::Gt,
+            (Op::Lt, false) => Op::Ge,
+            _ => op,
+        };
+        if sort == Sort::INT {
+            // Of the two ways to say it the one with zero on the right, or else the one that is not strict.
+            let one = Rational::ONE;
+            (op, number) = match op {
+                Op::Gt if !number.is_zero() => (Op::Ge, number + one),
+                Op::Le if number == -Rational::ONE => (Op::Lt, number + one),
+                Op::Gt if !has_two_sides => (Op::Ge, number + one),
+                op => (op, number),
+            };
+        }
+        let (left, right) = self.sides(&poly, &number, sort);
+        let left_is_long = matches!(store.op(left), Op::Add | Op::Sub | Op::Mul);
+        let right_is_short = matches!(store.op(right), Op::Var(_));
+        let atom = match left_is_long && right_is_short {
+            true => self.app(mirrored(op), &[right, left]),
+            false => self.app(op, &[left, right]),
+        };
+        if op == Op::Eq && !is_positive { self.denied(atom) } else { atom }
+    }
+
+    /// The sum and the number with all summands on the side where they are positive. What is compared with a number
+    /// alone stays on the left of it.
+    fn sides(&self, poly: &LinearPoly, number: &Rational, sort: Sort) -> (Term, Term) {
+        let terms = poly.terms().iter().cloned();
+        let (left, right): (Vec<_>, Vec<_>) = terms.partition(|(_, coefficient)| !coefficient.is_negative());
+        let right: Vec<_> = right.into_iter().map(|(term, coefficient)| (term, -coefficient)).collect();
+        let constant_is_left = number.is_negative() && !right.is_empty();
+        let [mut on_left, mut on_right] = [Rational::ZERO, Rational::ZERO];
+        if constant_is_left {
+            on_left = -number.clone();
+        } else {
+            on_right = number.clone();
+        }
+        let side = |terms, constant| self.sum(&LinearPoly::from_pairs(terms, constant), sort);
+        (side(left, on_left), side(right, on_right))
+    }
+
+    /// The polynomial, with what is negative subtracted.
+    fn sum(&self, poly: &LinearPoly, sort: Sort) -> Term {
+        let numeral = |number: &Rational| LinearPoly::from_constant(number.clone()).to_term(self.store, sort);
+        let multiple = |(term, coefficient): &(Term, Rational)| {
+            let (image, size) = (self.images[term].positive, coefficient.abs());
+            if size.is_one() { image } else { self.app(Op::Mul, &[numeral(&size), image]) }
+        };
+        let mut terms: Vec<&(Term, Rational)> = poly.terms().iter().collect();
+        terms.sort_by(|a, b| self.by_parameters(a.0, b.0));
+        let (negative, positive): (Vec<_>, Vec<_>) =
+            terms.into_iter().partition(|(_, coefficient)| coefficient.is_negative());
+        let mut positive: Vec<Term> = positive.into_iter().map(multiple).collect();
+        let mut negative: Vec<Term> = negative.into_iter().map(multiple).collect();
+        let constant = poly.constant();
+        if positive.is_empty() && negative.is_empty() {
+            return numeral(constant);
+        }
+        if constant.is_negative() && !positive.is_empty() {
+            negative.push(numeral(&constant.abs()));
+        } else if !constant.is_zero() {
+            positive.push(numeral(constant));
+        }
+        let minuend = match &*positive {
+            [] => None,
+            [one] => Some(*one),
+            _ => Some(self.app(Op::Add, &positive)),
+        };
+        match (minuend, &*negative) {
+            (Some(minuend), []) => minuend,
+            (Some(minuend), _) => {
+                let args: Vec<Term> = [minuend].into_iter().chain(negative).collect();
+                self.app(Op::Sub, &args)
+            }
+            (None, [one]) => self.app(Op::Neg, &[*one]),
+            (None, _) => self.app(Op::Neg, &[self.app(Op::Add, &negative)]),
+        }
+    }
+
+    /// The order of the parameters in terms.
+    fn by_parameters(&self, a: Term, b: Term) -> Ordering {
+        let key = |term: Term| (self.images[&term].parameters, term);
+        key(a).cmp(&key(b))
+    }
+}
+
+/// Members are sorted by this: whether they are junctions, their first and their last parameter, and their kind.
+type Key = (bool, usize, usize, Kind);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Equation,
+    Other,
+    Lower,
+    Upper,
+    Junction,
+}
+
+fn is_arithmetic(store: &TermStore, term: Term) -> bool {
+    matches!(store.sort_of(term), Sort::INT | Sort::REAL)
+}
+
+/// The comparison of the sides in the other order.
+fn mirrored(op: Op) -> Op {
+    match op {
+        Op::Le => Op::Ge,
+        Op::Lt => Op::Gt,
+        Op::Ge => Op::Le,
+        Op::Gt => Op::Lt,
+        op => op,
+    }
+}

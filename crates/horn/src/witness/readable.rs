@@ -1,0 +1,216 @@
+//! Models for people: the same meaning in fewer and plainer words.
+//!
+//! Engines and ways back put definitions together without a look at what they say as a whole. Each definition goes
+//! through these stages, all of which keep its meaning:
+//!
+//! ```text
+//! structure    common members taken out, subsumed literals dropped      shofar_smt::interpolate::simplify
+//! context      what literals say is used beside them: constants, equalities, bounds that join
+//!              to intervals and values                                  the transformation `simplify`
+//! redundancy   parts that the rest implies, by the solver               redundancy.rs
+//! notation     comparisons as people write them, members in order       notation.rs
+//! ```
+//!
+//! - R1: what is printed means what was checked. A solver of its own proves each new definition equivalent to the old
+//!   one; where it does not find that out in time, the old one stays.
+//! - R2: all this ends with the limits of the context. What is beyond them stays as it is.
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Op, Term, TermStore};
+use shofar_smt::interpolate::simplify;
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+
+use super::notation::written;
+use super::redundancy::without_redundancy;
+use super::{Definition, Model};
+use crate::transform::{Context, by_context};
+
+/// Subterms of a formula up to which each of its junctions is looked at by itself, which takes quadratic time.
+const MOST_SUBTERMS: usize = 2000;
+
+/// Rounds of the stages before notation.
+const MOST_ROUNDS: usize = 3;
+
+impl Model {
+    /// An equivalent model that is easier to read.
+    pub fn readable(&self, context: &Context<'_>) -> Model {
+        let definitions = self.definitions.iter().map(|definition| {
+            let Definition { parameters, body } = definition;
+            let body = readable(context, parameters, *body).filter(|&new| is_same(context, *body, new));
+            Definition { parameters: parameters.clone(), body: body.unwrap_or(definition.body) }
+        });
+        Model { definitions: definitions.collect() }
+    }
+}
+
+/// A formula that is easier to read, if there is time to look for one.
+fn readable(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option<Term> {
+    let store = context.store;
+    if context.interrupted().is_some() || store.is_quantified(formula) {
+        return None;
+    }
+    let mut formula = simplify::structural(store, formula).formula;
+    for _ in 0..MOST_ROUNDS {
+        let before = formula;
+        formula = simplify::structural(store, junctions_in_context(store, formula)).formula;
+        formula = without_redundancy(context, formula);
+        if formula == before {
+            break;
+        }
+    }
+    Some(written(store, parameters, formula))
+}
+
+/// The normal formula with each junction simplified by what its members say of each other, from the leaves up. A
+/// disjunction is the negation of the conjunction of the negations.
+fn junctions_in_context(store: &TermStore, formula: Term) -> Term {
+    let is_inner = |term: Term| matches!(store.op(term), Op::And | Op::Or | Op::Not);
+    let subterms = store.subterms_until(&[formula], |term| !is_inner(term));
+    if subterms.len() > MOST_SUBTERMS {
+        return by_context(store, formula);
+    }
+    let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+    for term in subterms {
+        let (op, args) = store.view(term);
+        let image = if is_inner(term) {
+            let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
+            match op {
+                Op::And => by_context(store, store.and(&args)),
+                Op::Or => store.not(by_context(store, store.not(store.or(&args)))),
+                _ => store.not(args[0]),
+            }
+        } else {
+            term
+        };
+        images.insert(term, image);
+    }
+    images[&formula]
+}
+
+/// Whether a solver proves two formulas equivalent.
+fn is_same(context: &Context<'_>, old: Term, new: Term) -> bool {
+    let store = context.store;
+    let difference = store.xor(store.normalize(old), store.normalize(new));
+    if difference == Term::FALSE {
+        return true;
+    }
+    let mut solver = Solver::new(store);
+    solver.assert(difference).is_ok() && solver.check(&[], &context.limits) == Ok(Outcome::Unsat)
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_logic::{Sort, Value};
+    use shofar_smt::sat::Limits;
+
+    use super::*;
+
+    fn parameters(store: &TermStore) -> Vec<Term> {
+        let int = |name: &str| store.var(store.symbol(name), Sort::INT);
+        vec![int("x"), int("y"), int("n"), store.var(store.symbol("b"), Sort::BOOL)]
+    }
+
+    fn shown(text: &str) -> String {
+        let store = TermStore::new();
+        let parameters = parameters(&store);
+        let mut environment = shofar_logic::smtlib::Environment::new(&store);
+        let script = format!("f ((x Int) (y Int) (n Int) (b Bool)) Bool {text})");
+        let mut reader = shofar_logic::smtlib::Reader::new(&store, &mut environment, script.as_bytes());
+        let (_, _, body) = reader.interpretation().unwrap();
+        let context = Context { store: &store, limits: Limits::default() };
+        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
+        let readable = model.readable(&context).definitions.remove(0).body;
+        assert!(is_same(&context, body, readable));
+        store.display(readable).to_string()
+    }
+
+    #[test]
+    fn bounds_and_values() {
+        assert_eq!(shown("(and (<= x 3) (not (<= x (- 1))) (<= x 5))"), "(and (>= x 0) (<= x 3))");
+        assert_eq!(shown("(and (<= x 3) (>= x 3) (< y x))"), "(and (= x 3) (<= y 2))");
+        assert_eq!(shown("(or (< x 3) (> x 3))"), "(not (= x 3))");
+        assert_eq!(shown("(or (and (<= 0 x) (<= x 4)) (and (<= 0 x) (<= x 9)))"), "(and (>= x 0) (<= x 9))");
+    }
+
+    #[test]
+    fn redundant_parts_are_dropped() {
+        assert_eq!(shown("(and (<= x y) (<= y n) (<= x n))"), "(and (<= x y) (<= y n))");
+        assert_eq!(shown("(or (and b (<= x 3)) (and (not b) (<= x 3)))"), "(<= x 3)");
+        assert_eq!(shown("(or (<= x 3) (>= x 2))"), "true");
+        assert_eq!(shown("(and (<= (+ x y) 3) (>= x 2) (>= y 2))"), "false");
+        assert_eq!(
+            shown("(and (>= x 0) (or (< x 0) (and b (<= y n)) (and (not b) (<= y n))))"),
+            "(and (>= x 0) (<= y n))"
+        );
+    }
+
+    #[test]
+    fn sides_and_implications() {
+        assert_eq!(shown("(>= (+ x (* (- 1) y)) 1)"), "(> x y)");
+        assert_eq!(shown("(= (+ (* 2 n) 3 (- y)) (- x))"), "(= y (+ x (* 2 n) 3))");
+        assert_eq!(shown("(or (not b) (<= x n))"), "(=> b (<= x n))");
+        assert_eq!(shown("(or (not (= x 1)) b (<= y 7))"), "(=> (= x 1) (or (<= y 7) b))");
+    }
+
+    /// Nothing is simplified without time, and nothing is lost.
+    #[test]
+    fn without_time_the_model_stays() {
+        let store = TermStore::new();
+        let parameters = parameters(&store);
+        let body = store.and(&[store.le(parameters[0], store.int(3)), store.le(parameters[0], store.int(4))]);
+        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
+        let deadline = Some(std::time::Instant::now());
+        let context = Context { store: &store, limits: Limits { deadline, ..Limits::default() } };
+        assert_eq!(model.readable(&context), model);
+    }
+
+    /// Random formulas mean the same before and after, by evaluation.
+    #[test]
+    fn random_formulas_keep_their_meaning() {
+        let mut state = 0x2545_f491_4f6c_dd1du64;
+        let mut random = move |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        };
+        for _ in 0..150 {
+            let store = TermStore::new();
+            let parameters = parameters(&store);
+            let mut formulas: Vec<Term> = vec![parameters[3]];
+            for _ in 0..12 {
+                let mut term = |random: &mut dyn FnMut(u64) -> u64| {
+                    let [a, b] = [parameters[random(3) as usize], parameters[random(3) as usize]];
+                    let factor = store.int(random(5) as i64 - 2);
+                    store.add(&[a, store.mul(&[factor, b])])
+                };
+                let (a, b) = (term(&mut random), store.int(random(7) as i64 - 3));
+                let some =
+                    |random: &mut dyn FnMut(u64) -> u64| formulas[random(formulas.len() as u64) as usize];
+                formulas.push(match random(8) {
+                    0 => store.le(a, b),
+                    1 => store.gt(a, b),
+                    2 => store.eq(a, b),
+                    3 => store.iff(some(&mut random), some(&mut random)),
+                    4 => store.not(some(&mut random)),
+                    5 => store.ite(some(&mut random), some(&mut random), some(&mut random)),
+                    6 => store.and(&[some(&mut random), some(&mut random), some(&mut random)]),
+                    _ => store.or(&[some(&mut random), some(&mut random), some(&mut random)]),
+                });
+            }
+            let body = formulas[formulas.len() - 1];
+            let context = Context { store: &store, limits: Limits::default() };
+            let new = readable(&context, &parameters, body).unwrap();
+            for _ in 0..40 {
+                let mut assignment = shofar_logic::Assignment::new();
+                for &parameter in &parameters[..3] {
+                    assignment.set(parameter, Value::Int((random(9) as i64 - 4).into()));
+                }
+                assignment.set(parameters[3], Value::Bool(random(2) == 0));
+                let [old, new] = [body, new].map(|formula| store.eval(formula, &assignment));
+                assert_eq!(old, new, "{}", store.display(body));
+            }
+        }
+    }
+}

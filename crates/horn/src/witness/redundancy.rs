@@ -1,0 +1,195 @@
+//! Formulas without redundant parts, by the solver.
+//!
+//! A part of a formula matters only where its *critical constraint* holds: where the members beside it, on each level
+//! above, leave the value of the whole to it. These are true in a conjunction, and false in a disjunction. A part whose
+//! critical constraint implies it is as good as `true`, one that contradicts it is as good as `false`:
+//!
+//! ```text
+//! while something changes, for each part, from the root down and large ones first:
+//!     C := the critical constraint of the part
+//!     if C implies the part       replace it by true
+//!     if C contradicts the part   replace it by false
+//! ```
+//!
+//! - S1: each replacement keeps the meaning of the formula. So it can end at any time.
+//! - S2: if nothing ends it, no part can be replaced any more: the formula is *simplified* in the sense of the paper.
+//!
+//! The formula is in negation normal form, and is looked at as a tree of bounded size; a larger one only loses members of
+//! its outermost junction.
+//!
+//! Where it comes from: Dillig, Dillig and Aiken, "Small Formulas for Large Programs: On-line Constraint Simplification
+//! in Scalable Static Analysis", SAS 2010. There only leaves are replaced; to try whole parts first saves queries where
+//! much is redundant.
+
+use shofar_logic::{Op, Term, TermStore};
+use shofar_smt::interpolate::simplify;
+use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::solver::Solver;
+
+use crate::transform::Context;
+
+/// Parts of a formula, as a tree, that are looked at.
+const MOST_PARTS: usize = 400;
+
+/// Conflicts that a query may take. What is redundant for a deep reason may stay.
+const MOST_CONFLICTS: u64 = 500;
+
+/// Rounds over all parts.
+const MOST_ROUNDS: usize = 3;
+
+/// A normal formula with the same meaning and fewer parts.
+pub(super) fn without_redundancy(context: &Context<'_>, formula: Term) -> Term {
+    let limits = Limits { conflicts: Some(MOST_CONFLICTS), ..context.limits };
+    match Tree::new(context.store, context.store.nnf(formula)) {
+        Some(tree) => tree.simplified(&limits),
+        None => simplify::with_solver(context.store, formula, &limits).formula,
+    }
+}
+
+/// A formula in negation normal form as a tree. Children have higher numbers than their parents.
+struct Tree<'s> {
+    store: &'s TermStore,
+    parts: Vec<Part>,
+    solver: Solver<'s>,
+}
+
+struct Part {
+    parent: Option<usize>,
+    children: Vec<usize>,
+    /// Whether its children are the members of a conjunction; otherwise of a disjunction, if there are any.
+    is_conjunction: bool,
+    /// What it is at present, children included.
+    term: Term,
+    /// Whether it was replaced by a truth value.
+    is_replaced: bool,
+}
+
+impl<'s> Tree<'s> {
+    /// The tree of a formula, unless it is too large.
+    fn new(store: &'s TermStore, formula: Term) -> Option<Self> {
+        let part = |parent, term| Part {
+            parent,
+            children: Vec::new(),
+            is_conjunction: store.op(term) == Op::And,
+            term,
+            is_replaced: false,
+        };
+        let mut parts = vec![part(None, formula)];
+        let mut next = 0;
+        while next < parts.len() {
+            let (op, args) = store.view(parts[next].term);
+            if matches!(op, Op::And | Op::Or) {
+                if parts.len() + args.len() > MOST_PARTS {
+                    return None;
+                }
+                parts[next].children = (parts.len()..parts.len() + args.len()).collect();
+                parts.extend(args.iter().map(|&arg| part(Some(next), arg)));
+            }
+            next += 1;
+        }
+        Some(Tree { store, parts, solver: Solver::new(store) })
+    }
+
+    fn simplified(mut self, limits: &Limits<'_>) -> Term {
+        for _ in 0..MOST_ROUNDS {
+            if !self.round(limits) {
+                break;
+            }
+        }
+        self.parts[0].term
+    }
+
+    /// Looks at each part once. Whether something was replaced.
+    fn round(&mut self, limits: &Limits<'_>) -> bool {
+        let sizes = self.sizes();
+        let mut is_changed = false;
+        let mut open = vec![0];
+        while let Some(part) = open.pop() {
+            if limits.interruption().is_some() {
+                return false;
+            }
+            if let Some(truth) = self.truth(part, limits) {
+                self.replace(part, truth);
+                is_changed = true;
+                continue;
+            }
+            let mut children: Vec<usize> = self.parts[part]
+                .children
+                .iter()
+                .copied()
+                .filter(|&child| !self.parts[child].is_replaced)
+                .collect();
+            // The last one is the next one.
+            children.sort_by_key(|&child| sizes[child]);
+            open.extend(children);
+        }
+        is_changed
+    }
+
+    /// How many subterms the atoms of the parts have.
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.parts.len()];
+        for number in (0..self.parts.len()).rev() {
+            let part = &self.parts[number];
+            sizes[number] = match &*part.children {
+                [] => self.store.subterms(&[part.term]).len(),
+                children => children.iter().map(|&child| sizes[child]).sum(),
+            };
+        }
+        sizes
+    }
+
+    /// The truth value that the part may be replaced by.
+    fn truth(&mut self, part: usize, limits: &Limits<'_>) -> Option<bool> {
+        let term = self.parts[part].term;
+        if self.parts[part].is_replaced || matches!(term, Term::TRUE | Term::FALSE) {
+            return None;
+        }
+        let mut assumptions = self.critical_constraint(part);
+        let mut is_impossible = |literal: Term| {
+            assumptions.push(literal);
+            let outcome = self.solver.check(&assumptions, limits);
+            assumptions.pop();
+            outcome == Ok(Outcome::Unsat)
+        };
+        if is_impossible(self.store.not(term)) {
+            Some(true)
+        } else if is_impossible(term) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Formulas that hold together where the value of the whole is that of the part.
+    fn critical_constraint(&self, part: usize) -> Vec<Term> {
+        let mut constraint = Vec::new();
+        let mut part = part;
+        while let Some(parent) = self.parts[part].parent {
+            let Part { children, is_conjunction, .. } = &self.parts[parent];
+            let siblings = children.iter().filter(|&&sibling| sibling != part);
+            constraint.extend(siblings.map(|&sibling| {
+                let term = self.parts[sibling].term;
+                if *is_conjunction { term } else { self.store.not(term) }
+            }));
+            part = parent;
+        }
+        constraint
+    }
+
+    /// Puts a truth value in the place of a part.
+    fn replace(&mut self, part: usize, truth: bool) {
+        self.parts[part].term = self.store.bool(truth);
+        self.parts[part].is_replaced = true;
+        let mut part = part;
+        while let Some(parent) = self.parts[part].parent {
+            let members = self.parts[parent].children.iter().map(|&child| self.parts[child].term);
+            let members: Vec<Term> = members.collect();
+            self.parts[parent].term = match self.parts[parent].is_conjunction {
+                true => self.store.and(&members),
+                false => self.store.or(&members),
+            };
+            part = parent;
+        }
+    }
+}
