@@ -35,7 +35,7 @@ impl TermStore {
     /// The term as SMT-LIB 2.6, on one line unless [`pretty`](DisplayTerm::pretty) is asked for. Writing it to
     /// a file with `write!` needs no string in between.
     pub fn display(&self, term: Term) -> DisplayTerm<'_> {
-        DisplayTerm { store: self, term, layout: None }
+        DisplayTerm { store: self, term, layout: None, column: 0, least_named: 2 }
     }
 }
 
@@ -45,6 +45,10 @@ pub struct DisplayTerm<'a> {
     store: &'a TermStore,
     term: Term,
     layout: Option<Layout>,
+    /// Where the text starts.
+    column: usize,
+    /// Subterms that are used more than once are named from this size on.
+    least_named: u32,
 }
 
 impl DisplayTerm<'_> {
@@ -54,6 +58,17 @@ impl DisplayTerm<'_> {
     pub fn pretty(self, width: usize, indent: usize) -> Self {
         DisplayTerm { layout: Some(Layout { width, indent }), ..self }
     }
+
+    /// Says in which column the text will start, for [`pretty`](Self::pretty) to count from.
+    pub fn at(self, column: usize) -> Self {
+        DisplayTerm { column, ..self }
+    }
+
+    /// Writes subterms of fewer than `size` symbols where they are used, however often that is, for people to whom a
+    /// name would say less. The text grows by such a factor at most.
+    pub fn naming_from(self, size: u32) -> Self {
+        DisplayTerm { least_named: size.max(2), ..self }
+    }
 }
 
 impl fmt::Display for DisplayTerm<'_> {
@@ -61,12 +76,17 @@ impl fmt::Display for DisplayTerm<'_> {
         if self.store.args(self.term).is_empty() {
             return write_leaf(self.store, self.term, f);
         }
-        let mut plan = Plan::new(self.store, self.term);
+        let mut plan = Plan::new(self.store, self.term, self.least_named);
         if self.layout.is_some() {
             plan.measure();
         }
-        Writer { plan: &plan, out: Columns { out: f, column: 0 }, layout: self.layout, open: Vec::new() }
-            .write()
+        Writer {
+            plan: &plan,
+            out: Columns { out: f, column: self.column },
+            layout: self.layout,
+            open: Vec::new(),
+        }
+        .write()
     }
 }
 
@@ -93,6 +113,8 @@ struct Node {
     /// The nodes of its arguments, or of the body of a quantifier, in [`Plan::children`].
     children: Range<usize>,
     uses: u32,
+    /// Symbols of its text, if nothing in it were named.
+    size: u32,
     /// Where it is written, or where its name is bound.
     scope: Scope,
     /// Above the ranks of the named nodes that its text mentions.
@@ -139,10 +161,12 @@ struct Plan<'a> {
     lets: Vec<Let>,
     /// What names start with.
     prefix: String,
+    /// The size from which on nodes are named.
+    least_named: u32,
 }
 
 impl<'a> Plan<'a> {
-    fn new(store: &'a TermStore, root: Term) -> Self {
+    fn new(store: &'a TermStore, root: Term, least_named: u32) -> Self {
         let outside = ScopePlan { body: 0, parent: OUTERMOST, jump: OUTERMOST, depth: 0, lets: 0..0 };
         let mut plan = Plan {
             store,
@@ -153,8 +177,10 @@ impl<'a> Plan<'a> {
             named: Vec::new(),
             lets: Vec::new(),
             prefix: String::new(),
+            least_named,
         };
         plan.find_nodes(root);
+        plan.size();
         plan.place();
         plan.rank();
         plan.bind();
@@ -205,6 +231,7 @@ impl<'a> Plan<'a> {
             term,
             children,
             uses: 0,
+            size: 1,
             scope: OUTERMOST,
             rank: 0,
             name: None,
@@ -219,6 +246,16 @@ impl<'a> Plan<'a> {
             self.nodes[node as usize].inner = scoping.enter(self.store, term);
             let outside = self.scopes[OUTERMOST as usize].clone();
             self.scopes.push(outside);
+        }
+    }
+
+    /// The size of each node.
+    fn size(&mut self) {
+        for position in 0..self.order.len() {
+            let id = self.order[position] as usize;
+            let children = &self.children[self.nodes[id].children.clone()];
+            let sizes = children.iter().map(|&child| self.nodes[child as usize].size);
+            self.nodes[id].size = sizes.fold(1, u32::saturating_add);
         }
     }
 
@@ -279,7 +316,7 @@ impl<'a> Plan<'a> {
             let children = &self.children[self.nodes[id].children.clone()];
             let ranks = children.iter().map(|&child| {
                 let child = &self.nodes[child as usize];
-                child.rank + u32::from(child.is_named())
+                child.rank + u32::from(child.is_named(self.least_named))
             });
             self.nodes[id].rank = ranks.max().unwrap_or(0);
         }
@@ -287,8 +324,8 @@ impl<'a> Plan<'a> {
 
     /// Names, and the `let`s that bind them.
     fn bind(&mut self) {
-        self.named =
-            (0..self.nodes.len() as NodeId).filter(|&id| self.nodes[id as usize].is_named()).collect();
+        let is_named = |&id: &NodeId| self.nodes[id as usize].is_named(self.least_named);
+        self.named = (0..self.nodes.len() as NodeId).filter(is_named).collect();
         let key = |id: NodeId| (self.nodes[id as usize].scope, self.nodes[id as usize].rank);
         self.named.sort_by_key(|&id| key(id));
         let mut start = 0;
@@ -418,8 +455,8 @@ impl<'a> Plan<'a> {
 }
 
 impl Node {
-    fn is_named(&self) -> bool {
-        self.uses > 1 && !self.children.is_empty()
+    fn is_named(&self, least: u32) -> bool {
+        self.uses > 1 && self.size >= least
     }
 }
 
@@ -767,6 +804,20 @@ mod tests {
     }
 
     #[test]
+    fn small_subterms_need_no_name() {
+        let store = TermStore::new();
+        let (x, y) = (int(&store, "x"), int(&store, "y"));
+        let sum = app(&store, Op::Add, &[x, y]);
+        let product = app(&store, Op::Mul, &[sum, sum]);
+        let both =
+            app(&store, Op::And, &[app(&store, Op::Lt, &[sum, product]), app(&store, Op::Lt, &[product, x])]);
+        let named_from = |size| store.display(both).naming_from(size).to_string();
+        assert_eq!(named_from(0), show(&store, both));
+        assert_eq!(named_from(4), "(let ((a!1 (* (+ x y) (+ x y)))) (and (< (+ x y) a!1) (< a!1 x)))");
+        assert_eq!(named_from(8), "(and (< (+ x y) (* (+ x y) (+ x y))) (< (* (+ x y) (+ x y)) x))");
+    }
+
+    #[test]
     fn names_of_the_term_are_not_taken() {
         let store = TermStore::new();
         let x = int(&store, "a!1");
@@ -829,6 +880,11 @@ mod tests {
         assert_eq!(
             pretty(50),
             "(forall ((x Int) (y Int))\n  (let ((a!1 (+ x y (- 1))))\n  (=> (< x 10) (= a!1 (* a!1 y)))))"
+        );
+        let there = store.display(all).pretty(60, 2).at(10).to_string();
+        assert_eq!(
+            there,
+            "(forall ((x Int) (y Int))\n            (let ((a!1 (+ x y (- 1))))\n            (=> (< x 10) (= a!1 (* a!1 y)))))"
         );
         let narrow = "
 (forall ((x Int)
