@@ -2,9 +2,12 @@
 //!
 //! Engines and transformations deal in [`GraphModel`] and [`Derivation`]; what users see and what the checker checks are
 //! [`Model`] and [`Refutation`], which know nothing but the [`HornSystem`]. [`Witness::write`]
-//! prints them, one file per format; [`read`] reads them again, and the models of other solvers.
+//! prints them, one file per format; [`read`] reads them again, and the models of other solvers. For people,
+//! [`Model::readable`] puts models in plain words, [`Trace`] refutations in program order, and [`Witness::explain`] tells
+//! what they say.
 
 mod alethe;
+mod explain;
 mod graph;
 mod json;
 mod model;
@@ -16,6 +19,7 @@ mod readable;
 mod redundancy;
 mod refutation;
 mod text;
+mod trace;
 mod tree;
 
 use std::io;
@@ -23,12 +27,15 @@ use std::io;
 use shofar_logic::TermStore;
 
 use crate::system::HornSystem;
+use json::variable_name;
 
+pub use explain::{Explanation, Role, clause_roles};
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use model::{Definition, Model};
 pub use names::parameters;
 pub use read::read;
 pub use refutation::{Refutation, Step};
+pub use trace::{Argument, Line, Trace};
 
 /// What proves an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -180,7 +180,7 @@ mod tests {
             let parameters = parameters(&store);
             let mut formulas: Vec<Term> = vec![parameters[3]];
             for _ in 0..12 {
-                let mut term = |random: &mut dyn FnMut(u64) -> u64| {
+                let term = |random: &mut dyn FnMut(u64) -> u64| {
                     let [a, b] = [parameters[random(3) as usize], parameters[random(3) as usize]];
                     let factor = store.int(random(5) as i64 - 2);
                     store.add(&[a, store.mul(&[factor, b])])

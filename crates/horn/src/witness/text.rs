@@ -19,15 +19,18 @@
 //! (step 4 false :clause 4 :name query :premises (3) :instance ((x 2)))
 //! ```
 
-use std::io;
+use std::{fmt, io};
 
-use shofar_logic::{TermStore, Value};
+use shofar_logic::{Term, TermStore, Value};
 
 use super::{Model, Refutation, Step};
 use crate::system::HornSystem;
 
 /// Columns of a line in models.
 const WIDTH: usize = 100;
+
+/// Subterms of so many symbols are named where they occur more than once.
+const LEAST_NAMED: u32 = 12;
 
 pub(super) fn write_model<W: io::Write>(
     store: &TermStore,
@@ -43,9 +46,14 @@ pub(super) fn write_model<W: io::Write>(
             let space = if position == 0 { "" } else { " " };
             write!(out, "{space}({} {sort})", store.display(parameter))?;
         }
-        writeln!(out, ") Bool\n    {})", store.display(definition.body).pretty(WIDTH, 4))?;
+        writeln!(out, ") Bool\n    {})", formula(store, definition.body, 4))?;
     }
     writeln!(out, ")")
+}
+
+/// A formula for people, on a line of its own that starts in a column.
+pub(super) fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
+    store.display(formula).pretty(WIDTH, 2).at(column).naming_from(LEAST_NAMED)
 }
 
 pub(super) fn write_refutation<W: io::Write>(

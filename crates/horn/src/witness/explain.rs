@@ -1,0 +1,408 @@
+//! Answers explained to people.
+//!
+//! A refutation is told in program order ([`Trace`]), a model predicate by predicate with the clauses that it makes true:
+//!
+//! ```text
+//! 1  Inv  x = 0, y = 5            (clause 1 at 3:2)        Inv (x Int)
+//! 2  Inv  x: 0 -> 1, y = 5        (clause 2 at 5:2)            (and (>= x 0) (<= x 10))
+//! 3  false                        (clause 3 at 7:2)          init          clause 1 at 3:2
+//!                                                            preserved by  clause 2 at 5:2
+//!                                                            excludes      clause 3 at 7:2
+//! ```
+//!
+//! What is long is cut in the middle unless all is wanted, so that a trace of a million steps is a page. Names come from
+//! the input: characters that would control a terminal are not printed.
+
+use std::io;
+
+use shofar_logic::{Term, TermStore, Value};
+
+use super::text::formula;
+use super::trace::{Argument, Trace};
+use super::{Model, Refutation, Witness, variable_name};
+use crate::system::{Atom, Clause, HornSystem, PredicateId};
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// Steps that are shown at the beginning and at the end of a trace.
+const MOST_FIRST: usize = 25;
+const MOST_LAST: usize = 15;
+
+/// Characters of a value and of a name.
+const MOST_CHARACTERS: usize = 60;
+
+/// Unchanged values of a step that are shown.
+const MOST_UNCHANGED: usize = 8;
+
+/// Clauses of each role that are shown for a predicate.
+const MOST_CLAUSES: usize = 8;
+
+/// Lines of a formula that are shown.
+const MOST_LINES: usize = 60;
+
+/// Levels of indentation that are shown.
+const MOST_LEVELS: usize = 24;
+
+/// How to explain.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Explanation {
+    /// Mark by colours, too.
+    pub color: bool,
+    /// Leave nothing out.
+    pub full: bool,
+    /// Tell the values of the clauses' variables that are not arguments of the fact.
+    pub locals: bool,
+}
+
+impl Witness {
+    /// Writes what the witness says, for people.
+    pub fn explain(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        explanation: Explanation,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let writer = Writer { store, system, explanation };
+        match self {
+            Witness::Model(model) => writer.model(model, out),
+            Witness::Refutation(refutation) => writer.refutation(refutation, out),
+        }
+    }
+}
+
+/// How a text is set off.
+#[derive(Clone, Copy)]
+enum Mark {
+    Name,
+    Change,
+    False,
+    Aside,
+}
+
+impl Mark {
+    /// What switches it on in a terminal.
+    fn code(self) -> &'static str {
+        match self {
+            Mark::Name => "1",
+            Mark::Change => "1;33",
+            Mark::False => "1;31",
+            Mark::Aside => "2",
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Writer<'a> {
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    explanation: Explanation,
+}
+
+impl Writer<'_> {
+    fn marked(&self, mark: Mark, text: &str) -> String {
+        if self.explanation.color { format!("\x1b[{}m{text}\x1b[0m", mark.code()) } else { text.to_owned() }
+    }
+
+    /// A text of the input without what controls a terminal, cut to a readable length.
+    fn shown(&self, text: &str) -> String {
+        let most = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
+        let mut shown: String = printable(text).take(most).collect();
+        if text.chars().nth(most).is_some() {
+            shown.push_str("...");
+        }
+        shown
+    }
+
+    fn predicate(&self, predicate: PredicateId) -> String {
+        let name = self.store.display_symbol(self.store.fun_decl(self.system.fun(predicate)).name);
+        self.shown(&name.to_string())
+    }
+
+    fn title(&self, clause: usize) -> String {
+        self.shown(&self.system.clause_title(self.store, clause))
+    }
+
+    // ---- refutations -------------------------------------------------------------------------------------
+
+    fn refutation(&self, refutation: &Refutation, out: &mut impl io::Write) -> io::Result<()> {
+        let trace = Trace::new(self.store, self.system, refutation);
+        let count = trace.lines().len();
+        let what = if trace.is_path() { "a run" } else { "a derivation" };
+        let steps = if count == 1 { "one step".to_owned() } else { format!("{count} steps") };
+        writeln!(out, "The clauses contradict each other: {what} of {steps} leads to false.\n")?;
+        let is_cut = !self.explanation.full && count > MOST_FIRST + MOST_LAST + 1;
+        let first = if is_cut { MOST_FIRST } else { count };
+        for line in 0..first {
+            self.step(&trace, line, out)?;
+        }
+        if is_cut {
+            let left_out = count - MOST_FIRST - MOST_LAST;
+            let note = format!("... {left_out} steps are left out; --full shows them");
+            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+            for line in count - MOST_LAST..count {
+                self.step(&trace, line, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, trace: &Trace<'_>, line: usize, out: &mut impl io::Write) -> io::Result<()> {
+        let columns = trace.lines().len().to_string().len();
+        let indent = "| ".repeat(trace.lines()[line].level.min(MOST_LEVELS));
+        let name = match trace.predicate(line) {
+            Some(predicate) => (self.predicate(predicate), Mark::Name),
+            None => ("false".to_owned(), Mark::False),
+        };
+        let head = columns + 2 + indent.len();
+        write!(out, "{:>columns$}  {indent}{}", line + 1, self.marked(name.1, &name.0))?;
+        let column = head + name.0.chars().count() + 2;
+        let mut items = self.arguments(&trace.arguments(line));
+        let premises = trace.premises(line);
+        // A premise in the line above needs no mention.
+        let is_plain = premises.is_empty() || (premises.len() == 1 && premises[0] + 1 == line);
+        let mut aside = format!("({})", self.title(trace.step(line).clause));
+        if !is_plain {
+            let numbers: Vec<String> = premises.iter().map(|premise| (premise + 1).to_string()).collect();
+            aside = format!("<- {}  {aside}", numbers.join(", "));
+        }
+        items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false });
+        self.wrapped(&items, column, head + 2, out)?;
+        writeln!(out)?;
+        if self.explanation.locals {
+            self.locals(trace, line, head + 2, out)?;
+        }
+        Ok(())
+    }
+
+    fn arguments(&self, arguments: &[Argument<'_>]) -> Vec<Item> {
+        let unchanged = arguments.iter().filter(|argument| argument.before == Some(argument.value)).count();
+        let is_cut = !self.explanation.full && unchanged > MOST_UNCHANGED;
+        let shown = arguments.iter().filter(|argument| !is_cut || argument.before != Some(argument.value));
+        let mut items: Vec<Item> = shown.map(|argument| self.argument(argument)).collect();
+        if is_cut {
+            let text = format!("and {unchanged} as before");
+            items.push(Item { text, mark: Some(Mark::Aside), ends: true });
+        }
+        if let Some(last) = items.last_mut() {
+            last.ends = false;
+        }
+        items
+    }
+
+    fn argument(&self, argument: &Argument<'_>) -> Item {
+        let name = self.variable(argument.parameter);
+        let value = self.value(argument.value);
+        match argument.before.filter(|_| argument.is_changed()) {
+            Some(before) => Item {
+                text: format!("{name}: {} -> {value}", self.value(before)),
+                mark: Some(Mark::Change),
+                ends: true,
+            },
+            None => Item { text: format!("{name} = {value}"), mark: None, ends: true },
+        }
+    }
+
+    fn variable(&self, variable: Term) -> String {
+        self.shown(&variable_name(self.store, variable))
+    }
+
+    fn value(&self, value: &Value) -> String {
+        self.shown(&self.store.display_value(value).to_string())
+    }
+
+    /// The variables of the clause that are not arguments of its head, on lines of their own.
+    fn locals(
+        &self,
+        trace: &Trace<'_>,
+        line: usize,
+        column: usize,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let step = trace.step(line);
+        let Clause { variables, head, .. } = &self.system.clauses[step.clause];
+        let is_local = |variable: &Term| head.as_ref().is_none_or(|head| !head.args.contains(variable));
+        let locals = variables.iter().zip(&step.instantiation).filter(|(variable, _)| is_local(variable));
+        let mut items: Vec<Item> = locals
+            .map(|(&variable, value)| Item {
+                text: format!("{} = {}", self.variable(variable), self.value(value)),
+                mark: Some(Mark::Aside),
+                ends: true,
+            })
+            .collect();
+        let Some(last) = items.last_mut() else { return Ok(()) };
+        last.ends = false;
+        write!(out, "{:column$}{}", "", self.marked(Mark::Aside, "with"))?;
+        self.wrapped(&items, column + "with ".len() + 1, column + 2, out)?;
+        writeln!(out)
+    }
+
+    /// Writes items after a text that ends two columns before `column`; those that do not fit go to lines that start
+    /// in `indent`.
+    fn wrapped(
+        &self,
+        items: &[Item],
+        mut column: usize,
+        indent: usize,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        for item in items {
+            let text = if item.ends { format!("{},", item.text) } else { item.text.clone() };
+            let width = text.chars().count() + 1;
+            if column + width > WIDTH && column > indent {
+                write!(out, "\n{:indent$}", "")?;
+                column = indent;
+            } else {
+                write!(out, "{}", if item.is_apart() { "  " } else { " " })?;
+            }
+            match item.mark {
+                Some(mark) => write!(out, "{}", self.marked(mark, &text))?,
+                None => write!(out, "{text}")?,
+            }
+            column += width;
+        }
+        Ok(())
+    }
+
+    // ---- models ------------------------------------------------------------------------------------------
+
+    fn model(&self, model: &Model, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "All clauses are true if the predicates mean this:")?;
+        for ((predicate, _), roles) in self.system.predicates().zip(clause_roles(self.system)) {
+            writeln!(out)?;
+            self.definition(model, predicate, out)?;
+            for clauses in roles.chunk_by(|a, b| a.0 == b.0) {
+                self.clauses(clauses, out)?;
+            }
+            if roles.is_empty() {
+                writeln!(out, "  {}", self.marked(Mark::Aside, "no clause derives or excludes it"))?;
+            }
+        }
+        let is_alone = |clause: &Clause| clause.head.is_none() && clause.body.is_empty();
+        let clauses = self.system.clauses.iter().enumerate();
+        let alone = clauses.filter(|(_, clause)| is_alone(clause)).map(|(number, _)| number);
+        for clause in alone {
+            writeln!(out, "\n{} says nothing of predicates and is true by itself", self.title(clause))?;
+        }
+        Ok(())
+    }
+
+    fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {
+        let definition = model.definition(predicate);
+        write!(out, "{}", self.marked(Mark::Name, &self.predicate(predicate)))?;
+        for (position, &parameter) in definition.parameters.iter().enumerate() {
+            let sort = self.shown(&self.store.display_sort(self.store.sort_of(parameter)).to_string());
+            let opening = if position == 0 { " (" } else { ", " };
+            write!(out, "{opening}{} {sort}", self.variable(parameter))?;
+        }
+        writeln!(out, "{}", if definition.parameters.is_empty() { "" } else { ")" })?;
+        let text = formula(self.store, definition.body, 4).to_string();
+        let most = if self.explanation.full { usize::MAX } else { MOST_LINES };
+        for (position, line) in text.lines().take(most).enumerate() {
+            let indent = if position == 0 { "    " } else { "" };
+            writeln!(out, "{indent}{}", printable(line).collect::<String>())?;
+        }
+        if let Some(more) = text.lines().count().checked_sub(most).filter(|&more| more > 0) {
+            let note = format!("    ... {more} lines are left out; --full shows them");
+            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+        }
+        Ok(())
+    }
+
+    /// The clauses in which the predicate has the same role, a line for each.
+    fn clauses(&self, clauses: &[(Role, usize)], out: &mut impl io::Write) -> io::Result<()> {
+        let most = if self.explanation.full { usize::MAX } else { MOST_CLAUSES };
+        for &(role, number) in clauses.iter().take(most) {
+            let with = self.company(&self.system.clauses[number], role);
+            writeln!(out, "  {:<13} {}{with}", role.name(), self.marked(Mark::Aside, &self.title(number)))?;
+        }
+        if let Some(more) = clauses.len().checked_sub(most).filter(|&more| more > 0) {
+            let note = format!("{more} more clauses; --full shows them");
+            writeln!(out, "  {:<13} {}", clauses[0].0.name(), self.marked(Mark::Aside, &note))?;
+        }
+        Ok(())
+    }
+
+    /// Which predicates a clause involves, where its role does not say that.
+    fn company(&self, clause: &Clause, role: Role) -> String {
+        let names = |atoms: &[Atom]| {
+            let names: Vec<String> = atoms.iter().map(|atom| self.predicate(atom.predicate)).collect();
+            names.join(" and ")
+        };
+        match role {
+            Role::Entry => format!(", from {}", names(&clause.body)),
+            Role::Step | Role::Query if clause.body.len() > 1 => format!(", with {}", names(&clause.body)),
+            _ => String::new(),
+        }
+    }
+}
+
+/// A part of a line that is not broken.
+struct Item {
+    text: String,
+    mark: Option<Mark>,
+    /// Whether another item of the same list follows.
+    ends: bool,
+}
+
+impl Item {
+    /// Whether a wider space stands before it.
+    fn is_apart(&self) -> bool {
+        matches!(self.mark, Some(Mark::Aside)) && !self.ends
+    }
+}
+
+/// What a clause is for a predicate in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Role {
+    /// It holds at first.
+    Fact,
+    /// It follows from other predicates.
+    Entry,
+    /// It follows from itself.
+    Step,
+    /// It must not hold so.
+    Query,
+}
+
+impl Role {
+    /// How people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Fact => "init",
+            Role::Entry => "entered by",
+            Role::Step => "preserved by",
+            Role::Query => "excludes",
+        }
+    }
+}
+
+/// For each predicate the clauses that have it as their head, and the queries that have it in their body; by their roles,
+/// and then in the order of the system.
+pub fn clause_roles(system: &HornSystem) -> Vec<Vec<(Role, usize)>> {
+    let mut roles: Vec<Vec<(Role, usize)>> = vec![Vec::new(); system.predicates().len()];
+    for (number, clause) in system.clauses.iter().enumerate() {
+        let mut add = |atom: &Atom, role| {
+            let roles = &mut roles[atom.predicate.index()];
+            if roles.last() != Some(&(role, number)) {
+                roles.push((role, number));
+            }
+        };
+        match &clause.head {
+            Some(head) if clause.body.is_empty() => add(head, Role::Fact),
+            Some(head) if clause.body.iter().any(|atom| atom.predicate == head.predicate) => {
+                add(head, Role::Step);
+            }
+            Some(head) => add(head, Role::Entry),
+            None => clause.body.iter().for_each(|atom| add(atom, Role::Query)),
+        }
+    }
+    roles.iter_mut().for_each(|roles| roles.sort());
+    roles
+}
+
+/// The text without what controls a terminal.
+fn printable(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c })
+}

@@ -1,0 +1,149 @@
+//! Refutations as runs of a program: facts in the order in which they come about, each beside the values before it.
+//!
+//! ```text
+//! order    the premises of a step in the order of its body, each with all that leads to it, then the step
+//! level    premises stand one level deeper than the step where there are several, on its level otherwise
+//! before   for each argument of the fact, the value that it replaces
+//! ```
+//!
+//! - T1: each step that the query rests on is there once, after its premises. What is used again is referred to.
+//! - T2: all levels are zero if no step has several premises; then each step has the line above it as its premise.
+//!
+//! An argument replaces the one in the same place of the premise with the same predicate; or else one of the same name
+//! and sort in a premise; or else, on a path without branches, the one in the same place where the path was at the
+//! predicate last. Names are the [`parameters`].
+
+use rustc_hash::FxHashMap;
+use shofar_logic::{Term, TermStore, Value};
+
+use super::{Refutation, Step, parameters};
+use crate::system::{HornSystem, PredicateId};
+
+/// A refutation in program order.
+pub struct Trace<'a> {
+    system: &'a HornSystem,
+    refutation: &'a Refutation,
+    parameters: Vec<Box<[Term]>>,
+    lines: Vec<Line>,
+    /// Which line a step stands in.
+    line_of: FxHashMap<usize, usize>,
+}
+
+/// A step in its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// The step, by its position in the refutation.
+    pub step: usize,
+    /// How deep it stands.
+    pub level: usize,
+    /// The line in which the predicate of its fact occurred last.
+    again: Option<usize>,
+}
+
+/// An argument of a fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Argument<'a> {
+    /// What it is called.
+    pub parameter: Term,
+    /// Its value.
+    pub value: &'a Value,
+    /// The value that it replaces, if there is one.
+    pub before: Option<&'a Value>,
+}
+
+impl Argument<'_> {
+    /// Whether the value replaces another one.
+    pub fn is_changed(&self) -> bool {
+        self.before.is_some_and(|before| before != self.value)
+    }
+}
+
+impl<'a> Trace<'a> {
+    /// The refutation of a system, in program order.
+    pub fn new(store: &TermStore, system: &'a HornSystem, refutation: &'a Refutation) -> Self {
+        let lines = lines(system, refutation);
+        let line_of = lines.iter().enumerate().map(|(number, line)| (line.step, number)).collect();
+        Trace { system, refutation, parameters: parameters(store, system), lines, line_of }
+    }
+
+    /// The steps in program order.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The step of a line.
+    pub fn step(&self, line: usize) -> &'a Step {
+        &self.refutation.steps[self.lines[line].step]
+    }
+
+    /// The predicate of the fact that a line derives; none for `false`.
+    pub fn predicate(&self, line: usize) -> Option<PredicateId> {
+        self.system.clauses[self.step(line).clause].head.as_ref().map(|head| head.predicate)
+    }
+
+    /// The lines of the premises, in the order of the body.
+    pub fn premises(&self, line: usize) -> Vec<usize> {
+        self.step(line).premises.iter().filter_map(|premise| self.line_of.get(premise).copied()).collect()
+    }
+
+    /// Whether no step has several premises.
+    pub fn is_path(&self) -> bool {
+        self.lines.iter().all(|line| self.refutation.steps[line.step].premises.len() <= 1)
+    }
+
+    /// The arguments of the fact that a line derives.
+    pub fn arguments(&self, line: usize) -> Vec<Argument<'a>> {
+        let Some(predicate) = self.predicate(line) else { return Vec::new() };
+        let fact = &self.step(line).fact;
+        let premises = self.premises(line);
+        let same = premises.iter().rev().find(|&&premise| self.predicate(premise) == Some(predicate));
+        let mut by_name: FxHashMap<Term, &'a Value> = FxHashMap::default();
+        for &premise in premises.iter().rev() {
+            by_name.extend(self.named_values(premise));
+        }
+        // Without a premise something else begins.
+        let again =
+            self.lines[line].again.filter(|_| premises.len() == 1).map(|again| &self.step(again).fact);
+        let argument = |(position, value): (usize, &'a Value)| {
+            let parameter = self.parameters[predicate.index()][position];
+            let before = match same {
+                Some(&same) => self.step(same).fact.get(position),
+                None => by_name.get(&parameter).copied().or_else(|| again?.get(position)),
+            };
+            Argument { parameter, value, before }
+        };
+        fact.iter().take(self.parameters[predicate.index()].len()).enumerate().map(argument).collect()
+    }
+
+    fn named_values(&self, line: usize) -> impl Iterator<Item = (Term, &'a Value)> + '_ {
+        let parameters = self.predicate(line).map(|predicate| &self.parameters[predicate.index()]);
+        parameters.into_iter().flatten().copied().zip(&self.step(line).fact)
+    }
+}
+
+/// The steps that the last one rests on, by a search in depth that leaves a step after its premises.
+fn lines(system: &HornSystem, refutation: &Refutation) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut last_of: FxHashMap<PredicateId, usize> = FxHashMap::default();
+    let mut is_seen = vec![false; refutation.steps.len()];
+    // Steps under way with their levels and the number of premises that were looked at.
+    let mut path: Vec<(usize, usize, usize)> = Vec::new();
+    path.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0, 0)));
+    while let Some((step, level, next)) = path.last_mut() {
+        let (step, level) = (*step, *level);
+        let content = &refutation.steps[step];
+        if let Some(&premise) = content.premises.get(*next) {
+            *next += 1;
+            // Premises come before what they are used for, so nothing is its own premise.
+            if premise < step && !std::mem::replace(&mut is_seen[premise], true) {
+                path.push((premise, level + usize::from(content.premises.len() > 1), 0));
+            }
+            continue;
+        }
+        path.pop();
+        let predicate = system.clauses[content.clause].head.as_ref().map(|head| head.predicate);
+        let again = predicate.and_then(|predicate| last_of.insert(predicate, lines.len()));
+        lines.push(Line { step, level, again });
+    }
+    lines
+}
