@@ -1,13 +1,16 @@
 //! The options of `shofar FILE`.
 
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver;
 use shofar_engines::Interpolation;
 use shofar_horn::transform::Pipeline;
-use shofar_horn::witness::WitnessFormat;
+use shofar_horn::witness::{Explanation, WitnessFormat};
+use shofar_smt::sat::Limits;
 
 use crate::input::seconds;
+use crate::{Failure, html};
 
 /// How to solve, and what to tell.
 #[derive(clap::Args, Clone)]
@@ -47,13 +50,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum, visible_alias = "proof-format")]
     witness_format: Option<Format>,
 
+    /// Write a page for a browser to this file: the clauses as a graph, with the model or the derivation.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// How to explain the witness, in the place of printing it.
+    #[arg(skip)]
+    explanation: Option<Explanation>,
+
     /// Seconds after which the answer is unknown.
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) timeout: Option<Duration>,
+    timeout: Option<Duration>,
 
     /// Mebibytes of memory beyond which the answer is unknown.
     #[arg(short = 'm', long, value_name = "MIB")]
-    pub(crate) memory: Option<usize>,
+    memory: Option<usize>,
 
     /// Engines that choose at random choose by this number.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -115,6 +126,46 @@ impl Arguments {
     /// The file to read; `-` for standard input.
     pub(crate) fn file(&self) -> &str {
         self.file.as_ref().or(self.input.as_ref()).map_or("-", |file| file)
+    }
+
+    /// Where a page is to be written.
+    pub(crate) fn html(&self) -> Option<&Path> {
+        self.html.as_deref()
+    }
+
+    /// The same, with an explanation of the witness.
+    pub(crate) fn explained(&self, explanation: Explanation) -> Self {
+        Arguments { explanation: Some(explanation), ..self.clone() }
+    }
+
+    /// How the witness is to be explained, if it is.
+    pub(crate) fn explanation(&self) -> Option<Explanation> {
+        self.explanation
+    }
+
+    /// Whether the witness is to be seen in some way.
+    pub(crate) fn shows_witness(&self) -> bool {
+        self.wanted_witness().is_some() || self.explanation.is_some() || self.html.is_some()
+    }
+
+    /// Complains about files that cannot be written, before time is spent on what would be in them.
+    pub(crate) fn check_places(&self) -> Result<(), Failure> {
+        match self.html() {
+            Some(path) if !html::is_place(path) => Err(Failure::Input(format!(
+                "shofar: cannot write {}: there is no such place",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The limits of a run that starts at this time.
+    pub(crate) fn limits(&self, start: Instant) -> Limits<'static> {
+        Limits {
+            deadline: self.timeout.and_then(|timeout| start.checked_add(timeout)),
+            memory: self.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            ..Limits::default()
+        }
     }
 
     /// What is chosen about solving.

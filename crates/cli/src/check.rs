@@ -42,26 +42,45 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let witness = read(&store, &mut environment, &system, name, &text);
     let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
     let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
-    let verdict = match witness {
-        Witness::Model(model) => match model.without_quantifiers(&context) {
-            Ok(model) => check_model(&context, &system, &model),
-            Err(lost) => Verdict::Unknown(lost),
-        },
-        Witness::Refutation(refutation) => check_refutation(&store, &system, &refutation),
+    let verdict = match checked(&context, &system, witness) {
+        Ok(_) => return Ok(writeln!(out, "valid")?),
+        Err(verdict) => verdict,
     };
+    writeln!(out, "{}", if matches!(verdict, Verdict::Invalid(_)) { "invalid" } else { "unknown" })?;
+    Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &verdict)))
+}
+
+/// The witness without quantifiers, if it proves its answer; otherwise what the checker says.
+pub(crate) fn checked(
+    context: &Context<'_>,
+    system: &HornSystem,
+    witness: Witness,
+) -> Result<Witness, Verdict> {
+    let witness = match witness {
+        Witness::Model(model) => {
+            Witness::Model(model.without_quantifiers(context).map_err(Verdict::Unknown)?)
+        }
+        refutation => refutation,
+    };
+    let verdict = match &witness {
+        Witness::Model(model) => check_model(context, system, model),
+        Witness::Refutation(refutation) => check_refutation(context.store, system, refutation),
+    };
+    if verdict == Verdict::Valid { Ok(witness) } else { Err(verdict) }
+}
+
+/// Why a witness does not count.
+pub(crate) fn complaint(
+    store: &TermStore,
+    system: &HornSystem,
+    file: &str,
+    witness: &str,
+    verdict: &Verdict,
+) -> String {
     match verdict {
-        Verdict::Valid => Ok(writeln!(out, "valid")?),
-        Verdict::Invalid(fault) => {
-            writeln!(out, "invalid")?;
-            Err(Failure::Refused(format!(
-                "{name}: {}",
-                explanation(&store, &system, &arguments.file, &fault)
-            )))
-        }
-        Verdict::Unknown(lost) => {
-            writeln!(out, "unknown")?;
-            Err(Failure::Refused(format!("{name}: {lost}")))
-        }
+        Verdict::Valid => format!("{witness}: valid"),
+        Verdict::Invalid(fault) => format!("{witness}: {}", explanation(store, system, file, fault)),
+        Verdict::Unknown(lost) => format!("{witness}: {lost}"),
     }
 }
 

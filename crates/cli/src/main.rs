@@ -5,6 +5,8 @@ mod check;
 mod completions;
 mod convert;
 mod engines;
+mod explain;
+mod html;
 mod info;
 mod input;
 mod man;
@@ -36,6 +38,7 @@ enum Command {
     Info(info::Arguments),
     Convert(convert::Arguments),
     Check(check::Arguments),
+    Explain(Box<explain::Arguments>),
     Smt(smt::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
@@ -49,6 +52,8 @@ enum Failure {
     Input(String),
     /// The answer is no, and is given already; the message says why.
     Refused(String),
+    /// A page cannot be written, though the answer was; the message is for the user.
+    Page(String),
     /// The output cannot be written.
     Output(io::Error),
 }
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Info(arguments)) => info::run(arguments, &mut out),
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut out),
         Some(Command::Check(arguments)) => check::run(arguments, &mut out),
+        Some(Command::Explain(arguments)) => explain::run(arguments, &mut out),
         Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
         Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
         Some(Command::Transform(arguments)) => transform::run(arguments, &mut out),
@@ -79,7 +85,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Output(error)) => (2, format!("shofar: cannot write the output: {error}")),
-        Err(Failure::Input(message)) => (2, message),
+        Err(Failure::Input(message) | Failure::Page(message)) => (2, message),
         Err(Failure::Refused(message)) => (1, message),
     };
     // Nothing can be done where even this message cannot be written.

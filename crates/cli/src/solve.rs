@@ -22,10 +22,10 @@ use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
 use shofar_smt::sat::Limits;
 
-use crate::Failure;
 use crate::arguments::Arguments;
 use crate::input::read_system;
 use crate::talk::Talk;
+use crate::{Failure, explain};
 
 /// Set by Ctrl-C.
 static CANCEL: AtomicBool = AtomicBool::new(false);
@@ -52,11 +52,13 @@ pub(crate) struct Solved {
     /// Why it is unknown.
     pub(crate) reason: Option<String>,
     pub(crate) witness: Option<String>,
+    /// The page for a browser.
+    pub(crate) page: Option<String>,
 }
 
 impl Solved {
     fn unknown(engine: Option<&'static str>, stop: &Stop) -> Self {
-        Solved { answer: "unknown", engine, reason: Some(stop.to_string()), witness: None }
+        Solved { answer: "unknown", engine, reason: Some(stop.to_string()), witness: None, page: None }
     }
 }
 
@@ -65,12 +67,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     // Without a handler Ctrl-C ends the program without an answer; there is no other harm.
     let _ = ctrlc::set_handler(|| CANCEL.store(true, Ordering::Relaxed));
     keep_panics();
-    let limits = Limits {
-        deadline: arguments.timeout.and_then(|timeout| start.checked_add(timeout)),
-        memory: arguments.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-        cancel: Some(&CANCEL),
-        ..Limits::default()
-    };
+    arguments.check_places()?;
+    let limits = Limits { cancel: Some(&CANCEL), ..arguments.limits(start) };
     let mut talk = Talk::new(arguments, start, out)?;
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
@@ -100,7 +98,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             break Solved::unknown(None, &Stop::Interrupted(reason));
         }
     };
-    talk.answer(&solved, out)
+    talk.answer(&solved, out)?;
+    explain::save(arguments, solved.page.as_deref())
 }
 
 /// Reads and solves.
@@ -110,21 +109,26 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     let system = read_system(&store, arguments.file())?;
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
     let run = Run { store: &store, limits, seed: arguments.seed, events };
+    let page = |witness: Result<&Witness, &str>| {
+        arguments.html().map(|_| explain::page(&store, &system, arguments.file(), witness))
+    };
     let solved = |verdict: &Verdict, engine: Option<&'static str>| {
-        let answer = match verdict {
-            Verdict::Sat(_) => "sat",
-            Verdict::Unsat(_) => "unsat",
-            Verdict::Unknown(stop) => return Solved::unknown(engine, stop),
+        let (answer, witness) = match verdict {
+            Verdict::Sat(model) => ("sat", Witness::Model(model.clone())),
+            Verdict::Unsat(refutation) => ("unsat", Witness::Refutation(refutation.clone())),
+            Verdict::Unknown(stop) => {
+                return Solved { page: page(Err(&stop.to_string())), ..Solved::unknown(engine, stop) };
+            }
         };
-        let witness = arguments.wanted_witness().and_then(|format| {
-            let witness = match verdict {
-                Verdict::Sat(model) => Witness::Model(model.clone()),
-                Verdict::Unsat(refutation) => Witness::Refutation(refutation.clone()),
-                Verdict::Unknown(_) => return None,
-            };
-            Some(witness.to_text(&store, &system, format))
-        });
-        Solved { answer, engine, reason: None, witness }
+        if !arguments.shows_witness() {
+            return Solved { answer, engine, reason: None, witness: None, page: None };
+        }
+        let witness = explain::shown(&store, witness, &limits, start.elapsed());
+        let text = match arguments.explanation() {
+            Some(explanation) => Some(explain::text(&store, &system, &witness, explanation)),
+            None => arguments.wanted_witness().map(|format| witness.to_text(&store, &system, format)),
+        };
+        Solved { answer, engine, reason: None, witness: text, page: page(Ok(&witness)) }
     };
     // Whoever does not ask what the other engines have done need not wait until they have ended.
     let tell_at_once = |verdict: &Verdict, engine| {

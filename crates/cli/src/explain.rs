@@ -1,0 +1,153 @@
+//! `shofar explain`: what an answer says, for people.
+//!
+//! Solves as `shofar FILE` does, or takes a witness that somebody has, and tells what it says instead of printing it as
+//! it is. A witness from elsewhere is checked first: nothing wrong is explained.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use shofar_horn::HornSystem;
+use shofar_horn::transform::Context;
+use shofar_horn::witness::{Explanation, Witness, read};
+use shofar_logic::TermStore;
+use shofar_logic::smtlib::Environment;
+use shofar_smt::sat::Limits;
+
+use crate::input::{read_system_in, read_text};
+use crate::{Failure, arguments, check, html, solve};
+
+/// The share of the time for solving that making a model readable may take, and bounds on it.
+const READABLE_SHARE: u32 = 4;
+const LEAST_TIME: Duration = Duration::from_millis(100);
+const MOST_TIME: Duration = Duration::from_millis(400);
+
+/// Tells what the answer says: the run that leads to false, or what the predicates mean.
+#[derive(clap::Args)]
+#[command(mut_args(|argument| match argument.get_id().as_str() {
+    "witness" | "witness_format" => argument.hide(true),
+    _ => argument,
+}))]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    solve: arguments::Arguments,
+
+    /// Explain the witness in this file instead of solving.
+    #[arg(long, value_name = "WITNESS")]
+    witness_file: Option<String>,
+
+    /// Leave nothing out, however long it is.
+    #[arg(long)]
+    full: bool,
+
+    /// Tell the values of the clauses' variables that are not arguments of what is derived, too.
+    #[arg(long)]
+    locals: bool,
+
+    /// Whether changes are marked by colours: auto is yes on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn is_wanted(self) -> bool {
+        let is_refused = || {
+            std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+                || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
+        };
+        match self {
+            Color::Auto => io::stdout().is_terminal() && !is_refused(),
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let explanation =
+        Explanation { color: arguments.color.is_wanted(), full: arguments.full, locals: arguments.locals };
+    match &arguments.witness_file {
+        Some(file) => explain_file(arguments, file, explanation, out),
+        None => solve::run(&arguments.solve.explained(explanation), out),
+    }
+}
+
+/// Checks and explains a witness that somebody has.
+fn explain_file(
+    arguments: &Arguments,
+    file: &str,
+    explanation: Explanation,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    arguments.solve.check_places()?;
+    let start = Instant::now();
+    let limits = arguments.solve.limits(start);
+    let store = TermStore::new();
+    let mut environment = Environment::new(&store);
+    let clauses = arguments.solve.file();
+    let system = read_system_in(&store, &mut environment, clauses)?;
+    let (name, text) = read_text(file)?;
+    let witness = read(&store, &mut environment, &system, name, &text);
+    let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
+    let context = Context { store: &store, limits };
+    let witness = check::checked(&context, &system, witness)
+        .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
+    let shown = shown(&store, witness, &limits, start.elapsed());
+    let answer = if matches!(shown, Witness::Model(_)) { "sat" } else { "unsat" };
+    writeln!(out, "{answer}")?;
+    shown.explain(&store, &system, explanation, out)?;
+    out.flush()?;
+    let page = arguments.solve.html().map(|_| page(&store, &system, clauses, Ok(&shown)));
+    save(&arguments.solve, page.as_deref())
+}
+
+/// A witness as people are to see it. That ends with the limits, and soon compared to the time that solving took.
+pub(crate) fn shown(store: &TermStore, witness: Witness, limits: &Limits<'_>, time: Duration) -> Witness {
+    let Witness::Model(model) = witness else { return witness };
+    let budget = (time / READABLE_SHARE).clamp(LEAST_TIME, MOST_TIME);
+    let soon = Instant::now().checked_add(budget);
+    let deadline = limits.deadline.into_iter().chain(soon).min();
+    let context = Context { store, limits: Limits { deadline, ..*limits } };
+    Witness::Model(model.readable(&context))
+}
+
+/// What a witness says, as text.
+pub(crate) fn text(
+    store: &TermStore,
+    system: &HornSystem,
+    witness: &Witness,
+    explanation: Explanation,
+) -> String {
+    let mut out = Vec::new();
+    witness.explain(store, system, explanation, &mut out).expect("writing to memory does not fail");
+    String::from_utf8(out).expect("only text is written")
+}
+
+/// A page about a witness, or about why there is none.
+pub(crate) fn page(
+    store: &TermStore,
+    system: &HornSystem,
+    file: &str,
+    witness: Result<&Witness, &str>,
+) -> String {
+    let answer = match witness {
+        Ok(Witness::Model(model)) => html::Answer::Sat(model),
+        Ok(Witness::Refutation(refutation)) => html::Answer::Unsat(refutation),
+        Err(reason) => html::Answer::Unknown(reason),
+    };
+    html::page(store, system, file, &answer)
+}
+
+/// Writes a page where one is wanted.
+pub(crate) fn save(arguments: &arguments::Arguments, page: Option<&str>) -> Result<(), Failure> {
+    let Some(path) = arguments.html() else { return Ok(()) };
+    let failed = |why: String| Failure::Page(format!("shofar: cannot write {}: {why}", path.display()));
+    let page = page.ok_or_else(|| failed("there was no time to make the page".to_owned()))?;
+    html::save(path, page).map_err(|error| failed(error.to_string()))
+}

@@ -1,0 +1,365 @@
+//! The clause graph as a picture: predicates as boxes, clauses as arrows.
+//!
+//! A clause with one atom in its body is an arrow from its predicate; clauses between the same two predicates share one.
+//! A fact starts at a circle, a query ends at `false`, and a clause with several atoms in its body is a small node that
+//! arrows lead to from each of them. A box shows what the predicate means, or has room for the values of the instances of
+//! a run, which the page's script fills in.
+//!
+//! - P1: every text of the input is escaped on its way into the picture.
+//! - P2: ids are `n` with the number of a node, `e` with that of an arrow, and `v` with those of a node and a row; nothing
+//!   of the input is part of one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use shofar_horn::{HornSystem, PredicateId};
+use shofar_logic::{Term, TermStore};
+
+use super::layout::{Drawing, Graph, Point};
+use super::{Answer, Escaped, cut};
+
+/// Nodes and arrows up to which a picture can be read.
+const MOST_NODES: usize = 200;
+const MOST_ARROWS: usize = 500;
+
+/// Characters of a line in a box.
+const MOST_COLUMNS: usize = 40;
+
+/// Lines of a formula, and rows of values.
+const MOST_ROWS: usize = 5;
+
+/// Labels on arrows up to which they do not hide the picture.
+const MOST_LABELS: usize = 80;
+
+/// The height of a line, and tenths of the width of a character.
+const LINE: i64 = 16;
+const CHARACTER: i64 = 73;
+
+/// Characters of clauses that an arrow shows.
+const MOST_CLAUSE_CHARACTERS: usize = 700;
+
+/// A picture, and how to find things in it.
+pub(super) struct Picture {
+    /// The picture as an `svg` element, or why there is none.
+    pub(super) svg: Result<String, String>,
+    /// The arrows of each clause.
+    pub(super) arrows: Vec<Vec<usize>>,
+    /// The node of `false`.
+    pub(super) end: Option<usize>,
+}
+
+/// What a box shows.
+enum Node {
+    Start,
+    Predicate(PredicateId),
+    False,
+    /// A clause with several atoms in its body.
+    Join(usize),
+}
+
+/// The number of a predicate's node.
+pub(super) fn node_of(predicate: PredicateId) -> usize {
+    predicate.index()
+}
+
+/// A box with its text: a title, lines, and rows to be filled.
+struct Frame {
+    title: String,
+    lines: Vec<String>,
+    rows: usize,
+    size: Point,
+}
+
+struct Painter<'a> {
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    answer: &'a Answer<'a>,
+    parameters: &'a [Box<[Term]>],
+    nodes: Vec<Node>,
+    /// Between different nodes, with their clauses.
+    arrows: BTreeMap<(usize, usize), Vec<usize>>,
+    /// From a node to itself.
+    loops: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Draws the clauses of a system.
+pub(super) fn picture(
+    store: &TermStore,
+    system: &HornSystem,
+    answer: &Answer<'_>,
+    parameters: &[Box<[Term]>],
+) -> Picture {
+    let nodes: Vec<Node> = system.predicates().map(|(id, _)| Node::Predicate(id)).collect();
+    let (arrows, loops) = (BTreeMap::new(), BTreeMap::new());
+    let mut painter = Painter { store, system, answer, parameters, nodes, arrows, loops };
+    let end = painter.add_clauses();
+    let arrows = painter.arrows_of_clauses();
+    let count = painter.arrows.len() + painter.loops.len();
+    let svg = if painter.nodes.len() > MOST_NODES || count > MOST_ARROWS {
+        Err(format!(
+            "With {} predicates and {} clauses the graph is too large for a picture that could be read. \
+             The list has all of it.",
+            system.predicates().len(),
+            system.clauses.len()
+        ))
+    } else {
+        Ok(painter.svg())
+    };
+    Picture { svg, arrows, end }
+}
+
+impl Painter<'_> {
+    /// Adds nodes and arrows for all clauses. Returns the node of `false`.
+    fn add_clauses(&mut self) -> Option<usize> {
+        let (mut start, mut end) = (None, None);
+        for (number, clause) in self.system.clauses.iter().enumerate() {
+            let target = match &clause.head {
+                Some(head) => node_of(head.predicate),
+                None => *end.get_or_insert_with(|| self.add(Node::False)),
+            };
+            match &*clause.body {
+                [] => {
+                    let start = *start.get_or_insert_with(|| self.add(Node::Start));
+                    self.connect(start, target, number);
+                }
+                [atom] => self.connect(node_of(atom.predicate), target, number),
+                atoms => {
+                    let join = self.add(Node::Join(number));
+                    atoms.iter().for_each(|atom| self.connect(node_of(atom.predicate), join, number));
+                    self.connect(join, target, number);
+                }
+            }
+        }
+        end
+    }
+
+    fn add(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn connect(&mut self, from: usize, to: usize, clause: usize) {
+        let clauses = if from == to {
+            self.loops.entry(from).or_default()
+        } else {
+            self.arrows.entry((from, to)).or_default()
+        };
+        if clauses.last() != Some(&clause) {
+            clauses.push(clause);
+        }
+    }
+
+    /// Arrows are numbered in the order of their ends, loops after the others.
+    fn arrows_of_clauses(&self) -> Vec<Vec<usize>> {
+        let mut arrows = vec![Vec::new(); self.system.clauses.len()];
+        for (arrow, clauses) in self.arrows.values().chain(self.loops.values()).enumerate() {
+            clauses.iter().for_each(|&clause| arrows[clause].push(arrow));
+        }
+        arrows
+    }
+
+    fn svg(&self) -> String {
+        let frames: Vec<Frame> = self.nodes.iter().map(|node| self.frame(node)).collect();
+        // The search for cycles starts where runs start.
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|&node| !matches!(self.nodes[node], Node::Start));
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(position, &node)| place[node] = position);
+        let size = |node: usize| {
+            let Point { x, y } = frames[node].size;
+            // Room for loops on the right, and as much on the left, so that arrows meet the middle.
+            Point { x: if self.loops.contains_key(&node) { x + 80 } else { x }, y }
+        };
+        let graph = Graph {
+            sizes: order.iter().map(|&node| size(node)).collect(),
+            edges: self.arrows.keys().map(|&(from, to)| (place[from], place[to])).collect(),
+        };
+        let drawing = graph.draw();
+        let mut svg = String::new();
+        // Writing to a string does not fail, here and below.
+        let Point { x: width, y: height } = drawing.size;
+        let _ = writeln!(
+            svg,
+            "<svg id=\"graph\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"The clauses as a graph\">"
+        );
+        for kind in ["", "-used", "-now"] {
+            let _ = writeln!(
+                svg,
+                "<defs><marker id=\"tip{kind}\" class=\"tip{kind}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
+                 markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
+                 <path d=\"M0 0L8 4L0 8z\"/></marker></defs>"
+            );
+        }
+        self.draw_arrows(&drawing, &mut svg);
+        for (node, content) in frames.iter().enumerate() {
+            let centre = drawing.centres[place[node]];
+            if let Some(clauses) = self.loops.get(&node) {
+                let number = self.arrows.len() + self.loops.range(..node).count();
+                let right = Point { x: centre.x + content.size.x / 2, y: centre.y };
+                self.draw_loop(number, clauses, right, &mut svg);
+            }
+            self.draw_frame(node, content, centre, &mut svg);
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn frame(&self, node: &Node) -> Frame {
+        let width = |columns: usize| columns as i64 * CHARACTER / 10 + 20;
+        let plain = |title: String, size| Frame { title, lines: Vec::new(), rows: 0, size };
+        match node {
+            Node::Start => plain(String::new(), Point { x: 18, y: 18 }),
+            Node::False => plain("false".to_owned(), Point { x: width(7), y: 32 }),
+            Node::Join(clause) => {
+                let title = (clause + 1).to_string();
+                let size = Point { x: width(title.len()).max(26), y: 22 };
+                plain(title, size)
+            }
+            Node::Predicate(predicate) => {
+                let title = self.store.fun_decl(self.system.fun(*predicate)).name;
+                let title = cut(self.store.name(title), MOST_COLUMNS);
+                let parameters = &self.parameters[predicate.index()];
+                let names: Vec<String> =
+                    parameters.iter().map(|&parameter| self.store.display(parameter).to_string()).collect();
+                let mut lines = Vec::new();
+                if !names.is_empty() {
+                    lines.push(cut(&format!("({})", names.join(", ")), MOST_COLUMNS));
+                }
+                let mut rows = 0;
+                match self.answer {
+                    Answer::Sat(model) => lines.extend(self.formula(model.definition(*predicate).body)),
+                    Answer::Unsat(_) => rows = names.len().min(MOST_ROWS),
+                    Answer::Unknown(_) => {}
+                }
+                let columns =
+                    lines.iter().chain([&title]).map(|line| line.chars().count()).max().unwrap_or(0);
+                let columns = if rows > 0 { columns.max(16) } else { columns };
+                let height = LINE * (1 + lines.len() + rows) as i64 + 14;
+                Frame { title, lines, rows, size: Point { x: width(columns), y: height } }
+            }
+        }
+    }
+
+    /// The beginning of a formula, as lines.
+    fn formula(&self, formula: Term) -> Vec<String> {
+        let text = self.store.display(formula).pretty(MOST_COLUMNS, 1).naming_from(12).to_string();
+        let mut lines: Vec<String> =
+            text.lines().take(MOST_ROWS).map(|line| cut(line, MOST_COLUMNS)).collect();
+        if text.lines().nth(MOST_ROWS).is_some() {
+            lines.push("...".to_owned());
+        }
+        lines
+    }
+
+    fn draw_arrows(&self, drawing: &Drawing, svg: &mut String) {
+        let is_labelled = self.arrows.len() <= MOST_LABELS;
+        for (number, ((from, to), clauses)) in self.arrows.iter().enumerate() {
+            let route = &drawing.routes[number];
+            let mut path = String::new();
+            for (position, point) in route.iter().enumerate() {
+                let Point { x, y } = *point;
+                if position == 0 {
+                    let _ = write!(path, "M{x} {y}");
+                } else {
+                    let before = route[position - 1];
+                    let middle = (before.y + y) / 2;
+                    let _ = write!(path, "C{} {middle} {x} {middle} {x} {y}", before.x);
+                }
+            }
+            // An arrow into a small node has no tip: it goes on behind it.
+            let is_half = matches!(self.nodes[*to], Node::Join(_));
+            let class = if is_half { "arrow half" } else { "arrow" };
+            let from_join = matches!(self.nodes[*from], Node::Join(_));
+            let label = (is_labelled && !is_half && !from_join).then(|| {
+                let (a, b) = (route[0], route[1]);
+                Point { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }
+            });
+            self.draw_arrow(number, class, &path, clauses, label, svg);
+        }
+    }
+
+    fn draw_loop(&self, number: usize, clauses: &[usize], at: Point, svg: &mut String) {
+        let Point { x, y } = at;
+        let path = format!("M{x} {}C{} {} {} {} {x} {}", y - 9, x + 34, y - 22, x + 34, y + 22, y + 9);
+        self.draw_arrow(number, "arrow", &path, clauses, Some(Point { x: x + 29, y }), svg);
+    }
+
+    fn draw_arrow(
+        &self,
+        number: usize,
+        class: &str,
+        path: &str,
+        clauses: &[usize],
+        label: Option<Point>,
+        svg: &mut String,
+    ) {
+        let _ = write!(svg, "<g id=\"e{number}\" class=\"{class}\"><title>{}</title>", self.clauses(clauses));
+        let _ = write!(svg, "<path class=\"near\" d=\"{path}\"/><path class=\"line\" d=\"{path}\"/>");
+        if let Some(Point { x, y }) = label {
+            let text = match clauses {
+                [one] => (one + 1).to_string(),
+                [one, two] => format!("{}, {}", one + 1, two + 1),
+                [one, ..] => format!("{}, ... ({})", one + 1, clauses.len()),
+                [] => String::new(),
+            };
+            let _ = write!(svg, "<text class=\"number\" x=\"{x}\" y=\"{}\">{text}</text>", y + 4);
+        }
+        svg.push_str("</g>\n");
+    }
+
+    /// What an arrow stands for, escaped.
+    fn clauses(&self, clauses: &[usize]) -> Escaped {
+        let mut text = String::new();
+        for &clause in clauses {
+            if text.len() > MOST_CLAUSE_CHARACTERS {
+                text.push_str("...\n");
+                break;
+            }
+            let title = self.system.clause_title(self.store, clause);
+            let _ = writeln!(text, "{title}\n{}", self.system.clause_text(self.store, clause).trim_end());
+        }
+        Escaped::new(&cut(&text, 2 * MOST_CLAUSE_CHARACTERS))
+    }
+
+    fn draw_frame(&self, node: usize, content: &Frame, centre: Point, svg: &mut String) {
+        let Point { x: width, y: height } = content.size;
+        let (left, top) = (centre.x - width / 2, centre.y - height / 2);
+        let (class, focus) = match self.nodes[node] {
+            Node::Start => ("start", ""),
+            Node::Predicate(_) => ("predicate", " tabindex=\"0\""),
+            Node::False => ("false", ""),
+            Node::Join(_) => ("join", ""),
+        };
+        let _ = write!(svg, "<g id=\"n{node}\" class=\"node {class}\"{focus}>");
+        if let Node::Join(clause) = self.nodes[node] {
+            let _ = write!(svg, "<title>{}</title>", self.clauses(&[clause]));
+        }
+        let radius = if matches!(self.nodes[node], Node::Start | Node::Join(_)) { height / 2 } else { 6 };
+        let _ = write!(
+            svg,
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
+        );
+        let mut y =
+            top + if content.lines.is_empty() && content.rows == 0 { height / 2 + 4 } else { LINE + 3 };
+        let x = centre.x;
+        let _ =
+            write!(svg, "<text class=\"title\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(&content.title));
+        let has_parameters = match self.nodes[node] {
+            Node::Predicate(predicate) => !self.parameters[predicate.index()].is_empty(),
+            _ => false,
+        };
+        for (position, line) in content.lines.iter().enumerate() {
+            y += LINE;
+            let is_parameters = position == 0 && has_parameters;
+            let (class, x) = if is_parameters { ("parameters", x) } else { ("formula", left + 10) };
+            let _ = write!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(line));
+        }
+        for row in 0..content.rows {
+            y += LINE;
+            let x = left + 10;
+            let _ = write!(svg, "<text id=\"v{node}-{row}\" class=\"value\" x=\"{x}\" y=\"{y}\"></text>");
+        }
+        svg.push_str("</g>\n");
+    }
+}

@@ -1,0 +1,318 @@
+//! `shofar explain` and `--html` as their users see them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+/// Counts to a bound that must not be reached.
+fn counter(bound: usize) -> String {
+    format!(
+        "(declare-fun Inv (Int Int) Bool)
+(assert (forall ((y Int)) (=> (= y 7) (Inv 0 y))))
+(assert (! (forall ((x Int) (y Int) (z Int)) (=> (and (Inv x y) (= z (+ x 1))) (Inv z y))) :named step))
+(assert (forall ((x Int) (y Int)) (=> (and (Inv x y) (>= x {bound})) false)))
+"
+    )
+}
+
+/// A safe system with two predicates, and names that mean something to browsers and terminals.
+const HOSTILE: &str = "(declare-fun |<script>alert(1)</script>| (Int) Bool)
+(declare-fun |a\"'&\u{1b}[31m{{data}}| (Int Int) Bool)
+(assert (forall ((|<b>| Int)) (=> (= |<b>| 0) (|<script>alert(1)</script>| |<b>|))))
+(assert (forall ((|<b>| Int)) (=> (|<script>alert(1)</script>| |<b>|) (|a\"'&\u{1b}[31m{{data}}| |<b>| 1))))
+(assert (! (forall ((x Int) (y Int)) (=> (and (|a\"'&\u{1b}[31m{{data}}| x y) (> x y)) false)) :named |</svg>|))
+";
+
+fn shofar(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shofar"));
+    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn example(name: &str) -> String {
+    format!("{EXAMPLES}/{name}.smt2")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A folder with a file of clauses in it.
+fn folder(clauses: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clauses.smt2");
+    std::fs::write(&file, clauses).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    (folder, file)
+}
+
+#[test]
+fn a_run_is_told_in_program_order_with_its_changes() {
+    let (_folder, file) = folder(&counter(2));
+    let output = shofar(&["explain", &file, "--locals"]);
+    let expected = "unsat
+The clauses contradict each other: a run of 4 steps leads to false.
+
+1  Inv x = 0, y = 7  (clause 1 at 2:2)
+2  Inv x: 0 -> 1, y = 7  (clause 2 `step` at 3:5)
+3  Inv x: 1 -> 2, y = 7  (clause 2 `step` at 3:5)
+4  false  (clause 3 at 4:2)
+";
+    let told: String = text(&output.stdout)
+        .lines()
+        .filter(|line| !line.contains("with"))
+        .fold(String::new(), |told, line| told + line + "\n");
+    assert_eq!(told, expected);
+    assert!(text(&output.stdout).contains("with  x = 1"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let (_folder, file) = folder(&counter(2));
+    let is_coloured = |when: &[&str]| {
+        let output = shofar(&[&["explain", &file], when].concat());
+        text(&output.stdout).contains("\x1b[1;33mx: 0 -> 1,\x1b[0m")
+    };
+    assert!(is_coloured(&["--color", "always"]));
+    assert!(!is_coloured(&["--color", "never"]) && !is_coloured(&[]));
+}
+
+#[test]
+fn long_runs_are_cut_in_the_middle() {
+    let (_folder, file) = folder(&counter(90));
+    let output = shofar(&["explain", &file]);
+    let told = text(&output.stdout);
+    assert!(told.contains("a run of 92 steps") && told.contains("... 52 steps are left out"), "{told}");
+    assert_eq!(told.lines().count(), 3 + 25 + 1 + 15);
+    let output = shofar(&["explain", &file, "--full"]);
+    assert_eq!(text(&output.stdout).lines().count(), 3 + 92);
+}
+
+#[test]
+fn a_model_is_told_with_the_clauses_that_it_makes_true() {
+    let output = shofar(&["explain", &example("counter")]);
+    let told = text(&output.stdout);
+    assert!(told.starts_with(
+        "sat\nAll clauses are true if the predicates mean this:\n\nloop (x Int, y Int, n Int)\n"
+    ));
+    let roles: Vec<&str> = told.lines().filter(|line| line.contains(" clause ")).collect();
+    let expected = [("  init", "clause 1"), ("  preserved by", "clause 2"), ("  excludes", "clause 3")];
+    assert_eq!(roles.len(), expected.len());
+    for (line, (role, clause)) in roles.iter().zip(expected) {
+        assert!(line.starts_with(role) && line.contains(clause), "{told}");
+    }
+}
+
+#[test]
+fn witnesses_of_others_are_explained_if_they_are_right() {
+    let (folder, file) = folder(
+        "(declare-fun P (Int) Bool)(assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 7)) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 9)) false)))",
+    );
+    let witness = folder.path().join("witness");
+    let explain = |model: &str| {
+        std::fs::write(&witness, model).unwrap();
+        shofar(&["explain", &file, "--witness-file", witness.to_str().unwrap()])
+    };
+    let output = explain("(define-fun P ((a Int)) Bool (and (not (< 8 a)) (< a 9) (<= a 12)))");
+    assert!(text(&output.stdout).contains("P (a Int)\n    (<= a 8)\n"), "{}", text(&output.stdout));
+    let output = explain("(define-fun P ((a Int)) Bool (<= a 5))");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    assert!(text(&output.stderr).contains("the model violates clause 2"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_the_input_is_called_does_not_control_terminals() {
+    let (_folder, file) = folder(HOSTILE);
+    let output = shofar(&["explain", &file]);
+    let told = text(&output.stdout);
+    assert!(told.starts_with("sat\n") && !told.contains('\u{1b}'), "{told}");
+}
+
+/// Writes a page, and returns it with the rest of the output.
+fn page(arguments: &[&str]) -> (String, Output) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    let output = shofar(&[arguments, &["--html", path.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(files.len(), 1, "no temporary file is left");
+    (std::fs::read_to_string(path).unwrap(), output)
+}
+
+/// The elements of a page and their attributes. Fails where tags are not balanced.
+fn elements(page: &str) -> Vec<(String, String)> {
+    const VOID: [&str; 3] = ["meta", "input", "!doctype"];
+    let mut elements = Vec::new();
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("each tag is closed");
+        let tag = &rest[start + 1..end];
+        assert!(!tag.contains('<'), "no tag in a tag: {tag}");
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "tags are balanced");
+            continue;
+        }
+        let (name, attributes) = tag.split_once([' ', '\n']).unwrap_or((tag, ""));
+        let name = name.trim_end_matches('/').to_owned();
+        elements.push((name.clone(), attributes.to_owned()));
+        if matches!(&*name, "script" | "style") {
+            let end = rest.find(&format!("</{name}>")).expect("it is closed");
+            rest = &rest[end..];
+        }
+        if !tag.ends_with('/') && !VOID.contains(&&*name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?} is not closed");
+    elements
+}
+
+/// Checks what holds for every page, and returns its elements.
+fn checked(page: &str) -> Vec<(String, String)> {
+    let elements = elements(page);
+    for (name, attributes) in &elements {
+        assert!(
+            !["link", "img", "iframe", "a", "base", "object", "image", "use"].contains(&&**name),
+            "{name}"
+        );
+        for loading in ["src=", "href=", "url(", "onload", "onerror", "style="] {
+            assert!(!attributes.contains(loading), "{name} {attributes}");
+        }
+    }
+    assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("@import"));
+    assert_eq!(elements.iter().filter(|(name, _)| name == "script").count(), 2);
+    let ids: Vec<&str> = elements
+        .iter()
+        .filter_map(|(_, attributes)| attributes.split("id=\"").nth(1)?.split('"').next())
+        .collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are unique");
+    elements
+}
+
+#[test]
+fn pages_are_well_formed_and_load_nothing() {
+    for (name, answer) in [("counter", "sat"), ("overshoot", "unsat"), ("mccarthy91", "sat")] {
+        let (page, output) = page(&[&example(name)]);
+        assert_eq!(text(&output.stdout), format!("{answer}\n"));
+        let elements = checked(&page);
+        let count = |class: &str| {
+            elements.iter().filter(|(_, attributes)| attributes.contains(&format!("class=\"{class}"))).count()
+        };
+        assert!(count("node predicate") > 0 && count("arrow") > 2 && count("node false") == 1);
+        assert_eq!(elements.iter().any(|(name, _)| name == "section"), answer == "sat");
+    }
+    let (page, output) = page(&["explain", &example("overshoot")]);
+    checked(&page);
+    assert!(text(&output.stdout).starts_with("unsat\nThe clauses contradict"));
+}
+
+#[test]
+fn names_of_the_input_are_no_markup() {
+    let (_folder, file) = folder(HOSTILE);
+    let (page, _) = page(&[&file]);
+    checked(&page);
+    assert!(
+        page.contains("&lt;script&gt;alert(1)") && page.contains("{{data}}") && !page.contains("alert(1)</s")
+    );
+    let unsafe_file = HOSTILE.replace("> x y", "< x y");
+    let (_folder, file) = folder(&unsafe_file);
+    let (page, output) = self::page(&[&file]);
+    assert_eq!(text(&output.stdout), "unsat\n");
+    checked(&page);
+    assert!(page.contains("\\u003cscript\\u003ealert(1)"));
+}
+
+#[test]
+fn graphs_that_are_too_large_for_a_picture_are_listed() {
+    let mut clauses = String::new();
+    for number in 0..250 {
+        clauses += &format!("(declare-fun P{number} (Int) Bool)\n");
+    }
+    clauses += "(assert (P0 0))\n";
+    for number in 1..250 {
+        clauses += &format!("(assert (forall ((x Int)) (=> (P{} x) (P{number} x))))\n", number - 1);
+    }
+    clauses += "(assert (forall ((x Int)) (=> (P249 x) (= x 0))))";
+    let (_folder, file) = folder(&clauses);
+    let (page, _) = page(&[&file]);
+    let elements = checked(&page);
+    assert!(page.contains("too large for a picture") && !elements.iter().any(|(name, _)| name == "svg"));
+    assert_eq!(elements.iter().filter(|(name, _)| name == "section").count(), 250);
+}
+
+#[test]
+fn a_page_without_an_answer_shows_the_clauses() {
+    let (_folder, file) = folder(
+        "(declare-fun P ((Array Int Int)) Bool)(declare-fun f (Int) Int)
+        (assert (forall ((a (Array Int Int))) (=> (= (select a 0) (f 1)) (P a))))",
+    );
+    let (page, output) = page(&[&file]);
+    assert_eq!(text(&output.stdout), "unknown\n");
+    checked(&page);
+    assert!(page.contains("Nothing is known"));
+}
+
+#[test]
+fn places_that_are_none_are_refused_at_once() {
+    let output = shofar(&[&example("overshoot"), "--html", "no/such/folder/page.html"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    assert!(text(&output.stderr).starts_with("shofar: cannot write no/such/folder/page.html: "));
+}
+
+/// The answer is printed, the message says what is wrong, and no half page is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_the_page_only() {
+    let output = shofar(&[&example("overshoot"), "--html", "/dev/full"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), "unsat\n"));
+    assert!(text(&output.stderr).starts_with("shofar: cannot write /dev/full: No space left"));
+    // A limit on the size of files ends in the same way as a full disk does.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, "old").unwrap();
+    let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"";
+    let shofar = env!("CARGO_BIN_EXE_shofar");
+    let arguments = ["-c", script, shofar, &example("overshoot"), "--html", path.to_str().unwrap()];
+    let output = Command::new("sh").args(arguments).stdin(Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), "unsat\n"));
+    assert!(text(&output.stderr).starts_with("shofar: cannot write "), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// The page as a browser without a window leaves it after its scripts ran, and what they complained about.
+fn in_browser(page: &Path) -> Option<(String, String)> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let profile = tempfile::tempdir().unwrap();
+    let output = names.iter().find_map(|name| {
+        Command::new(name)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg(format!("file://{}", page.display()))
+            .output()
+            .ok()
+    })?;
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    let complaints: Vec<&str> = complaints.lines().filter(|line| line.contains("CONSOLE")).collect();
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), complaints.join("\n")))
+}
+
+#[test]
+fn scripts_run_in_a_browser() {
+    let hostile = HOSTILE.replace("> x y", "< x y");
+    let (folder, file) = folder(&hostile);
+    let path = folder.path().join("page.html");
+    assert!(shofar(&[&file, "--html", path.to_str().unwrap()]).status.success());
+    let Some((dom, complaints)) = in_browser(&path) else {
+        eprintln!("skipped: there is no browser");
+        return;
+    };
+    assert_eq!(complaints, "");
+    assert!(dom.contains("max=\"2\"") && dom.contains("node predicate used now"), "{dom}");
+    assert_eq!(dom.matches("<script").count(), 2, "nothing of the input became a script");
+}
