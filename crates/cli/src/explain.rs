@@ -23,6 +23,7 @@ const MOST_TIME: Duration = Duration::from_millis(400);
 
 /// Tells what the answer says: the run that leads to false, or what the predicates mean.
 #[derive(clap::Args)]
+#[group(id = "explain")]
 #[command(mut_args(|argument| match argument.get_id().as_str() {
     "witness" | "witness_format" => argument.hide(true),
     _ => argument,

@@ -54,9 +54,9 @@ fn a_run_is_told_in_program_order_with_its_changes() {
     let expected = "unsat
 The clauses contradict each other: a run of 4 steps leads to false.
 
-1  Inv x = 0, y = 7  (clause 1 at 2:2)
-2  Inv x: 0 -> 1, y = 7  (clause 2 `step` at 3:5)
-3  Inv x: 1 -> 2, y = 7  (clause 2 `step` at 3:5)
+1  Inv  x = 0, y = 7  (clause 1 at 2:2)
+2  Inv  x: 0 -> 1, y = 7  (clause 2 `step` at 3:5)
+3  Inv  x: 1 -> 2, y = 7  (clause 2 `step` at 3:5)
 4  false  (clause 3 at 4:2)
 ";
     let told: String = text(&output.stdout)

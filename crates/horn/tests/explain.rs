@@ -26,7 +26,12 @@ fn refutation(steps: &[(usize, &[usize], &[i64])]) -> Refutation {
     Refutation { steps: steps.iter().map(step).collect() }
 }
 
-fn explained(store: &TermStore, system: &HornSystem, refutation: Refutation, explanation: Explanation) -> String {
+fn explained(
+    store: &TermStore,
+    system: &HornSystem,
+    refutation: Refutation,
+    explanation: Explanation,
+) -> String {
     let mut out = Vec::new();
     Witness::Refutation(refutation).explain(store, system, explanation, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -75,8 +80,7 @@ fn changes_across_predicates() {
         (assert (forall ((x Int) (k Int)) (=> (B x) (A x k))))
         (assert (forall ((x Int) (k Int)) (=> (A x k) false)))";
     let system = read(&store, text);
-    let steps =
-        refutation(&[(0, &[], &[1, 5]), (1, &[0], &[2]), (2, &[1], &[2, 6]), (3, &[2], &[])]);
+    let steps = refutation(&[(0, &[], &[1, 5]), (1, &[0], &[2]), (2, &[1], &[2, 6]), (3, &[2], &[])]);
     let told = explained(&store, &system, steps, Explanation::default());
     assert!(told.contains("1  A  x = 1, k = 5"), "{told}");
     assert!(told.contains("2  B  x: 1 -> 2"), "{told}");
@@ -124,5 +128,8 @@ fn a_million_steps_are_a_page() {
     steps.push(Step { clause: 2, instantiation: [].into(), premises: [count - 1].into(), fact: [].into() });
     let told = explained(&store, &system, Refutation { steps }, Explanation::default());
     assert_eq!(told.lines().count(), 2 + 25 + 1 + 15);
-    assert!(told.contains("999961 steps are left out") && told.contains(" 999999  P  x: 999997 -> 999998"), "{told}");
+    assert!(
+        told.contains("999961 steps are left out") && told.contains(" 999999  P  x: 999997 -> 999998"),
+        "{told}"
+    );
 }

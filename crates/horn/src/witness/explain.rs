@@ -157,7 +157,7 @@ impl Writer<'_> {
         };
         let head = columns + 2 + indent.len();
         write!(out, "{:>columns$}  {indent}{}", line + 1, self.marked(name.1, &name.0))?;
-        let column = head + name.0.chars().count() + 2;
+        let column = head + name.0.chars().count();
         let mut items = self.arguments(&trace.arguments(line));
         let premises = trace.premises(line);
         // A premise in the line above needs no mention.
@@ -234,12 +234,11 @@ impl Writer<'_> {
         let Some(last) = items.last_mut() else { return Ok(()) };
         last.ends = false;
         write!(out, "{:column$}{}", "", self.marked(Mark::Aside, "with"))?;
-        self.wrapped(&items, column + "with ".len() + 1, column + 2, out)?;
+        self.wrapped(&items, column + "with".len(), column + 2, out)?;
         writeln!(out)
     }
 
-    /// Writes items after a text that ends two columns before `column`; those that do not fit go to lines that start
-    /// in `indent`.
+    /// Writes items after a text that ends in `column`; those that do not fit go to lines that start in `indent`.
     fn wrapped(
         &self,
         items: &[Item],
@@ -247,20 +246,21 @@ impl Writer<'_> {
         indent: usize,
         out: &mut impl io::Write,
     ) -> io::Result<()> {
-        for item in items {
+        for (position, item) in items.iter().enumerate() {
             let text = if item.ends { format!("{},", item.text) } else { item.text.clone() };
-            let width = text.chars().count() + 1;
-            if column + width > WIDTH && column > indent {
+            let width = text.chars().count();
+            let space = if position == 0 || item.is_apart() { "  " } else { " " };
+            if column + space.len() + width > WIDTH && column > indent {
                 write!(out, "\n{:indent$}", "")?;
-                column = indent;
+                column = indent + width;
             } else {
-                write!(out, "{}", if item.is_apart() { "  " } else { " " })?;
+                write!(out, "{space}")?;
+                column += space.len() + width;
             }
             match item.mark {
                 Some(mark) => write!(out, "{}", self.marked(mark, &text))?,
                 None => write!(out, "{text}")?,
             }
-            column += width;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@
 //! comparisons      summands on the side where they are positive, a single one on the left; all four orders
 //! sums             (+ x (* (- 1) y)) is (- x y)
 //! negations        on atoms only, but for equivalences
-//! disjunctions     with members that deny an equality or a truth value are implications of the others
+//! disjunctions     with members that deny an equality or a truth value are implications of the others, and so are those
+//!                  of bounds and equations
 //! junctions        members in the order of the parameters that they mention, equations before bounds, lower bounds
 //!                  before upper ones, literals before junctions
 //! ```
@@ -120,33 +121,34 @@ impl Notation<'_> {
 
     /// The conjunction or disjunction of the formulas, or of their negations.
     fn junction(&self, is_and: bool, members: &[Term], is_positive: bool) -> Term {
-        let signed = |image: &Image| if is_positive { image.positive } else { image.negative };
-        let mut members: Vec<(Term, Key)> = members
+        let mut members: Vec<Member> = members
             .iter()
             .map(|member| {
-                let image = &self.images[member];
-                (signed(image), self.key(signed(image), image.parameters))
+                let Image { positive, negative, parameters } = self.images[member];
+                let (term, denied) = if is_positive { (positive, negative) } else { (negative, positive) };
+                Member { term, denied, key: self.key(term, parameters) }
             })
             .collect();
-        members.sort_by_key(|&(_, key)| key);
-        let members: Vec<Term> = members.into_iter().map(|(member, _)| member).collect();
-        if is_and {
-            return self.app(Op::And, &members);
-        }
-        let premise = |member: &Term| match self.store.view(*member) {
-            (Op::Not, &[atom]) => Some(atom),
-            _ => None,
-        };
-        let premises: Vec<Term> = members.iter().filter_map(premise).collect();
-        let others: Vec<Term> = members.iter().copied().filter(|member| premise(member).is_none()).collect();
-        if premises.is_empty() || others.is_empty() {
-            return self.app(Op::Or, &members);
-        }
-        let joined = |op, members: &[Term]| match members {
+        members.sort_by_key(|member| member.key);
+        let joined = |op, members: Vec<Term>| match &*members {
             [one] => *one,
-            _ => self.app(op, members),
+            _ => self.app(op, &members),
         };
-        self.app(Op::Implies, &[joined(Op::And, &premises), joined(Op::Or, &others)])
+        if is_and {
+            return joined(Op::And, members.iter().map(|member| member.term).collect());
+        }
+        let has_equation = members.iter().any(|member| member.key.3 == Kind::Equation);
+        let is_premise = |member: &&Member| match member.key.3 {
+            Kind::Lower | Kind::Upper => has_equation,
+            _ => self.store.op(member.term) == Op::Not,
+        };
+        let premises: Vec<Term> = members.iter().filter(is_premise).map(|member| member.denied).collect();
+        let others = members.iter().filter(|member| !is_premise(member)).map(|member| member.term);
+        let others: Vec<Term> = others.collect();
+        if premises.is_empty() || others.is_empty() {
+            return joined(Op::Or, members.iter().map(|member| member.term).collect());
+        }
+        self.app(Op::Implies, &[joined(Op::And, premises), joined(Op::Or, others)])
     }
 
     fn key(&self, member: Term, (first, last): (usize, usize)) -> Key {
@@ -258,6 +260,14 @@ impl Notation<'_> {
         let key = |term: Term| (self.images[&term].parameters, term);
         key(a).cmp(&key(b))
     }
+}
+
+/// A member of a junction.
+struct Member {
+    term: Term,
+    /// Its negation.
+    denied: Term,
+    key: Key,
 }
 
 /// Members are sorted by this: whether they are junctions, their first and their last parameter, and their kind.
