@@ -18,7 +18,7 @@ use std::io;
 use shofar_logic::{Term, TermStore, Value};
 
 use super::text::formula;
-use super::trace::{Argument, Trace};
+use super::trace::{Argument, Trace, value_text};
 use super::{Model, Refutation, Witness, variable_name};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
@@ -42,7 +42,7 @@ const MOST_CLAUSES: usize = 8;
 const MOST_LINES: usize = 60;
 
 /// Levels of indentation that are shown.
-const MOST_LEVELS: usize = 24;
+const MOST_LEVELS: usize = 16;
 
 /// How to explain.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -167,7 +167,7 @@ impl Writer<'_> {
             let numbers: Vec<String> = premises.iter().map(|premise| (premise + 1).to_string()).collect();
             aside = format!("<- {}  {aside}", numbers.join(", "));
         }
-        items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false });
+        items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false, is_apart: true });
         self.wrapped(&items, column, head + 2, out)?;
         writeln!(out)?;
         if self.explanation.locals {
@@ -183,7 +183,7 @@ impl Writer<'_> {
         let mut items: Vec<Item> = shown.map(|argument| self.argument(argument)).collect();
         if is_cut {
             let text = format!("and {unchanged} as before");
-            items.push(Item { text, mark: Some(Mark::Aside), ends: true });
+            items.push(Item { text, mark: Some(Mark::Aside), ends: true, is_apart: false });
         }
         if let Some(last) = items.last_mut() {
             last.ends = false;
@@ -199,8 +199,9 @@ impl Writer<'_> {
                 text: format!("{name}: {} -> {value}", self.value(before)),
                 mark: Some(Mark::Change),
                 ends: true,
+                is_apart: false,
             },
-            None => Item { text: format!("{name} = {value}"), mark: None, ends: true },
+            None => Item { text: format!("{name} = {value}"), mark: None, ends: true, is_apart: false },
         }
     }
 
@@ -209,7 +210,7 @@ impl Writer<'_> {
     }
 
     fn value(&self, value: &Value) -> String {
-        self.shown(&self.store.display_value(value).to_string())
+        self.shown(&value_text(self.store, value))
     }
 
     /// The variables of the clause that are not arguments of its head, on lines of their own.
@@ -229,6 +230,7 @@ impl Writer<'_> {
                 text: format!("{} = {}", self.variable(variable), self.value(value)),
                 mark: Some(Mark::Aside),
                 ends: true,
+                is_apart: false,
             })
             .collect();
         let Some(last) = items.last_mut() else { return Ok(()) };
@@ -249,7 +251,7 @@ impl Writer<'_> {
         for (position, item) in items.iter().enumerate() {
             let text = if item.ends { format!("{},", item.text) } else { item.text.clone() };
             let width = text.chars().count();
-            let space = if position == 0 || item.is_apart() { "  " } else { " " };
+            let space = if position == 0 || item.is_apart { "  " } else { " " };
             if column + space.len() + width > WIDTH && column > indent {
                 write!(out, "\n{:indent$}", "")?;
                 column = indent + width;
@@ -344,13 +346,8 @@ struct Item {
     mark: Option<Mark>,
     /// Whether another item of the same list follows.
     ends: bool,
-}
-
-impl Item {
     /// Whether a wider space stands before it.
-    fn is_apart(&self) -> bool {
-        matches!(self.mark, Some(Mark::Aside)) && !self.ends
-    }
+    is_apart: bool,
 }
 
 /// What a clause is for a predicate in it.

@@ -35,7 +35,7 @@ pub use model::{Definition, Model};
 pub use names::parameters;
 pub use read::read;
 pub use refutation::{Refutation, Step};
-pub use trace::{Argument, Line, Trace};
+pub use trace::{Argument, Line, Trace, value_text};
 
 /// What proves an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -147,11 +147,11 @@ mod tests {
     fn names(text: &str) -> String {
         let store = TermStore::new();
         let system = parse(&store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        let of_predicate = |parameters: &Box<[Term]>| {
+        let of_predicate = |parameters: Box<[Term]>| {
             let names: Vec<String> = parameters.iter().map(|&p| store.display(p).to_string()).collect();
             names.join(" ")
         };
-        parameters(&store, &system).iter().map(of_predicate).collect::<Vec<_>>().join("; ")
+        parameters(&store, &system).into_iter().map(of_predicate).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(names(text), "x_ x1_a x2 mod!1 P! x5");
         assert_eq!(
             names("(declare-fun x () Bool)(declare-fun Q (Int) Bool)(assert (forall ((x Int)) (Q x)))"),
-            "; x_1"
+            "; x!1"
         );
     }
 }

@@ -4,7 +4,8 @@
 //! That is undone, without a look at what formulas mean beyond their own operator:
 //!
 //! ```text
-//! comparisons      summands on the side where they are positive, a single one on the left; all four orders
+//! comparisons      summands on the side where they are positive, a single one on the left, the first of two parameters
+//!                  on the left; all four orders
 //! sums             (+ x (* (- 1) y)) is (- x y)
 //! negations        on atoms only, but for equivalences
 //! disjunctions     with members that deny an equality or a truth value are implications of the others, and so are those
@@ -191,9 +192,12 @@ impl Notation<'_> {
             };
         }
         let (left, right) = self.sides(&poly, &number, sort);
-        let left_is_long = matches!(store.op(left), Op::Add | Op::Sub | Op::Mul);
-        let right_is_short = matches!(store.op(right), Op::Var(_));
-        let atom = match left_is_long && right_is_short {
+        let is_turned = match (store.op(left), store.op(right)) {
+            (Op::Add | Op::Sub | Op::Mul, Op::Var(_)) => true,
+            (Op::Var(_), Op::Var(_)) => self.by_parameters(left, right) == Ordering::Greater,
+            _ => false,
+        };
+        let atom = match is_turned {
             true => self.app(mirrored(op), &[right, left]),
             false => self.app(op, &[left, right]),
         };

@@ -7,7 +7,9 @@
 //! structure    common members taken out, subsumed literals dropped      shofar_smt::interpolate::simplify
 //! context      what literals say is used beside them: constants, equalities, bounds that join
 //!              to intervals and values                                  the transformation `simplify`
+//! borders      x <= 3 and x != 3 is x < 3; x <= 3 or x = 4 is x <= 4
 //! redundancy   parts that the rest implies, by the solver               redundancy.rs
+//! equivalences (a or -b) and (-a or b) is a = b
 //! notation     comparisons as people write them, members in order       notation.rs
 //! ```
 //!
@@ -15,8 +17,8 @@
 //!   one; where it does not find that out in time, the old one stays.
 //! - R2: all this ends with the limits of the context. What is beyond them stays as it is.
 
-use rustc_hash::FxHashMap;
-use shofar_logic::{Op, Term, TermStore};
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_smt::interpolate::simplify;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -59,7 +61,7 @@ fn readable(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option
             break;
         }
     }
-    Some(written(store, parameters, formula))
+    Some(written(store, parameters, with_equivalences(store, formula)))
 }
 
 /// The normal formula with each junction simplified by what its members say of each other, from the leaves up. A
@@ -76,8 +78,8 @@ fn junctions_in_context(store: &TermStore, formula: Term) -> Term {
         let image = if is_inner(term) {
             let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
             match op {
-                Op::And => by_context(store, store.and(&args)),
-                Op::Or => store.not(by_context(store, store.not(store.or(&args)))),
+                Op::And => conjunction_in_context(store, store.and(&args)),
+                Op::Or => store.not(conjunction_in_context(store, store.not(store.or(&args)))),
                 _ => store.not(args[0]),
             }
         } else {
@@ -86,6 +88,82 @@ fn junctions_in_context(store: &TermStore, formula: Term) -> Term {
         images.insert(term, image);
     }
     images[&formula]
+}
+
+fn conjunction_in_context(store: &TermStore, conjunction: Term) -> Term {
+    without_borders(store, by_context(store, conjunction))
+}
+
+/// The normal conjunction with bounds made strict where the border itself is excluded.
+fn without_borders(store: &TermStore, conjunction: Term) -> Term {
+    let (Op::And, members) = store.view(conjunction) else { return conjunction };
+    let mut members = members.to_vec();
+    let mut is_member: FxHashSet<Term> = members.iter().copied().collect();
+    let mut is_changed = false;
+    // What became strict may end at the next border.
+    let mut next = 0;
+    while next < members.len() {
+        let member = members[next];
+        next += 1;
+        let (Op::Not, &[equation]) = store.view(member) else { continue };
+        let (Op::Eq, &[sum, number]) = store.view(equation) else { continue };
+        if !matches!(store.sort_of(sum), Sort::INT | Sort::REAL) {
+            continue;
+        }
+        let sides =
+            [(store.le(sum, number), store.lt(sum, number)), (store.ge(sum, number), store.gt(sum, number))];
+        if let Some(&(bound, strict)) = sides.iter().find(|(bound, _)| is_member.contains(bound)) {
+            members.retain(|&other| other != member && other != bound);
+            is_member.remove(&member);
+            is_member.remove(&bound);
+            if is_member.insert(strict) {
+                members.push(strict);
+            }
+            is_changed = true;
+            next = 0;
+        }
+    }
+    if is_changed { store.and(&members) } else { conjunction }
+}
+
+/// The normal formula with pairs of implications in both directions as equivalences.
+fn with_equivalences(store: &TermStore, formula: Term) -> Term {
+    store.rewrite(formula, &mut |op, args| {
+        let built = || store.build(op, args).expect("formulas are replaced by formulas");
+        if !matches!(op, Op::And | Op::Or) {
+            return built();
+        }
+        let dual = if op == Op::And { Op::Or } else { Op::And };
+        let pair = |member: Term| match store.view(member) {
+            (kind, &[a, b]) if kind == dual => Some((a, b)),
+            (Op::Not, &[inner]) => match store.view(inner) {
+                (kind, &[a, b]) if kind == op => Some((store.not(a), store.not(b))),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut members: Vec<Term> = Vec::new();
+        // Pairs that wait for their counterparts, with their places among the members.
+        let mut waiting: FxHashMap<(Term, Term), usize> = FxHashMap::default();
+        for &member in args {
+            let place = members.len();
+            members.push(member);
+            let Some((a, b)) = pair(member) else { continue };
+            let counterparts = [(store.not(a), store.not(b)), (store.not(b), store.not(a))];
+            if let Some(other) = counterparts.iter().find_map(|pair| waiting.remove(pair)) {
+                // (a or b) and (-a or -b) says that exactly one of them holds.
+                let difference = store.iff(a, store.not(b));
+                members[other] = if op == Op::And { difference } else { store.not(difference) };
+                members.pop();
+            } else {
+                waiting.insert((a, b), place);
+            }
+        }
+        if members.len() == args.len() {
+            return built();
+        }
+        if op == Op::And { store.and(&members) } else { store.or(&members) }
+    })
 }
 
 /// Whether a solver proves two formulas equivalent.
@@ -101,7 +179,7 @@ fn is_same(context: &Context<'_>, old: Term, new: Term) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use shofar_logic::{Sort, Value};
+    use shofar_logic::Value;
     use shofar_smt::sat::Limits;
 
     use super::*;
@@ -131,6 +209,14 @@ mod tests {
         assert_eq!(shown("(and (<= x 3) (>= x 3) (< y x))"), "(and (= x 3) (<= y 2))");
         assert_eq!(shown("(or (< x 3) (> x 3))"), "(not (= x 3))");
         assert_eq!(shown("(or (and (<= 0 x) (<= x 4)) (and (<= 0 x) (<= x 9)))"), "(and (>= x 0) (<= x 9))");
+    }
+
+    #[test]
+    fn borders_and_equivalences() {
+        assert_eq!(shown("(and (<= x 3) (not (= x 3)) (not (= x 2)))"), "(<= x 1)");
+        assert_eq!(shown("(or (<= x 3) (= x 4))"), "(<= x 4)");
+        assert_eq!(shown("(and (=> b (<= x y)) (=> (<= x y) b) (>= n 0))"), "(and (>= n 0) (= (<= x y) b))");
+        assert_eq!(shown("(or (and b (<= x y)) (and (not b) (> x y)))"), "(= (<= x y) b)");
     }
 
     #[test]
