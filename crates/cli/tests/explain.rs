@@ -55,8 +55,8 @@ fn a_run_is_told_in_program_order_with_its_changes() {
 The clauses contradict each other: a run of 4 steps leads to false.
 
 1  Inv  x = 0, y = 7  (clause 1 at 2:2)
-2  Inv  x: 0 -> 1, y = 7  (clause 2 `step` at 3:5)
-3  Inv  x: 1 -> 2, y = 7  (clause 2 `step` at 3:5)
+2  Inv  x: 0 -> 1, y = 7  (clause 2 `step` at 3:2)
+3  Inv  x: 1 -> 2, y = 7  (clause 2 `step` at 3:2)
 4  false  (clause 3 at 4:2)
 ";
     let told: String = text(&output.stdout)

@@ -58,7 +58,8 @@ pub(super) struct Drawing {
     pub(super) size: Point,
     /// The centres of the nodes.
     pub(super) centres: Vec<Point>,
-    /// The points that edges go through, from their source to their target.
+    /// The points that edges go through, from their source to their target. The first two and the last two stand on one
+    /// vertical line each, at the border of the node and at that of its rank.
     pub(super) routes: Vec<Vec<Point>>,
 }
 
@@ -346,11 +347,22 @@ impl Layers {
             y += height + RANK_GAP;
         }
         let centre = |item: &Item| Point { x: item.x, y: tops[item.rank] + heights[item.rank] / 2 };
-        let mut routes: Vec<Vec<Point>> = self
-            .chains
-            .iter()
-            .map(|chain| chain.iter().map(|&item| centre(&self.items[item])).collect())
-            .collect();
+        let route = |chain: &Vec<usize>| {
+            let mut points = Vec::with_capacity(2 * chain.len());
+            for (position, &number) in chain.iter().enumerate() {
+                let item = &self.items[number];
+                let (top, bottom) = (tops[item.rank], tops[item.rank] + heights[item.rank]);
+                // Beside the nodes of a rank edges run straight, so that they do not cross them.
+                let ys = match position {
+                    0 => [centre(item).y, bottom],
+                    _ if position + 1 == chain.len() => [top, centre(item).y],
+                    _ => [top, bottom],
+                };
+                points.extend(ys.map(|y| Point { x: item.x, y }));
+            }
+            points
+        };
+        let mut routes: Vec<Vec<Point>> = self.chains.iter().map(route).collect();
         self.ports(&mut routes);
         for (route, _) in routes.iter_mut().zip(turned).filter(|(_, turned)| **turned) {
             route.reverse();
@@ -383,9 +395,11 @@ impl Layers {
                 for (position, &edge) in edges.iter().enumerate() {
                     let route = &mut routes[edge];
                     let last = route.len() - 1;
-                    let end = &mut route[if is_leaving { 0 } else { last }];
-                    end.x += gap * (2 * position as i64 - count + 1) / 2;
-                    end.y += if is_leaving { height / 2 } else { -height / 2 };
+                    let shift = gap * (2 * position as i64 - count + 1) / 2;
+                    let (end, next) = if is_leaving { (0, 1) } else { (last, last - 1) };
+                    route[end].x += shift;
+                    route[end].y += if is_leaving { height / 2 } else { -height / 2 };
+                    route[next].x += shift;
                 }
             }
         }
@@ -446,7 +460,8 @@ mod tests {
         assert!((a.x - b.x).abs() <= 1 && (b.x - c.x).abs() <= 1, "{:?}", drawing.centres);
         let back = &drawing.routes[2];
         assert!(back[0].y > back[back.len() - 1].y, "and still leads from its source to its target");
-        assert_ne!(back[0].x, drawing.routes[1][1].x, "each has its own ports");
+        let there = &drawing.routes[1];
+        assert_ne!(back[0].x, there[there.len() - 1].x, "each has its own ports");
     }
 
     #[test]

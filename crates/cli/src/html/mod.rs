@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use shofar_horn::HornSystem;
-use shofar_horn::witness::{Model, Refutation, Trace, clause_roles, parameters};
+use shofar_horn::witness::{Model, Refutation, Trace, clause_roles, parameters, value_text};
 use shofar_logic::{Term, TermStore};
 
 use picture::{Picture, node_of, picture};
@@ -38,6 +38,9 @@ const MOST_LISTED: usize = 1000;
 /// Characters of a formula or clause, and of a value.
 const MOST_CHARACTERS: usize = 6000;
 const MOST_VALUE_CHARACTERS: usize = 200;
+
+/// Subterms of so many symbols are named where they occur more than once.
+const LEAST_NAMED: u32 = 12;
 
 /// What a page is about.
 pub(crate) enum Answer<'a> {
@@ -77,7 +80,9 @@ pub(crate) fn page(store: &TermStore, system: &HornSystem, file: &str, answer: &
         "summary" => Escaped::new(&summary).0,
         "counts" => {
             let (predicates, clauses) = (system.predicates().len(), system.clauses.len());
-            format!("{predicates} predicates, {clauses} clauses")
+            let counted =
+                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            format!("{}, {}", counted(predicates, "predicate"), counted(clauses, "clause"))
         }
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
@@ -146,7 +151,7 @@ impl Writer<'_> {
             let _ = write!(html, "<p class=\"parameters\">{}</p>", Escaped::new(&parameters));
             if let Some(model) = model {
                 let formula = self.store.display(model.definition(predicate).body);
-                let text = cut(&formula.pretty(64, 2).naming_from(12).to_string(), MOST_CHARACTERS);
+                let text = cut(&formula.pretty(64, 2).naming_from(LEAST_NAMED).to_string(), MOST_CHARACTERS);
                 let _ = write!(html, "<pre>{}</pre>", Escaped::new(&text));
             }
             html.push_str("<ul>");
@@ -201,7 +206,7 @@ impl Writer<'_> {
             line + 1,
             Escaped::new(&name)
         );
-        let value = |value| cut(&self.store.display_value(value).to_string(), MOST_VALUE_CHARACTERS);
+        let value = |value| cut(&value_text(self.store, value), MOST_VALUE_CHARACTERS);
         let mut values: Vec<Json> = Vec::new();
         for argument in trace.arguments(line) {
             let name = self.store.display(argument.parameter).to_string();

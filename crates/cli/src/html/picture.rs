@@ -1,7 +1,7 @@
 //! The clause graph as a picture: predicates as boxes, clauses as arrows.
 //!
-//! A clause with one atom in its body is an arrow from its predicate; clauses between the same two predicates share one.
-//! A fact starts at a circle, a query ends at `false`, and a clause with several atoms in its body is a small node that
+//! A clause with one atom in its body is an arrow from its predicate; clauses between the same predicates share one. A
+//! fact starts at a circle, a query ends at `false`, and a clause with several atoms in its body is a small node that
 //! arrows lead to from each of them. A box shows what the predicate means, or has room for the values of the instances of
 //! a run, which the page's script fills in.
 //!
@@ -9,14 +9,14 @@
 //! - P2: ids are `n` with the number of a node, `e` with that of an arrow, and `v` with those of a node and a row; nothing
 //!   of the input is part of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use shofar_horn::{HornSystem, PredicateId};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 
 use super::layout::{Drawing, Graph, Point};
-use super::{Answer, Escaped, cut};
+use super::{Answer, Escaped, LEAST_NAMED, cut};
 
 /// Nodes and arrows up to which a picture can be read.
 const MOST_NODES: usize = 200;
@@ -53,8 +53,8 @@ enum Node {
     Start,
     Predicate(PredicateId),
     False,
-    /// A clause with several atoms in its body.
-    Join(usize),
+    /// Clauses with the same several predicates in their bodies and the same head.
+    Join(Vec<usize>),
 }
 
 /// The number of a predicate's node.
@@ -112,6 +112,7 @@ impl Painter<'_> {
     /// Adds nodes and arrows for all clauses. Returns the node of `false`.
     fn add_clauses(&mut self) -> Option<usize> {
         let (mut start, mut end) = (None, None);
+        let mut joins: BTreeMap<(BTreeSet<usize>, usize), usize> = BTreeMap::new();
         for (number, clause) in self.system.clauses.iter().enumerate() {
             let target = match &clause.head {
                 Some(head) => node_of(head.predicate),
@@ -124,7 +125,12 @@ impl Painter<'_> {
                 }
                 [atom] => self.connect(node_of(atom.predicate), target, number),
                 atoms => {
-                    let join = self.add(Node::Join(number));
+                    let sources = atoms.iter().map(|atom| node_of(atom.predicate)).collect();
+                    let join =
+                        *joins.entry((sources, target)).or_insert_with(|| self.add(Node::Join(Vec::new())));
+                    if let Node::Join(clauses) = &mut self.nodes[join] {
+                        clauses.push(number);
+                    }
                     atoms.iter().for_each(|atom| self.connect(node_of(atom.predicate), join, number));
                     self.connect(join, target, number);
                 }
@@ -168,7 +174,7 @@ impl Painter<'_> {
         let size = |node: usize| {
             let Point { x, y } = frames[node].size;
             // Room for loops on the right, and as much on the left, so that arrows meet the middle.
-            Point { x: if self.loops.contains_key(&node) { x + 80 } else { x }, y }
+            Point { x: if self.loops.contains_key(&node) { x + 100 } else { x }, y }
         };
         let graph = Graph {
             sizes: order.iter().map(|&node| size(node)).collect(),
@@ -211,8 +217,8 @@ impl Painter<'_> {
         match node {
             Node::Start => plain(String::new(), Point { x: 18, y: 18 }),
             Node::False => plain("false".to_owned(), Point { x: width(7), y: 32 }),
-            Node::Join(clause) => {
-                let title = (clause + 1).to_string();
+            Node::Join(clauses) => {
+                let title = numbers(clauses);
                 let size = Point { x: width(title.len()).max(26), y: 22 };
                 plain(title, size)
             }
@@ -241,15 +247,23 @@ impl Painter<'_> {
         }
     }
 
-    /// The beginning of a formula, as lines.
+    /// The beginning of a formula, as lines: members of a conjunction, or the formula as it is broken into lines.
     fn formula(&self, formula: Term) -> Vec<String> {
-        let text = self.store.display(formula).pretty(MOST_COLUMNS, 1).naming_from(12).to_string();
-        let mut lines: Vec<String> =
-            text.lines().take(MOST_ROWS).map(|line| cut(line, MOST_COLUMNS)).collect();
-        if text.lines().nth(MOST_ROWS).is_some() {
+        let mut lines: Vec<String> = match self.store.view(formula) {
+            (Op::And, members) => {
+                let shown = members.iter().take(MOST_ROWS + 1);
+                shown.map(|&member| self.store.display(member).naming_from(LEAST_NAMED).to_string()).collect()
+            }
+            _ => {
+                let text = self.store.display(formula).pretty(MOST_COLUMNS, 1).naming_from(LEAST_NAMED);
+                text.to_string().lines().take(MOST_ROWS + 1).map(str::to_owned).collect()
+            }
+        };
+        if lines.len() > MOST_ROWS {
+            lines.truncate(MOST_ROWS);
             lines.push("...".to_owned());
         }
-        lines
+        lines.iter().map(|line| cut(line, MOST_COLUMNS)).collect()
     }
 
     fn draw_arrows(&self, drawing: &Drawing, svg: &mut String) {
@@ -272,7 +286,8 @@ impl Painter<'_> {
             let class = if is_half { "arrow half" } else { "arrow" };
             let from_join = matches!(self.nodes[*from], Node::Join(_));
             let label = (is_labelled && !is_half && !from_join).then(|| {
-                let (a, b) = (route[0], route[1]);
+                // Between the ranks.
+                let (a, b) = (route[1], route[2]);
                 Point { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }
             });
             self.draw_arrow(number, class, &path, clauses, label, svg);
@@ -282,7 +297,7 @@ impl Painter<'_> {
     fn draw_loop(&self, number: usize, clauses: &[usize], at: Point, svg: &mut String) {
         let Point { x, y } = at;
         let path = format!("M{x} {}C{} {} {} {} {x} {}", y - 9, x + 34, y - 22, x + 34, y + 22, y + 9);
-        self.draw_arrow(number, "arrow", &path, clauses, Some(Point { x: x + 29, y }), svg);
+        self.draw_arrow(number, "arrow", &path, clauses, Some(Point { x: x + 38, y }), svg);
     }
 
     fn draw_arrow(
@@ -297,12 +312,7 @@ impl Painter<'_> {
         let _ = write!(svg, "<g id=\"e{number}\" class=\"{class}\"><title>{}</title>", self.clauses(clauses));
         let _ = write!(svg, "<path class=\"near\" d=\"{path}\"/><path class=\"line\" d=\"{path}\"/>");
         if let Some(Point { x, y }) = label {
-            let text = match clauses {
-                [one] => (one + 1).to_string(),
-                [one, two] => format!("{}, {}", one + 1, two + 1),
-                [one, ..] => format!("{}, ... ({})", one + 1, clauses.len()),
-                [] => String::new(),
-            };
+            let text = numbers(clauses);
             let _ = write!(svg, "<text class=\"number\" x=\"{x}\" y=\"{}\">{text}</text>", y + 4);
         }
         svg.push_str("</g>\n");
@@ -332,8 +342,8 @@ impl Painter<'_> {
             Node::Join(_) => ("join", ""),
         };
         let _ = write!(svg, "<g id=\"n{node}\" class=\"node {class}\"{focus}>");
-        if let Node::Join(clause) = self.nodes[node] {
-            let _ = write!(svg, "<title>{}</title>", self.clauses(&[clause]));
+        if let Node::Join(clauses) = &self.nodes[node] {
+            let _ = write!(svg, "<title>{}</title>", self.clauses(clauses));
         }
         let radius = if matches!(self.nodes[node], Node::Start | Node::Join(_)) { height / 2 } else { 6 };
         let _ = write!(
@@ -361,5 +371,15 @@ impl Painter<'_> {
             let _ = write!(svg, "<text id=\"v{node}-{row}\" class=\"value\" x=\"{x}\" y=\"{y}\"></text>");
         }
         svg.push_str("</g>\n");
+    }
+}
+
+/// The numbers of clauses, as a label.
+fn numbers(clauses: &[usize]) -> String {
+    match clauses {
+        [] => String::new(),
+        [one] => (one + 1).to_string(),
+        [one, two] => format!("{}, {}", one + 1, two + 1),
+        [one, ..] => format!("{}, ... ({})", one + 1, clauses.len()),
     }
 }
