@@ -270,17 +270,7 @@ impl Painter<'_> {
         let is_labelled = self.arrows.len() <= MOST_LABELS;
         for (number, ((from, to), clauses)) in self.arrows.iter().enumerate() {
             let route = &drawing.routes[number];
-            let mut path = String::new();
-            for (position, point) in route.iter().enumerate() {
-                let Point { x, y } = *point;
-                if position == 0 {
-                    let _ = write!(path, "M{x} {y}");
-                } else {
-                    let before = route[position - 1];
-                    let middle = (before.y + y) / 2;
-                    let _ = write!(path, "C{} {middle} {x} {middle} {x} {y}", before.x);
-                }
-            }
+            let path = path(route);
             // An arrow into a small node has no tip: it goes on behind it.
             let is_half = matches!(self.nodes[*to], Node::Join(_));
             let class = if is_half { "arrow half" } else { "arrow" };
@@ -382,4 +372,24 @@ fn numbers(clauses: &[usize]) -> String {
         [one, two] => format!("{}, {}", one + 1, two + 1),
         [one, ..] => format!("{}, ... ({})", one + 1, clauses.len()),
     }
+}
+
+/// A smooth line through points, which arrives straight from above or below.
+fn path(route: &[Point]) -> String {
+    let mut path = format!("M{} {}", route[0].x, route[0].y);
+    for pair in route.windows(2) {
+        let [before, Point { x, y }] = [pair[0], pair[1]];
+        // A tip at the end of nothing would have no direction.
+        if before == pair[1] {
+            continue;
+        }
+        // Writing to a string does not fail.
+        let _ = if before.x == x {
+            write!(path, "L{x} {y}")
+        } else {
+            let middle = (before.y + y) / 2;
+            write!(path, "C{} {middle} {x} {middle} {x} {y}", before.x)
+        };
+    }
+    path
 }

@@ -14,13 +14,15 @@
 //! ```
 //!
 //! - R1: what is printed means what was checked. A solver of its own proves each new definition equivalent to the old
-//!   one; where it does not find that out in time, the old one stays.
-//! - R2: all this ends with the limits of the context. What is beyond them stays as it is.
+//!   one, unless they have the same normal form; where it does not find that out in time, there is only notation.
+//! - R2: all this ends with the limits of the context. Each definition has an equal share of what its predecessors left.
+
+use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_smt::interpolate::simplify;
-use shofar_smt::sat::Outcome;
+use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
 
 use super::notation::written;
@@ -37,27 +39,50 @@ const MOST_ROUNDS: usize = 3;
 impl Model {
     /// An equivalent model that is easier to read.
     pub fn readable(&self, context: &Context<'_>) -> Model {
+        let mut left = self.definitions.len();
         let definitions = self.definitions.iter().map(|definition| {
+            let context = with_share(context, left);
+            left -= 1;
             let Definition { parameters, body } = definition;
-            let body = readable(context, parameters, *body).filter(|&new| is_same(context, *body, new));
-            Definition { parameters: parameters.clone(), body: body.unwrap_or(definition.body) }
+            let body = readable(&context, parameters, *body).unwrap_or(*body);
+            Definition { parameters: parameters.clone(), body }
         });
         Model { definitions: definitions.collect() }
     }
 }
 
-/// A formula that is easier to read, if there is time to look for one.
+/// The context with a share of the time that is left.
+fn with_share<'a>(context: &Context<'a>, shares: usize) -> Context<'a> {
+    let now = Instant::now();
+    let share = |deadline: Instant| {
+        let left = deadline.saturating_duration_since(now);
+        now + left / u32::try_from(shares.max(1)).unwrap_or(u32::MAX)
+    };
+    let deadline = context.limits.deadline.map(share);
+    Context { limits: Limits { deadline, ..context.limits }, ..*context }
+}
+
+/// A formula that is easier to read and means the same (R1): a simpler one, or at least a plainer one.
 fn readable(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option<Term> {
     let store = context.store;
-    if context.interrupted().is_some() || store.is_quantified(formula) {
+    if store.is_quantified(formula) {
         return None;
     }
+    let is_same = |candidate: &Term| is_same(context, formula, *candidate);
+    let plain = || written(store, parameters, store.normalize(formula));
+    simplified(context, parameters, formula).filter(is_same).or_else(|| Some(plain()).filter(is_same))
+}
+
+/// A simpler formula, if there is time to look for one. Half of it is for that.
+fn simplified(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option<Term> {
+    context.interrupted().is_none().then_some(())?;
+    let (store, context) = (context.store, &with_share(context, 2));
     let mut formula = simplify::structural(store, formula).formula;
     for _ in 0..MOST_ROUNDS {
         let before = formula;
         formula = simplify::structural(store, junctions_in_context(store, formula)).formula;
         formula = without_redundancy(context, formula);
-        if formula == before {
+        if formula == before || context.interrupted().is_some() {
             break;
         }
     }
@@ -180,7 +205,6 @@ fn is_same(context: &Context<'_>, old: Term, new: Term) -> bool {
 #[cfg(test)]
 mod tests {
     use shofar_logic::Value;
-    use shofar_smt::sat::Limits;
 
     use super::*;
 
@@ -215,8 +239,8 @@ mod tests {
     fn borders_and_equivalences() {
         assert_eq!(shown("(and (<= x 3) (not (= x 3)) (not (= x 2)))"), "(<= x 1)");
         assert_eq!(shown("(or (<= x 3) (= x 4))"), "(<= x 4)");
-        assert_eq!(shown("(and (=> b (<= x y)) (=> (<= x y) b) (>= n 0))"), "(and (>= n 0) (= (<= x y) b))");
-        assert_eq!(shown("(or (and b (<= x y)) (and (not b) (> x y)))"), "(= (<= x y) b)");
+        assert_eq!(shown("(and (=> b (<= x y)) (=> (<= x y) b) (>= n 0))"), "(and (= b (<= x y)) (>= n 0))");
+        assert_eq!(shown("(or (and b (<= x y)) (and (not b) (> x y)))"), "(= b (<= x y))");
     }
 
     #[test]
@@ -239,16 +263,18 @@ mod tests {
         assert_eq!(shown("(or (not (= x 1)) b (<= y 7))"), "(=> (= x 1) (or (<= y 7) b))");
     }
 
-    /// Nothing is simplified without time, and nothing is lost.
+    /// Without time nothing is simplified, but written plainly.
     #[test]
-    fn without_time_the_model_stays() {
+    fn without_time_there_is_notation_only() {
         let store = TermStore::new();
         let parameters = parameters(&store);
-        let body = store.and(&[store.le(parameters[0], store.int(3)), store.le(parameters[0], store.int(4))]);
+        let [x, y] = [parameters[0], parameters[1]];
+        let body = store.and(&[store.gt(x, y), store.le(x, store.int(3)), store.le(x, store.int(4))]);
         let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
-        let deadline = Some(std::time::Instant::now());
+        let deadline = Some(Instant::now());
         let context = Context { store: &store, limits: Limits { deadline, ..Limits::default() } };
-        assert_eq!(model.readable(&context), model);
+        let body = model.readable(&context).definitions[0].body;
+        assert_eq!(store.display(body).to_string(), "(and (<= x 3) (<= x 4) (> x y))");
     }
 
     /// Random formulas mean the same before and after, by evaluation.
@@ -287,7 +313,7 @@ mod tests {
             }
             let body = formulas[formulas.len() - 1];
             let context = Context { store: &store, limits: Limits::default() };
-            let new = readable(&context, &parameters, body).unwrap();
+            let new = simplified(&context, &parameters, body).unwrap();
             for _ in 0..40 {
                 let mut assignment = shofar_logic::Assignment::new();
                 for &parameter in &parameters[..3] {
