@@ -392,7 +392,7 @@ fn models_are_read_back_and_their_names_do_not_clash() {
     assert_eq!(check_model(&context(&store), &system, &model), Verdict::Valid);
     let witness = Witness::Model(model);
     let text = witness.to_text(&store, &system, WitnessFormat::Text);
-    assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (|y z| Int)) Bool"), "{text}");
+    assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (y_z Int)) Bool"), "{text}");
     assert!(text.contains("(define-fun Q ((x0 Bool)) Bool"), "{text}");
     for format in [WitnessFormat::Text, WitnessFormat::Json] {
         let text = witness.to_text(&store, &system, format);
