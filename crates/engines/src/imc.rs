@@ -90,10 +90,6 @@ impl Engine for Imc {
         ]
     }
 
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        SingleLoop::accepts(graph)
-    }
-
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
         self.search(graph, run).unwrap_or_else(Answer::Unknown)
     }

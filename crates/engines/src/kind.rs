@@ -71,10 +71,6 @@ impl Engine for KInduction {
         )]
     }
 
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        SingleLoop::accepts(graph)
-    }
-
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
         self.search(graph, run).unwrap_or_else(Answer::Unknown)
     }

@@ -45,8 +45,15 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it can work on a graph; if not, why not.
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String>;
+    /// Whether it can work on a graph; if not, why not. Most engines take linear systems, where no clause has several
+    /// predicates in its body.
+    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
+        if graph.is_linear() {
+            Ok(())
+        } else {
+            Err("clauses with several predicates in the body".to_owned())
+        }
+    }
 
     /// Decides a graph that it accepts.
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer;

@@ -1,10 +1,11 @@
-//! Linear systems as transition systems, for the engines that work on these.
+//! Linear systems in the forms that engines work on.
 //!
-//! [`SingleLoop`] brings a linear graph into the form of one loop, and an engine's results on the transition system back:
-//! an invariant as a model of the graph, a path as a derivation in it.
+//! A [`LoopForm`] is a graph in such a form with the way back: models of it become models of the graph that it was made of,
+//! and paths through it become derivations there. [`SingleLoop`] is the form with one predicate, a transition system.
 
-use shofar_horn::graph::EdgeId;
-use shofar_horn::transform::{Transformed, WayBack, to_single_loop};
+use rustc_hash::FxHashMap;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::transform::{Pipeline, Transformed, WayBack, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Substitution, Term, Value};
@@ -12,71 +13,72 @@ use shofar_smt::solver::Solver;
 
 use crate::{Answer, Run, Stop};
 
-/// A graph with one node and without hyperedges, the transition system that it is, and where it comes from.
-pub(crate) struct SingleLoop {
-    pub(crate) system: TransitionSystem,
-    graph: HornGraph,
+/// A linear graph, and where it comes from.
+pub(crate) struct LoopForm {
+    pub(crate) graph: HornGraph,
     back: Box<dyn WayBack>,
 }
 
-impl SingleLoop {
-    /// Whether a graph has such a form.
-    pub(crate) fn accepts(graph: &HornGraph) -> Result<(), String> {
-        if graph.is_linear() { Ok(()) } else { Err("clauses with several predicates in the body".to_owned()) }
+impl LoopForm {
+    /// What transformations make of a linear graph.
+    pub(crate) fn of(run: &Run<'_>, graph: &HornGraph, form: &Pipeline) -> Result<Self, Stop> {
+        let (Transformed { graph, back }, _) = form.run(&run.context(), graph.clone());
+        match run.context().interrupted() {
+            Some(reason) => Err(reason.into()),
+            None => Ok(LoopForm { graph, back }),
+        }
     }
 
+    /// The answer if formulas over the variables of the nodes are a model.
+    pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Answer, Stop> {
+        Ok(Answer::Sat(self.back.model(&run.context(), GraphModel { formulas })?))
+    }
+
+    /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.
+    pub(crate) fn unsafe_by(
+        &self,
+        run: &Run<'_>,
+        path: impl IntoIterator<Item = (NodeId, Box<[Value]>)>,
+    ) -> Result<Answer, Stop> {
+        let mut finder = Finder::new(run, &self.graph);
+        let mut steps: Vec<GraphStep> = Vec::new();
+        let mut at: Option<NodeId> = None;
+        let ends = path.into_iter().map(|(node, state)| (Some(node), state)).chain([(None, Box::default())]);
+        for (target, fact) in ends {
+            let before: &[Value] = steps.last().map_or(&[], |step| &step.fact);
+            let edge = finder.edge(at, target, before, &fact)?;
+            let premises = steps.len().checked_sub(1).into_iter().collect();
+            steps.push(GraphStep { edge, premises, fact });
+            at = target;
+        }
+        Ok(Answer::Unsat(self.back.derivation(&run.context(), Derivation { steps })?))
+    }
+}
+
+/// A graph with one node, and the transition system that it is.
+pub(crate) struct SingleLoop {
+    pub(crate) system: TransitionSystem,
+    form: LoopForm,
+}
+
+impl SingleLoop {
     /// The form of a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph) -> Result<Self, Stop> {
-        let (Transformed { graph, back }, _) = to_single_loop().run(&run.context(), graph.clone());
-        match TransitionSystem::of(run.store, &graph) {
-            Some(system) => Ok(SingleLoop { system, graph, back }),
-            None => Err(match run.context().interrupted() {
-                Some(reason) => reason.into(),
-                None => Stop::Internal("linear clauses have not become a transition system".to_owned()),
-            }),
+        let form = LoopForm::of(run, graph, &to_single_loop())?;
+        match TransitionSystem::of(run.store, &form.graph) {
+            Some(system) => Ok(SingleLoop { system, form }),
+            None => Err(Stop::Internal("linear clauses have not become a transition system".to_owned())),
         }
     }
 
     /// The answer if a formula over the variables of a state is a safe inductive invariant.
     pub(crate) fn safe(&self, run: &Run<'_>, invariant: Term) -> Result<Answer, Stop> {
-        let model = GraphModel { formulas: vec![invariant] };
-        Ok(Answer::Sat(self.back.model(&run.context(), model)?))
+        self.form.safe(run, vec![invariant])
     }
 
     /// The answer if states follow on each other, of which the first one is initial and the last one is bad.
     pub(crate) fn unsafe_by(&self, run: &Run<'_>, states: Vec<Box<[Value]>>) -> Result<Answer, Stop> {
-        let mut finder = Finder { run, graph: &self.graph, solver: Solver::new(run.store) };
-        let kind = |sources: usize, has_target: bool| -> Vec<EdgeId> {
-            let edges = self.graph.edges();
-            let fits = edges
-                .filter(|(_, edge)| edge.sources().len() == sources && edge.target().is_some() == has_target);
-            fits.map(|(id, _)| id).collect()
-        };
-        let (facts, rules, queries) = (kind(0, true), kind(1, true), kind(1, false));
-        let mut steps: Vec<GraphStep> = Vec::with_capacity(states.len() + 1);
-        for state in states {
-            // A path may have millions of states.
-            if let Some(reason) = run.limits.interruption() {
-                return Err(reason.into());
-            }
-            let step = match steps.last() {
-                None => GraphStep {
-                    edge: finder.edge(&facts, &[], &state)?,
-                    premises: Box::default(),
-                    fact: state,
-                },
-                Some(before) => GraphStep {
-                    edge: finder.edge(&rules, &before.fact, &state)?,
-                    premises: [steps.len() - 1].into(),
-                    fact: state,
-                },
-            };
-            steps.push(step);
-        }
-        let last = steps.last().ok_or_else(|| Stop::Internal("a path without states".to_owned()))?;
-        let query = finder.edge(&queries, &last.fact, &[])?;
-        steps.push(GraphStep { edge: query, premises: [steps.len() - 1].into(), fact: Box::default() });
-        Ok(Answer::Unsat(self.back.derivation(&run.context(), Derivation { steps })?))
+        self.form.unsafe_by(run, states.into_iter().map(|state| (NodeId::new(0), state)))
     }
 }
 
@@ -84,13 +86,30 @@ impl SingleLoop {
 struct Finder<'a> {
     run: &'a Run<'a>,
     graph: &'a HornGraph,
+    /// By sources and targets.
+    edges: FxHashMap<(Option<NodeId>, Option<NodeId>), Vec<EdgeId>>,
     solver: Solver<'a>,
 }
 
-impl Finder<'_> {
-    fn edge(&mut self, edges: &[EdgeId], source: &[Value], target: &[Value]) -> Result<EdgeId, Stop> {
+impl<'a> Finder<'a> {
+    fn new(run: &'a Run<'a>, graph: &'a HornGraph) -> Self {
+        let mut edges: FxHashMap<_, Vec<EdgeId>> = FxHashMap::default();
+        for (id, edge) in graph.edges() {
+            edges.entry((edge.sources().first().copied(), edge.target())).or_default().push(id);
+        }
+        Finder { run, graph, edges, solver: Solver::new(run.store) }
+    }
+
+    /// The edge between two nodes that leads from a state to another one.
+    fn edge(
+        &mut self,
+        from: Option<NodeId>,
+        to: Option<NodeId>,
+        source: &[Value],
+        target: &[Value],
+    ) -> Result<EdgeId, Stop> {
         let store = self.run.store;
-        for &id in edges {
+        for &id in self.edges.get(&(from, to)).map_or(&[][..], Vec::as_slice) {
             let variables = match self.graph.edge(id).sources() {
                 [] => &[],
                 _ => self.graph.source_variables(id, 0),

@@ -249,7 +249,7 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
 /// Whatever the options, answers on random systems are those of saturation, and most are decided.
 fn agrees_with_saturation(shape: &Shape, systems: u64) {
     let options = |interpolation: Interpolation, intermediate| {
-        [false, true].map(|split| Options { split, intermediate, interpolation })
+        [false, true].map(|split| Options { split, intermediate, interpolation, ..Options::default() })
     };
     let all = [
         options(Interpolation::Decomposed, Intermediate::Projected),

@@ -43,7 +43,6 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Op, Term, TermStore};
 
 use crate::interpolation::{Interpolation, Parts};
-use crate::single_loop::SingleLoop;
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
 use implication::Implications;
@@ -99,10 +98,6 @@ impl Engine for Lawi {
                 &mut self.options.oldest_every,
             ),
         ]
-    }
-
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        SingleLoop::accepts(graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {

@@ -187,10 +187,6 @@ impl Engine for PdKind {
         ]
     }
 
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        SingleLoop::accepts(graph)
-    }
-
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
         self.search(graph, run).unwrap_or_else(Answer::Unknown)
     }

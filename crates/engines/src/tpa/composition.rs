@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A only grows, by the lemmas that the elements have got since; B is assumed. If there is no model, an interpolant of A
-//! and B is a lemma of level `n + 1`: it follows from A, so that A1 is kept, and it excludes all pairs of B.
+//! and B is a lemma of level `n + 1`: it follows from A, so that A1 is kept, and it excludes all pairs of B. The same proof
+//! has an interpolant of the source and the rest: states that contain the source and from which no target is reached.
 //!
 //! - C1: A is what the elements are at present. The two halves may have got lemmas since the last query, so they are asked
 //!   for at the start of each.
@@ -20,7 +21,7 @@
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
 use shofar_smt::interpolate::{Interpolator, Options, fallback};
-use shofar_smt::proof::Part;
+use shofar_smt::proof::{Part, Proof};
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
@@ -29,7 +30,8 @@ use super::powers::{Count, Level, Powers, Vectors};
 use crate::{Run, Stop};
 
 const A: Part = Part(0);
-const B: Part = Part(1);
+const SOURCE: Part = Part(1);
+const TARGET: Part = Part(2);
 
 /// Queries after which a solver is made anew.
 const MOST_QUERIES: u32 = 500;
@@ -116,22 +118,23 @@ impl<'a> Composition<'a> {
         let unsupported = |unsupported: Unsupported| Stop::unsupported(store, unsupported);
         self.extend(powers).map_err(unsupported)?;
         self.renew().map_err(unsupported)?;
-        let side_b: Vec<Term> = source.iter().chain(target).copied().collect();
-        let assumptions: Vec<(Term, Part)> = side_b.iter().map(|&formula| (formula, B)).collect();
+        let in_part = |part| move |&formula: &Term| (formula, part);
+        let assumptions: Vec<(Term, Part)> =
+            source.iter().map(in_part(SOURCE)).chain(target.iter().map(in_part(TARGET))).collect();
         match self.solver.check_in(&assumptions, &run.limits).map_err(unsupported)? {
             Outcome::Sat => {
                 // The halves need not mention all variables that the composition without the second one has.
                 let Vectors { state, middle, next, .. } = &powers.vectors;
                 let variables = state.iter().chain(middle).chain(next);
                 let formulas: Vec<Term> =
-                    variables.chain(&self.halves).chain(&self.skip).chain(&side_b).copied().collect();
+                    variables.chain(&self.halves).chain(&self.skip).chain(source).chain(target).copied().collect();
                 let model = self.solver.model(&formulas);
                 let is_half = self
                     .skip
                     .is_some_and(|skip| model.get(skip).and_then(|value| value.as_bool()) == Some(true));
                 Ok(Reply::Connected(Connection { model, is_half }))
             }
-            Outcome::Unsat => Ok(Reply::Separated(self.separate(run, powers, options, side_b)?)),
+            Outcome::Unsat => Ok(Reply::Separated(self.separate(run, powers, options, source, target)?)),
             Outcome::Unknown(reason) => Err(reason.into()),
         }
     }
@@ -210,14 +213,12 @@ impl<'a> Composition<'a> {
         run: &Run<'_>,
         powers: &Powers<'_>,
         options: &Options,
-        side_b: Vec<Term>,
+        source: &[Term],
+        target: &[Term],
     ) -> Result<Separation, Stop> {
         let store = self.store;
-        let proof =
-            self.solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))?;
-        let parts = vec![(A, self.asserted.clone()), (B, side_b)];
-        let interpolator = Interpolator::new(store, &proof, parts, options.clone())
-            .map_err(|error| Stop::Internal(error.to_string()))?;
+        let proof = self.proof()?;
+        let interpolator = self.interpolator(&proof, options, source, target)?;
         if let Ok(interpolant) = interpolator.binary(&[A]) {
             return Ok(Separation { lemma: interpolant.formula, from_proof: true });
         }
@@ -236,5 +237,40 @@ impl<'a> Composition<'a> {
             return Ok(Separation { lemma: store.not(store.and(&core)), from_proof: false });
         }
         Err(Stop::Exhausted("a query has no interpolant that can be found"))
+    }
+
+    /// After a query without model, which is given once more: states that contain the source and from which the composition
+    /// leads to no target. Where the proof has no interpolant, they are what the core has of the source.
+    pub(super) fn safe_sources(
+        &self,
+        options: &Options,
+        source: &[Term],
+        target: &[Term],
+    ) -> Result<Term, Stop> {
+        let proof = self.proof()?;
+        if let Ok(interpolant) = self.interpolator(&proof, options, source, target)?.binary(&[SOURCE]) {
+            return Ok(interpolant.formula);
+        }
+        let core = self.solver.core();
+        Ok(self.store.and_of(core.into_iter().filter(|formula| source.contains(formula))))
+    }
+
+    fn proof(&self) -> Result<Proof, Stop> {
+        self.solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))
+    }
+
+    fn interpolator<'p>(
+        &self,
+        proof: &'p Proof,
+        options: &Options,
+        source: &[Term],
+        target: &[Term],
+    ) -> Result<Interpolator<'p>, Stop>
+    where
+        'a: 'p,
+    {
+        let parts = vec![(A, self.asserted.clone()), (SOURCE, source.to_vec()), (TARGET, target.to_vec())];
+        Interpolator::new(self.store, proof, parts, options.clone())
+            .map_err(|error| Stop::Internal(error.to_string()))
     }
 }

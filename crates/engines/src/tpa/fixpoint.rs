@@ -19,9 +19,9 @@
 //!
 //! *Subsets.* Lemmas are made for single queries, and few of them hold for paths of all lengths. So of the lemmas of `T`
 //! the largest subset is taken for which the first condition holds: as long as there is a model, the lemmas that are false
-//! in it are left out (Houdini). What is left is weaker than `T`, so it has to be safe still, which is one more query.
+//! in it are left out (Houdini). What is left has to be safe still, which is one more query.
 //!
-//! - F1: an element is tried only if it is safe, and again only if a part has got stronger.
+//! - F1: an element is tried again, for the same initial and bad states, only if a part has got stronger.
 //! - F2: elements of level 0 are never denied, since they may have local variables.
 //!
 //! The first condition of split-TPA is Lemma 4.20 and the others are Lemma 4.22 of the thesis, the one of TPA is its
@@ -66,8 +66,8 @@ pub(super) enum Side {
 }
 
 impl Search<'_> {
-    /// Looks for a transition invariant among the elements up to a level, which are safe, and makes an inductive invariant
-    /// of it. One for which this fails is passed over.
+    /// Looks for a transition invariant among the elements up to a level, and makes an inductive invariant of it. One for
+    /// which this fails is passed over.
     pub(super) fn find_invariant(&mut self, level: Level) -> Result<Option<Term>, Stop> {
         let mut candidates = Vec::new();
         for step in 0..=level {
@@ -119,7 +119,7 @@ impl Search<'_> {
             Relation::Element(count, level) => {
                 let exactly = |from, to| powers.element(Count::Exactly, step, from, to);
                 let (end, from, to) = match side {
-                    Side::Left => ([self.init, exactly(middle, next)], state, middle),
+                    Side::Left => ([self.system.init, exactly(middle, next)], state, middle),
                     Side::Right => ([exactly(state, middle), self.bad], middle, next),
                 };
                 let lemmas = powers.lemmas(count, level).iter();
@@ -131,14 +131,14 @@ impl Search<'_> {
                 let exactly = |from, to| powers.element(Count::Exactly, level, from, to);
                 let (premises, ends, safe) = match side {
                     Side::Left => (
-                        [self.init, below(state, middle), exactly(middle, later), exactly(later, next)],
+                        [self.system.init, below(state, middle), exactly(middle, later), exactly(later, next)],
                         (middle, next),
-                        [self.init, below(state, middle), exactly(middle, next), self.bad],
+                        [self.system.init, below(state, middle), exactly(middle, next), self.bad],
                     ),
                     Side::Right => (
                         [exactly(state, middle), exactly(middle, later), below(later, next), self.bad],
                         (state, later),
-                        [self.init, exactly(state, middle), below(middle, next), self.bad],
+                        [self.system.init, exactly(state, middle), below(middle, next), self.bad],
                     ),
                 };
                 let conclusion = exactly(ends.0, ends.1);
@@ -162,7 +162,6 @@ impl Search<'_> {
         for &premise in premises {
             solver.assert(premise).map_err(|unsupported| Stop::unsupported(store, unsupported))?;
         }
-        let all = lemmas.len();
         loop {
             let fails = store.not(store.and_of(lemmas.iter().map(|&(lemma, _)| lemma)));
             let assumptions: Vec<Term> = lemmas.iter().map(|&(_, shorter)| shorter).chain([fails]).collect();
@@ -181,9 +180,8 @@ impl Search<'_> {
             }
         }
         let lemmas: Vec<Term> = lemmas.into_iter().map(|(lemma, _)| lemma).collect();
-        let safe = [&[self.init], &*lemmas, &[self.bad]].concat();
-        let is_safe = lemmas.len() == all || self.implies(&safe, Term::FALSE)?;
-        Ok(is_safe.then_some(lemmas))
+        let safe = [&*self.init, &lemmas, &[self.bad]].concat();
+        Ok(self.implies(&safe, Term::FALSE)?.then_some(lemmas))
     }
 
     /// Whether premises are known to imply a conclusion.
@@ -233,7 +231,7 @@ mod tests {
         let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
         for split in [false, true] {
             let options = Options { split, ..Options::default() };
-            let mut search = Search::new(&system, &run, &options, "tpa");
+            let mut search = Search::new(system.clone(), &run, &options);
             let count = if split { Count::Below } else { Count::AtMost };
             let invariant = store.or2(store.ge(y_next, y), store.ge(y_next, x));
             search.powers.strengthen(count, 1, invariant);

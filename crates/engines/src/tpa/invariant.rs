@@ -61,7 +61,7 @@ impl Search<'_> {
             Side::Right => self.powers.element(count, level, to, from),
         };
         let start = match side {
-            Side::Left => self.init,
+            Side::Left => self.system.init,
             Side::Right => rename(store, self.bad, third, first),
         };
         let lemmas = store.and(lemmas);
@@ -111,9 +111,9 @@ impl Search<'_> {
         let (store, run) = (self.store, self.run);
         let k = u32::try_from(level).ok().and_then(|level| 1_usize.checked_shl(level));
         let k = k.filter(|&k| k <= MOST_STEPS).ok_or(Stop::Exhausted("an induction by too many steps"))?;
-        let reversed = reversed(store, self.system);
+        let reversed = reversed(store, &self.system);
         let system = match side {
-            Side::Left => self.system,
+            Side::Left => &self.system,
             Side::Right => &reversed,
         };
         let middle = &self.powers.vectors.middle;

@@ -1,7 +1,7 @@
 //! TPA and split-TPA: transition power abstraction, for deep counterexamples and transition invariants.
 //!
-//! **What it decides.** Transition systems, and by that all linear systems, whose variables can be projected: truth values,
-//! integers and reals in linear constraints.
+//! **What it decides.** Linear systems whose variables can be projected: truth values, integers and reals in linear
+//! constraints. Loops are taken one by one (`network.rs`), nested ones as one; or all as a single loop, if that is wished.
 //!
 //! **The idea.** By squaring, `n` compositions of the transition relation with itself reach `2^n` steps. The compositions
 //! are over-approximated by formulas over two states: if no two steps of an abstraction lead from some states to others, an
@@ -10,7 +10,7 @@
 //! steps are safe, and if a path is found, it was found by halving.
 //!
 //! ```text
-//! for n = 0, 1, ..
+//! for n = 0, 1, ..                                         network.rs, for all loops
 //!     reach(n, Init, Bad): a path                          reach.rs, with composition.rs and summaries.rs; path.rs
 //!     find_invariant(n + 1): an inductive invariant        fixpoint.rs, invariant.rs
 //! ```
@@ -20,7 +20,8 @@
 //! with fewer than `2^(n+1)` steps, and then for those with exactly as many.
 //!
 //! **Invariants.** A1 and A2 on abstractions (`powers.rs`), C1 on solvers (`composition.rs`), S1 on summaries
-//! (`summaries.rs`), R1 and R2 on reachability (`reach.rs`), F1 and F2 on fixpoints (`fixpoint.rs`).
+//! (`summaries.rs`), R1 and R2 on reachability (`reach.rs`), F1 and F2 on fixpoints (`fixpoint.rs`), N1 to N3 on several
+//! loops (`network.rs`).
 //!
 //! **Why the answer is right.** A summary that leads from an initial to a bad state unfolds to a path (S1). A safe
 //! transition invariant contains all paths from initial states, or all to bad ones, and so shows that there is none from
@@ -43,6 +44,7 @@
 mod composition;
 mod fixpoint;
 mod invariant;
+mod network;
 mod path;
 mod powers;
 mod reach;
@@ -52,6 +54,7 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::rename;
+use shofar_horn::transform::{NestedLoops, Pipeline, to_single_loop};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Term, TermStore};
 use shofar_smt::interpolate;
@@ -60,12 +63,14 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::option::Named;
-use crate::single_loop::SingleLoop;
+use crate::single_loop::LoopForm;
 use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
 use composition::Composition;
 use fixpoint::Candidate;
+use network::{Found, Network};
 use powers::{Count, Level, Powers};
-use summaries::{Summaries, SummaryId};
+use reach::Reached;
+use summaries::Summaries;
 
 /// Queries after which the solver for conjunctions is made anew.
 const MOST_QUERIES: u32 = 5_000;
@@ -92,7 +97,7 @@ impl Named for Intermediate {
 }
 
 /// Choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps. Default: no.
     pub split: bool,
@@ -100,6 +105,19 @@ pub struct Options {
     pub intermediate: Intermediate,
     /// How lemmas are made of proofs. Default: decomposed.
     pub interpolation: Interpolation,
+    /// Whether loops that follow on each other are taken one by one, not as a single loop. Default: yes.
+    pub chains: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            split: false,
+            intermediate: Intermediate::Projected,
+            interpolation: Interpolation::Decomposed,
+            chains: true,
+        }
+    }
 }
 
 /// The engine.
@@ -137,11 +155,12 @@ impl Engine for Tpa {
                 "how the states between two halves of a path are found",
                 &mut self.options.intermediate,
             ),
+            EngineOption::new(
+                "chains",
+                "take loops that follow on each other one by one, not as a single loop",
+                &mut self.options.chains,
+            ),
         ]
-    }
-
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        SingleLoop::accepts(graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
@@ -152,30 +171,26 @@ impl Engine for Tpa {
 impl Tpa {
     fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
         let start = Instant::now();
-        let looped = SingleLoop::of(run, graph)?;
-        let mut search = Search::new(&looped.system, run, &self.options, self.name());
-        let found = search.solve();
-        let counters = search.statistics.counters(&search);
+        let form = if self.options.chains {
+            Pipeline::new(vec![Box::new(NestedLoops)])
+        } else {
+            to_single_loop()
+        };
+        let form = LoopForm::of(run, graph, &form)?;
+        let mut network = Network::new(&form.graph, run, &self.options, self.name());
+        let found = network.solve();
+        let counters = network.counters();
         run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
         match found? {
-            Found::Path(summary) => looped.unsafe_by(run, search.path(summary)?),
-            Found::Invariant(invariant) => looped.safe(run, invariant),
+            Found::Path(states) => form.unsafe_by(run, states),
+            Found::Model(formulas) => form.safe(run, formulas),
         }
     }
 }
 
-/// What the search ends with.
-enum Found {
-    /// A summary that leads from an initial to a bad state.
-    Path(SummaryId),
-    /// An inductive invariant without bad states.
-    Invariant(Term),
-}
-
-/// What is counted.
+/// What is counted for a loop.
 #[derive(Clone, Copy, Default, Debug)]
 struct Statistics {
-    levels: u64,
     queries: u64,
     lemmas: u64,
     fallbacks: u64,
@@ -185,43 +200,31 @@ struct Statistics {
     fixpoints: u64,
 }
 
-impl Statistics {
-    fn counters(&self, search: &Search<'_>) -> Vec<(&'static str, u64)> {
-        vec![
-            ("levels", self.levels),
-            ("queries", self.queries),
-            ("interpolants", self.lemmas),
-            ("interpolants.without-proof", self.fallbacks),
-            ("summaries", search.summaries.len() as u64),
-            ("summaries.recalled", self.recalled),
-            ("projections", self.projections),
-            ("fixpoints", self.fixpoints),
-            ("fixpoints.queries", self.fixpoint_queries),
-        ]
-    }
-}
-
-/// The state of a run.
+/// A loop, the question that is asked about it, and what is known.
 struct Search<'a> {
     // The problem.
     store: &'a TermStore,
-    system: &'a TransitionSystem,
     run: &'a Run<'a>,
     options: &'a Options,
-    engine: &'static str,
     interpolation: interpolate::Options,
-    /// Over the first state.
-    init: Term,
+    /// The loop, with the states of the question.
+    system: TransitionSystem,
+    /// The conjuncts of the initial states, over the first state.
+    init: Vec<Term>,
     /// Over the last state.
     bad: Term,
     /// Other variables of initial and bad states.
     locals: Vec<Term>,
 
-    // What is known.
-    powers: Powers<'a>,
-    summaries: Summaries<'a>,
+    // What is known of the question.
+    /// The levels at which no path is found.
+    unreachable: Level,
     /// The sizes of candidates when they were tried last (F1).
     tried: FxHashMap<Candidate, (usize, usize)>,
+
+    // What is known of the loop.
+    powers: Powers<'a>,
+    summaries: Summaries<'a>,
 
     // Tools.
     compositions: FxHashMap<(Count, Level), Composition<'a>>,
@@ -234,56 +237,77 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        system: &'a TransitionSystem,
-        run: &'a Run<'a>,
-        options: &'a Options,
-        engine: &'static str,
-    ) -> Self {
+    /// The initial and the bad states of the system are the first question.
+    fn new(system: TransitionSystem, run: &'a Run<'a>, options: &'a Options) -> Self {
         let store = run.store;
-        let powers = Powers::new(store, system);
-        let bad = rename(store, system.bad, &system.state, &system.next);
-        let mut locals = store.free_vars(&[system.init, bad]);
-        locals.retain(|variable| !system.state.contains(variable) && !system.next.contains(variable));
-        Search {
+        let powers = Powers::new(store, &system);
+        let mut search = Search {
             store,
-            system,
             run,
             options,
-            engine,
             interpolation: options.interpolation.options(),
-            init: system.init,
-            bad,
-            locals,
+            init: Vec::new(),
+            bad: Term::FALSE,
+            locals: Vec::new(),
+            unreachable: 0,
+            tried: FxHashMap::default(),
             summaries: Summaries::new(store, &powers),
             powers,
-            tried: FxHashMap::default(),
             compositions: FxHashMap::default(),
             projector: Projector::new(store),
             conjunctions: Solver::new(store),
             asked: 0,
             statistics: Statistics::default(),
-        }
+            system,
+        };
+        let bad = rename(store, search.system.bad, &search.system.state, &search.system.next);
+        search.pose(&[search.system.init], bad);
+        search
     }
 
-    fn solve(&mut self) -> Result<Found, Stop> {
-        let (init, bad) = ([self.init], [self.bad]);
-        let counts: &[Count] =
-            if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] };
-        for level in 0.. {
-            for &count in counts {
-                if let Some(reached) = self.reach(count, level, &init, &bad)? {
-                    return Ok(Found::Path(reached.summary));
-                }
-            }
-            if let Some(invariant) = self.find_invariant(level + 1)? {
-                return Ok(Found::Invariant(invariant));
-            }
-            self.statistics.levels += 1;
-            let counters = self.statistics.counters(self);
-            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64, counters });
+    /// Asks whether states are reached from others: conjuncts over the first state, and a formula over the last one. Both may
+    /// have variables of their own.
+    fn pose(&mut self, init: &[Term], bad: Term) {
+        if self.init == init && self.bad == bad {
+            return;
         }
-        Err(Stop::Exhausted("paths of all lengths"))
+        let TransitionSystem { state, next, .. } = &self.system;
+        self.init = init.to_vec();
+        self.bad = bad;
+        self.locals = self.store.free_vars(&[init, &[bad]].concat());
+        self.locals.retain(|variable| !state.contains(variable) && !next.contains(variable));
+        let bad = rename(self.store, bad, next, state);
+        self.system.init = self.store.and(init);
+        self.system.bad = bad;
+        self.unreachable = 0;
+        self.tried.clear();
+    }
+
+    /// The counts that make up all paths.
+    fn counts(&self) -> &'static [Count] {
+        if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] }
+    }
+
+    /// How a bad state is reached from an initial one, by paths of up to so many levels; the lowest one at first.
+    fn reach_within(&mut self, level: Level) -> Result<Option<Reached>, Stop> {
+        while self.unreachable <= level {
+            if let Some(reached) = self.reach_at(self.unreachable)? {
+                return Ok(Some(reached));
+            }
+            self.unreachable += 1;
+        }
+        Ok(None)
+    }
+
+    /// How a bad state is reached from an initial one, by paths of a level.
+    fn reach_at(&mut self, level: Level) -> Result<Option<Reached>, Stop> {
+        let (init, bad) = (self.init.clone(), [self.bad]);
+        for &count in self.counts() {
+            if let Some(reached) = self.reach(count, level, &init, &bad)? {
+                return Ok(Some(reached));
+            }
+        }
+        Ok(None)
     }
 
     // ---- tools -------------------------------------------------------------------------------------------

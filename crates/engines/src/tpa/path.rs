@@ -12,19 +12,15 @@ use shofar_logic::{Assignment, Term, Value};
 use super::Search;
 use super::summaries::{Origin, SummaryId};
 use crate::Stop;
-use crate::unroll::value;
 
 impl Search<'_> {
-    /// The states of a path of a summary, from an initial to a bad one.
-    pub(super) fn path(&mut self, summary: SummaryId) -> Result<Vec<Box<[Value]>>, Stop> {
-        let literals = self.summaries.get(summary).literals.clone();
-        let formulas = [&[self.init], &*literals, &[self.bad]].concat();
-        let model = self.solve_together(&formulas)?;
-        let model = model.ok_or_else(|| Stop::Internal("a summary connects no states".to_owned()))?;
-        let values = |variables: &[Term]| -> Box<[Value]> {
-            variables.iter().map(|&variable| value(self.store, &model, variable)).collect()
-        };
-        let (first, last) = (values(&self.powers.vectors.state), values(&self.powers.vectors.next));
+    /// The states of a path of a summary between two states that it connects.
+    pub(super) fn path(
+        &mut self,
+        summary: SummaryId,
+        first: Box<[Value]>,
+        last: Box<[Value]>,
+    ) -> Result<Vec<Box<[Value]>>, Stop> {
         let mut unfolding =
             Unfolding { search: self, functions: FxHashMap::default(), relations: FxHashMap::default() };
         let mut states = vec![first];

@@ -80,6 +80,17 @@ impl Search<'_> {
         }
     }
 
+    /// After no path of a level was found from the initial to the bad states: states that contain the initial ones and that
+    /// no path of that level leads out of to bad ones, without other variables.
+    pub(super) fn safe_initial_states(&self, level: Level) -> Result<Term, Stop> {
+        let mut safe = Vec::new();
+        for &count in self.counts() {
+            let Some(composition) = self.compositions.get(&(count, level)) else { continue };
+            safe.push(composition.safe_sources(&self.interpolation, &self.init, &[self.bad])?);
+        }
+        Ok(self.store.and(&safe))
+    }
+
     /// What a known summary reaches.
     fn recall(
         &mut self,

@@ -1,0 +1,347 @@
+//! Loops that follow on each other: a network of transition systems.
+//!
+//! **What it decides.** Linear graphs without cycles but for the self-loops of their nodes. Each node is a loop with its own
+//! abstractions and summaries. An edge between two nodes leads from the last state of the one loop to the first state of the
+//! other; facts are ways in, queries and edges to other nodes are ways out.
+//!
+//! **The idea.** What is reached is carried forward, and what is safe is carried back. A loop is asked for a path from the
+//! states with which it is entered to one of its *exits*: a query, or an edge to a state of the next loop of which nothing is known
+//! yet. If there is one, the next loop is entered with the states behind it. If there is none, the states with which the loop was
+//! entered are safe, and no longer of interest as an exit of loops before.
+//!
+//! ```text
+//! for n = 0, 1, ..
+//!     forget what is blocked
+//!     for each loop whose facts are not settled
+//!         enter it with its facts
+//!         while a loop is entered, the last one with entry E:
+//!             reach(n, E, exits):  a query: unsafe
+//!                                  an edge: enter the loop behind it with the states that it leads to
+//!             otherwise:           find_invariant: the loop is safe there; or E is blocked. Leave the loop
+//!     all facts are settled: safe
+//! ```
+//!
+//! In each round all loops make at most `2^(n+1)` steps, so that no loop can keep the others waiting. Safety
+//! for so many steps ends with the round (*blocked*), while invariants stay (*safe*).
+//!
+//! **Invariants.**
+//! - N1: an entry consists of states that are reached: by the facts, or by an edge from states that the entry before reaches.
+//! - N2: a safe set of a loop is closed under its transitions, its edges lead to safe sets of other loops only, and it
+//!   satisfies no query.
+//! - N3: no path that makes at most `2^(n+1)` steps in each loop leads from a blocked state of round `n` to a query.
+//!
+//! **Why the answer is right.** The loops that are entered when a query is reached are a path through the graph, by N1 and S1.
+//! If facts are settled, they are in safe sets; then the disjunctions of these are a model, by N2.
+//!
+//! *What is blocked* is more than what was entered: an interpolant of the entry and the abstract paths to the exits. This is
+//! what keeps entries few, as those that a loop before can leave to are often infinitely many. For the same reason
+//! invariants are looked for with these states as initial ones at first, and with the entry only if there are none.
+//!
+//! **Where it comes from.** Chains of transition systems are a part of Golem (M. Blicha's thesis, Section 5.6), where each
+//! query of a loop is unbounded. Bounds by rounds, graphs that are no chains, and interpolants for what is blocked are ours.
+
+use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
+use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Term, Value};
+use shofar_smt::solver::Solver;
+
+use super::powers::Level;
+use super::summaries::SummaryId;
+use super::{Options, Search, Statistics};
+use crate::unroll::value;
+use crate::{Event, Run, Stop};
+
+/// What the search ends with.
+pub(super) enum Found {
+    /// States from a fact to a query, and whose they are.
+    Path(Vec<(NodeId, Box<[Value]>)>),
+    /// Formulas for all nodes.
+    Model(Vec<Term>),
+}
+
+/// The state of a run.
+pub(super) struct Network<'a> {
+    run: &'a Run<'a>,
+    graph: &'a HornGraph,
+    engine: &'static str,
+    /// By nodes.
+    loops: Vec<Loop<'a>>,
+    levels: u64,
+    entries: u64,
+    entries_safe: u64,
+}
+
+/// A node with its self-loops.
+struct Loop<'a> {
+    search: Search<'a>,
+    /// The states that facts give.
+    facts: Term,
+    /// Whether these are in a safe set.
+    is_settled: bool,
+    /// Queries first.
+    exits: Vec<Exit>,
+    /// By N2, over the first state.
+    safe: Vec<Term>,
+    /// By N3, over the first state.
+    blocked: Vec<Term>,
+}
+
+/// A way out of a loop.
+struct Exit {
+    target: Option<NodeId>,
+    /// Over the last state of this loop, the first state of the other one, and local variables.
+    label: Term,
+}
+
+/// A loop that was entered.
+struct Visit {
+    node: NodeId,
+    /// Conjuncts about the first state (N1).
+    entry: Vec<Term>,
+    /// The paths that were found through the loop, and the exit.
+    through: Option<(SummaryId, usize)>,
+}
+
+impl<'a> Network<'a> {
+    /// The network of a graph.
+    pub(super) fn new(
+        graph: &'a HornGraph,
+        run: &'a Run<'a>,
+        options: &'a Options,
+        engine: &'static str,
+    ) -> Self {
+        let (mut facts, mut transitions, mut exits): (Vec<Vec<Term>>, Vec<Vec<Term>>, Vec<Vec<Exit>>) =
+            Default::default();
+        facts.resize_with(graph.nodes().len(), Vec::new);
+        transitions.resize_with(graph.nodes().len(), Vec::new);
+        exits.resize_with(graph.nodes().len(), Vec::new);
+        for (id, edge) in graph.edges() {
+            match (edge.sources().first(), edge.target()) {
+                (Some(source), Some(target)) if *source == target => {
+                    transitions[target.index()].push(edge.label());
+                }
+                (Some(source), target) => {
+                    exits[source.index()].push(Exit { target, label: between_loops(run, graph, id) });
+                }
+                (None, Some(target)) => facts[target.index()].push(between_loops(run, graph, id)),
+                (None, None) => {}
+            }
+        }
+        let parts = facts.into_iter().zip(transitions).zip(exits).zip(graph.nodes());
+        let loops = parts.map(|(((facts, transitions), mut exits), (_, node))| {
+            exits.sort_by_key(|exit| exit.target.is_some());
+            let system = TransitionSystem {
+                state: node.variables().into(),
+                next: node.next().into(),
+                init: Term::FALSE,
+                transition: run.store.or(&transitions),
+                bad: Term::FALSE,
+            };
+            let facts = run.store.or(&facts);
+            Loop {
+                search: Search::new(system, run, options),
+                facts,
+                is_settled: facts == Term::FALSE,
+                exits,
+                safe: Vec::new(),
+                blocked: Vec::new(),
+            }
+        });
+        Network { run, graph, engine, loops: loops.collect(), levels: 0, entries: 0, entries_safe: 0 }
+    }
+
+    pub(super) fn solve(&mut self) -> Result<Found, Stop> {
+        if self.has_contradiction()? {
+            return Ok(Found::Path(Vec::new()));
+        }
+        for level in 0.. {
+            self.loops.iter_mut().for_each(|at| at.blocked.clear());
+            for index in 0..self.loops.len() {
+                if !self.loops[index].is_settled
+                    && let Some(path) = self.explore(NodeId::new(index), level)?
+                {
+                    return Ok(Found::Path(path));
+                }
+            }
+            if self.loops.iter().all(|at| at.is_settled) {
+                return Ok(Found::Model(self.loops.iter().map(|at| self.run.store.or(&at.safe)).collect()));
+            }
+            self.levels += 1;
+            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });
+        }
+        Err(Stop::Exhausted("paths of all lengths"))
+    }
+
+    /// Whether a query without predicates holds.
+    fn has_contradiction(&self) -> Result<bool, Stop> {
+        let mut solver = Solver::new(self.run.store);
+        let is_closed = |edge: &Edge| edge.sources().is_empty() && edge.target().is_none();
+        let labels = self.graph.edges().filter(|(_, edge)| is_closed(edge)).map(|(_, edge)| edge.label());
+        let any = self.run.store.or_of(labels);
+        Ok(any != Term::FALSE && self.run.is_satisfiable(&mut solver, &[any])?)
+    }
+
+    /// Looks for a path from the facts of a loop to a query, with paths through loops up to a level.
+    fn explore(
+        &mut self,
+        node: NodeId,
+        level: Level,
+    ) -> Result<Option<Vec<(NodeId, Box<[Value]>)>>, Stop> {
+        let facts = vec![self.loops[node.index()].facts];
+        let mut visits = vec![Visit { node, entry: facts, through: None }];
+        while let Some(visit) = visits.last_mut() {
+            let node = visit.node;
+            let exits = self.exits(node);
+            let search = &mut self.loops[node.index()].search;
+            search.pose(&visit.entry, exits);
+            match search.reach_within(level)? {
+                Some(reached) => {
+                    let (exit, entry) = self.leave(node, &reached.states)?;
+                    visit.through = Some((reached.summary, exit));
+                    match self.loops[node.index()].exits[exit].target {
+                        None => return Ok(Some(self.path(&visits)?)),
+                        Some(node) => visits.push(Visit { node, entry, through: None }),
+                    }
+                }
+                None => {
+                    let is_first = visits.len() == 1;
+                    visits.pop();
+                    self.close(node, level, is_first)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The exits of a loop, as a formula about its last state: those that lead to states of which nothing is known.
+    fn exits(&self, node: NodeId) -> Term {
+        let store = self.run.store;
+        let exits = &self.loops[node.index()].exits;
+        store.or_of(exits.iter().map(|exit| store.and2(exit.label, self.is_open(exit))))
+    }
+
+    /// That an exit leads to a state of which nothing is known.
+    fn is_open(&self, exit: &Exit) -> Term {
+        let store = self.run.store;
+        exit.target.map_or(Term::TRUE, |node| {
+            let Loop { safe, blocked, .. } = &self.loops[node.index()];
+            store.not(store.or_of(safe.iter().chain(blocked).copied()))
+        })
+    }
+
+    /// An exit that some of these last states have, and the states behind it.
+    fn leave(&mut self, node: NodeId, states: &[Term]) -> Result<(usize, Vec<Term>), Stop> {
+        let exits = &self.loops[node.index()].exits;
+        let open: Vec<[Term; 2]> = exits.iter().map(|exit| [exit.label, self.is_open(exit)]).collect();
+        let targets: Vec<Option<NodeId>> = exits.iter().map(|exit| exit.target).collect();
+        let search = &mut self.loops[node.index()].search;
+        for (exit, open) in open.into_iter().enumerate() {
+            let formulas = [states, &open].concat();
+            let Some(model) = search.solve_together(&formulas)? else { continue };
+            let Some(target) = targets[exit] else { return Ok((exit, Vec::new())) };
+            let formulas = [states, &open[..1]].concat();
+            let mut gone = self.run.store.free_vars(&formulas);
+            gone.retain(|variable| !self.graph.node(target).variables().contains(variable));
+            return Ok((exit, search.project(&formulas, &model, &gone)?));
+        }
+        Err(Stop::Internal("a loop is left by no exit".to_owned()))
+    }
+
+    /// After no exit was reached from the entry of a loop: an invariant, or what is blocked.
+    fn close(&mut self, node: NodeId, level: Level, is_first: bool) -> Result<(), Stop> {
+        self.entries += 1;
+        let exits = &self.loops[node.index()].exits;
+        let mut behind = exits.iter().filter_map(|exit| exit.target);
+        let is_provable = behind.all(|node| self.loops[node.index()].blocked.is_empty());
+        let at = &mut self.loops[node.index()];
+        let (entry, bad) = (at.search.init.clone(), at.search.bad);
+        let wide = if is_first { None } else { Some(at.search.safe_initial_states(level)?) };
+        if is_provable {
+            if let Some(wide) = wide {
+                at.search.pose(&[wide], bad);
+                at.search.reach_at(level)?;
+                if let Some(invariant) = at.search.find_invariant(level + 1)? {
+                    at.safe.push(invariant);
+                    self.entries_safe += 1;
+                    return Ok(());
+                }
+                at.search.pose(&entry, bad);
+            }
+            if let Some(invariant) = at.search.find_invariant(level + 1)? {
+                at.safe.push(invariant);
+                at.is_settled |= is_first;
+                self.entries_safe += 1;
+                return Ok(());
+            }
+        }
+        at.blocked.extend(wide);
+        Ok(())
+    }
+
+    /// The states of a path through loops that were entered one after the other, up to a query.
+    fn path(&mut self, visits: &[Visit]) -> Result<Vec<(NodeId, Box<[Value]>)>, Stop> {
+        let store = self.run.store;
+        let mut formulas: Vec<Term> = visits.first().map_or(Vec::new(), |visit| visit.entry.clone());
+        let mut variables: Vec<Term> = Vec::new();
+        for visit in visits {
+            let Some((summary, exit)) = visit.through else { continue };
+            let Loop { search, exits, .. } = &self.loops[visit.node.index()];
+            formulas.extend_from_slice(&search.summaries.get(summary).literals);
+            formulas.push(exits[exit].label);
+            variables.extend(search.system.state.iter().chain(&search.system.next));
+        }
+        let mut solver = Solver::new(store);
+        self.run.assert(&mut solver, &formulas)?;
+        if !self.run.is_satisfiable(&mut solver, &[])? {
+            return Err(Stop::Internal("paths through loops do not meet".to_owned()));
+        }
+        let model = solver.model(&[formulas, variables].concat());
+        let mut path = Vec::new();
+        for visit in visits {
+            let Some((summary, _)) = visit.through else { continue };
+            let search = &mut self.loops[visit.node.index()].search;
+            let values = |variables: &[Term]| -> Box<[Value]> {
+                variables.iter().map(|&variable| value(store, &model, variable)).collect()
+            };
+            let (first, last) = (values(&search.system.state), values(&search.system.next));
+            path.extend(search.path(summary, first, last)?.into_iter().map(|state| (visit.node, state)));
+        }
+        Ok(path)
+    }
+
+    /// What was counted, in all loops together.
+    pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let sum = |count: fn(&Statistics) -> u64| {
+            self.loops.iter().map(|at| count(&at.search.statistics)).sum::<u64>()
+        };
+        vec![
+            ("loops", self.loops.len() as u64),
+            ("levels", self.levels),
+            ("entries", self.entries),
+            ("entries.safe", self.entries_safe),
+            ("queries", sum(|statistics| statistics.queries)),
+            ("interpolants", sum(|statistics| statistics.lemmas)),
+            ("interpolants.without-proof", sum(|statistics| statistics.fallbacks)),
+            ("summaries", self.loops.iter().map(|at| at.search.summaries.len() as u64).sum()),
+            ("summaries.recalled", sum(|statistics| statistics.recalled)),
+            ("projections", sum(|statistics| statistics.projections)),
+            ("fixpoints", sum(|statistics| statistics.fixpoints)),
+            ("fixpoints.queries", sum(|statistics| statistics.fixpoint_queries)),
+        ]
+    }
+}
+
+/// The label of an edge from the last state of a loop to the first one of another, where it has these.
+fn between_loops(run: &Run<'_>, graph: &HornGraph, id: EdgeId) -> Term {
+    let edge = graph.edge(id);
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    if let [source] = edge.sources() {
+        from.extend_from_slice(graph.node(*source).variables());
+        to.extend_from_slice(graph.node(*source).next());
+    }
+    if let Some(target) = edge.target() {
+        from.extend_from_slice(graph.node(target).next());
+        to.extend_from_slice(graph.node(target).variables());
+    }
+    rename(run.store, edge.label(), &from, &to)
+}
