@@ -5,6 +5,7 @@
 
 mod bmc;
 mod eliminate;
+mod flag;
 pub mod imc;
 mod interpolation;
 mod k_inductive;
@@ -48,11 +49,7 @@ pub trait Engine: Send + Sync {
     /// Whether it can work on a graph; if not, why not. Most engines take linear systems, where no clause has several
     /// predicates in its body.
     fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        if graph.is_linear() {
-            Ok(())
-        } else {
-            Err("clauses with several predicates in the body".to_owned())
-        }
+        if graph.is_linear() { Ok(()) } else { Err("clauses with several predicates in the body".to_owned()) }
     }
 
     /// Decides a graph that it accepts.

@@ -1,7 +1,8 @@
 //! PD-KIND: property-directed k-induction, for transition systems and by that for all linear systems.
 //!
 //! **What it decides.** Transition systems whose states consist of truth values, integers and reals in linear constraints.
-//! Linear systems are brought into that form first (`single_loop.rs`); systems with several predicates in a body are refused.
+//! Linear systems are brought into that form first (`single_loop.rs`), with bad states that can be denied (`flag.rs`);
+//! systems with several predicates in a body are refused.
 //!
 //! **The idea.** IC3 looks for an invariant whose lemmas are inductive together, and finds each of them where a
 //! single step fails. k-induction looks at `k` steps, but only ever at the property itself. PD-KIND does both: lemmas
@@ -50,8 +51,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use shofar_horn::{HornGraph, TransitionSystem};
+use shofar_logic::{Term, Value};
 
-use crate::eliminate::eliminate_all_but;
+use crate::flag::Flagged;
 use crate::interpolation::Interpolation;
 use crate::k_inductive::to_inductive;
 use crate::option::{Named, Setting};
@@ -194,35 +196,44 @@ impl Engine for PdKind {
 
 impl PdKind {
     fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
-        let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
-        let system = TransitionSystem {
-            bad: eliminate_all_but(run, looped.system.bad, &looped.system.state)?,
-            ..looped.system.clone()
-        };
+        let flagged = Flagged::of(run, &looped.system);
+        match self.decide(run, &flagged.system)? {
+            Decision::Invariant(invariant) => looped.safe(run, flagged.invariant(run.store, invariant)),
+            Decision::Path(states) => looped.unsafe_by(run, flagged.path(states)),
+        }
+    }
+
+    /// Decides a system whose bad states have no local variables.
+    fn decide(&self, run: &Run<'_>, system: &TransitionSystem) -> Result<Decision, Stop> {
+        let start = Instant::now();
         let Options { depth, order, interpolation } = self.options;
-        let mut domain = Symbolic::new(run, &system, interpolation, self.port.as_deref())?;
+        let mut domain = Symbolic::new(run, system, interpolation, self.port.as_deref())?;
         if let Image::Meets(_) = domain.initial(system.bad)? {
-            let states = domain.concrete(&[(system.bad, 0)])?;
-            return looped.unsafe_by(run, states);
+            return Ok(Decision::Path(domain.concrete(&[(system.bad, 0)])?));
         }
         let mut ice = Ice::new(domain, system.bad, depth, order)?;
-        let found = decide(run, &mut ice);
+        let found = apply_rules(run, &mut ice);
         run.events.tell(Event::Statistics { engine: NAME, counters: counters(&ice), time: start.elapsed() });
-        match found? {
-            Found::Unsafe(trace) => {
-                let states = ice.domain.concrete(&trace)?;
-                looped.unsafe_by(run, states)
-            }
+        Ok(match found? {
+            Found::Unsafe(trace) => Decision::Path(ice.domain.concrete(&trace)?),
             Found::Safe => {
                 let invariant = run.store.and(&ice.lemmas());
-                looped.safe(run, to_inductive(run, &system, invariant, ice.k)?)
+                Decision::Invariant(to_inductive(run, system, invariant, ice.k)?)
             }
-        }
+        })
     }
 }
 
-/// What the search ends with.
+/// What is found out about a system.
+enum Decision {
+    /// An inductive invariant without bad states.
+    Invariant(Term),
+    /// States from an initial to a bad one.
+    Path(Vec<Box<[Value]>>),
+}
+
+/// What the rules end with.
 enum Found<S> {
     /// The frame is k-inductive.
     Safe,
@@ -230,7 +241,7 @@ enum Found<S> {
     Unsafe(Vec<(S, usize)>),
 }
 
-fn decide<D: Domain>(run: &Run<'_>, ice: &mut Ice<D>) -> Result<Found<D::Set>, Stop> {
+fn apply_rules<D: Domain>(run: &Run<'_>, ice: &mut Ice<D>) -> Result<Found<D::Set>, Stop> {
     loop {
         match ice.step()? {
             Rule::Safe => return Ok(Found::Safe),
@@ -260,4 +271,55 @@ fn counters(ice: &Ice<Symbolic<'_>>) -> Vec<(&'static str, u64)> {
         ("interpolants.missing", ice.domain.fallbacks),
         ("solver.queries", ice.domain.queries),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_horn::graph::rename;
+    use shofar_logic::{Sort, TermStore};
+    use shofar_smt::sat::Limits;
+    use shofar_smt::solver::Solver;
+    use std::time::Duration;
+
+    /// From 0 by twos, where bad states are the odd numbers from a bound on, or the multiples of four: both with a flag.
+    #[test]
+    fn bad_states_with_local_variables() {
+        let store = TermStore::new();
+        let [x, next, half] = ["x", "x'", "half"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let twice = |n: i64, c: i64| store.add(&[store.mul(&[store.int(n), half]), store.int(c)]);
+        let limits =
+            Limits { deadline: Instant::now().checked_add(Duration::from_secs(60)), ..Limits::default() };
+        let run = Run { store: &store, limits, seed: 0, events: &() };
+        let is_satisfiable = |formulas: &[Term]| run.is_satisfiable(&mut Solver::new(&store), formulas);
+        for (factor, offset, is_safe) in [(2, 1, true), (4, 0, false), (4, 2, false)] {
+            let bad = store.and2(store.eq(x, twice(factor, offset)), store.ge(half, store.int(1)));
+            let system = TransitionSystem {
+                state: [x].into(),
+                next: [next].into(),
+                init: store.eq(x, store.int(0)),
+                transition: store.eq(next, store.add(&[x, store.int(2)])),
+                bad,
+            };
+            let flagged = Flagged::with_flag(&store, &system);
+            match PdKind::default().decide(&run, &flagged.system) {
+                Ok(Decision::Invariant(invariant)) => {
+                    assert!(is_safe);
+                    let invariant = flagged.invariant(&store, invariant);
+                    let after = rename(&store, store.not(invariant), &system.state, &system.next);
+                    assert_eq!(is_satisfiable(&[system.init, store.not(invariant)]), Ok(false));
+                    assert_eq!(is_satisfiable(&[invariant, system.transition, after]), Ok(false));
+                    assert_eq!(is_satisfiable(&[invariant, bad]), Ok(false));
+                }
+                Ok(Decision::Path(states)) => {
+                    assert!(!is_safe);
+                    let numbers: Vec<Value> =
+                        flagged.path(states).into_iter().map(|s| s[0].clone()).collect();
+                    let expected = (0..=(factor + offset) / 2).map(|i| Value::Int((2 * i).into()));
+                    assert_eq!(numbers, expected.collect::<Vec<_>>());
+                }
+                Err(stop) => panic!("{stop}"),
+            }
+        }
+    }
 }

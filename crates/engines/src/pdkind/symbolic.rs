@@ -25,6 +25,7 @@ use super::domain::{Domain, Image};
 use super::ice::Received;
 use super::port::{Port, SharedLemma};
 use crate::interpolation::{Interpolation, Prover, Separation};
+use crate::run::MOST_VARIABLES;
 use crate::unroll::Unrolling;
 use crate::{Run, Stop};
 
@@ -98,11 +99,16 @@ impl<'a> Symbolic<'a> {
 
     fn is_satisfiable(&mut self, which: Which, assumptions: &[Term]) -> Result<bool, Stop> {
         self.queries += 1;
-        let solver = match which {
-            Which::Init => &mut self.init,
-            Which::Step => &mut self.step,
-            Which::Paths => &mut self.paths,
+        let (solver, known) = match which {
+            Which::Init => (&mut self.init, self.system.init),
+            Which::Step => (&mut self.step, self.system.transition),
+            // This one is made anew at each level.
+            Which::Paths => return self.run.is_satisfiable(&mut self.paths, assumptions),
         };
+        if solver.num_variables() > MOST_VARIABLES {
+            *solver = Solver::new(self.run.store);
+            self.run.assert(solver, &[known])?;
+        }
         self.run.is_satisfiable(solver, assumptions)
     }
 
