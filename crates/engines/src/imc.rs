@@ -113,7 +113,13 @@ impl Imc {
             statistics: Statistics::default(),
         };
         let found = search.decide();
-        let counters = search.statistics.counters();
+        let Statistics { bound, images, interpolants, queries } = search.statistics;
+        let counters = vec![
+            ("bound", bound),
+            ("images", images),
+            ("interpolants", interpolants),
+            ("solver.queries", queries),
+        ];
         run.events.tell(Event::Statistics { engine: NAME, counters, time: start.elapsed() });
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
@@ -136,6 +142,7 @@ struct Statistics {
     bound: u64,
     images: u64,
     interpolants: u64,
+    queries: u64,
 }
 
 impl Statistics {
@@ -177,6 +184,7 @@ impl Search<'_> {
 
     fn bad_initial_state(&mut self) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
         let mut solver = Solver::new(self.run.store);
+        self.statistics.queries += 1;
         let both = [self.unrolling.init(0), self.unrolling.bad(0)];
         self.run.assert(&mut solver, &both)?;
         let is_bad = self.run.is_satisfiable(&mut solver, &[])?;
@@ -197,6 +205,7 @@ impl Search<'_> {
         let mut image = match self.init {
             Some(init) => init,
             None => {
+                self.statistics.queries += 1;
                 let init = self.unrolling.init(1);
                 let mut prover = Prover::new(store, vec![init], vec![b], self.options.interpolation);
                 match prover.separate(run, &[], &[])? {
@@ -217,6 +226,7 @@ impl Search<'_> {
         run.assert(&mut new, &[store.not(image)])?;
         for round in 0..self.options.rounds + 2 * (k - 1) {
             self.statistics.images += 1;
+            self.statistics.queries += 1;
             let at_start = self.unrolling.at(image, 0);
             let interpolant = match prover.separate(run, &[at_start], &[])? {
                 Separation::Apart(interpolant) => interpolant,
@@ -227,6 +237,7 @@ impl Search<'_> {
                 Separation::Satisfiable | Separation::Unknown => break,
             };
             self.statistics.interpolants += 1;
+            self.statistics.queries += 1;
             image = self.unrolling.untimed(interpolant, 1);
             if !run.is_satisfiable(&mut new, &[image])? {
                 return Ok(Some(Found::Invariant(store.or(&reached))));

@@ -152,15 +152,19 @@ struct Base<'a> {
     run: &'a Run<'a>,
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
+    /// The number of transitions of the paths of the last query.
+    depth: usize,
 }
 
 impl<'a> Base<'a> {
     fn new(run: &'a Run<'a>, system: &'a TransitionSystem) -> Self {
-        Base { run, unrolling: Unrolling::new(run.store, system), solver: Solver::new(run.store) }
+        let (unrolling, solver) = (Unrolling::new(run.store, system), Solver::new(run.store));
+        Base { run, unrolling, solver, depth: 0 }
     }
 
     /// A path with `k` transitions to a bad state; `k` grows from call to call by one.
     fn counterexample(&mut self, k: usize) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
+        self.depth = k;
         let longer = match k.checked_sub(1) {
             None => self.unrolling.init(0),
             Some(before) => self.unrolling.step(before, k),
@@ -247,12 +251,14 @@ pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> Transiti
     }
 }
 
-fn counters(base: &Base<'_>, steps: [Option<&Step<'_>>; 2]) -> Vec<(&'static str, u64)> {
-    let steps = || steps.into_iter().flatten();
-    let mut counters = vec![("repetitions", steps().map(|step| step.repetitions).sum())];
+fn counters(base: &Base<'_>, steps: &[&Option<Step<'_>>]) -> Vec<(&'static str, u64)> {
+    let steps = || steps.iter().filter_map(|step| step.as_ref());
+    let repetitions = steps().map(|step| step.repetitions).sum();
+    let mut counters = vec![("depth", base.depth as u64), ("repetitions", repetitions)];
+    let told = counters.len();
     counters.extend(solver_counters(&base.solver));
     for step in steps() {
-        let of_solver = counters[1..].iter_mut();
+        let of_solver = counters[told..].iter_mut();
         for (counter, (_, more)) in of_solver.zip(solver_counters(&step.solver)) {
             counter.1 += more;
         }

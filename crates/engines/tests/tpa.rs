@@ -182,6 +182,99 @@ fn two_phases_are_safe() {
     }
 }
 
+/// Two loops one after the other: up by ones, `n` times, and down by threes to the query.
+fn up_and_down(n: u64, is_bad: &str) -> String {
+    format!(
+        "(declare-fun Up (Int Int) Bool)(declare-fun Down (Int Int) Bool)
+         (assert (Up 0 0))
+         (assert (forall ((x Int) (y Int)) (=> (and (Up x y) (< x {n})) (Up (+ x 1) (+ y 3)))))
+         (assert (forall ((x Int) (y Int)) (=> (and (Up x y) (= x {n})) (Down x y))))
+         (assert (forall ((x Int) (y Int)) (=> (and (Down x y) (> x 0)) (Down (- x 1) (- y 3)))))
+         (assert (forall ((x Int) (y Int)) (=> (and (Down x y) (= x 0) {is_bad}) false)))"
+    )
+}
+
+/// Each loop has paths of its own: both are taken `n` times, and the steps between and around them are three more.
+#[test]
+fn loops_one_after_the_other() {
+    for engine in both() {
+        for n in [1, 7, 200] {
+            let outcome = ask(&engine, &TermStore::new(), &up_and_down(n, "(= y 0)"), LONG);
+            assert_eq!((outcome.is_safe, outcome.steps as u64), (Some(false), 2 * n + 3));
+            assert_eq!(outcome.counter("loops"), 2);
+        }
+        let as_one = Tpa { options: Options { chains: false, ..engine.options } };
+        let outcome = ask(&as_one, &TermStore::new(), &up_and_down(7, "(= y 0)"), LONG);
+        assert_eq!((outcome.is_safe, outcome.steps, outcome.counter("loops")), (Some(false), 17, 1));
+    }
+    let outcome = ask(&Tpa::split(), &TermStore::new(), &up_and_down(5, "(not (= y 0))"), LONG);
+    assert_eq!(outcome.is_safe, Some(true));
+}
+
+/// Two ways from one loop to another, of which one adds what the query is about, and loops that nothing leads to.
+#[test]
+fn loops_in_an_acyclic_graph() {
+    let text = |step: i64| {
+        format!(
+            "(declare-fun A (Int Int) Bool)(declare-fun B (Int Int) Bool)(declare-fun C (Int Int) Bool)
+             (declare-fun D (Int Int) Bool)(declare-fun Never (Int) Bool)
+             (assert (forall ((x Int)) (=> (> x 0) (A x 0))))
+             (assert (forall ((x Int) (y Int)) (=> (A x y) (A (+ x 1) y))))
+             (assert (forall ((x Int) (y Int)) (=> (and (A x y) (> x 5)) (B x y))))
+             (assert (forall ((x Int) (y Int)) (=> (A x y) (C x y))))
+             (assert (forall ((x Int) (y Int)) (=> (B x y) (B x (+ y 2)))))
+             (assert (forall ((x Int) (y Int)) (=> (C x y) (C x (+ y {step})))))
+             (assert (forall ((x Int) (y Int)) (=> (B x y) (D x y))))
+             (assert (forall ((x Int) (y Int)) (=> (C x y) (D x y))))
+             (assert (forall ((x Int) (y Int)) (=> (D x y) (D x (+ x y)))))
+             (assert (forall ((x Int)) (=> (Never x) (Never (+ x 1)))))
+             (assert (forall ((x Int) (y Int)) (=> (and (D x y) (< y 0)) false)))"
+        )
+    };
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), &text(1), LONG);
+        assert_eq!((outcome.is_safe, outcome.counter("loops")), (Some(true), 5), "{}", engine.name());
+        assert_eq!(ask(&engine, &TermStore::new(), &text(-1), LONG).is_safe, Some(false));
+    }
+}
+
+/// A sum of which only a formula that is not linear says why it is safe; meanwhile the other loop has its turn.
+#[test]
+fn no_loop_keeps_the_others_waiting() {
+    let text =
+        "(declare-fun Sum (Int Int) Bool)(declare-fun Back (Int Int) Bool)(declare-fun Other (Int) Bool)
+        (assert (Sum 0 0))
+        (assert (forall ((i Int) (s Int)) (=> (Sum i s) (Sum (+ i 1) (+ s i)))))
+        (assert (forall ((i Int) (s Int)) (=> (Sum i s) (Back i s))))
+        (assert (forall ((i Int) (s Int)) (=> (and (Back i s) (> i 0)) (Back (- i 1) (+ s 1 (- i))))))
+        (assert (forall ((i Int) (s Int)) (=> (and (Back i s) (= i 0) (not (= s 0))) false)))
+        (assert (Other 0))
+        (assert (forall ((x Int)) (=> (Other x) (Other (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (Other x) (= x 6)) false)))";
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), text, LONG);
+        assert_eq!((outcome.is_safe, outcome.steps), (Some(false), 8), "{}", engine.name());
+    }
+}
+
+/// Hundreds of predicates in a row take no more of the stack than two.
+#[test]
+fn a_long_row_of_predicates() {
+    let row = |length: usize, last: usize| {
+        let mut text = "(assert (P0 0))".to_owned();
+        for next in 1..=length {
+            text += &format!("(assert (forall ((x Int)) (=> (P{} x) (P{next} (+ x 1)))))", next - 1);
+        }
+        let declared: String = (0..=length).map(|p| format!("(declare-fun P{p} (Int) Bool)")).collect();
+        format!("{declared}{text}(assert (forall ((x Int)) (=> (and (P{length} x) (= x {last})) false)))")
+    };
+    for engine in both() {
+        let outcome = ask(&engine, &TermStore::new(), &row(200, 200), LONG);
+        assert_eq!((outcome.is_safe, outcome.steps), (Some(false), 202));
+        assert_eq!(ask(&engine, &TermStore::new(), &row(20, 21), LONG).is_safe, Some(true));
+    }
+}
+
 /// Systems without initial states, transitions or bad states, and those that are unsafe at once.
 #[test]
 fn the_smallest_systems() {
@@ -251,8 +344,10 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
     let options = |interpolation: Interpolation, intermediate| {
         [false, true].map(|split| Options { split, intermediate, interpolation, ..Options::default() })
     };
+    let as_one = |options: Options| Options { chains: false, ..options };
     let all = [
         options(Interpolation::Decomposed, Intermediate::Projected),
+        options(Interpolation::Decomposed, Intermediate::Projected).map(as_one),
         options(Interpolation::Decomposed, Intermediate::Eliminated),
         options(Interpolation::Farkas, Intermediate::Projected),
         options(Interpolation::DualFarkas, Intermediate::Projected),

@@ -7,10 +7,8 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Term, TermStore, Value};
 use shofar_smt::solver::Solver;
 
+use crate::run::MOST_VARIABLES;
 use crate::{Run, Stop};
-
-/// Variables of a solver beyond which it is made anew.
-const MOST_VARIABLES: usize = 50_000;
 
 /// Answers to implications between formulas.
 pub(super) struct Implications<'a> {

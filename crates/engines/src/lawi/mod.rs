@@ -121,6 +121,9 @@ struct Statistics {
     covers: u64,
     force_attempts: u64,
     forced: u64,
+    /// The length of the longest path that was refined.
+    depth: u64,
+    interpolants: u64,
 }
 
 /// The state of a run.
@@ -280,6 +283,7 @@ impl<'a> Unwinding<'a> {
                 Err(Stop::Exhausted(_)) => continue,
                 Err(stop) => return Err(stop),
             };
+            self.statistics.interpolants += interpolants.len() as u64;
             for (&below, interpolant) in path.iter().zip(interpolants) {
                 let interpolant = self.without_copy(below, interpolant);
                 self.strengthen(below, interpolant)?;
@@ -305,6 +309,8 @@ impl<'a> Unwinding<'a> {
             return Ok(Some(self.derivation(&path, &parts)));
         }
         let interpolants = parts.sequence(self.options.interpolation)?;
+        self.statistics.depth = self.statistics.depth.max(path.len() as u64);
+        self.statistics.interpolants += interpolants.len() as u64;
         let mut strengthened = Vec::new();
         for (&vertex, interpolant) in path.iter().zip(interpolants) {
             let interpolant = self.without_copy(vertex, interpolant);
@@ -434,15 +440,19 @@ impl<'a> Unwinding<'a> {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Statistics { rounds, refinements, covers, force_attempts, forced } = self.statistics;
+        let Statistics { rounds, refinements, covers, force_attempts, forced, depth, interpolants } =
+            self.statistics;
         vec![
             ("rounds", rounds),
+            ("depth", depth),
             ("vertices", self.tree.len() as u64),
             ("refinements", refinements),
             ("covers", covers),
             ("force.attempts", force_attempts),
             ("force.successes", forced),
+            ("interpolants", interpolants),
             ("implications", self.implications.queries),
+            ("solver.queries", self.implications.queries + refinements + force_attempts),
         ]
     }
 }

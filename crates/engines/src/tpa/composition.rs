@@ -126,8 +126,13 @@ impl<'a> Composition<'a> {
                 // The halves need not mention all variables that the composition without the second one has.
                 let Vectors { state, middle, next, .. } = &powers.vectors;
                 let variables = state.iter().chain(middle).chain(next);
-                let formulas: Vec<Term> =
-                    variables.chain(&self.halves).chain(&self.skip).chain(source).chain(target).copied().collect();
+                let formulas: Vec<Term> = variables
+                    .chain(&self.halves)
+                    .chain(&self.skip)
+                    .chain(source)
+                    .chain(target)
+                    .copied()
+                    .collect();
                 let model = self.solver.model(&formulas);
                 let is_half = self
                     .skip

@@ -131,7 +131,12 @@ impl Search<'_> {
                 let exactly = |from, to| powers.element(Count::Exactly, level, from, to);
                 let (premises, ends, safe) = match side {
                     Side::Left => (
-                        [self.system.init, below(state, middle), exactly(middle, later), exactly(later, next)],
+                        [
+                            self.system.init,
+                            below(state, middle),
+                            exactly(middle, later),
+                            exactly(later, next),
+                        ],
                         (middle, next),
                         [self.system.init, below(state, middle), exactly(middle, next), self.bad],
                     ),

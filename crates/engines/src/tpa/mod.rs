@@ -171,11 +171,8 @@ impl Engine for Tpa {
 impl Tpa {
     fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
         let start = Instant::now();
-        let form = if self.options.chains {
-            Pipeline::new(vec![Box::new(NestedLoops)])
-        } else {
-            to_single_loop()
-        };
+        let form =
+            if self.options.chains { Pipeline::new(vec![Box::new(NestedLoops)]) } else { to_single_loop() };
         let form = LoopForm::of(run, graph, &form)?;
         let mut network = Network::new(&form.graph, run, &self.options, self.name());
         let found = network.solve();
@@ -343,6 +340,12 @@ impl<'a> Search<'a> {
             }
             ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
         }
+    }
+
+    /// How often a solver was asked.
+    fn solver_queries(&self) -> u64 {
+        let Statistics { queries, fixpoint_queries, .. } = self.statistics;
+        queries + fixpoint_queries + self.summaries.queries + u64::from(self.asked)
     }
 
     fn poll(&self) -> Result<(), Stop> {

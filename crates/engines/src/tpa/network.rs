@@ -182,11 +182,7 @@ impl<'a> Network<'a> {
     }
 
     /// Looks for a path from the facts of a loop to a query, with paths through loops up to a level.
-    fn explore(
-        &mut self,
-        node: NodeId,
-        level: Level,
-    ) -> Result<Option<Vec<(NodeId, Box<[Value]>)>>, Stop> {
+    fn explore(&mut self, node: NodeId, level: Level) -> Result<Option<Vec<(NodeId, Box<[Value]>)>>, Stop> {
         let facts = vec![self.loops[node.index()].facts];
         let mut visits = vec![Visit { node, entry: facts, through: None }];
         while let Some(visit) = visits.last_mut() {
@@ -327,6 +323,7 @@ impl<'a> Network<'a> {
             ("projections", sum(|statistics| statistics.projections)),
             ("fixpoints", sum(|statistics| statistics.fixpoints)),
             ("fixpoints.queries", sum(|statistics| statistics.fixpoint_queries)),
+            ("solver.queries", self.loops.iter().map(|at| at.search.solver_queries()).sum()),
         ]
     }
 }

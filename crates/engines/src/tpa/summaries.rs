@@ -57,6 +57,8 @@ pub(super) struct Summaries<'a> {
     all: Vec<Summary>,
     by_literals: FxHashMap<Rc<[Term]>, SummaryId>,
     lists: FxHashMap<(Count, Level), List<'a>>,
+    /// The searches in lists.
+    pub(super) queries: u64,
 }
 
 /// The summaries of one element.
@@ -77,7 +79,7 @@ impl<'a> Summaries<'a> {
         let literals: Rc<[Term]> = identity.map(|(&from, &to)| store.eq(from, to)).collect();
         let all = vec![Summary { literals: literals.clone(), origin: Origin::Stutter }];
         let by_literals = [(literals, SummaryId::STUTTER)].into_iter().collect();
-        Summaries { store, all, by_literals, lists: FxHashMap::default() }
+        Summaries { store, all, by_literals, lists: FxHashMap::default(), queries: 0 }
     }
 
     pub(super) fn get(&self, id: SummaryId) -> &Summary {
@@ -135,6 +137,7 @@ impl<'a> Summaries<'a> {
     ) -> Result<Option<(SummaryId, Assignment)>, Stop> {
         let Some(list) = self.lists.get_mut(&(count, level)) else { return Ok(None) };
         let store = self.store;
+        self.queries += 1;
         list.queries += 1;
         if list.queries.is_multiple_of(MOST_QUERIES) {
             // What was assumed leaves atoms behind.
