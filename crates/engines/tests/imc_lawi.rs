@@ -167,6 +167,21 @@ fn two_loops_keep_their_counters_equal() {
     }
 }
 
+/// The second loop is entered late. Below a vertex where it was entered too early nothing is to be unwound, or that has no
+/// end.
+#[test]
+fn nothing_follows_on_dead_vertices() {
+    let text = "(declare-fun P (Int) Bool) (declare-fun Q (Int Int) Bool)
+        (assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 3)) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (>= x 3)) (Q (* 2 x) 0))))
+        (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (< y 6)) (Q x (+ y 2)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (>= y 6) (not (= x y))) false)))";
+    for engine in engines() {
+        assert_sat(&*engine, text);
+    }
+}
+
 #[test]
 fn queries_without_predicates_and_predicates_without_facts() {
     for engine in engines() {

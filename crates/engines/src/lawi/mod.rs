@@ -192,7 +192,7 @@ impl<'a> Unwinding<'a> {
         while let Some(vertex) = stack.pop() {
             self.poll()?;
             if self.tree[vertex].location == Location::Error {
-                if self.tree.is_covered(vertex) {
+                if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
                     continue;
                 }
                 if let Some(derivation) = self.refine(vertex)? {

@@ -6,7 +6,7 @@
 //!   covered from below.)
 //! - U3: the open vertices are those that are neither expanded nor dead, and not covered, by themselves or from above.
 //!
-//! A vertex is *dead* if its label is false: nothing follows on it.
+//! A vertex is *dead* if its label is false: nothing follows on it, so that all vertices below it are dead, too.
 
 use std::collections::BTreeSet;
 
@@ -168,12 +168,19 @@ impl Tree {
         }
     }
 
-    /// The label of a vertex is stronger now: it covers nothing any more, and may be dead.
+    /// The label of a vertex is stronger now: it covers nothing any more, and may be dead with all that is below.
     pub(super) fn strengthened(&mut self, vertex: VertexId) {
-        self.uncover_all(vertex);
-        if self.is_dead(vertex) {
-            self.open.remove(&vertex);
+        if !self.is_dead(vertex) {
+            self.uncover_all(vertex);
+            return;
         }
+        let dead = self.subtree(vertex);
+        for &below in &dead {
+            self[below].label = vec![Term::FALSE];
+            self.open.remove(&below);
+        }
+        // Only now, as what is freed may be dead.
+        dead.into_iter().for_each(|below| self.uncover_all(below));
     }
 
     /// What a vertex covers is uncovered.
