@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use shofar_horn::transform::{Context, Lost, Report};
 use shofar_logic::{Term, TermStore};
+use shofar_smt::project::ProjectError;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::{Limits, Outcome, Reason};
 use shofar_smt::solver::Solver;
@@ -214,6 +215,17 @@ impl Stop {
     /// For a term that the solver does not understand.
     pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
         Lost::unsupported(store, unsupported).into()
+    }
+
+    /// For a projection that failed: because of what is to be projected, or of how it was asked for.
+    pub fn unprojected(store: &TermStore, error: ProjectError) -> Self {
+        let what = error.display(store).to_string();
+        match error {
+            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
+                Stop::Unsupported(what)
+            }
+            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
 use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
-use shofar_smt::project::{ProjectError, Projector};
+use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
@@ -168,15 +168,8 @@ impl<'a> Symbolic<'a> {
 
     fn project(&mut self, formulas: &[Term], model: &Assignment, vars: &[Term]) -> Result<Term, Stop> {
         let store = self.run.store;
-        let projection = self.projector.project_cube(formulas, model, vars).map_err(|error| {
-            let what = error.display(store).to_string();
-            match error {
-                ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
-                    Stop::Unsupported(what)
-                }
-                ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
-            }
-        })?;
+        let projection = self.projector.project_cube(formulas, model, vars);
+        let projection = projection.map_err(|error| Stop::unprojected(store, error))?;
         Ok(projection.formula(store))
     }
 }

@@ -58,7 +58,7 @@ use shofar_horn::transform::{NestedLoops, Pipeline, to_single_loop};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Term, TermStore};
 use shofar_smt::interpolate;
-use shofar_smt::project::{ProjectError, Projector};
+use shofar_smt::project::Projector;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
@@ -326,20 +326,8 @@ impl<'a> Search<'a> {
     /// A cube without variables that implies that these exist, around a model.
     fn project(&mut self, formulas: &[Term], model: &Assignment, gone: &[Term]) -> Result<Vec<Term>, Stop> {
         self.statistics.projections += 1;
-        match self.projector.project_cube(formulas, model, gone) {
-            Ok(projection) => Ok(projection.literals),
-            Err(error) => Err(self.projection_failed(error)),
-        }
-    }
-
-    fn projection_failed(&self, error: ProjectError) -> Stop {
-        let what = error.display(self.store).to_string();
-        match error {
-            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
-                Stop::Unsupported(what)
-            }
-            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
-        }
+        let projection = self.projector.project_cube(formulas, model, gone);
+        Ok(projection.map_err(|error| Stop::unprojected(self.store, error))?.literals)
     }
 
     /// How often a solver was asked.

@@ -196,7 +196,7 @@ impl Search<'_> {
                 let bounds =
                     Bounds { limits: self.run.limits, disjuncts: MOST_DISJUNCTS, ..Bounds::default() };
                 let found = eliminate(self.store, self.store.and(&formulas), &gone, &bounds);
-                let found = found.map_err(|error| self.projection_failed(error))?;
+                let found = found.map_err(|error| Stop::unprojected(self.store, error))?;
                 (found.status == Status::Complete).then(|| vec![found.formula])
             }
         };
