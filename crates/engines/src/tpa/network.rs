@@ -53,11 +53,14 @@ use crate::{Event, Run, Stop};
 
 /// What the search ends with.
 pub(super) enum Found {
-    /// States from a fact to a query, and whose they are.
-    Path(Vec<(NodeId, Box<[Value]>)>),
+    /// States from a fact to a query.
+    Path(Path),
     /// Formulas for all nodes.
     Model(Vec<Term>),
 }
+
+/// States that follow on each other, and whose they are.
+type Path = Vec<(NodeId, Box<[Value]>)>;
 
 /// The state of a run.
 pub(super) struct Network<'a> {
@@ -86,6 +89,14 @@ struct Loop<'a> {
     blocked: Vec<Term>,
 }
 
+/// The edges of a node.
+#[derive(Default)]
+struct Parts {
+    facts: Vec<Term>,
+    transitions: Vec<Term>,
+    exits: Vec<Exit>,
+}
+
 /// A way out of a loop.
 struct Exit {
     target: Option<NodeId>,
@@ -110,34 +121,32 @@ impl<'a> Network<'a> {
         options: &'a Options,
         engine: &'static str,
     ) -> Self {
-        let (mut facts, mut transitions, mut exits): (Vec<Vec<Term>>, Vec<Vec<Term>>, Vec<Vec<Exit>>) =
-            Default::default();
-        facts.resize_with(graph.nodes().len(), Vec::new);
-        transitions.resize_with(graph.nodes().len(), Vec::new);
-        exits.resize_with(graph.nodes().len(), Vec::new);
+        let store = run.store;
+        let mut parts: Vec<Parts> = graph.nodes().map(|_| Parts::default()).collect();
         for (id, edge) in graph.edges() {
             match (edge.sources().first(), edge.target()) {
                 (Some(source), Some(target)) if *source == target => {
-                    transitions[target.index()].push(edge.label());
+                    parts[target.index()].transitions.push(edge.label());
                 }
                 (Some(source), target) => {
-                    exits[source.index()].push(Exit { target, label: between_loops(run, graph, id) });
+                    let label = between_loops(run, graph, id);
+                    parts[source.index()].exits.push(Exit { target, label });
                 }
-                (None, Some(target)) => facts[target.index()].push(between_loops(run, graph, id)),
+                (None, Some(target)) => parts[target.index()].facts.push(between_loops(run, graph, id)),
                 (None, None) => {}
             }
         }
-        let parts = facts.into_iter().zip(transitions).zip(exits).zip(graph.nodes());
-        let loops = parts.map(|(((facts, transitions), mut exits), (_, node))| {
+        let loops = parts.into_iter().zip(graph.nodes()).map(|(parts, (_, node))| {
+            let Parts { facts, transitions, mut exits } = parts;
             exits.sort_by_key(|exit| exit.target.is_some());
             let system = TransitionSystem {
                 state: node.variables().into(),
                 next: node.next().into(),
                 init: Term::FALSE,
-                transition: run.store.or(&transitions),
+                transition: store.or(&transitions),
                 bad: Term::FALSE,
             };
-            let facts = run.store.or(&facts);
+            let facts = store.or(&facts);
             Loop {
                 search: Search::new(system, run, options),
                 facts,
@@ -182,7 +191,7 @@ impl<'a> Network<'a> {
     }
 
     /// Looks for a path from the facts of a loop to a query, with paths through loops up to a level.
-    fn explore(&mut self, node: NodeId, level: Level) -> Result<Option<Vec<(NodeId, Box<[Value]>)>>, Stop> {
+    fn explore(&mut self, node: NodeId, level: Level) -> Result<Option<Path>, Stop> {
         let facts = vec![self.loops[node.index()].facts];
         let mut visits = vec![Visit { node, entry: facts, through: None }];
         while let Some(visit) = visits.last_mut() {
@@ -275,7 +284,7 @@ impl<'a> Network<'a> {
     }
 
     /// The states of a path through loops that were entered one after the other, up to a query.
-    fn path(&mut self, visits: &[Visit]) -> Result<Vec<(NodeId, Box<[Value]>)>, Stop> {
+    fn path(&mut self, visits: &[Visit]) -> Result<Path, Stop> {
         let store = self.run.store;
         let mut formulas: Vec<Term> = visits.first().map_or(Vec::new(), |visit| visit.entry.clone());
         let mut variables: Vec<Term> = Vec::new();
