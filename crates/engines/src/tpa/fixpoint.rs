@@ -8,18 +8,19 @@
 //! TPA           ATr<=i    Init <| T o Tr   in  T        or  Tr o T |> Bad    in  T       k = 1
 //! split-TPA     ATr<i     Init <| T o E    in  T        or  E o T |> Bad     in  T       E = ATr=m, m <= i
 //!               T or T o E                                                               E = ATr=i
-//!                         Init <| T o E o E  in  T o E   and  T o E  safe
+//!                         Init <| T o E o E  in  T o E
 //!               T or E o T
-//!                         E o E o T |> Bad   in  E o T   and  E o T  safe
+//!                         E o E o T |> Bad   in  E o T
 //! ```
 //!
-//! each of which is one query without model. In the last two cases the inclusion has a state in between on its right, for
-//! which that of the left is taken: sufficient, not necessary. All of these are *k-inductive*: they contain the paths with
-//! fewer than `k` steps (A1, and `m <= i`), and with a path also its prolongation by `k` steps, at its end or at its front.
+//! each of which is one query without model; and by one more query for each relation that is united, on its safety. In the last
+//! two cases the inclusion has a state in between on its right, for which that of the left is taken: sufficient, not
+//! necessary. All of these are *k-inductive*: they contain the paths with fewer than `k` steps (A1, and `m <= i`), and with
+//! a path also its prolongation by `k` steps, at its end or at its front.
 //!
 //! *Subsets.* Lemmas are made for single queries, and few of them hold for paths of all lengths. So of the lemmas of `T`
 //! the largest subset is taken for which the first condition holds: as long as there is a model, the lemmas that are false
-//! in it are left out (Houdini). What is left has to be safe still, which is one more query.
+//! in it are left out (Houdini).
 //!
 //! - F1: an element is tried again, for the same initial and bad states, only if a part has got stronger.
 //! - F2: elements of level 0 are never denied, since they may have local variables.
@@ -88,6 +89,9 @@ impl Search<'_> {
                     continue;
                 }
                 let Some(lemmas) = self.inductive_lemmas(candidate)? else { continue };
+                if !self.is_safe(candidate, &lemmas)? {
+                    continue;
+                }
                 self.statistics.fixpoints += 1;
                 match self.invariant(candidate, &lemmas) {
                     Ok(invariant) => return Ok(Some(invariant)),
@@ -109,7 +113,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lemmas of the first element of a candidate with which it is a safe transition invariant.
+    /// Lemmas of the first element of a candidate with which it is a transition invariant.
     fn inductive_lemmas(&mut self, candidate: Candidate) -> Result<Option<Vec<Term>>, Stop> {
         let powers = &self.powers;
         let [state, middle, later, next] =
@@ -129,7 +133,7 @@ impl Search<'_> {
             Relation::Composed(level) => {
                 let below = |from, to| powers.element(Count::Below, level, from, to);
                 let exactly = |from, to| powers.element(Count::Exactly, level, from, to);
-                let (premises, ends, safe) = match side {
+                let (premises, ends) = match side {
                     Side::Left => (
                         [
                             self.system.init,
@@ -138,25 +142,43 @@ impl Search<'_> {
                             exactly(later, next),
                         ],
                         (middle, next),
-                        [self.system.init, below(state, middle), exactly(middle, next), self.bad],
                     ),
                     Side::Right => (
                         [exactly(state, middle), exactly(middle, later), below(later, next), self.bad],
                         (state, later),
-                        [self.system.init, exactly(state, middle), below(middle, next), self.bad],
                     ),
                 };
                 let conclusion = exactly(ends.0, ends.1);
                 let lemmas = powers.lemmas(Count::Below, level).to_vec();
-                let is_invariant =
-                    self.implies(&premises, conclusion)? && self.implies(&safe, Term::FALSE)?;
-                Ok(is_invariant.then_some(lemmas))
+                Ok(self.implies(&premises, conclusion)?.then_some(lemmas))
             }
         }
     }
 
-    /// The largest subset of lemmas that, with the premises, follow from themselves; if it is safe. Each lemma comes with
-    /// what it says about the shorter path.
+    /// Whether no path of a candidate, with these lemmas for its first element, leads from an initial to a bad state.
+    fn is_safe(&mut self, candidate: Candidate, lemmas: &[Term]) -> Result<bool, Stop> {
+        let (init, bad) = (self.system.init, self.bad);
+        if !self.implies(&[&[init], lemmas, &[bad]].concat(), Term::FALSE)? {
+            return Ok(false);
+        }
+        let Relation::Composed(level) = candidate.relation else { return Ok(true) };
+        let powers = &self.powers;
+        let [state, middle, next] = [&powers.vectors.state, &powers.vectors.middle, &powers.vectors.next];
+        let (first, second) = match candidate.side {
+            Side::Left => (Count::Below, Count::Exactly),
+            Side::Right => (Count::Exactly, Count::Below),
+        };
+        let composed = [
+            init,
+            powers.element(first, level, state, middle),
+            powers.element(second, level, middle, next),
+            bad,
+        ];
+        self.implies(&composed, Term::FALSE)
+    }
+
+    /// The largest subset of lemmas that, with the premises, follow from themselves. Each lemma comes with what it says
+    /// about the shorter path.
     fn largest_inductive(
         &mut self,
         premises: &[Term],
@@ -184,9 +206,7 @@ impl Search<'_> {
                 return Err(Stop::Internal("a model makes true what it is to make false".to_owned()));
             }
         }
-        let lemmas: Vec<Term> = lemmas.into_iter().map(|(lemma, _)| lemma).collect();
-        let safe = [&*self.init, &lemmas, &[self.bad]].concat();
-        Ok(self.implies(&safe, Term::FALSE)?.then_some(lemmas))
+        Ok(Some(lemmas.into_iter().map(|(lemma, _)| lemma).collect()))
     }
 
     /// Whether premises are known to imply a conclusion.
@@ -241,7 +261,7 @@ mod tests {
             let invariant = store.or2(store.ge(y_next, y), store.ge(y_next, x));
             search.powers.strengthen(count, 1, invariant);
             let at = |side| Candidate { relation: Relation::Element(count, 1), side, step: 0 };
-            assert_eq!(search.inductive_lemmas(at(Side::Left)), Ok(None));
+            assert_eq!(search.inductive_lemmas(at(Side::Left)), Ok(Some(Vec::new())));
             assert_eq!(search.inductive_lemmas(at(Side::Right)), Ok(Some(vec![invariant])));
         }
     }
