@@ -113,13 +113,7 @@ impl Imc {
             statistics: Statistics::default(),
         };
         let found = search.decide();
-        let Statistics { bound, images, interpolants, queries } = search.statistics;
-        let counters = vec![
-            ("bound", bound),
-            ("images", images),
-            ("interpolants", interpolants),
-            ("solver.queries", queries),
-        ];
+        let counters = search.statistics.counters();
         run.events.tell(Event::Statistics { engine: NAME, counters, time: start.elapsed() });
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
@@ -147,8 +141,13 @@ struct Statistics {
 
 impl Statistics {
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Statistics { bound, images, interpolants } = *self;
-        vec![("bound", bound), ("images", images), ("interpolants", interpolants)]
+        let Statistics { bound, images, interpolants, queries } = *self;
+        vec![
+            ("bound", bound),
+            ("images", images),
+            ("interpolants", interpolants),
+            ("solver.queries", queries),
+        ]
     }
 }
 

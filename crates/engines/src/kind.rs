@@ -251,8 +251,8 @@ pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> Transiti
     }
 }
 
-fn counters(base: &Base<'_>, steps: &[&Option<Step<'_>>]) -> Vec<(&'static str, u64)> {
-    let steps = || steps.iter().filter_map(|step| step.as_ref());
+fn counters(base: &Base<'_>, steps: [Option<&Step<'_>>; 2]) -> Vec<(&'static str, u64)> {
+    let steps = || steps.into_iter().flatten();
     let repetitions = steps().map(|step| step.repetitions).sum();
     let mut counters = vec![("depth", base.depth as u64), ("repetitions", repetitions)];
     let told = counters.len();

@@ -45,6 +45,10 @@ impl LoopForm {
         let mut at: Option<NodeId> = None;
         let ends = path.into_iter().map(|(node, state)| (Some(node), state)).chain([(None, Box::default())]);
         for (target, fact) in ends {
+            // A path may have millions of states.
+            if let Some(reason) = run.limits.interruption() {
+                return Err(reason.into());
+            }
             let before: &[Value] = steps.last().map_or(&[], |step| &step.fact);
             let edge = finder.edge(at, target, before, &fact)?;
             let premises = steps.len().checked_sub(1).into_iter().collect();

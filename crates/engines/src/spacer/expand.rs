@@ -285,7 +285,7 @@ impl Search<'_> {
         let node = clause.target().unwrap_or(self.goal);
         let eliminated = others(self.graph, self.clause(edge), None);
         let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| self.projection_failed(error))?;
+        let projection = projection.map_err(|error| Stop::unprojected(self.store, error))?;
         let mut cube: Vec<Term> = projection
             .literals
             .iter()
@@ -372,7 +372,7 @@ impl Search<'_> {
         }
         let eliminated = others(self.graph, self.clause(edge), Some(wanted));
         let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| self.projection_failed(error))?;
+        let projection = projection.map_err(|error| Stop::unprojected(self.store, error))?;
         let node = clause.sources()[wanted];
         let place = Place::Source(clause.occurrence(wanted));
         let mut cube: Vec<Term> =

@@ -69,7 +69,7 @@ use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::{SortKind, Term, TermStore};
-use shofar_smt::project::{ProjectError, Projector};
+use shofar_smt::project::Projector;
 use shofar_smt::sat::{Limits, Reason};
 
 use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
@@ -491,16 +491,6 @@ impl<'a> Search<'a> {
 
     fn poll(&self) -> Result<(), Stop> {
         self.run.context().interrupted().map_or(Ok(()), |reason| Err(Stop::Interrupted(reason)))
-    }
-
-    fn projection_failed(&self, error: ProjectError) -> Stop {
-        let what = error.display(self.store).to_string();
-        match error {
-            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
-                Stop::Unsupported(what)
-            }
-            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
-        }
     }
 }
 

@@ -176,7 +176,8 @@ impl<'a> Network<'a> {
                 return Ok(Found::Model(self.loops.iter().map(|at| self.run.store.or(&at.safe)).collect()));
             }
             self.levels += 1;
-            self.run.events.tell(Event::Progress { engine: self.engine, depth: level as u64 });
+            let (depth, counters) = (level as u64, self.counters());
+            self.run.events.tell(Event::Progress { engine: self.engine, depth, counters });
         }
         Err(Stop::Exhausted("paths of all lengths"))
     }
