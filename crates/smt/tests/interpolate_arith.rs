@@ -507,7 +507,7 @@ fn an_equation_of_both_sides() {
 fn generated_integer_refutations_have_interpolants() {
     let names = ["u", "v", "w", "x", "y"];
     let (mut shapes, mut left_open, mut questions) = ([0; 3], 0, String::new());
-    let mut with_reals = 0;
+    let (mut with_reals, mut rounded_open) = (0, 0);
     for seed in 1..=1500 {
         let store = TermStore::new();
         let mut random = Random::new(seed);
@@ -571,11 +571,14 @@ fn generated_integer_refutations_have_interpolants() {
             assert!(terms.len() < forms.len(), "a form was left out");
             continue;
         };
+        let has_real = |term: Term| store.subterms(&[term]).iter().any(|&term| store.op(term) == Op::ToInt);
         let shown = store.display(found);
         assert!(store.free_vars(&[found]).iter().all(|&var| known(&a, var) && known(&b, var)), "{shown}");
         let limits = Limits { conflicts: Some(1000), ..Limits::default() };
         match separates(&store, &a, found, &b, &limits) {
             Ok(Verdict::Holds) => {}
+            // Z3 does not end on some of those where a real number has to be rounded.
+            Ok(Verdict::Unknown(_)) if has_real(found) => rounded_open += 1,
             Ok(Verdict::Unknown(_)) => {
                 left_open += 1;
                 let all: Vec<Term> = a.iter().chain(&b).copied().collect();
@@ -586,7 +589,7 @@ fn generated_integer_refutations_have_interpolants() {
             }
             other => panic!("{other:?}: {shown}"),
         }
-        with_reals += usize::from(store.subterms(&[found]).iter().any(|&term| store.op(term) == Op::ToInt));
+        with_reals += usize::from(has_real(found));
         let is_trivial = found == Term::TRUE || found == Term::FALSE;
         shapes[if is_trivial {
             0
@@ -597,8 +600,7 @@ fn generated_integer_refutations_have_interpolants() {
         }] += 1;
     }
     assert!(shapes.iter().all(|&count| count > 50), "{shapes:?}");
-    // Where a real number has to be rounded, the solver often does not end in its limits; Z3 is asked then.
-    assert!(left_open < 250, "{left_open}");
-    assert!(with_reals > 30, "{with_reals}");
+    assert!(left_open < 50, "{left_open}");
+    assert!(with_reals - rounded_open > 30, "{rounded_open} of {with_reals} are not confirmed");
     run_z3(&questions, 2 * left_open);
 }
