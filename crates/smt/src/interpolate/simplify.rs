@@ -77,8 +77,8 @@ impl<'s> Simplifier<'s> {
             let size = size(store, formula);
             return Simplified { formula, before: size, after: size };
         };
-        // The literals of the root are facts for all of it: one look gains most of what there is to gain, and it must
-        // not be the one that the budget is missing for.
+        // The literals of the root are facts for all of it: one look, which takes linear time, gains most of what there
+        // is to gain, and it must not be the one that the budget is missing for.
         let simplest = simplify_members(store, normal, &mut { usize::MAX });
         let subterms = store.subterms_until(&[simplest], |term| !is_connective(store, term));
         let mut budget = ALLOWANCE + VISITS * subterms.len();
@@ -150,7 +150,7 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
     cube::simplify(store, &mut after);
     if !others.is_empty() && !after.is_empty() {
         let facts = cube::Facts::new(store, &after);
-        after.extend(others.into_iter().map(|member| assign(store, member, &facts, budget)));
+        after.extend(assign(store, others, &facts, budget));
     } else {
         after.extend(others);
     }
@@ -164,16 +164,16 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
     if kind == Op::And { store.and_of(members) } else { store.or_of(members) }
 }
 
-/// The formula with truth values for the atoms that literals settle.
-fn assign(store: &TermStore, formula: Term, facts: &cube::Facts<'_>, budget: &mut usize) -> Term {
+/// The formulas with truth values for the atoms that literals settle. What they share is looked at once.
+fn assign(store: &TermStore, formulas: Vec<Term>, facts: &cube::Facts<'_>, budget: &mut usize) -> Vec<Term> {
     if *budget == 0 {
-        return formula;
+        return formulas;
     }
-    let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
+    let subterms = store.subterms_until(&formulas, |term| !is_connective(store, term));
     if subterms.len() > *budget {
-        // To look at the size of one sibling after the other would be quadratic, too.
+        // To look at the size of one junction after the other would be quadratic, too.
         *budget = 0;
-        return formula;
+        return formulas;
     }
     *budget -= subterms.len();
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
@@ -190,7 +190,7 @@ fn assign(store: &TermStore, formula: Term, facts: &cube::Facts<'_>, budget: &mu
         };
         images.insert(term, image);
     }
-    images[&formula]
+    formulas.iter().map(|formula| images[formula]).collect()
 }
 
 fn is_literal(store: &TermStore, formula: Term) -> bool {
