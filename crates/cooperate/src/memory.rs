@@ -86,14 +86,21 @@ impl Memory {
         is_time
     }
 
-    /// What is to be done where the process has so many bytes.
-    pub(crate) fn advice(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) -> Advice {
-        let numbers = 0..self.used.len();
-        let growing: Vec<usize> = numbers.clone().filter(|&index| engine(index) == Use::Growing).collect();
+    /// Counts what the process has grown by, for the engines that ran. To be told before others run, too: between two looks
+    /// a turn may end.
+    pub(crate) fn count(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) {
+        let growing: Vec<usize> =
+            (0..self.used.len()).filter(|&index| engine(index) == Use::Growing).collect();
         let growth = in_use.saturating_sub(self.in_use.replace(in_use).unwrap_or(in_use));
         for &index in &growing {
             self.used[index] += growth / growing.len();
         }
+    }
+
+    /// What is to be done where the process has so many bytes.
+    pub(crate) fn advice(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) -> Advice {
+        self.count(in_use, &engine);
+        let numbers = 0..self.used.len();
         if let Some(index) = self.ending {
             if engine(index) != Use::Over {
                 return Advice::GoOn;

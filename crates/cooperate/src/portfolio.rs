@@ -153,6 +153,18 @@ enum State {
     Ended,
 }
 
+impl State {
+    /// What an engine in this state may do to the memory.
+    fn memory(self) -> Use {
+        match self {
+            State::NotStarted => Use::Possible,
+            State::Waiting => Use::Constant,
+            State::Running { .. } | State::Confirming => Use::Growing,
+            State::Ended => Use::Over,
+        }
+    }
+}
+
 /// Whose turn it is.
 struct Table<'a> {
     contenders: &'a [Contender],
@@ -204,13 +216,16 @@ impl<'a> Table<'a> {
         }
         let now = Instant::now();
         let numbers = 0..self.states.len();
-        let mut leaving = Vec::new();
-        for index in numbers.clone() {
-            if matches!(self.states[index], State::Running { until } if until <= now) {
-                self.states[index] = State::Waiting;
-                self.turns[index] += 1;
-                leaving.push(index);
-            }
+        let is_over = |&index: &usize| matches!(self.states[index], State::Running { until } if until <= now);
+        let leaving: Vec<usize> = numbers.clone().filter(is_over).collect();
+        if !leaving.is_empty()
+            && let Some(in_use) = memory_in_use()
+        {
+            self.memory.count(in_use, |index| self.states[index].memory());
+        }
+        for &index in &leaving {
+            self.states[index] = State::Waiting;
+            self.turns[index] += 1;
         }
         let is_waiting = |state: &State| matches!(state, State::NotStarted | State::Waiting);
         let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming);
@@ -287,12 +302,7 @@ impl<'a> Table<'a> {
             return;
         }
         let Some(in_use) = memory_in_use() else { return };
-        match self.memory.advice(in_use, |index| match self.states[index] {
-            State::NotStarted => Use::Possible,
-            State::Waiting => Use::Constant,
-            State::Running { .. } | State::Confirming => Use::Growing,
-            State::Ended => Use::Over,
-        }) {
+        match self.memory.advice(in_use, |index| self.states[index].memory()) {
             Advice::GoOn => {}
             Advice::Stop(index) => self.seats[index].end(),
             Advice::StopAll => self.end_all(Reason::Memory),
