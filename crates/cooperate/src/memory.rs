@@ -1,7 +1,7 @@
 //! Which engine has to end when memory becomes scarce.
 //!
 //! The system tells how much memory the process has, not who uses it. So what the process has grown by since the last look
-//! counts as used by the engines that ran since then, in equal parts. On one place that is exact up to what others have
+//! counts as used by the engines that ran since then, in equal parts, and what it has shrunk by as freed by them. On one place that is exact up to what others have
 //! freed meanwhile; on several, one that is greedy runs beside different others in the course of time and stands out.
 //!
 //! - M1: at the *threshold*, three quarters of the limit, the engine that has used most ends, unless it is the only one that is
@@ -86,14 +86,16 @@ impl Memory {
         is_time
     }
 
-    /// Counts what the process has grown by, for the engines that ran. To be told before others run, too: between two looks
+    /// Counts what the process has grown or shrunk by, for the engines that ran. To be told before others run, too: between two looks
     /// a turn may end.
     pub(crate) fn count(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) {
         let growing: Vec<usize> =
             (0..self.used.len()).filter(|&index| engine(index) == Use::Growing).collect();
-        let growth = in_use.saturating_sub(self.in_use.replace(in_use).unwrap_or(in_use));
+        let before = self.in_use.replace(in_use).unwrap_or(in_use);
+        let share = |bytes: usize| bytes / growing.len().max(1);
         for &index in &growing {
-            self.used[index] += growth / growing.len();
+            let grown = self.used[index] + share(in_use.saturating_sub(before));
+            self.used[index] = grown.saturating_sub(share(before.saturating_sub(in_use)));
         }
     }
 
