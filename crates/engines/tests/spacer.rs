@@ -16,7 +16,7 @@ use shofar_logic::TermStore;
 use shofar_smt::sat::{Limits, Reason};
 use support::Random;
 use support::explicit::Saturation;
-use support::systems::{Shape, system};
+use support::systems::{Shape, multiplication, system};
 
 /// Keeps the statistics, and ends the run at a depth.
 #[derive(Default)]
@@ -284,17 +284,7 @@ fn booleans_and_reals_are_arguments() {
 /// Example 5.1 of Blicha's thesis has a model, but none in linear arithmetic.
 #[test]
 fn multiplication_ends_with_its_limit() {
-    let rules = |name: &str| {
-        format!(
-            "(declare-fun {name} (Int Int Int) Bool)
-             (assert (forall ((Y Int)) ({name} 0 Y 0)))
-             (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
-        )
-    };
-    let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
-                    (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
-    let text = [rules("multA"), rules("multB"), query.to_owned()].concat();
-    let found = answer_with(Options::default(), &text, 2);
+    let found = answer_with(Options::default(), &multiplication(), 2);
     assert_eq!(found, Answer::Unknown(Stop::Interrupted(Reason::Deadline)));
 }
 

@@ -309,3 +309,17 @@ fn application(predicate: usize, args: &[String]) -> String {
         _ => format!("(P{predicate} {})", args.join(" ")),
     }
 }
+
+/// Two multiplications that always agree (Example 5.1 of Blicha's thesis): there is a model, but none in linear arithmetic.
+pub(crate) fn multiplication() -> String {
+    let rules = |name: &str| {
+        format!(
+            "(declare-fun {name} (Int Int Int) Bool)
+             (assert (forall ((Y Int)) ({name} 0 Y 0)))
+             (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
+        )
+    };
+    let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
+                    (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
+    [rules("multA"), rules("multB"), query.to_owned()].concat()
+}
