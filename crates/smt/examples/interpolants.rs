@@ -64,7 +64,7 @@ fn main() -> io::Result<()> {
          largest,source,check"
     );
     for path in paths {
-        let run = solve(&path, true, TIMEOUT, |refutation| {
+        let run = solve(&path, Some(":produce-interpolants"), TIMEOUT, |refutation| {
             for (labelling_name, labelling) in LABELLINGS {
                 for (arithmetic_name, arithmetic) in arithmetics() {
                     if only.iter().all(|only| [labelling_name, arithmetic_name].contains(only)) {

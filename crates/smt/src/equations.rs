@@ -46,10 +46,28 @@ pub(crate) struct Equations<'a> {
     frames: Vec<(usize, usize)>,
 }
 
+/// What became of a batch of formulas.
+pub(crate) struct Solved {
+    /// What is left of the formulas: conjuncts, each with the place of its formula in the batch, in this order.
+    pub(crate) conjuncts: Vec<(usize, Term)>,
+    /// The definitions that were taken, as they were taken: symbols of later rounds are still in those of earlier ones.
+    pub(crate) rounds: Vec<Vec<Taken>>,
+}
+
+/// A definition that was taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken {
+    pub(crate) symbol: Term,
+    pub(crate) definition: Term,
+    /// The place in the batch of the formula that has the equation as a conjunct.
+    pub(crate) source: usize,
+}
+
 /// The definitions of one round.
 #[derive(Default)]
 struct Round {
     definitions: Substitution,
+    taken: Vec<Taken>,
     defined: FxHashSet<Term>,
     /// The symbols in the definitions.
     used: FxHashSet<Term>,
@@ -108,37 +126,38 @@ impl<'a> Equations<'a> {
     }
 
     /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
-    /// Returns formulas that are equivalent to them under the new definitions, which concern only symbols that are
+    /// What is left of the formulas is equivalent to them under the new definitions, which concern only symbols that are
     /// `open`: nothing else is known of them.
-    pub(crate) fn solve(&mut self, formulas: &[Term], open: impl Fn(Term) -> bool) -> Vec<Term> {
+    pub(crate) fn solve(&mut self, formulas: &[Term], open: impl Fn(Term) -> bool) -> Solved {
         let store = self.store;
-        let mut conjuncts = conjuncts(store, formulas);
+        let mut conjuncts = conjuncts(store, formulas.iter().copied().enumerate().collect());
+        let mut rounds = Vec::new();
         let first = self.symbols.len();
         for _ in 0..MOST_ROUNDS {
             let mut round = Round::default();
-            conjuncts.retain(|&conjunct| {
-                !round.take(store, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
+            conjuncts.retain(|&(source, conjunct)| {
+                !round.take(store, source, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
             });
-            if round.definitions.is_empty() {
+            let Round { definitions, mut taken, .. } = round;
+            if taken.is_empty() {
                 break;
             }
-            let mut substitutor = Substitutor::with_rebuild(store, &round.definitions, |op, args| {
+            let mut substitutor = Substitutor::with_rebuild(store, &definitions, |op, args| {
                 store.build(op, args).expect("definitions have the sorts of what they define")
             });
             for &symbol in &self.symbols[first..] {
                 let definition = self.substitution.get(symbol).expect("it is defined");
                 self.substitution.insert(symbol, substitutor.apply(definition));
             }
-            let replaced: Vec<Term> = conjuncts.iter().map(|&conjunct| substitutor.apply(conjunct)).collect();
-            conjuncts = self::conjuncts(store, &replaced);
-            // In the order of terms, for that of a set is not fixed.
-            let mut defined: Vec<Term> = round.defined.into_iter().collect();
-            defined.sort_unstable();
-            for symbol in defined {
-                let definition = round.definitions.get(symbol).expect("it is defined");
+            let replaced =
+                conjuncts.iter().map(|&(source, conjunct)| (source, substitutor.apply(conjunct))).collect();
+            conjuncts = self::conjuncts(store, replaced);
+            taken.sort_unstable_by_key(|taken| taken.symbol);
+            for &Taken { symbol, definition, .. } in &taken {
                 self.substitution.insert(symbol, definition);
                 self.symbols.push(symbol);
             }
+            rounds.push(taken);
         }
         let definitions: Vec<Term> =
             self.symbols[first..].iter().filter_map(|&symbol| self.substitution.get(symbol)).collect();
@@ -149,13 +168,19 @@ impl<'a> Equations<'a> {
                 self.kept.push(symbol);
             }
         }
-        conjuncts
+        Solved { conjuncts, rounds }
     }
 }
 
 impl Round {
     /// Makes a definition of a conjunct, if it is fit for one.
-    fn take(&mut self, store: &TermStore, conjunct: Term, open: impl Fn(Term) -> bool) -> bool {
+    fn take(
+        &mut self,
+        store: &TermStore,
+        source: usize,
+        conjunct: Term,
+        open: impl Fn(Term) -> bool,
+    ) -> bool {
         let open =
             |symbol: Term| open(symbol) && !self.used.contains(&symbol) && !self.defined.contains(&symbol);
         let found = match store.view(conjunct) {
@@ -179,20 +204,23 @@ impl Round {
         self.used.extend(symbols);
         self.defined.insert(symbol);
         self.definitions.insert(symbol, definition);
+        self.taken.push(Taken { symbol, definition, source });
         true
     }
 }
 
-/// The conjuncts of all formulas, without repetition and without what is true.
-fn conjuncts(store: &TermStore, formulas: &[Term]) -> Vec<Term> {
+/// The conjuncts of formulas, which come with their places in the batch, without what is true. A formula has none of them
+/// twice.
+fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Term)> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
-    let mut open: Vec<Term> = formulas.iter().rev().copied().collect();
-    while let Some(formula) = open.pop() {
+    let mut open = formulas;
+    open.reverse();
+    while let Some((source, formula)) = open.pop() {
         match store.view(formula) {
-            (Op::And, args) => open.extend(args.iter().rev()),
+            (Op::And, args) => open.extend(args.iter().rev().map(|&arg| (source, arg))),
             (Op::True, _) => {}
-            _ if seen.insert(formula) => found.push(formula),
+            _ if seen.insert((source, formula)) => found.push((source, formula)),
             _ => {}
         }
     }

@@ -40,7 +40,7 @@ pub struct Script<'a> {
     solver: Solver<'a>,
     frames: Vec<Frame>,
     /// What was asserted in the innermost frame and the solver has not been told yet.
-    pending: Vec<Term>,
+    pending: Vec<(Term, Part)>,
     options: Options,
     /// How many formulas were asserted: each is a part of its own in proofs.
     assertions: u32,
@@ -53,7 +53,7 @@ struct Frame {
     assertions: Vec<Term>,
     /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
     named: Vec<(Symbol, Term)>,
-    /// With proofs, the parts of assertions, and their names.
+    /// With interpolants, the parts of assertions, and their names.
     parts: Vec<(Part, Term, Option<Symbol>)>,
     declared: Vec<Fun>,
     /// The first assertion that the solver does not understand.
@@ -286,22 +286,25 @@ impl<'a> Script<'a> {
         self.frame().assertions.push(formula);
         if let Some(name) = name.filter(|_| self.options.unsat_cores) {
             self.frame().named.push((name, formula));
-        } else if self.options.log_proofs() {
-            self.assertions += 1;
-            let part = Part(self.assertions);
-            self.frame().parts.push((part, formula, name));
-            if let Err(unsupported) = self.solver.assert_in(formula, part) {
-                self.frame().unsupported.get_or_insert(unsupported);
-            }
-        } else {
-            self.pending.push(formula);
+            return;
+        }
+        self.assertions += 1;
+        let part = Part(self.assertions);
+        if !self.options.interpolants {
+            self.pending.push((formula, part));
+            return;
+        }
+        // Symbols are not replaced, for interpolants speak of what the groups of assertions speak of.
+        self.frame().parts.push((part, formula, name));
+        if let Err(unsupported) = self.solver.assert_in(formula, part) {
+            self.frame().unsupported.get_or_insert(unsupported);
         }
     }
 
     /// Hands the solver what was asserted since the last time, all of the innermost frame, at once.
     fn flush(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        if let Err(unsupported) = self.solver.assert_all(&pending) {
+        if let Err(unsupported) = self.solver.assert_all_in(&pending) {
             self.frame().unsupported.get_or_insert(unsupported);
         }
     }

@@ -27,10 +27,10 @@ use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
 
 use crate::cnf::{Clauses, Cnf};
-use crate::equations::Equations;
+use crate::equations::{Equations, Solved, Taken};
 use crate::model::Symbols;
 use crate::proof::extract::Extraction;
-use crate::proof::{self, Assertion, Part, Proof};
+use crate::proof::{self, Assertion, Definition, Part, Proof};
 use crate::purify::{Purified, Purifier, Unsupported, is_application};
 use crate::relevance::{Relevance, Scope};
 use crate::sat::{self, Limits, Lit, Origin, Outcome, Reason, Var};
@@ -56,9 +56,13 @@ pub struct Solver<'a> {
     symbols: Symbols,
     /// The assumptions of the last query, as formulas and as literals.
     assumptions: Vec<(Assertion, Lit)>,
-    /// What is asserted, and how much of it was there when each frame was opened; if proofs are wanted.
+    /// What is asserted and defined by it, and how much of both was there when each frame was opened; if proofs are
+    /// wanted.
     asserted: Vec<Assertion>,
-    asserted_before: Vec<usize>,
+    defined: Vec<Definition>,
+    before: Vec<(usize, usize)>,
+    /// How many batches of formulas there were.
+    batches: u32,
     /// The last query was unsatisfiable.
     is_refuted: bool,
     /// The literals of the core of the last query, if it was unsatisfiable.
@@ -84,7 +88,9 @@ impl<'a> Solver<'a> {
             symbols: Symbols::default(),
             assumptions: Vec::new(),
             asserted: Vec::new(),
-            asserted_before: Vec::new(),
+            defined: Vec::new(),
+            before: Vec::new(),
+            batches: 0,
             is_refuted: false,
             core: Vec::new(),
             in_query: false,
@@ -106,7 +112,7 @@ impl<'a> Solver<'a> {
         self.search.push();
         self.relevance.push();
         self.equations.push();
-        self.asserted_before.push(self.asserted.len());
+        self.before.push((self.asserted.len(), self.defined.len()));
     }
 
     /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
@@ -118,8 +124,9 @@ impl<'a> Solver<'a> {
             if self.equations.pop() {
                 self.prepared.clear();
             }
-            let before = self.asserted_before.pop().unwrap_or_default();
-            self.asserted.truncate(before);
+            let (asserted, defined) = self.before.pop().unwrap_or_default();
+            self.asserted.truncate(asserted);
+            self.defined.truncate(defined);
         }
     }
 
@@ -136,6 +143,11 @@ impl<'a> Solver<'a> {
         if self.search.logs_proofs() {
             self.asserted.push(Assertion { part, formula, image });
         }
+        self.assert_image(image, part);
+        Ok(())
+    }
+
+    fn assert_image(&mut self, image: Term, part: Part) {
         self.cnf.assert(
             image,
             &mut Sink {
@@ -146,20 +158,27 @@ impl<'a> Solver<'a> {
             },
         );
         self.define_atoms();
-        Ok(())
     }
 
     /// Asserts all formulas, as [`assert`](Self::assert) does, but uses that they come together: a symbol that is new
-    /// and that one of them defines by an equation is replaced in the others. Proofs know nothing of that, so with them
-    /// it is not done.
+    /// and that one of them defines by an equation is replaced in the others, and in all that comes later.
     pub fn assert_all(&mut self, formulas: &[Term]) -> Result<(), Unsupported> {
-        if self.search.logs_proofs() {
-            return formulas.iter().try_for_each(|&formula| self.assert(formula));
+        let formulas: Vec<(Term, Part)> =
+            formulas.iter().map(|&formula| (formula, Part::default())).collect();
+        self.assert_all_in(&formulas)
+    }
+
+    /// As [`assert_all`](Self::assert_all), and says to which parts the formulas belong, for proofs. A symbol is
+    /// replaced in all parts, whichever defines it: what is to be interpolated between parts is better asserted
+    /// [one by one](Self::assert_in).
+    pub fn assert_all_in(&mut self, formulas: &[(Term, Part)]) -> Result<(), Unsupported> {
+        if formulas.is_empty() {
+            return Ok(());
         }
         self.end_query();
-        let formulas: Vec<Term> = formulas
+        let normal: Vec<Term> = formulas
             .iter()
-            .map(|&formula| self.equations.apply(self.normalizer.normalize(formula)))
+            .map(|&(formula, _)| self.equations.apply(self.normalizer.normalize(formula)))
             .collect();
         let (symbols, cnf) = (&self.symbols, &self.cnf);
         let is_new = |symbol: Term| {
@@ -167,9 +186,47 @@ impl<'a> Solver<'a> {
                 && !symbols.nodes.contains_key(&symbol)
                 && cnf.known(symbol).is_none()
         };
-        let formulas = self.equations.solve(&formulas, is_new);
+        let Solved { conjuncts, rounds } = self.equations.solve(&normal, is_new);
         self.prepared.clear();
-        formulas.into_iter().try_for_each(|formula| self.assert(formula))
+        if self.search.logs_proofs() {
+            self.log_definitions(formulas, &rounds);
+            return self.assert_rests(formulas, conjuncts);
+        }
+        let mut seen = FxHashSet::default();
+        let mut different = conjuncts.into_iter().filter(|&(_, conjunct)| seen.insert(conjunct));
+        different.try_for_each(|(_, conjunct)| self.assert(conjunct))
+    }
+
+    fn log_definitions(&mut self, formulas: &[(Term, Part)], rounds: &[Vec<Taken>]) {
+        for (round, taken) in rounds.iter().enumerate() {
+            self.defined.extend(taken.iter().map(|&Taken { symbol, definition, source }| {
+                let (formula, part) = formulas[source];
+                Definition { part, formula, symbol, definition, batch: self.batches, round: round as u32 }
+            }));
+        }
+        self.batches += 1;
+    }
+
+    /// Asserts what the replacing of symbols has left of formulas, for proofs: each has one image. A formula that is not
+    /// supported may define symbols all the same, so it is logged, and those after it are asserted.
+    fn assert_rests(
+        &mut self,
+        formulas: &[(Term, Part)],
+        conjuncts: Vec<(usize, Term)>,
+    ) -> Result<(), Unsupported> {
+        let mut rests: Vec<Vec<Term>> = vec![Vec::new(); formulas.len()];
+        conjuncts.into_iter().for_each(|(source, conjunct)| rests[source].push(conjunct));
+        let mut result = Ok(());
+        for (&(formula, part), rest) in std::iter::zip(formulas, rests) {
+            let rest = self.store.and_of(rest);
+            let prepared = self.prepare(rest);
+            self.asserted.push(Assertion { part, formula, image: prepared.unwrap_or(rest) });
+            match prepared {
+                Ok(image) => self.assert_image(image, part),
+                Err(unsupported) => result = result.and(Err(unsupported)),
+            }
+        }
+        result
     }
 
     /// Whether the asserted formulas and the assumptions can be true together.
@@ -221,6 +278,7 @@ impl<'a> Solver<'a> {
             symbols: &self.symbols,
             theory: self.search.theory(),
             origins: self.purifier.origins(),
+            definitions: &self.defined,
             assertions: &self.asserted,
             assumptions: &self.assumptions,
         };

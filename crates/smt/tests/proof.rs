@@ -7,9 +7,9 @@ mod z3;
 use std::fmt::Write as _;
 
 use shofar_logic::number::Rational;
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_smt::proof::{
-    CongruenceProof, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
+    CongruenceProof, Definition, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
 };
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::script::{Commands, Script};
@@ -20,14 +20,25 @@ use support::Random;
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.
 fn for_each_proof(language: Language, scripts: u64, seed: u64, look: impl FnMut(&TermStore, &Proof)) {
-    for_each_proof_of(language, scripts, 24, seed * 1_000_000, look);
+    for_each_proof_of(language, scripts, 24, false, seed * 1_000_000, look);
 }
 
-/// As above, with scripts of so many commands.
+/// As above, where formulas come together, and some of them define symbols.
+fn for_each_proof_with_definitions(
+    language: Language,
+    scripts: u64,
+    seed: u64,
+    look: impl FnMut(&TermStore, &Proof),
+) {
+    for_each_proof_of(language, scripts, 24, true, seed * 1_000_000, look);
+}
+
+/// As above, with scripts of so many commands, where formulas are asserted together or one by one.
 fn for_each_proof_of(
     language: Language,
     scripts: u64,
     commands: usize,
+    together: bool,
     seed: u64,
     mut look: impl FnMut(&TermStore, &Proof),
 ) {
@@ -53,7 +64,14 @@ fn for_each_proof_of(
                     let count = generator.random.below(4);
                     let assumptions: Vec<(Term, Part)> =
                         (0..count).map(|index| (generator.formula(1), Part(1000 + index as u32))).collect();
-                    if solver.check_in(&assumptions, &Limits::default()) != Ok(Outcome::Unsat) {
+                    let outcome = solver.check_in(&assumptions, &Limits::default());
+                    if outcome == Ok(Outcome::Sat) {
+                        let asserted = asserted.iter().flatten().map(|it| it.1);
+                        let all: Vec<Term> = asserted.chain(assumptions.iter().map(|it| it.0)).collect();
+                        let model = solver.model(&all);
+                        assert!(all.iter().all(|&it| store.eval(it, &model) == Ok(Value::Bool(true))));
+                    }
+                    if outcome != Ok(Outcome::Unsat) {
                         assert!(solver.proof().is_none());
                         continue;
                     }
@@ -83,6 +101,14 @@ fn for_each_proof_of(
                     if asserted.len() == 1 && commands > 100 {
                         solver.push();
                         asserted.push(Vec::new());
+                    }
+                    if together && generator.random.below(3) > 0 {
+                        let batch: Vec<(Term, Part)> =
+                            generator.batch().into_iter().zip((part + 1..).map(Part)).collect();
+                        part += batch.len() as u32;
+                        solver.assert_all_in(&batch).unwrap();
+                        asserted.last_mut().unwrap().extend(batch.iter().map(|&(term, part)| (part, term)));
+                        continue;
                     }
                     let depth = generator.random.below(3) as usize;
                     let formula = generator.formula(depth);
@@ -131,6 +157,72 @@ fn proofs_about_functions_are_accepted() {
 #[test]
 fn proofs_about_everything_are_accepted() {
     accepted(Language::Everything, 300, 8);
+}
+
+#[test]
+fn proofs_with_definitions_are_accepted() {
+    for (language, seed) in [
+        (Language::Booleans, 61),
+        (Language::Reals, 62),
+        (Language::Integers, 63),
+        (Language::Mixed, 64),
+        (Language::Declared, 65),
+        (Language::IntegerFunctions, 66),
+        (Language::RealFunctions, 67),
+        (Language::Everything, 68),
+    ] {
+        let (mut proofs, mut defining, mut rounds) = (0, 0, 0);
+        for_each_proof_with_definitions(language, 100 * support::scale(), seed, |_, proof| {
+            proofs += 1;
+            defining += u64::from(!proof.definitions().is_empty());
+            rounds = rounds.max(proof.definitions().iter().map(|it| it.round).max().unwrap_or_default());
+        });
+        assert!(defining * 8 > proofs && rounds > 0, "{defining} of {proofs} have definitions");
+    }
+}
+
+/// The definitions of a proof with one change, if there is something to change.
+fn with_other_definitions(store: &TermStore, proof: &Proof, random: &mut Random) -> Option<Vec<Definition>> {
+    let mut definitions = proof.definitions().to_vec();
+    let place = random.below(definitions.len().max(1) as u64) as usize;
+    let chosen = definitions.get_mut(place)?;
+    match random.below(4) {
+        0 => {
+            let sort = store.sort_of(chosen.symbol);
+            chosen.definition = match sort {
+                Sort::BOOL => store.not(chosen.definition),
+                Sort::INT => store.add(&[chosen.definition, store.int(1)]),
+                _ => store.add(&[chosen.definition, store.real(1)]),
+            };
+        }
+        1 => _ = definitions.remove(place),
+        2 => {
+            let other = proof.assertions().iter().find(|it| it.formula != chosen.formula)?;
+            (chosen.part, chosen.formula) = (other.part, other.formula);
+        }
+        _ => {
+            let twice = *chosen;
+            definitions.push(twice);
+        }
+    }
+    Some(definitions)
+}
+
+#[test]
+fn changed_definitions_are_rejected() {
+    for (language, seed) in [(Language::Booleans, 71), (Language::Mixed, 72), (Language::Everything, 73)] {
+        let mut random = Random::new(seed);
+        let (mut tried, mut survived) = (0, 0);
+        for_each_proof_with_definitions(language, 100, seed, |store, proof| {
+            for _ in 0..4 {
+                let Some(other) = with_other_definitions(store, proof, &mut random) else { continue };
+                tried += 1;
+                survived += u64::from(check(store, &proof.clone().with_definitions(other)).is_ok());
+            }
+        });
+        // Another assertion may say the same, and a symbol may be defined that does not matter.
+        assert!(tried > 100 && survived * 20 <= tried, "{survived} of {tried} changes are accepted");
+    }
 }
 
 /// One change to a step of a proof, if there is something to change.
@@ -235,7 +327,8 @@ fn all_kinds_of_steps_occur() {
 fn proofs_after_many_queries_are_accepted() {
     // The log of such a script is compacted a few times. Frames are popped often enough for answers to vary.
     for (language, seed) in [(Language::Mixed, 31), (Language::Everything, 32), (Language::Integers, 33)] {
-        for_each_proof_of(language, 3, 400, seed * 1_000_000, |_, _| {});
+        for_each_proof_of(language, 3, 400, false, seed * 1_000_000, |_, _| {});
+        for_each_proof_of(language, 2, 400, true, seed * 1_000_000, |_, _| {});
     }
 }
 
@@ -269,7 +362,7 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
         (Language::Declared, 44),
         (Language::IntegerFunctions, 45),
     ] {
-        for_each_proof(language, 60, seed, |store, proof| {
+        let mut look = |store: &TermStore, proof: &Proof| {
             let _ = writeln!(script, "(push)");
             for &(symbol, origin) in proof.origins() {
                 let sort = store.display_sort(store.sort_of(symbol));
@@ -292,11 +385,21 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
                     ask(format!("(or {})", literals.join(" ")));
                 }
             }
+            let equation = |it: &Definition| {
+                format!("(= {} {})", store.display(it.symbol), store.display(it.definition))
+            };
+            let equations: Vec<String> = proof.definitions().iter().map(equation).collect();
+            let equations = format!("(and true {})", equations.join(" "));
             for assertion in proof.assertions().iter().chain(proof.assumptions()) {
-                ask(format!("(= {} {})", store.display(assertion.formula), store.display(assertion.image)));
+                let (formula, image) = (store.display(assertion.formula), store.display(assertion.image));
+                ask(format!("(=> {equations} (= {formula} {image}))"));
             }
+            let sources = proof.definitions().iter().map(|it| store.display(it.formula).to_string());
+            ask(format!("(=> (and true {}) {equations})", sources.collect::<Vec<String>>().join(" ")));
             let _ = writeln!(script, "(pop)");
-        });
+        };
+        for_each_proof(language, 50, seed, &mut look);
+        for_each_proof_with_definitions(language, 50, seed, &mut look);
     }
     let Some(answers) = z3::answers(&script) else { return };
     assert_eq!(answers.len(), asked.len(), "{:?}", answers.iter().find(|answer| answer.contains("error")));
@@ -326,7 +429,7 @@ fn proofs_are_printed_in_alethe() {
          (assert (or p (and q (<= y 2))))
          (assert (not (<= (+ x y) 9)))
          (assert (<= y 3))
-         (assert (not q))
+         (assert (or (not q) (<= 5 y)))
          (check-sat) (get-proof)",
     );
     assert!(answer.starts_with("unsat\n(\n(assume h0 "));
@@ -353,18 +456,20 @@ fn proofs_must_be_asked_for_in_time() {
 
 #[test]
 fn whatever_is_proved_can_be_printed() {
-    for_each_proof(Language::Everything, 100, 51, |store, proof| {
+    let look = |store: &TermStore, proof: &Proof| {
         let mut text = Vec::new();
         write_alethe(store, proof, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let last = text.lines().last().unwrap();
         assert!(last.contains("(cl)"), "{last}");
         assert_eq!(text.matches('(').count(), text.matches(')').count());
-    });
+    };
+    for_each_proof(Language::Everything, 100, 51, look);
+    for_each_proof_with_definitions(Language::Everything, 100, 52, look);
 }
 
 #[test]
 fn an_interface_equality_that_congruence_knows_may_still_have_to_be_decided() {
     // Congruence had told it at a level that was taken back, and does not tell it again.
-    for_each_proof_of(Language::RealFunctions, 4, 24, 7_000_709, |_, _| {});
+    for_each_proof_of(Language::RealFunctions, 4, 24, false, 7_000_709, |_, _| {});
 }

@@ -29,17 +29,19 @@ pub(crate) struct Run {
     pub(crate) solving: Duration,
 }
 
-/// Solves a script, with or without proofs. Each command has so much time. Without proofs there is nothing to visit.
+/// Solves a script, with an option such as `:produce-proofs` that makes the solver log proofs, or without. Each command
+/// has so much time. Without proofs there is nothing to visit.
 pub(crate) fn solve(
     path: &str,
-    with_proofs: bool,
+    option: Option<&str>,
     timeout: Duration,
     mut visit: impl FnMut(&Refutation<'_>),
 ) -> io::Result<Run> {
     let store = TermStore::new();
     let mut script = Script::new(&store);
-    if with_proofs {
-        script.execute(b"(set-option :produce-proofs true)", &Limits::default(), &mut io::sink())?;
+    if let Some(option) = option {
+        let command = format!("(set-option {option} true)");
+        script.execute(command.as_bytes(), &Limits::default(), &mut io::sink())?;
     }
     let mut commands = Commands::new(BufReader::new(File::open(path)?));
     let mut run = Run { is_complete: true, solving: Duration::ZERO };
@@ -49,7 +51,7 @@ pub(crate) fn solve(
         let mut answer = Vec::new();
         script.execute(&command, &limits, &mut answer)?;
         run.is_complete &= answer != b"unknown\n";
-        if answer == b"unsat\n" && with_proofs {
+        if answer == b"unsat\n" && option.is_some() {
             let solving = clock.elapsed();
             run.solving += solving;
             if let (Some(proof), extraction) = timed(|| script.proof()) {

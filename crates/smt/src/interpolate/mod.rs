@@ -342,6 +342,12 @@ impl<'a> Interpolator<'a> {
     fn at_cuts(&self, cuts: &Cuts) -> Result<Vec<Interpolant>, Error> {
         let store = self.store;
         let mut colours = Colours::new(store, &self.vocabulary, &self.origins, cuts);
+        // A side as it was asserted entails what became of it only if it defines by itself the symbols that were replaced.
+        for definition in self.proof.definitions() {
+            if (0..cuts.len()).any(|cut| colours.at(cut, definition.symbol).is_shared()) {
+                return Err(Error::Mixed(definition.symbol));
+            }
+        }
         let mut pass = Pass {
             store,
             proof: self.proof,

@@ -7,13 +7,14 @@
 //! integers        the form is computed again, its coefficients are integers, and no integer is in its interval
 //! split           the conflict leaves no number on the line
 //! definition      a clause of a gate by three-valued evaluation of the gate, that of a fresh symbol by its form
+//! symbols         the replacing of symbols that assertions define is replayed (`definitions.rs`)
 //! assertion       a clause that the image of an assertion of this part falls apart into
 //! assumption      the image of an assumption of this part
 //! ```
 //!
 //! It shares with the solver the term store, the builders of normal terms, the arithmetic of polynomials, and
 //! [`Proof::inequality`]. Two things are *tested* and not verified, by evaluation under a number of assignments in which
-//! each fresh symbol has the value of its origin: that the image of a formula means the same as the formula, as
+//! each fresh symbol has the value of its origin and each defined symbol that of its definition: that the image of a formula means the same as the formula, as
 //! normalising and purifying are beyond what a proof tells; and that the definition of a fresh symbol is true where
 //! it stands for a number with cases and so does not have the usual form.
 
@@ -23,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, Interpretation, LinearPoly, Op, Sort, Term, TermStore, Value};
 
+use super::definitions::{self, Definitions};
 use super::{
     Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
     Sign, StepId, without_cast, without_casts,
@@ -63,11 +65,13 @@ pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
     let mut checker = Checker {
         store,
         proof,
+        definitions: Definitions::new(store, &proof.definitions),
         clauses: FxHashSet::default(),
         assumed: FxHashSet::default(),
         defining: FxHashSet::default(),
     };
     let of_proof = |message: String| Fault { step: None, message };
+    definitions::check(store, proof).map_err(of_proof)?;
     checker.read_assertions().map_err(of_proof)?;
     for (number, step) in proof.steps.iter().enumerate() {
         let checked = checker.step(number, &step.clause, &step.rule);
@@ -85,6 +89,7 @@ pub(super) type TermClause = Vec<(Term, bool)>;
 struct Checker<'s> {
     store: &'s TermStore,
     proof: &'s Proof,
+    definitions: Definitions<'s>,
     /// The clauses of assertions, and the formulas assumed.
     clauses: FxHashSet<(Part, TermClause)>,
     assumed: FxHashSet<(Part, Term)>,
@@ -450,8 +455,9 @@ impl Checker<'_> {
     ) -> Checked {
         let store = self.store;
         let origins: Vec<&(Term, Term)> = self.needed_origins(formulas);
-        let terms: Vec<Term> =
-            formulas.iter().copied().chain(origins.iter().map(|origin| origin.1)).collect();
+        let definitions = self.definitions.needed(formulas, false);
+        let values = definitions.iter().map(|it| it.definition).chain(origins.iter().map(|origin| origin.1));
+        let terms: Vec<Term> = formulas.iter().copied().chain(values).collect();
         let mentioned = store.symbols(&terms);
         let fresh: FxHashSet<Term> = origins.iter().map(|origin| origin.0).collect();
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -487,8 +493,9 @@ impl Checker<'_> {
             for &var in mentioned.vars.iter().filter(|var| !fresh.contains(var)) {
                 assignment.set(var, value(store.sort_of(var)));
             }
-            for &&(symbol, origin) in &origins {
-                if let Ok(value) = store.eval(origin, &assignment) {
+            let defined = definitions.iter().rev().map(|it| (it.symbol, it.definition));
+            for (symbol, meaning) in defined.chain(origins.iter().map(|&&origin| origin)) {
+                if let Ok(value) = store.eval(meaning, &assignment) {
                     assignment.set(symbol, value);
                 }
             }

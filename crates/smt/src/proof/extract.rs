@@ -8,9 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
+use super::definitions::Definitions;
 use super::{
-    Assertion, CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, IntegerTerm,
-    Justification, Part, Proof, Rule, Sign, Step, StepId,
+    Assertion, CongruenceEdge, CongruenceProof, Definition, EdgeRule, FarkasTerm, IntegerRefutation,
+    IntegerTerm, Justification, Part, Proof, Rule, Sign, Step, StepId,
 };
 use crate::cnf::Cnf;
 use crate::model::Symbols;
@@ -27,6 +28,8 @@ pub(crate) struct Extraction<'s> {
     pub(crate) symbols: &'s Symbols,
     pub(crate) theory: &'s Combination,
     pub(crate) origins: &'s [(Term, Term)],
+    /// What assertions define symbols by at present, in the order of rounds.
+    pub(crate) definitions: &'s [Definition],
     /// All that is asserted at present.
     pub(crate) assertions: &'s [Assertion],
     /// The assumptions of the query with their literals.
@@ -40,6 +43,7 @@ impl Extraction<'_> {
             steps: Vec::with_capacity(refutation.len()),
             formulas: FxHashMap::default(),
             origins: self.origins.to_vec(),
+            definitions: Vec::new(),
             assertions: Vec::new(),
             assumptions: Vec::new(),
         };
@@ -73,7 +77,14 @@ impl Extraction<'_> {
             };
             proof.steps.push(Step { clause, rule });
         }
-        proof.assertions = self.assertions.iter().filter(|it| parts.contains(&it.part)).copied().collect();
+        let used = self.assertions.iter().filter(|it| parts.contains(&it.part));
+        let formulas: Vec<Term> = used.chain(&proof.assumptions).map(|it| it.formula).collect();
+        let needed = Definitions::new(self.store, self.definitions).needed(&formulas, true);
+        proof.definitions = needed.into_iter().copied().collect();
+        let sources: FxHashSet<(Part, Term)> =
+            proof.definitions.iter().map(|it| (it.part, it.formula)).collect();
+        let is_used = |it: &&Assertion| parts.contains(&it.part) || sources.contains(&(it.part, it.formula));
+        proof.assertions = self.assertions.iter().filter(is_used).copied().collect();
         proof
     }
 

@@ -8,8 +8,8 @@
 //! search             logs chains and leaves                               sat/log.rs
 //! theories           store the argument of each clause when they make it  theory/certificate.rs
 //! extraction         trims, renumbers, says in terms what literals mean   extract.rs
-//! checker            replays every step                                   check.rs
-//! Alethe             prints the proof for other checkers                  alethe.rs
+//! checker            replays every step                                   check.rs, definitions.rs
+//! Alethe             prints the proof for other checkers                  alethe/
 //! ```
 //!
 //! - Y1: the premises of a step come before it, and the last step is the empty clause.
@@ -17,10 +17,16 @@
 //! - Y3: the formula of an atom of arithmetic is normal, or the negation of a normal atom, so that the literals of an
 //!   argument have coprime integer coefficients, and integer atoms integer constants.
 //!
+//! **Definitions.** Where an assertion is an equation `x = t`, or has it as a conjunct, the symbol may have been replaced
+//! in all that came with it or later (`equations.rs`). The proof is one about what came of that; so it lists these
+//! [definitions](Proof::definitions), and the checker verifies that the assertions entail them. An assertion is as good as
+//! its image only together with those that define symbols for it, which may be in other parts.
+//!
 //! Proofs speak about terms and literals only, so that they outlive what the solver does next.
 
 mod alethe;
 mod check;
+mod definitions;
 pub(crate) mod extract;
 
 pub use alethe::write_alethe;
@@ -212,8 +218,27 @@ pub struct Assertion {
     pub part: Part,
     /// The formula as it was given to the solver.
     pub formula: Term,
-    /// What became of it: normal, without what the theories do not know, perhaps over fresh symbols.
+    /// What became of it: normal, without what the theories do not know and without defined symbols, perhaps over fresh
+    /// symbols.
     pub image: Term,
+}
+
+/// A symbol that an assertion defines by an equation, and that was replaced everywhere. See [`Proof::definitions`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Definition {
+    /// The part of the assertion.
+    pub part: Part,
+    /// The assertion, as it was given to the solver.
+    pub formula: Term,
+    /// The symbol.
+    pub symbol: Term,
+    /// What it is equal to. Symbols may be in it that are defined in later rounds.
+    pub definition: Term,
+    /// The batch of formulas that came together, and the round in which it was replaced. With earlier definitions in the
+    /// place of their symbols, the formula has the equation as a conjunct.
+    pub batch: u32,
+    /// The round; see the batch.
+    pub round: u32,
 }
 
 /// A refutation of what was asserted and assumed. See the module documentation.
@@ -222,6 +247,7 @@ pub struct Proof {
     steps: Vec<Step>,
     formulas: FxHashMap<Var, Term>,
     origins: Vec<(Term, Term)>,
+    definitions: Vec<Definition>,
     assertions: Vec<Assertion>,
     assumptions: Vec<Assertion>,
 }
@@ -231,7 +257,14 @@ impl Proof {
     pub fn new(steps: Vec<Step>, formulas: Vec<Term>, origins: Vec<(Term, Term)>) -> Proof {
         let formulas = formulas.into_iter().enumerate();
         let formulas = formulas.map(|(index, formula)| (Var::from_index(index), formula)).collect();
-        Proof { steps, formulas, origins, assertions: Vec::new(), assumptions: Vec::new() }
+        Proof {
+            steps,
+            formulas,
+            origins,
+            definitions: Vec::new(),
+            assertions: Vec::new(),
+            assumptions: Vec::new(),
+        }
     }
 
     /// The steps. Premises come before conclusions, and the last one is the empty clause.
@@ -254,6 +287,9 @@ impl Proof {
         for assertion in self.assertions.iter_mut().chain(&mut self.assumptions) {
             assertion.part = number(assertion.part);
         }
+        for definition in &mut self.definitions {
+            definition.part = number(definition.part);
+        }
         self
     }
 
@@ -274,7 +310,19 @@ impl Proof {
         &self.origins
     }
 
-    /// What was asserted in the parts that occur in the proof.
+    /// What symbols are by assertions, in the order of rounds: symbols that were replaced, and of which the clauses
+    /// know nothing. A definition mentions neither its own symbol nor those before it. With all of them, each assertion
+    /// and assumption means what its image means.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// The proof with other definitions.
+    pub fn with_definitions(self, definitions: Vec<Definition>) -> Proof {
+        Proof { definitions, ..self }
+    }
+
+    /// What was asserted in the parts that occur in the proof, and what its definitions are from.
     pub fn assertions(&self) -> &[Assertion] {
         &self.assertions
     }

@@ -1,0 +1,158 @@
+//! Symbols that assertions define: which of them a proof needs, and whether the assertions entail what is said of them.
+//!
+//! The replacing of symbols (`equations.rs`) is replayed on the assertions that definitions are from:
+//!
+//! ```text
+//! for each batch of formulas that came together:
+//!     split each formula, with the definitions of earlier batches in it, into conjuncts
+//!     for each round:
+//!         the equation x = t of each definition is a conjunct of its formula
+//!         replace each x by its t in all conjuncts, and split these again
+//! ```
+//!
+//! So each equation follows from its formula and from earlier ones. No definition mentions its own symbol or an earlier
+//! one: then all of them can be true together, whatever other symbols are, and the symbols get their values from the last
+//! one to the first.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Op, Substitution, Substitutor, Term, TermStore};
+
+use super::{Definition, Part, Proof};
+
+/// Definitions by their symbols.
+pub(super) struct Definitions<'p> {
+    store: &'p TermStore,
+    all: &'p [Definition],
+    places: FxHashMap<Term, usize>,
+}
+
+impl<'p> Definitions<'p> {
+    pub(super) fn new(store: &'p TermStore, all: &'p [Definition]) -> Self {
+        let places = all.iter().enumerate().map(|(place, definition)| (definition.symbol, place)).collect();
+        Definitions { store, all, places }
+    }
+
+    /// The definitions of symbols in terms, and of symbols in these, and so on, in their order. If they are to be
+    /// justified, those of symbols in the assertions that they are from are among them.
+    pub(super) fn needed(&self, terms: &[Term], justified: bool) -> Vec<&'p Definition> {
+        if self.all.is_empty() {
+            return Vec::new();
+        }
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut open: Vec<Term> = terms.to_vec();
+        while !open.is_empty() {
+            let mentioned = symbols(self.store, &open);
+            open.clear();
+            for place in mentioned.iter().filter_map(|symbol| self.places.get(symbol).copied()) {
+                if !needed.insert(place) {
+                    continue;
+                }
+                let Definition { formula, definition, .. } = self.all[place];
+                open.push(definition);
+                if justified && seen.insert(formula) {
+                    open.push(formula);
+                }
+            }
+        }
+        needed.into_iter().map(|place| &self.all[place]).collect()
+    }
+}
+
+/// The symbols of terms.
+fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
+    let mentioned = store.symbols(terms);
+    let constants = mentioned.funs.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
+    mentioned.vars.iter().copied().chain(constants).collect()
+}
+
+/// Checks that the definitions of a proof follow from its assertions, and that they do not contradict each other.
+pub(super) fn check(store: &TermStore, proof: &Proof) -> Result<(), String> {
+    are_definitions(store, &proof.definitions)?;
+    let asserted: FxHashSet<(Part, Term)> = proof.assertions.iter().map(|it| (it.part, it.formula)).collect();
+    let mut replay = Replay { store, earlier: Substitution::new() };
+    for batch in proof.definitions.chunk_by(|a, b| a.batch == b.batch) {
+        if !batch.iter().all(|definition| asserted.contains(&(definition.part, definition.formula))) {
+            return Err("the formula of a definition is not asserted".to_owned());
+        }
+        replay.batch(batch)?;
+    }
+    Ok(())
+}
+
+/// Whether each definition is one of a symbol, of its sort, and neither this symbol nor an earlier one is in it.
+fn are_definitions(store: &TermStore, definitions: &[Definition]) -> Result<(), String> {
+    let mut defined: FxHashSet<Term> = FxHashSet::default();
+    for &Definition { symbol, definition, .. } in definitions {
+        let is_symbol = matches!(store.view(symbol), (Op::Var(_) | Op::Apply(_), []));
+        if !is_symbol || store.sort_of(symbol) != store.sort_of(definition) {
+            return Err("what is defined is no symbol of this sort".to_owned());
+        }
+        if !defined.insert(symbol) {
+            return Err("a symbol is defined twice".to_owned());
+        }
+        if symbols(store, &[definition]).iter().any(|symbol| defined.contains(symbol)) {
+            return Err("a definition mentions a symbol that is defined by then".to_owned());
+        }
+    }
+    Ok(())
+}
+
+struct Replay<'s> {
+    store: &'s TermStore,
+    /// The definitions of earlier batches.
+    earlier: Substitution,
+}
+
+impl Replay<'_> {
+    fn batch(&mut self, batch: &[Definition]) -> Result<(), String> {
+        let store = self.store;
+        let formulas: Vec<Term> = batch.iter().map(|definition| definition.formula).collect();
+        let normal: Vec<Term> = formulas.iter().map(|&formula| store.normalize(formula)).collect();
+        let replaced = replace(store, &self.earlier, &normal);
+        let mut left: FxHashMap<Term, Conjuncts> =
+            std::iter::zip(formulas, replaced).map(|(formula, it)| (formula, split(store, [it]))).collect();
+        let mut values: Vec<(Term, Term)> = Vec::new();
+        for round in batch.chunk_by(|a, b| a.round == b.round) {
+            for Definition { formula, symbol, definition, .. } in round {
+                if !left[formula].contains(&store.eq(*symbol, *definition)) {
+                    return Err("an assertion does not say what a symbol is defined to be".to_owned());
+                }
+            }
+            let substitution: Substitution = round.iter().map(|it| (it.symbol, it.definition)).collect();
+            for conjuncts in left.values_mut() {
+                let before: Vec<Term> = conjuncts.iter().copied().collect();
+                *conjuncts = split(store, replace(store, &substitution, &before));
+            }
+            let before: Vec<Term> = values.iter().map(|&(_, value)| value).collect();
+            let after = replace(store, &substitution, &before);
+            std::iter::zip(&mut values, after).for_each(|(value, after)| value.1 = after);
+            values.extend(round.iter().map(|it| (it.symbol, it.definition)));
+        }
+        values.into_iter().for_each(|(symbol, value)| self.earlier.insert(symbol, value));
+        Ok(())
+    }
+}
+
+type Conjuncts = FxHashSet<Term>;
+
+fn split(store: &TermStore, formulas: impl IntoIterator<Item = Term>) -> Conjuncts {
+    let mut found = Conjuncts::default();
+    let mut open: Vec<Term> = formulas.into_iter().collect();
+    while let Some(formula) = open.pop() {
+        match store.view(formula) {
+            (Op::And, args) => open.extend(args),
+            _ => _ = found.insert(formula),
+        }
+    }
+    found
+}
+
+fn replace(store: &TermStore, substitution: &Substitution, normal: &[Term]) -> Vec<Term> {
+    let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
+        store.build(op, args).expect("definitions have the sorts of what they define")
+    });
+    normal.iter().map(|&formula| substitutor.apply(formula)).collect()
+}
