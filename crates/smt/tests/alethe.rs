@@ -23,17 +23,25 @@ struct Text {
     proof: String,
 }
 
-/// The proof of generated formulas, if they contradict each other in the end.
-fn generated(language: Language, seed: u64) -> Option<Text> {
+/// The proof of generated formulas, if they contradict each other in the end. They are asserted one by one, or together
+/// with equations that define symbols.
+fn generated(language: Language, seed: u64, together: bool) -> Option<Text> {
     let store = TermStore::new();
     let mut generator = Generator { store: &store, random: Random::new(seed), language };
     let mut solver = Solver::with_proofs(&store);
     let mut asserted: Vec<Term> = Vec::new();
     for part in 0..30 {
-        let depth = generator.random.index(3);
-        let formula = generator.formula(depth);
-        solver.assert_in(formula, Part(part)).ok()?;
-        asserted.push(formula);
+        if together {
+            let batch: Vec<(Term, Part)> =
+                generator.batch().into_iter().zip((part * 100..).map(Part)).collect();
+            solver.assert_all_in(&batch).ok()?;
+            asserted.extend(batch.iter().map(|(formula, _)| formula));
+        } else {
+            let depth = generator.random.index(3);
+            let formula = generator.formula(depth);
+            solver.assert_in(formula, Part(part)).ok()?;
+            asserted.push(formula);
+        }
         if solver.check(&[], &Limits { conflicts: Some(300), ..Limits::default() }).ok()? == Outcome::Unsat {
             let mut text = Vec::new();
             write_alethe(&store, &solver.proof()?, &mut text).ok()?;
@@ -48,14 +56,12 @@ fn generated(language: Language, seed: u64) -> Option<Text> {
 }
 
 /// Checks generated proofs. Returns how many steps there are, and how many of them are holes.
-fn checked(language: Language, proofs: u64, seed: u64) -> (usize, usize) {
+fn checked(language: Language, proofs: u64, seed: u64, together: bool) -> (usize, usize) {
     let mut total = Tally::new();
     let mut count = 0;
     for number in support::numbers(proofs) {
-        let Some(Text { declarations, assertions, proof }) = generated(language, seed * 1_000_000 + number)
-        else {
-            continue;
-        };
+        let text = generated(language, seed * 1_000_000 + number, together);
+        let Some(Text { declarations, assertions, proof }) = text else { continue };
         let tally = check(&declarations, &assertions, &proof)
             .unwrap_or_else(|error| panic!("query {number}: {error}\n{declarations}\n{proof}"));
         count += 1;
@@ -70,13 +76,24 @@ fn checked(language: Language, proofs: u64, seed: u64) -> (usize, usize) {
 
 #[test]
 fn proofs_about_booleans_have_no_holes() {
-    assert_eq!(checked(Language::Booleans, 60, 1).1, 0);
+    assert_eq!(checked(Language::Booleans, 60, 1, false).1, 0);
 }
 
 /// Checks that of so many steps one is a hole at most: where terms were simplified inside of others.
 fn has_few_holes(language: Language, proofs: u64, seed: u64, steps_for_each: usize) {
-    let (steps, holes) = checked(language, proofs, seed);
+    let (steps, holes) = checked(language, proofs, seed, false);
     assert!(holes * steps_for_each < steps, "{holes} of {steps}");
+}
+
+#[test]
+fn proofs_with_definitions_have_few_holes() {
+    assert_eq!(checked(Language::Booleans, 60, 11, true).1, 0);
+    for (language, seed, steps_for_each) in
+        [(Language::Reals, 12, 50), (Language::Integers, 13, 8), (Language::Everything, 14, 6)]
+    {
+        let (steps, holes) = checked(language, 40, seed, true);
+        assert!(holes * steps_for_each < steps, "{holes} of {steps}");
+    }
 }
 
 #[test]
@@ -190,7 +207,7 @@ fn changed_proofs_are_rejected() {
     let (mut tried, mut accepted) = (0, 0);
     for (language, seed) in [(Language::Booleans, 11), (Language::Reals, 12), (Language::Declared, 13)] {
         for number in 0..30 {
-            let Some(text) = generated(language, seed * 1_000_000 + number) else { continue };
+            let Some(text) = generated(language, seed * 1_000_000 + number, false) else { continue };
             let mut random = Random::new(number);
             let lines: Vec<&str> = text.proof.lines().collect();
             let steps: Vec<usize> = (0..lines.len())

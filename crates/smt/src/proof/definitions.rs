@@ -72,14 +72,28 @@ fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
 pub(super) fn check(store: &TermStore, proof: &Proof) -> Result<(), String> {
     are_definitions(store, &proof.definitions)?;
     let asserted: FxHashSet<(Part, Term)> = proof.assertions.iter().map(|it| (it.part, it.formula)).collect();
-    let mut replay = Replay { store, earlier: Substitution::new() };
-    for batch in proof.definitions.chunk_by(|a, b| a.batch == b.batch) {
-        if !batch.iter().all(|definition| asserted.contains(&(definition.part, definition.formula))) {
-            return Err("the formula of a definition is not asserted".to_owned());
-        }
-        replay.batch(batch)?;
+    if !proof.definitions.iter().all(|it| asserted.contains(&(it.part, it.formula))) {
+        return Err("the formula of a definition is not asserted".to_owned());
+    }
+    let said_by = replay(store, &proof.definitions, |formula| vec![formula]);
+    if said_by.contains(&None) {
+        return Err("an assertion does not say what a symbol is defined to be".to_owned());
     }
     Ok(())
+}
+
+/// For each definition the member of its formula that says it, once earlier definitions are in place. The members are as
+/// they are written, and together they are the formula.
+pub(super) fn replay(
+    store: &TermStore,
+    definitions: &[Definition],
+    members: impl Fn(Term) -> Vec<Term>,
+) -> Vec<Option<Term>> {
+    let mut replay = Replay { store, earlier: Substitution::new(), said_by: Vec::new() };
+    for batch in definitions.chunk_by(|a, b| a.batch == b.batch) {
+        replay.batch(batch, &members);
+    }
+    replay.said_by
 }
 
 /// Whether each definition is one of a symbol, of its sort, and neither this symbol nor an earlier one is in it.
@@ -100,57 +114,63 @@ fn are_definitions(store: &TermStore, definitions: &[Definition]) -> Result<(), 
     Ok(())
 }
 
+/// Formulas with their conjuncts, each with the member of the formula that it comes from.
+type Conjuncts = FxHashMap<(Term, Term), Term>;
+
 struct Replay<'s> {
     store: &'s TermStore,
     /// The definitions of earlier batches.
     earlier: Substitution,
+    said_by: Vec<Option<Term>>,
 }
 
 impl Replay<'_> {
-    fn batch(&mut self, batch: &[Definition]) -> Result<(), String> {
+    fn batch(&mut self, batch: &[Definition], members: impl Fn(Term) -> Vec<Term>) {
         let store = self.store;
-        let formulas: Vec<Term> = batch.iter().map(|definition| definition.formula).collect();
-        let normal: Vec<Term> = formulas.iter().map(|&formula| store.normalize(formula)).collect();
-        let replaced = replace(store, &self.earlier, &normal);
-        let mut left: FxHashMap<Term, Conjuncts> =
-            std::iter::zip(formulas, replaced).map(|(formula, it)| (formula, split(store, [it]))).collect();
+        let formulas: FxHashSet<Term> = batch.iter().map(|definition| definition.formula).collect();
+        let written = formulas.into_iter().flat_map(|formula| {
+            members(formula).into_iter().map(move |member| ((formula, store.normalize(member)), member))
+        });
+        let mut left = replaced(store, &self.earlier, written);
         let mut values: Vec<(Term, Term)> = Vec::new();
         for round in batch.chunk_by(|a, b| a.round == b.round) {
             for Definition { formula, symbol, definition, .. } in round {
-                if !left[formula].contains(&store.eq(*symbol, *definition)) {
-                    return Err("an assertion does not say what a symbol is defined to be".to_owned());
-                }
+                let equation = store.eq(*symbol, *definition);
+                self.said_by.push(left.get(&(*formula, equation)).copied());
             }
             let substitution: Substitution = round.iter().map(|it| (it.symbol, it.definition)).collect();
-            for conjuncts in left.values_mut() {
-                let before: Vec<Term> = conjuncts.iter().copied().collect();
-                *conjuncts = split(store, replace(store, &substitution, &before));
-            }
+            left = replaced(store, &substitution, left);
             let before: Vec<Term> = values.iter().map(|&(_, value)| value).collect();
             let after = replace(store, &substitution, &before);
             std::iter::zip(&mut values, after).for_each(|(value, after)| value.1 = after);
             values.extend(round.iter().map(|it| (it.symbol, it.definition)));
         }
         values.into_iter().for_each(|(symbol, value)| self.earlier.insert(symbol, value));
-        Ok(())
     }
 }
 
-type Conjuncts = FxHashSet<Term>;
-
-fn split(store: &TermStore, formulas: impl IntoIterator<Item = Term>) -> Conjuncts {
+/// The conjuncts of formulas after the replacement of symbols.
+fn replaced(
+    store: &TermStore,
+    substitution: &Substitution,
+    normal: impl IntoIterator<Item = ((Term, Term), Term)>,
+) -> Conjuncts {
+    let (places, before): (Vec<(Term, Term)>, Vec<Term>) =
+        normal.into_iter().map(|((formula, conjunct), member)| ((formula, member), conjunct)).unzip();
+    let after = replace(store, substitution, &before);
+    let mut open: Vec<((Term, Term), Term)> = std::iter::zip(places, after).collect();
     let mut found = Conjuncts::default();
-    let mut open: Vec<Term> = formulas.into_iter().collect();
-    while let Some(formula) = open.pop() {
-        match store.view(formula) {
-            (Op::And, args) => open.extend(args),
-            _ => _ = found.insert(formula),
+    while let Some((place, conjunct)) = open.pop() {
+        match store.view(conjunct) {
+            (Op::And, args) => open.extend(args.iter().map(|&arg| (place, arg))),
+            _ => _ = found.insert((place.0, conjunct), place.1),
         }
     }
     found
 }
 
-fn replace(store: &TermStore, substitution: &Substitution, normal: &[Term]) -> Vec<Term> {
+/// Normal terms after the replacement of symbols.
+pub(super) fn replace(store: &TermStore, substitution: &Substitution, normal: &[Term]) -> Vec<Term> {
     let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
         store.build(op, args).expect("definitions have the sorts of what they define")
     });

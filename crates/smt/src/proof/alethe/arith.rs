@@ -12,7 +12,9 @@ use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
+use super::super::definitions::replace;
 use super::super::{Sign, without_casts};
+use super::defined::Equation;
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
 use super::expand::Expander;
 
@@ -20,16 +22,16 @@ use super::expand::Expander;
 const MOST_COMPARED: usize = 16;
 
 /// What is true where a literal of a clause is false.
-struct Fact {
+pub(super) struct Fact {
     /// `0 <= form`, `0 < form` or `0 = form`.
-    form: LinearPoly,
-    is_strict: bool,
-    is_equation: bool,
+    pub(super) form: LinearPoly,
+    pub(super) is_strict: bool,
+    pub(super) is_equation: bool,
 }
 
 impl Fact {
     /// The fact of a literal, if it is a comparison that a sum can have.
-    fn of(store: &TermStore, (atom, holds): Literal) -> Option<Fact> {
+    pub(super) fn of(store: &TermStore, (atom, holds): Literal) -> Option<Fact> {
         let (op, &[left, right]) = store.view(atom) else { return None };
         if !store.sort_of(left).is_arithmetic() {
             return None;
@@ -57,7 +59,7 @@ impl Fact {
 }
 
 /// Whether the weighted sum of facts is a contradiction.
-fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> bool {
+pub(super) fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> bool {
     let mut sum = LinearPoly::default();
     let mut is_strict = false;
     for (fact, coefficient) in std::iter::zip(facts, coefficients) {
@@ -77,7 +79,7 @@ fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> bool {
 
 /// The coefficients with which the facts of one or two literals contradict each other, or of two that an equation makes
 /// opposite.
-fn coefficients(facts: &[Fact]) -> Option<Vec<Rational>> {
+pub(super) fn coefficients(facts: &[Fact]) -> Option<Vec<Rational>> {
     let found = match facts {
         [_] => vec![Rational::ONE],
         [first, second] => {
@@ -135,20 +137,31 @@ pub(super) struct Bridge<'d, 's> {
     pub(super) derivation: &'d mut Derivation<'s>,
     /// The inequalities of equations.
     pub(super) halves_of: FxHashMap<Term, [Term; 2]>,
+    /// The equations of symbols that were replaced: only symbols of later ones are in each.
+    pub(super) equations: &'d [Equation],
 }
 
 impl Bridge<'_, '_> {
-    /// Offers what is needed to get from one atom to another that has the same meaning, both as the atoms stand and with
-    /// fresh symbols read as what they stand for. Formulas that come with it are returned.
+    /// Offers what is needed to get from one atom to another that has the same meaning: as the atoms stand, with fresh
+    /// symbols read as what they stand for, and with symbols that were replaced. Formulas that come with it are returned.
     pub(super) fn connect(&mut self, atoms: &[Term]) -> Vec<Term> {
         let store = self.store;
         let mut formulas = Vec::new();
-        for is_expanding in [false, true] {
+        let substitution = self.substitution();
+        let readings = [(false, false), (true, false), (false, true)];
+        for (is_expanding, is_replacing) in readings {
+            if is_replacing && self.equations.is_empty() {
+                break;
+            }
             let mut groups: FxHashMap<Term, Vec<Term>> = FxHashMap::default();
             let mut keys = Vec::new();
             for &atom in atoms {
                 let read = if is_expanding { self.expander.expand(atom) } else { atom };
-                let ((key, _), _) = literal(store, store.normalize(read));
+                let mut normal = store.normalize(read);
+                if is_replacing {
+                    normal = replace(store, &substitution, &[normal])[0];
+                }
+                let ((key, _), _) = literal(store, normal);
                 let group = groups.entry(key).or_default();
                 if group.is_empty() {
                     keys.push(key);
@@ -190,6 +203,7 @@ impl Bridge<'_, '_> {
             inequalities.extend(group.iter().filter(|atom| store.op(**atom) == Op::Eq));
             for atom in inequalities {
                 [true, false].into_iter().for_each(|holds| _ = self.sum(&[(atom, holds)]));
+                self.indivisible(atom);
             }
             return;
         }
@@ -225,7 +239,29 @@ impl Bridge<'_, '_> {
             let args = la_generic(store, clause, coefficients);
             self.derivation.offer(written, Source::Rule("la_generic", args));
         }
-        found.is_some()
+        found.is_some() || !self.equations.is_empty() && self.sum_with_equations(clause)
+    }
+
+    /// Offers what refutes an equation between integers that divisibility excludes: its form would be at most a number and
+    /// at least the next one.
+    fn indivisible(&mut self, equation: Term) {
+        let store = self.store;
+        let Some(fact) = Fact::of(store, (equation, false)).filter(|fact| fact.is_equation) else { return };
+        let (form, _) = self.replaced(&fact).form.primitive();
+        let value = -form.constant();
+        if form.is_constant()
+            || value.is_integer()
+            || !form.terms().iter().all(|(term, _)| store.sort_of(*term) == Sort::INT)
+        {
+            return;
+        }
+        let form = form.without_constant().to_term(store, Sort::INT);
+        let [below, above] = [value.floor(), value.ceil()].map(|value| store.int(value));
+        let at_most = |left: Term, right: Term| store.app(Op::Le, &[left, right]);
+        if let (Ok(below), Ok(above)) = (at_most(form, below), at_most(above, form)) {
+            self.sum(&[(below, false), (above, false)]);
+            [below, above].into_iter().for_each(|half| _ = self.sum(&[(equation, false), (half, true)]));
+        }
     }
 
     /// Offers that an equation is two inequalities, and gives these.

@@ -5,6 +5,7 @@
 //! becomes
 //!
 //! ```text
+//! definition       what the assertion says and earlier equations                                defined.rs
 //! assertion        or, and, or what propagation finds; the assumption itself where the formula is the clause
 //! gate             and_pos, and_neg, or_pos, or_neg, equiv_pos1, ..., ite_neg2, true, false       connective.rs
 //! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for div, mod and to_int
@@ -20,11 +21,12 @@
 //! with sums that lead from the atoms as they are written to those of the image, and propagation puts together what is
 //! needed (`derive.rs`). This finds whatever normalising does to connectives and linear atoms. A *hole*, which a
 //! checker has to believe, is left where more was done: where numbers of the written formula have `ite`, `div` or sums
-//! inside that were normalised, or equations were solved. [`check`](super::check) tests these.
+//! inside that were normalised, or equations were solved. Symbols that were replaced are the matter of `defined.rs`. [`check`](super::check) tests these.
 
 mod arith;
 mod choice;
 mod connective;
+mod defined;
 mod derive;
 mod equality;
 mod expand;
@@ -37,12 +39,14 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
 use super::check::{TermClause, top_level_clauses};
+use super::definitions::Definitions;
 use super::{
     Assertion, CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, StepId,
 };
 use crate::sat::{Lit, Var};
 use arith::{Bridge, la_generic, signed};
 use connective::{argument_clause, explain, junction_clause};
+use defined::Equation;
 use derive::{Derivation, Literal, Source, formula, literal, negation};
 use expand::Expander;
 
@@ -61,11 +65,14 @@ pub fn write_alethe(store: &TermStore, proof: &Proof, out: &mut impl Write) -> i
         assumes: Vec::new(),
         asserted: FxHashMap::default(),
         derivations: FxHashMap::default(),
+        definitions: Definitions::new(store, &proof.definitions),
+        replaced: FxHashMap::default(),
         names: Vec::new(),
         out: Output { store, expander: &expander, assumed: Vec::new(), steps: Vec::new(), out },
     };
     printer.definitions()?;
     printer.assumes()?;
+    printer.equations()?;
     for index in 0..proof.steps.len() {
         let name = printer.step(StepId(index as u32))?;
         printer.names.push(name);
@@ -177,6 +184,9 @@ struct Printer<'p, W> {
     asserted: FxHashMap<(Part, TermClause), Vec<usize>>,
     /// What clauses of these are derived from, once one was asked for that takes more than a step.
     derivations: FxHashMap<usize, Derivation<'p>>,
+    definitions: Definitions<'p>,
+    /// The equations of symbols that were replaced.
+    replaced: FxHashMap<Term, Equation>,
     /// The names of steps.
     names: Vec<String>,
     out: Output<'p, W>,
@@ -315,7 +325,13 @@ impl<'p, W: Write> Printer<'p, W> {
                 return Ok(name);
             }
         }
-        let premises: Vec<String> = found.iter().map(|&index| self.assumes[index].1.clone()).collect();
+        let mut premises: Vec<String> = Vec::new();
+        for index in found {
+            let (assertion, name) = &self.assumes[index];
+            premises.push(name.clone());
+            let equations = self.equations_of(assertion.formula);
+            premises.extend(equations.into_iter().map(|equation| equation.name));
+        }
         self.hole(clause, &premises)
     }
 
@@ -343,10 +359,8 @@ impl<'p, W: Write> Printer<'p, W> {
     /// What clauses of the image of an assertion follow from.
     fn of_assertion(&mut self, index: usize) -> Derivation<'p> {
         let (Assertion { formula, image, .. }, name) = self.assumes[index].clone();
-        let mut derivation = Derivation::new(self.store, self.expander);
-        derivation.offer(vec![formula], Source::Step(name));
-        self.connect(&mut derivation, &mut FxHashSet::default(), vec![formula, image], |_| Vec::new());
-        derivation
+        let equations = self.equations_of(formula);
+        self.replacing(formula, name, image, &equations)
     }
 
     /// Offers the clauses of formulas, connects their atoms, and offers what else there is to offer.
@@ -355,12 +369,13 @@ impl<'p, W: Write> Printer<'p, W> {
         derivation: &mut Derivation<'p>,
         known: &mut FxHashSet<Term>,
         formulas: Vec<Term>,
+        equations: &[Equation],
         more: impl FnOnce(&mut Bridge<'_, 'p>) -> Vec<Term>,
     ) {
         let store = self.store;
         let mut atoms = explain(store, derivation, known, formulas);
         let halves_of = FxHashMap::default();
-        let mut bridge = Bridge { store, expander: self.expander, derivation, halves_of };
+        let mut bridge = Bridge { store, expander: self.expander, derivation, halves_of, equations };
         let (cases, choices) = bridge.distinguish(&atoms, &self.choices);
         atoms.extend(cases);
         atoms.extend(explain(store, bridge.derivation, known, choices));
@@ -408,7 +423,7 @@ impl<'p, W: Write> Printer<'p, W> {
             }
         }
         let equivalences: Vec<Term> = formulas.clone();
-        self.connect(&mut derivation, &mut known, formulas, |bridge| {
+        self.connect(&mut derivation, &mut known, formulas, &[], |bridge| {
             equivalences.into_iter().for_each(|equivalence| bridge.reflexive(equivalence));
             Vec::new()
         });
@@ -457,7 +472,7 @@ impl<'p, W: Write> Printer<'p, W> {
     fn split(&mut self, clause: &[Literal]) -> io::Result<Option<String>> {
         let mut derivation = Derivation::new(self.store, self.expander);
         let atoms: Vec<Term> = clause.iter().map(|&(atom, _)| atom).collect();
-        self.connect(&mut derivation, &mut FxHashSet::default(), atoms.clone(), |bridge| {
+        self.connect(&mut derivation, &mut FxHashSet::default(), atoms.clone(), &[], |bridge| {
             bridge.split(&atoms)
         });
         derivation.derive(&mut self.out, clause)
@@ -526,7 +541,7 @@ impl<'p, W: Write> Printer<'p, W> {
         let Some(mut equalities) = found else { return Ok(None) };
         equalities.sort_unstable();
         equalities.dedup();
-        self.connect(&mut derivation, &mut FxHashSet::default(), equalities, |_| Vec::new());
+        self.connect(&mut derivation, &mut FxHashSet::default(), equalities, &[], |_| Vec::new());
         derivation.derive(&mut self.out, clause)
     }
 }
