@@ -32,9 +32,12 @@ pub(super) struct Equation {
 }
 
 impl<'p, W: Write> Printer<'p, W> {
-    /// Writes a step for the equation of each definition.
+    /// Writes a step for the equation of each definition, unless the checker would not accept them.
     pub(super) fn equations(&mut self) -> io::Result<()> {
         let (store, proof) = (self.store, self.proof);
+        if definitions::check(store, proof).is_err() {
+            return Ok(());
+        }
         let members = |formula: Term| match store.view(formula) {
             (Op::And, args) => args.to_vec(),
             _ => vec![formula],
@@ -44,7 +47,9 @@ impl<'p, W: Write> Printer<'p, W> {
             let meaning = match definition.definition {
                 Term::TRUE => definition.symbol,
                 Term::FALSE => negation(store, definition.symbol),
-                value => store.app(Op::Eq, &[definition.symbol, value]).expect("they are of one sort"),
+                value => store
+                    .app(Op::Eq, &[definition.symbol, value])
+                    .expect("definitions have the sorts of what they define"),
             };
             let name = self.equation(definition, member.unwrap_or(definition.formula), meaning)?;
             let equation = Equation { symbol: definition.symbol, formula: meaning, name };
@@ -146,7 +151,9 @@ impl Bridge<'_, '_> {
         let mut form = fact.form.clone();
         for (symbol, denial) in self.denials() {
             let factor = form.coefficient(symbol);
-            if let Some(equation) = Fact::of(self.store, denial).filter(|_| !factor.is_zero()) {
+            if !factor.is_zero()
+                && let Some(equation) = Fact::of(self.store, denial)
+            {
                 form.add_scaled(&equation.form, &factor);
             }
         }
@@ -166,7 +173,9 @@ impl Bridge<'_, '_> {
         std::iter::zip(&facts, &factors).for_each(|(fact, factor)| sum.add_scaled(&fact.form, factor));
         for (symbol, denial) in self.denials() {
             let factor = sum.coefficient(symbol);
-            if let Some(equation) = Fact::of(store, denial).filter(|_| !factor.is_zero()) {
+            if !factor.is_zero()
+                && let Some(equation) = Fact::of(store, denial)
+            {
                 sum.add_scaled(&equation.form, &factor);
                 clause.push(denial);
                 facts.push(equation);
