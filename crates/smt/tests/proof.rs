@@ -398,8 +398,8 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
             ask(format!("(=> (and true {}) {equations})", sources.collect::<Vec<String>>().join(" ")));
             let _ = writeln!(script, "(pop)");
         };
-        for_each_proof(language, 50, seed, &mut look);
-        for_each_proof_with_definitions(language, 50, seed, &mut look);
+        for_each_proof(language, 30, seed, &mut look);
+        for_each_proof_with_definitions(language, 30, seed, &mut look);
     }
     let Some(answers) = z3::answers(&script) else { return };
     assert_eq!(answers.len(), asked.len(), "{:?}", answers.iter().find(|answer| answer.contains("error")));
