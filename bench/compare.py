@@ -58,10 +58,16 @@ def run_once(command, timeout, memory):
 
     alarm = threading.Timer(timeout, kill)
     alarm.start()
-    output = process.stdout.read()
-    # The process is not waited for before the alarm is off, so that its number cannot be that of another one.
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    alarm.cancel()
+    try:
+        output = process.stdout.read()
+        # The process is not waited for before the alarm is off, so that its number cannot be that of another one.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    except BaseException:
+        # Who is interrupted leaves no solver behind that would disturb the next run.
+        kill()
+        raise
+    finally:
+        alarm.cancel()
     alarm.join()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -567,4 +573,6 @@ def main():
 
 
 if __name__ == '__main__':
+    # Termination is an interruption like Ctrl-C, so that what was started ends, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
