@@ -131,7 +131,7 @@ impl<'a> Purifier<'a> {
         &self.origins
     }
 
-    /// The [applications](is_application) that compiled formulas and definitions have and that were not asked for
+    /// The applications that compiled formulas and definitions have and that were not asked for
     /// before. The arguments of each that are applications come before it.
     pub fn take_applications(&mut self) -> Vec<Term> {
         std::mem::take(&mut self.applications)
