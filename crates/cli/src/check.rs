@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use shofar_horn::HornSystem;
-use shofar_horn::check::{Fault, Verdict, check_model, check_refutation};
+use shofar_horn::check::{Fault, Verdict, checked};
 use shofar_horn::transform::Context;
-use shofar_horn::witness::{Witness, read};
+use shofar_horn::witness::read;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_smt::sat::Limits;
@@ -48,25 +48,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     };
     writeln!(out, "{}", if matches!(verdict, Verdict::Invalid(_)) { "invalid" } else { "unknown" })?;
     Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &verdict)))
-}
-
-/// The witness without quantifiers, if it proves its answer; otherwise what the checker says.
-pub(crate) fn checked(
-    context: &Context<'_>,
-    system: &HornSystem,
-    witness: Witness,
-) -> Result<Witness, Verdict> {
-    let witness = match witness {
-        Witness::Model(model) => {
-            Witness::Model(model.without_quantifiers(context).map_err(Verdict::Unknown)?)
-        }
-        refutation => refutation,
-    };
-    let verdict = match &witness {
-        Witness::Model(model) => check_model(context, system, model),
-        Witness::Refutation(refutation) => check_refutation(context.store, system, refutation),
-    };
-    if verdict == Verdict::Valid { Ok(witness) } else { Err(verdict) }
 }
 
 /// Why a witness does not count.

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use shofar_horn::HornSystem;
+use shofar_horn::check::checked;
 use shofar_horn::transform::Context;
 use shofar_horn::witness::{Explanation, Witness, read};
 use shofar_logic::TermStore;
@@ -97,7 +98,7 @@ fn explain_file(
     let witness = read(&store, &mut environment, &system, name, &text);
     let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
     let context = Context { store: &store, limits };
-    let witness = check::checked(&context, &system, witness)
+    let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
     let shown = shown(&store, witness, &limits, start.elapsed());
     let answer = if matches!(shown, Witness::Model(_)) { "sat" } else { "unsat" };

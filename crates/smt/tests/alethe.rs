@@ -12,9 +12,8 @@ use formulas::{Generator, Language};
 use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_smt::proof::{Part, write_alethe};
 use shofar_smt::sat::{Limits, Outcome};
-use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
-use support::{Random, group, members};
+use support::{Random, execute, group, members};
 
 /// A proof as text, with what was asserted and the declarations for it.
 struct Text {
@@ -114,18 +113,6 @@ fn proofs_about_functions_of_numbers_have_few_holes() {
     has_few_holes(Language::RealFunctions, 40, 6, 50);
     has_few_holes(Language::IntegerFunctions, 40, 7, 8);
     has_few_holes(Language::Everything, 40, 8, 8);
-}
-
-/// What a script answers.
-fn execute(script: &str) -> String {
-    let store = TermStore::new();
-    let mut runner = Script::new(&store);
-    let mut commands = Commands::new(script.as_bytes());
-    let mut out = Vec::new();
-    while let Some(command) = commands.next_command().unwrap() {
-        runner.execute(&command, &Limits::default(), &mut out).unwrap();
-    }
-    String::from_utf8(out).unwrap()
 }
 
 /// Asserts the formulas and checks the proof that `get-proof` prints.

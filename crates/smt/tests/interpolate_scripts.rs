@@ -6,21 +6,11 @@ mod z3;
 
 use std::fmt::Write as _;
 
-use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
-use shofar_smt::script::{Commands, Script};
 use support::members;
 
 /// What a script answers, line by line.
 fn execute(script: &str) -> Vec<String> {
-    let store = TermStore::new();
-    let mut runner = Script::new(&store);
-    let mut commands = Commands::new(script.as_bytes());
-    let mut out = Vec::new();
-    while let Some(command) = commands.next_command().unwrap() {
-        runner.execute(&command, &Limits::default(), &mut out).unwrap();
-    }
-    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    support::execute(script).lines().map(str::to_owned).collect()
 }
 
 /// The members of a list.

@@ -12,11 +12,10 @@ use shofar_smt::proof::{
     CongruenceProof, Definition, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
 };
 use shofar_smt::sat::{Limits, Outcome};
-use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 
 use formulas::{FUNCTIONS, Generator, Language};
-use support::Random;
+use support::{Random, execute};
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.
 fn for_each_proof(language: Language, scripts: u64, seed: u64, look: impl FnMut(&TermStore, &Proof)) {
@@ -406,18 +405,6 @@ fn definitions_lemmas_and_images_of_assertions_are_valid_for_z3() {
     for (answer, formula) in std::iter::zip(answers, asked) {
         assert_eq!(answer, "unsat", "{formula}");
     }
-}
-
-/// What a script answers.
-fn execute(script: &str) -> String {
-    let store = TermStore::new();
-    let mut runner = Script::new(&store);
-    let mut commands = Commands::new(script.as_bytes());
-    let mut out = Vec::new();
-    while let Some(command) = commands.next_command().unwrap() {
-        runner.execute(&command, &Limits::default(), &mut out).unwrap();
-    }
-    String::from_utf8(out).unwrap()
 }
 
 #[test]

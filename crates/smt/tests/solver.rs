@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 use shofar_smt::purify::Feature;
 use shofar_smt::sat::{Limits, Outcome};
-use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 
 use formulas::{FUNCTIONS, Generator, Language};
@@ -179,14 +178,7 @@ fn functions_between_all_sorts_agree_with_z3() {
 
 /// Executes the commands of a script and returns the answers.
 fn execute(script: &str) -> Vec<String> {
-    let store = TermStore::new();
-    let mut runner = Script::new(&store);
-    let mut commands = Commands::new(script.as_bytes());
-    let mut out = Vec::new();
-    while let Some(command) = commands.next_command().unwrap() {
-        runner.execute(&command, &Limits::default(), &mut out).unwrap();
-    }
-    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    support::execute(script).lines().map(str::to_owned).collect()
 }
 
 #[test]

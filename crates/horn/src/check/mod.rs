@@ -35,13 +35,23 @@ pub use refutation::check_refutation;
 
 /// Whether a witness proves its answer. Quantifiers in models are eliminated first.
 pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Verdict {
-    match witness {
-        Witness::Model(model) => match model.clone().without_quantifiers(context) {
-            Ok(model) => check_model(context, system, &model),
-            Err(lost) => Verdict::Unknown(lost),
-        },
-        Witness::Refutation(refutation) => check_refutation(context.store, system, refutation),
-    }
+    checked(context, system, witness.clone()).map_or_else(|verdict| verdict, |_| Verdict::Valid)
+}
+
+/// The witness without quantifiers, if it proves its answer; otherwise what the checker says.
+pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Verdict> {
+    let (witness, verdict) = match witness {
+        Witness::Model(model) => {
+            let model = model.without_quantifiers(context).map_err(Verdict::Unknown)?;
+            let verdict = check_model(context, system, &model);
+            (Witness::Model(model), verdict)
+        }
+        Witness::Refutation(refutation) => {
+            let verdict = check_refutation(context.store, system, &refutation);
+            (Witness::Refutation(refutation), verdict)
+        }
+    };
+    if verdict == Verdict::Valid { Ok(witness) } else { Err(verdict) }
 }
 
 /// What the checker says about a witness.

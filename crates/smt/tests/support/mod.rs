@@ -1,9 +1,13 @@
 //! What generated inputs are made with: numbers that are the same in every run, and how many inputs there are to be. And
-//! how answers are taken apart.
+//! how scripts are executed and answers taken apart.
 
 #![allow(dead_code, reason = "each user of this module needs a part of it")]
 
 use std::ops::Range;
+
+use shofar_logic::TermStore;
+use shofar_smt::sat::Limits;
+use shofar_smt::script::{Commands, Script};
 
 /// Xorshift, so that inputs are the same in every run.
 pub(crate) struct Random(u64);
@@ -51,6 +55,18 @@ pub(crate) fn numbers(count: u64) -> Range<u64> {
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// What a script answers.
+pub(crate) fn execute(script: &str) -> String {
+    let store = TermStore::new();
+    let mut runner = Script::new(&store);
+    let mut commands = Commands::new(script.as_bytes());
+    let mut out = Vec::new();
+    while let Some(command) = commands.next_command().unwrap() {
+        runner.execute(&command, &Limits::default(), &mut out).unwrap();
+    }
+    String::from_utf8(out).unwrap()
 }
 
 /// The text from a parenthesis to the one that closes it, and what comes after.
