@@ -158,12 +158,16 @@ impl<'a, R: Fn(Term) -> Option<u32>> Round<'a, R> {
         let sort = store.sort_of(sum);
         let poly = LinearPoly::from_term(store, sum);
         let is_unit = |factor: &Rational| sort == Sort::REAL || factor.is_one() || (-factor).is_one();
+        // One summand in the place of another makes no sum longer.
+        let is_short = poly.terms().len() <= 2;
         let growth = |variable: Term| {
             let others = self.occurrences.get(&variable).map_or(0, |count| count - 1);
             others.saturating_sub(1) * (poly.terms().len() - 1)
         };
         let candidates = poly.terms().iter().filter(|(variable, factor)| {
-            is_unit(factor) && store.sort_of(*variable) == sort && growth(*variable) <= MOST_GROWTH
+            is_unit(factor)
+                && store.sort_of(*variable) == sort
+                && (is_short || growth(*variable) <= MOST_GROWTH)
         });
         let ranked =
             candidates.filter_map(|(variable, factor)| Some((self.rank(*variable)?, *variable, factor)));
