@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 use shofar_horn::transform::solve_equations;
-use shofar_logic::Term;
+use shofar_logic::{Term, TermStore};
 use shofar_smt::project::{Bounds, Status, eliminate};
 use shofar_smt::sat::Limits;
 
@@ -23,13 +23,16 @@ pub(crate) fn with_few_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> T
     eliminate_all_but(&Run { limits, ..*run }, formula, state).unwrap_or(formula)
 }
 
+/// A formula over the given variables that is equivalent to the existence of all others, if equations define these. It is
+/// about as big as the formula, which is normal.
+pub(crate) fn eliminate_by_equations(store: &TermStore, formula: Term, kept: &[Term]) -> Option<Term> {
+    let (formula, others) = use_equations(store, formula, kept);
+    others.is_empty().then_some(formula)
+}
+
 /// A formula over the given variables that is equivalent to the existence of all others. The formula is normal.
 pub(crate) fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> Result<Term, Stop> {
-    let kept: FxHashSet<Term> = kept.iter().copied().collect();
-    let solved = solve_equations(run.store, formula, |variable| (!kept.contains(&variable)).then_some(0));
-    let formula = run.store.and(&solved.rest);
-    let mut others = run.store.free_vars(&[formula]);
-    others.retain(|variable| !kept.contains(variable));
+    let (formula, others) = use_equations(run.store, formula, kept);
     if others.is_empty() {
         return Ok(formula);
     }
@@ -43,4 +46,15 @@ pub(crate) fn eliminate_all_but(run: &Run<'_>, formula: Term, kept: &[Term]) -> 
         }
         Status::Unknown(reason) => Err(reason.into()),
     }
+}
+
+/// The formula without variables that equations define, other than those to be kept, and which of its variables still are
+/// to be eliminated.
+fn use_equations(store: &TermStore, formula: Term, kept: &[Term]) -> (Term, Vec<Term>) {
+    let kept: FxHashSet<Term> = kept.iter().copied().collect();
+    let solved = solve_equations(store, formula, |variable| (!kept.contains(&variable)).then_some(0));
+    let formula = store.and(&solved.rest);
+    let mut others = store.free_vars(&[formula]);
+    others.retain(|variable| !kept.contains(variable));
+    (formula, others)
 }
