@@ -174,3 +174,145 @@ fn eliminate_exits(
     }
     Ok(store.and(&inductive))
 }
+
+#[cfg(test)]
+mod tests {
+    use shofar_logic::{Sort, TermStore};
+    use shofar_smt::sat::Limits;
+
+    use super::*;
+
+    fn run(store: &TermStore) -> Run<'_> {
+        Run { store, limits: Limits::default(), seed: 0, events: &() }
+    }
+
+    fn variable(store: &TermStore, name: &str, sort: Sort) -> Term {
+        store.var(store.symbol(name), sort)
+    }
+
+    fn is_valid(run: &Run<'_>, premises: &[Term], conclusion: Term) -> bool {
+        let mut solver = Solver::new(run.store);
+        run.assert(&mut solver, premises).expect("the formula is supported");
+        let denied = run.store.not(conclusion);
+        !run.is_satisfiable(&mut solver, &[denied]).expect("there are no limits")
+    }
+
+    #[track_caller]
+    fn assert_inductive(run: &Run<'_>, system: &TransitionSystem, goal: Term, invariant: Term) {
+        let TransitionSystem { state, next, init, transition, .. } = system;
+        assert!(is_valid(run, &[*init], invariant));
+        assert!(is_valid(run, &[invariant, *transition], rename(run.store, invariant, state, next)));
+        assert!(is_valid(run, &[invariant], goal));
+    }
+
+    /// A machine with the states `0` to `3` that starts with `0`.
+    fn machine(store: &TermStore, successors: [usize; 4]) -> TransitionSystem {
+        let [x, next] = ["x", "x'"].map(|name| variable(store, name, Sort::INT));
+        let is = |variable, state: usize| store.eq(variable, store.int(state as u64));
+        let step = |state: usize| store.and2(is(x, state), is(next, successors[state]));
+        TransitionSystem {
+            state: vec![x].into(),
+            next: vec![next].into(),
+            init: is(x, 0),
+            transition: store.or_of((0..4).map(step)),
+            bad: Term::FALSE,
+        }
+    }
+
+    /// The least positive `k` for which a set, given by its members, is k-inductive, if it is less than 6.
+    fn induction_depth(successors: [usize; 4], members: [bool; 4]) -> Option<usize> {
+        let path = |start: usize, steps: usize| (0..steps).fold(start, |state, _| successors[state]);
+        let all_in = |start, steps| (0..steps).all(|time| members[path(start, time)]);
+        (1..6).find(|&k| all_in(0, k) && (0..4).all(|start| !all_in(start, k) || members[path(start, k)]))
+    }
+
+    #[test]
+    fn sets_of_machines_are_made_inductive_in_every_way() {
+        let store = TermStore::new();
+        let run = run(&store);
+        let mut deep = 0;
+        for code in (0..256).step_by(3) {
+            let successors = [code % 4, code / 4 % 4, code / 16 % 4, code / 64];
+            let system = machine(&store, successors);
+            for set in 0..16 {
+                let members = [0, 1, 2, 3].map(|state| set >> state & 1 == 1);
+                let Some(k) = induction_depth(successors, members).filter(|&k| k > 1) else { continue };
+                deep += 1;
+                let equations = (0..4u64).filter(|&state| members[state as usize]);
+                let goal = store.or_of(equations.map(|state| store.eq(system.state[0], store.int(state))));
+                let followed = follow(&run, &system, goal, k).expect("the set is k-inductive");
+                let followed = followed.expect("one state is reached in each number of steps");
+                assert_inductive(&run, &system, goal, followed);
+                let (mut halved, mut k) = (goal, k);
+                while k > 1 {
+                    (halved, k) = halve(&run, &system, halved, k).expect("the set is k-inductive");
+                }
+                assert_inductive(&run, &system, goal, halved);
+            }
+        }
+        assert!(deep > 20, "{deep}");
+    }
+
+    /// Each phase copies the numbers `a` to the numbers `b` of the next one, and nothing else is known of them.
+    #[test]
+    fn states_of_few_steps_stay_as_small_as_transitions() {
+        let store = TermStore::new();
+        let run = run(&store);
+        let named = |name: &str, prime: &str| variable(&store, &format!("{name}{prime}"), Sort::REAL);
+        let names: Vec<String> = ["phase".to_owned()]
+            .into_iter()
+            .chain((0..4).flat_map(|row| (0..8).map(move |column| format!("r{row}c{column}"))))
+            .collect();
+        let [state, next] =
+            ["", "'"].map(|prime| -> Box<[Term]> { names.iter().map(|name| named(name, prime)).collect() });
+        let cell = |variables: &[Term], row: usize, column: usize| variables[1 + 8 * row + column];
+        let number = |n: usize| store.real(n as u64);
+        let phase = |now: usize| {
+            let copies = (0..4).flat_map(|row| (0..8).map(move |column| (row, column)));
+            let copies = copies.map(|(row, column)| {
+                let source = if row == now + 1 { now } else { row };
+                store.eq(cell(&next, row, column), cell(&state, source, column))
+            });
+            let phases = [store.eq(state[0], number(now)), store.eq(next[0], number(now + 1))];
+            store.and_of(phases.into_iter().chain(copies))
+        };
+        let differ =
+            (0..8).map(|column| store.not(store.eq(cell(&state, 0, column), cell(&state, 3, column))));
+        let bad = store.and2(store.eq(state[0], number(3)), store.or_of(differ));
+        let system = TransitionSystem {
+            init: store.eq(state[0], number(0)),
+            transition: store.or_of((0..3).map(phase)),
+            bad,
+            state,
+            next,
+        };
+        let goal = store.not(bad);
+        let inductive = follow(&run, &system, goal, 4).expect("the goal is 4-inductive");
+        let inductive =
+            inductive.expect("equations define all numbers of the step before, but overwritten ones");
+        assert_inductive(&run, &system, goal, inductive);
+        let sizes = [inductive, system.transition].map(|formula| store.subterms(&[formula]).len());
+        assert!(sizes[0] < sizes[1], "{sizes:?}");
+    }
+
+    /// `x` is not negative and grows in each of three phases by as much as it likes.
+    #[test]
+    fn sets_that_equations_do_not_define_are_not_needed() {
+        let store = TermStore::new();
+        let run = run(&store);
+        let [phase, x, phase_next, x_next] =
+            ["phase", "x", "phase'", "x'"].map(|name| variable(&store, name, Sort::REAL));
+        let number = |n: u64| store.real(n);
+        let step = |now: u64| store.and2(store.eq(phase, number(now)), store.eq(phase_next, number(now + 1)));
+        let system = TransitionSystem {
+            state: vec![phase, x].into(),
+            next: vec![phase_next, x_next].into(),
+            init: store.and2(store.eq(phase, number(0)), store.le(number(0), x)),
+            transition: store.and2(store.or_of((0..3).map(step)), store.le(x, x_next)),
+            bad: store.and2(store.eq(phase, number(3)), store.lt(x, number(0))),
+        };
+        let goal = store.not(system.bad);
+        let inductive = to_inductive(&run, &system, goal, 4).expect("the goal is 4-inductive");
+        assert_inductive(&run, &system, goal, inductive);
+    }
+}
