@@ -220,6 +220,20 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_replaces_another_one_in_however_many_sums() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::REAL));
+        let others: Vec<Term> =
+            (0..100).map(|i| store.var(store.symbol(&format!("z{i}")), Sort::REAL)).collect();
+        let below =
+            |variable: Term| others.iter().map(|&other| store.lt(variable, other)).collect::<Vec<Term>>();
+        let formula = store.and2(store.and(&below(x)), store.eq(x, y));
+        let solved = solve(&store, formula, |variable| (variable == x).then_some(0));
+        assert_eq!(solved.definitions, [(x, y)]);
+        assert_eq!(store.and(&solved.rest), store.and(&below(y)));
+    }
+
+    #[test]
     fn integers_need_unit_coefficients_and_cycles_are_left() {
         let store = TermStore::new();
         let int = |name: &str| store.var(store.symbol(name), Sort::INT);
