@@ -134,31 +134,6 @@ pub fn any_interpolant(
     }
 }
 
-/// The interpolants of the subtrees of a tree of formulas, each node with the position of its parent, which comes later.
-///
-/// From the first node to the last, the subtree of a node is replaced by its interpolant. What stands for the whole stays
-/// contradictory by this, so that the interpolants of the children of a node and its formulas imply its own.
-pub(super) fn tree(
-    store: &TermStore,
-    nodes: &[(Vec<Term>, usize)],
-    bounds: &Bounds<'_>,
-) -> Result<Vec<Term>, Failure> {
-    let mut found: Vec<Term> = Vec::with_capacity(nodes.len());
-    for (at, (formulas, _)) in nodes.iter().enumerate() {
-        let (mut a, mut b) = (formulas.clone(), Vec::new());
-        for (&interpolant, &(_, parent)) in std::iter::zip(&found, nodes) {
-            match parent {
-                _ if parent == at => a.push(interpolant),
-                _ if parent > at => b.push(interpolant),
-                _ => {}
-            }
-        }
-        b.extend(nodes[at + 1..].iter().flat_map(|(formulas, _)| formulas));
-        found.push(any_interpolant(store, &a, &b, bounds)?);
-    }
-    Ok(found)
-}
-
 /// What minimizing a core may take for each literal: it makes fewer disjuncts, but every core will do.
 fn core_limits<'a>(limits: &Limits<'a>) -> Limits<'a> {
     let most = limits.propagations.map_or(CORE_PROPAGATIONS, |most| most.min(CORE_PROPAGATIONS));

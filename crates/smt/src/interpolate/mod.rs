@@ -28,7 +28,8 @@
 //!
 //! **Where it ends.** A proof may have a literal that mixes symbols of both sides, such as an integer split on a form over
 //! both, or a proof step that has no interpolant of the kind wanted. Then the error says so, and [`fallback`] finds an
-//! interpolant without a proof; the methods with that name do so by themselves.
+//! interpolant without a proof; the methods with that name do so by themselves. For sequences and trees they ask for
+//! another proof at each node first (`stepwise.rs`).
 //!
 //! **Sequences and trees.** All cuts share proof, labelling and certificates, which move from B to A with the parts (S1
 //! of `labelled.rs`). This gives I4 for sequences with each labelling, and with Farkas sums, their duals, and any fixed
@@ -53,6 +54,7 @@ mod labelled;
 mod lemmas;
 mod occurrence;
 pub mod simplify;
+mod stepwise;
 pub mod verify;
 
 use std::collections::BTreeSet;
@@ -251,7 +253,7 @@ impl<'a> Interpolator<'a> {
         }
     }
 
-    /// As [`sequence`](Self::sequence), and without the proof where it has none.
+    /// As [`sequence`](Self::sequence), and node by node where the proof has none.
     pub fn sequence_with_fallback(
         &self,
         order: &[Part],
@@ -260,7 +262,7 @@ impl<'a> Interpolator<'a> {
         match self.sequence(order) {
             Err(error) if error.is_of_proof() => {
                 let nodes: Vec<_> = order.iter().enumerate().map(|(at, &part)| (part, at + 1)).collect();
-                let mut interpolants = self.tree_without_proof(&nodes, bounds)?;
+                let mut interpolants = self.tree_node_by_node(&nodes, bounds)?;
                 interpolants.pop();
                 Ok(interpolants)
             }
@@ -268,26 +270,26 @@ impl<'a> Interpolator<'a> {
         }
     }
 
-    /// As [`tree`](Self::tree), and without the proof where it has none.
+    /// As [`tree`](Self::tree), and node by node where the proof has none.
     pub fn tree_with_fallback(
         &self,
         nodes: &[(Part, usize)],
         bounds: &fallback::Bounds<'_>,
     ) -> Result<Vec<Interpolant>, Error> {
         match self.tree(nodes) {
-            Err(error) if error.is_of_proof() => self.tree_without_proof(nodes, bounds),
+            Err(error) if error.is_of_proof() => self.tree_node_by_node(nodes, bounds),
             found => found,
         }
     }
 
-    fn tree_without_proof(
+    fn tree_node_by_node(
         &self,
         nodes: &[(Part, usize)],
         bounds: &fallback::Bounds<'_>,
     ) -> Result<Vec<Interpolant>, Error> {
         let nodes: Vec<_> =
             nodes.iter().map(|&(part, parent)| (self.formulas(part).collect(), parent)).collect();
-        let found = fallback::tree(self.store, &nodes, bounds).map_err(Error::Fallback)?;
+        let found = stepwise::tree(self.store, &nodes, &self.options, bounds).map_err(Error::Fallback)?;
         let mut simplifier = Simplifier::new(self.store);
         Ok(found.into_iter().map(|formula| self.simplified(&mut simplifier, formula)).collect())
     }
