@@ -1,4 +1,5 @@
-//! Solves SMT-LIB scripts with proofs and checks each proof. Prints what the proofs consist of and how long it took.
+//! Solves SMT-LIB scripts with proofs, checks each proof and writes it in the Alethe format. Prints what the proofs
+//! consist of and how long it took.
 //!
 //! ```text
 //! cargo run --release -p shofar-smt --example proofs -- FILE...
@@ -15,7 +16,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use refutations::{Refutation, solve, timed};
-use shofar_smt::proof::{Justification, Proof, Rule, check};
+use shofar_smt::proof::{Justification, Proof, Rule, check, write_alethe};
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
@@ -76,11 +77,15 @@ fn refute(mut solver: Solver<'_>, proof: &Proof) -> Result<Outcome, Unsupported>
 fn report(path: &str, Refutation { store, proof, solving, extraction }: &Refutation<'_>) {
     let (verdict, checking) = timed(|| check(store, proof));
     let verdict = verdict.map_or_else(|fault| fault.to_string(), |()| "accepted".to_owned());
+    let mut text = Vec::new();
+    let (_, writing) = timed(|| write_alethe(store, proof, &mut text));
+    let holes = String::from_utf8_lossy(&text).matches(":rule hole").count();
     let count =
         |is_meant: fn(&Rule) -> bool| proof.steps().iter().filter(|step| is_meant(&step.rule)).count();
     println!(
         "{path}: {verdict}; {} steps: {} assertions, {} definitions, {} sums, {} congruences, {} integer, \
-         {} splits, {} chains; solved in {solving:.1?}, extracted in {extraction:.1?}, checked in {checking:.1?}",
+         {} splits, {} chains; solved in {solving:.1?}, extracted in {extraction:.1?}, checked in {checking:.1?}; \
+         as text {} bytes with {holes} holes, written in {writing:.1?}",
         proof.steps().len(),
         count(|rule| matches!(rule, Rule::Assertion(_) | Rule::Assumption(_))),
         count(|rule| matches!(rule, Rule::Definition)),
@@ -89,5 +94,6 @@ fn report(path: &str, Refutation { store, proof, solving, extraction }: &Refutat
         count(|rule| matches!(rule, Rule::Lemma(Justification::Integer(_)))),
         count(|rule| matches!(rule, Rule::Lemma(Justification::Split))),
         count(|rule| matches!(rule, Rule::Resolution { .. })),
+        text.len(),
     );
 }
