@@ -584,7 +584,8 @@ fn generated_integer_refutations_have_interpolants() {
                 ask(&store, &[&b[..], &[found]].concat(), Term::FALSE, &mut questions);
                 if has_real(found) {
                     // Where a real number has to be rounded, Z3 ends in a box only. It has all rests of the divisor.
-                    for var in store.free_vars(&a).into_iter().filter(|&var| store.sort_of(var) == Sort::INT) {
+                    for var in store.free_vars(&a).into_iter().filter(|&var| store.sort_of(var) == Sort::INT)
+                    {
                         writeln!(questions, "(assert (<= (- 3) {0} 3))", store.display(var)).unwrap();
                     }
                 }

@@ -17,6 +17,7 @@ use super::super::{Sign, without_casts};
 use super::defined::Equation;
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
 use super::expand::Expander;
+use super::steps::Arg;
 
 /// The greatest number of inequalities that are compared with each other in a split.
 const MOST_COMPARED: usize = 16;
@@ -117,9 +118,9 @@ fn number(value: &Rational) -> String {
 
 /// The arguments of the rule for a clause with these coefficients. How la_generic reads an equation is `left - right`, and a fact has the
 /// opposite sign.
-pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[Rational]) -> Vec<String> {
+pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[Rational]) -> Vec<Arg> {
     let args = std::iter::zip(clause, coefficients).map(|((atom, _), coefficient)| {
-        if store.op(*atom) == Op::Eq { number(&-coefficient) } else { number(coefficient) }
+        Arg::Text(if store.op(*atom) == Op::Eq { number(&-coefficient) } else { number(coefficient) })
     });
     args.collect()
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
 use super::derive::{Derivation, Source, literal, negation};
+use super::steps::Arg;
 
 /// Offers the clauses of all connectives of the formulas, which may be written in any way. Returns the atoms below.
 pub(super) fn explain(
@@ -38,7 +39,7 @@ pub(super) fn explain(
 }
 
 /// A rule with its arguments, and the clause that it gives.
-pub(super) type RuleClause = (&'static str, Vec<String>, Vec<Term>);
+pub(super) type RuleClause = (&'static str, Vec<Arg>, Vec<Term>);
 
 /// The clauses of a connective; none of anything else.
 fn clauses(store: &TermStore, formula: Term) -> Vec<RuleClause> {
@@ -93,7 +94,7 @@ pub(super) fn junction_clause(store: &TermStore, junction: Term) -> RuleClause {
 /// The clause of a conjunction or disjunction with one of its arguments.
 pub(super) fn argument_clause(store: &TermStore, junction: Term, position: usize) -> RuleClause {
     let (op, args) = store.view(junction);
-    let position_arg = vec![position.to_string()];
+    let position_arg = vec![Arg::position(position)];
     match op {
         Op::And => ("and_pos", position_arg, vec![negation(store, junction), args[position]]),
         _ => ("or_neg", position_arg, vec![junction, negation(store, args[position])]),

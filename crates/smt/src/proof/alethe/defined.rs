@@ -10,8 +10,6 @@
 //!
 //! Symbols that were replaced inside of functions or divisions are beyond that.
 
-use std::io::{self, Write};
-
 use rustc_hash::FxHashSet;
 use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore};
 
@@ -20,6 +18,7 @@ use super::super::definitions::{self, replace};
 use super::Printer;
 use super::arith::{Bridge, Fact, coefficients, is_contradiction, la_generic};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
+use super::steps::{Arg, Name};
 
 /// The equation of a symbol that was replaced.
 #[derive(Clone)]
@@ -28,15 +27,15 @@ pub(super) struct Equation {
     /// The formula that says what it is: the equation, or the symbol or its negation if it has a truth value.
     pub(super) formula: Term,
     /// The name of its step.
-    pub(super) name: String,
+    pub(super) name: Name,
 }
 
-impl<'p, W: Write> Printer<'p, W> {
+impl<'p> Printer<'p> {
     /// Writes a step for the equation of each definition, unless the checker would not accept them.
-    pub(super) fn equations(&mut self) -> io::Result<()> {
+    pub(super) fn equations(&mut self) {
         let (store, proof) = (self.store, self.proof);
         if definitions::check(store, proof).is_err() {
-            return Ok(());
+            return;
         }
         let members = |formula: Term| match store.view(formula) {
             (Op::And, args) => args.to_vec(),
@@ -51,38 +50,37 @@ impl<'p, W: Write> Printer<'p, W> {
                     .app(Op::Eq, &[definition.symbol, value])
                     .expect("definitions have the sorts of what they define"),
             };
-            let name = self.equation(definition, member.unwrap_or(definition.formula), meaning)?;
+            let name = self.equation(definition, member.unwrap_or(definition.formula), meaning);
             let equation = Equation { symbol: definition.symbol, formula: meaning, name };
             self.replaced.insert(definition.symbol, equation);
         }
-        Ok(())
     }
 
     /// Writes a step for the meaning of a symbol, which a member of an assertion says.
-    fn equation(&mut self, definition: &Definition, member: Term, meaning: Term) -> io::Result<String> {
+    fn equation(&mut self, definition: &Definition, member: Term, meaning: Term) -> Name {
         let index = self.assumes.iter().position(|(assertion, _)| {
             (assertion.part, assertion.formula) == (definition.part, definition.formula)
         });
-        let assumed = index.map(|index| self.assumes[index].1.clone());
-        let said = match (&assumed, place_of(self.store, definition.formula, member)) {
+        let assumed = index.map(|index| self.assumes[index].1);
+        let said = match (assumed, place_of(self.store, definition.formula, member)) {
             (Some(name), Some(place)) => {
-                Some(self.out.step(&[member], "and", std::slice::from_ref(name), &[place.to_string()])?)
+                Some(self.out.step(&[member], "and", &[name], &[Arg::position(place)]))
             }
-            (Some(name), None) => Some(name.clone()),
+            (Some(name), None) => Some(name),
             (None, _) => None,
         };
         let Some(said) = said else { return self.hole(&[literal(self.store, meaning).0], &[]) };
         if member == meaning {
-            return Ok(said);
+            return said;
         }
         let equations = self.equations_of(member);
-        let mut derivation = self.replacing(member, said.clone(), meaning, &equations);
+        let mut derivation = self.replacing(member, said, meaning, &equations);
         let wanted = [literal(self.store, meaning).0];
-        match derivation.derive(&mut self.out, &wanted)? {
-            Some(name) => Ok(name),
+        match derivation.derive(&mut self.out, &wanted) {
+            Some(name) => name,
             None => {
                 let names = equations.into_iter().map(|equation| equation.name);
-                let premises: Vec<String> = std::iter::once(said).chain(names).collect();
+                let premises: Vec<Name> = std::iter::once(said).chain(names).collect();
                 self.hole(&wanted, &premises)
             }
         }
@@ -98,7 +96,7 @@ impl<'p, W: Write> Printer<'p, W> {
     pub(super) fn replacing(
         &mut self,
         formula: Term,
-        name: String,
+        name: Name,
         image: Term,
         equations: &[Equation],
     ) -> Derivation<'p> {
@@ -106,7 +104,7 @@ impl<'p, W: Write> Printer<'p, W> {
         derivation.offer(vec![formula], Source::Step(name));
         let mut formulas = vec![formula, image];
         for equation in equations {
-            derivation.offer(vec![equation.formula], Source::Step(equation.name.clone()));
+            derivation.offer(vec![equation.formula], Source::Step(equation.name));
             formulas.push(equation.formula);
         }
         self.connect(&mut derivation, &mut FxHashSet::default(), formulas, equations, |_| Vec::new());

@@ -11,13 +11,12 @@
 //! - R2: what follows from the offered clauses alone is propagated once, and its unit clauses are written once.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
 
-use super::Output;
 use super::expand::Expander;
+use super::steps::{Arg, Name, Steps, pivot_args};
 
 /// How often a clause may be proved by cases, and how many clauses may be looked at for that in all.
 const MOST_CASES: usize = 24;
@@ -29,9 +28,9 @@ pub(super) type Literal = (Term, bool);
 /// Why an offered clause holds.
 pub(super) enum Source {
     /// It is a step, or an assumption, with this name.
-    Step(String),
+    Step(Name),
     /// By a rule without premises, with these arguments.
-    Rule(&'static str, Vec<String>),
+    Rule(&'static str, Vec<Arg>),
 }
 
 struct Offer {
@@ -40,12 +39,12 @@ struct Offer {
     literals: Vec<Literal>,
     source: Source,
     /// The step without double negations, if it was written.
-    step: Option<String>,
+    step: Option<Name>,
 }
 
 /// A clause that was proved, with the name of its step.
 struct Proved {
-    name: String,
+    name: Name,
     clause: BTreeSet<Literal>,
 }
 
@@ -67,7 +66,7 @@ pub(super) struct Derivation<'s> {
     propagated: usize,
     conflict: Option<usize>,
     /// The steps of unit clauses that follow from the offers alone.
-    units: FxHashMap<Term, String>,
+    units: FxHashMap<Term, Name>,
     /// How many clauses may still be looked at in order to distinguish cases.
     budget: usize,
 }
@@ -138,31 +137,25 @@ impl<'s> Derivation<'s> {
 
     /// Writes steps that end with the wanted clause, and gives the name of the last; nothing if it does not follow, or
     /// takes too many cases.
-    pub(super) fn derive<W: Write>(
-        &mut self,
-        out: &mut Output<'_, W>,
-        wanted: &[Literal],
-    ) -> io::Result<Option<String>> {
+    pub(super) fn derive(&mut self, out: &mut Steps<'_>, wanted: &[Literal]) -> Option<Name> {
         let wanted = wanted.iter().map(|&literal| self.expander.canonical(literal));
-        let Some(wanted) = wanted.collect::<Option<Vec<Literal>>>() else { return Ok(None) };
+        let wanted = wanted.collect::<Option<Vec<Literal>>>()?;
         if self.conflict.is_none() {
             self.conflict = self.propagate();
         }
         let mut cases = MOST_CASES;
-        match self.by_cases(out, &mut wanted.clone(), &mut cases)? {
-            Some(Proved { name, .. }) => out.weaken(name, &wanted).map(Some),
-            None => Ok(None),
-        }
+        let Proved { name, .. } = self.by_cases(out, &mut wanted.clone(), &mut cases)?;
+        Some(out.weaken(name, &wanted))
     }
 
     /// Proves the wanted clause, or a part of it: by propagation, or with one more literal and with its opposite. What
     /// is tried is no deeper than there are cases left.
-    fn by_cases<W: Write>(
+    fn by_cases(
         &mut self,
-        out: &mut Output<'_, W>,
+        out: &mut Steps<'_>,
         wanted: &mut Vec<Literal>,
         cases: &mut usize,
-    ) -> io::Result<Option<Proved>> {
+    ) -> Option<Proved> {
         let base = self.trail.len();
         let mut conflict = self.conflict;
         for &literal in wanted.iter() {
@@ -178,30 +171,30 @@ impl<'s> Derivation<'s> {
         if conflict.is_none() {
             conflict = self.propagate();
         }
-        let found = conflict.map(|conflict| self.resolve(out, wanted, conflict, base)).transpose()?;
+        let found = conflict.map(|conflict| self.resolve(out, wanted, conflict, base));
         let split = if found.is_none() { self.split() } else { None };
         self.take_back(base);
         if found.is_some() || *cases == 0 {
-            return Ok(found);
+            return found;
         }
-        let Some(split) = split else { return Ok(None) };
+        let split = split?;
         *cases -= 1;
         let mut halves = Vec::new();
         for half in [split, opposite(split)] {
             wanted.push(half);
-            let proved = self.by_cases(out, wanted, cases)?;
+            let proved = self.by_cases(out, wanted, cases);
             wanted.pop();
             match proved {
                 Some(proved) if proved.clause.contains(&half) => halves.push(proved),
-                other => return Ok(other),
+                other => return other,
             }
         }
         let clause: BTreeSet<Literal> =
             halves.iter().flat_map(|half| &half.clause).copied().filter(|it| it.0 != split.0).collect();
-        let names: Vec<String> = halves.into_iter().map(|half| half.name).collect();
+        let names: Vec<Name> = halves.into_iter().map(|half| half.name).collect();
         let written: Vec<Term> = clause.iter().map(|&literal| formula(self.store, literal)).collect();
-        let name = out.step(&written, "resolution", &names, &out.pivot(split))?;
-        Ok(Some(Proved { name, clause }))
+        let name = out.step(&written, "resolution", &names, &pivot_args(split));
+        Some(Proved { name, clause })
     }
 
     /// A literal to distinguish cases by: one of the shortest clauses that are open.
@@ -268,14 +261,8 @@ impl<'s> Derivation<'s> {
     }
 
     /// From a clause that is false under the negation of the wanted one to the wanted one.
-    fn resolve<W: Write>(
-        &mut self,
-        out: &mut Output<'_, W>,
-        wanted: &[Literal],
-        conflict: usize,
-        base: usize,
-    ) -> io::Result<Proved> {
-        let (mut premises, mut args) = (vec![self.step(out, conflict)?], Vec::new());
+    fn resolve(&mut self, out: &mut Steps<'_>, wanted: &[Literal], conflict: usize, base: usize) -> Proved {
+        let (mut premises, mut args) = (vec![self.step(out, conflict)], Vec::new());
         // Literals of the clause so far: those that stay, and the places of the negations of those that do not.
         let (mut proved, mut open): (BTreeSet<Literal>, BTreeSet<usize>) = Default::default();
         let mut next = Some((conflict, None));
@@ -290,11 +277,11 @@ impl<'s> Derivation<'s> {
             next = None;
             while let Some(position) = open.pop_last() {
                 let (literal, reason) = self.trail[position];
-                args.extend(out.pivot(opposite(literal)));
+                args.extend(pivot_args(opposite(literal)));
                 if position < base {
-                    premises.push(self.unit(out, position)?);
+                    premises.push(self.unit(out, position));
                 } else if let Some(reason) = reason {
-                    premises.push(self.step(out, reason)?);
+                    premises.push(self.step(out, reason));
                     next = Some((reason, Some(literal)));
                     break;
                 }
@@ -303,13 +290,13 @@ impl<'s> Derivation<'s> {
         let written: Vec<Term> = proved.iter().map(|&literal| formula(self.store, literal)).collect();
         let name = match premises.len() {
             1 => premises.swap_remove(0),
-            _ => out.step(&written, "resolution", &premises, &args)?,
+            _ => out.step(&written, "resolution", &premises, &args),
         };
-        Ok(Proved { name, clause: proved })
+        Proved { name, clause: proved }
     }
 
     /// The step of a unit clause that follows from the offers alone: the literal at this position of the trail.
-    fn unit<W: Write>(&mut self, out: &mut Output<'_, W>, position: usize) -> io::Result<String> {
+    fn unit(&mut self, out: &mut Steps<'_>, position: usize) -> Name {
         let mut needed: BTreeSet<usize> = BTreeSet::from([position]);
         let mut open = vec![position];
         while let Some(at) = open.pop() {
@@ -328,58 +315,53 @@ impl<'s> Derivation<'s> {
             if self.units.contains_key(&literal.0) {
                 continue;
             }
-            if let Some(name) = self.member(out, reason, literal)? {
+            if let Some(name) = self.member(out, reason, literal) {
                 self.units.insert(literal.0, name);
                 continue;
             }
-            let (mut premises, mut args) = (vec![self.step(out, reason)?], Vec::new());
+            let (mut premises, mut args) = (vec![self.step(out, reason)], Vec::new());
             for &other in self.offers[reason].literals.iter().filter(|other| **other != literal) {
-                premises.push(self.units[&other.0].clone());
-                args.extend(out.pivot(other));
+                premises.push(self.units[&other.0]);
+                args.extend(pivot_args(other));
             }
             let name = match premises.len() {
                 1 => premises.swap_remove(0),
-                _ => out.step(&[formula(self.store, literal)], "resolution", &premises, &args)?,
+                _ => out.step(&[formula(self.store, literal)], "resolution", &premises, &args),
             };
             self.units.insert(literal.0, name);
         }
-        Ok(self.units[&self.trail[position].0.0].clone())
+        self.units[&self.trail[position].0.0]
     }
 
     /// The step of a member of a conjunction that was proved. Its clause would say the whole conjunction again.
-    fn member<W: Write>(
-        &mut self,
-        out: &mut Output<'_, W>,
-        clause: usize,
-        member: Literal,
-    ) -> io::Result<Option<String>> {
+    fn member(&mut self, out: &mut Steps<'_>, clause: usize, member: Literal) -> Option<Name> {
         let Offer { written, literals, source, .. } = &self.offers[clause];
         let (Source::Rule("and_pos", args), &[denied, written]) = (source, &written[..]) else {
-            return Ok(None);
+            return None;
         };
         let conjunction = literals.iter().find(|other| **other != member);
         let is_of_conjunction = conjunction.is_some_and(|other| !other.1)
             && self.expander.canonical(literal(self.store, denied).0).as_ref() == conjunction;
-        let Some(premise) = conjunction.and_then(|other| self.units.get(&other.0)) else { return Ok(None) };
+        let premise = *conjunction.and_then(|other| self.units.get(&other.0))?;
         if !is_of_conjunction {
-            return Ok(None);
+            return None;
         }
-        let name = out.step(&[written], "and", std::slice::from_ref(premise), args)?;
-        out.without_double_negations(name, &[written]).map(Some)
+        let name = out.step(&[written], "and", &[premise], args);
+        Some(out.without_double_negations(name, &[written]))
     }
 
     /// The step of an offered clause, without double negations and repetitions.
-    fn step<W: Write>(&mut self, out: &mut Output<'_, W>, index: usize) -> io::Result<String> {
+    fn step(&mut self, out: &mut Steps<'_>, index: usize) -> Name {
         let offer = &mut self.offers[index];
-        if let Some(step) = &offer.step {
-            return Ok(step.clone());
+        if let Some(step) = offer.step {
+            return step;
         }
         let name = match &offer.source {
-            Source::Step(name) => name.clone(),
-            Source::Rule(rule, args) => out.step(&offer.written, rule, &[], args)?,
+            Source::Step(name) => *name,
+            Source::Rule(rule, args) => out.step(&offer.written, rule, &[], args),
         };
-        let step = out.without_double_negations(name, &offer.written)?;
-        offer.step = Some(step.clone());
-        Ok(step)
+        let step = out.without_double_negations(name, &offer.written);
+        offer.step = Some(step);
+        step
     }
 }

@@ -30,8 +30,9 @@ mod defined;
 mod derive;
 mod equality;
 mod expand;
+mod steps;
+mod text;
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,6 +50,7 @@ use connective::{argument_clause, explain, junction_clause};
 use defined::Equation;
 use derive::{Derivation, Literal, Source, formula, literal, negation};
 use expand::Expander;
+use steps::{Arg, Name, Steps, pivot_args};
 
 /// Writes the proof.
 ///
@@ -68,118 +70,25 @@ pub fn write_alethe(store: &TermStore, proof: &Proof, out: &mut impl Write) -> i
         definitions: Definitions::new(store, &proof.definitions),
         replaced: FxHashMap::default(),
         names: Vec::new(),
-        out: Output { store, expander: &expander, assumed: Vec::new(), steps: Vec::new(), out },
+        out: Steps::new(store, &expander),
     };
-    printer.definitions()?;
-    printer.assumes()?;
-    printer.equations()?;
+    printer.assumes();
+    printer.equations();
     for index in 0..proof.steps.len() {
-        let name = printer.step(StepId(index as u32))?;
+        let name = printer.step(StepId(index as u32));
         printer.names.push(name);
     }
-    Ok(())
+    text::write(store, &proof.origins, &printer.out, out)
 }
 
-/// Where steps go to.
-struct Output<'p, W> {
-    store: &'p TermStore,
-    expander: &'p Expander<'p>,
-    /// The formulas of assumptions `h0, h1, ..`, and the clauses of steps `t0, t1, ..`, as they were written.
-    assumed: Vec<Term>,
-    steps: Vec<Box<[Term]>>,
-    out: &'p mut W,
-}
-
-impl<W: Write> Output<'_, W> {
-    /// Writes an assumption and gives its name.
-    fn assume(&mut self, formula: Term) -> io::Result<String> {
-        let name = format!("h{}", self.assumed.len());
-        self.assumed.push(formula);
-        writeln!(self.out, "(assume {name} {})", self.store.display(formula))?;
-        Ok(name)
-    }
-
-    /// Writes a step and gives its name.
-    fn step(
-        &mut self,
-        clause: &[Term],
-        rule: &str,
-        premises: &[String],
-        args: &[String],
-    ) -> io::Result<String> {
-        let name = format!("t{}", self.steps.len());
-        self.steps.push(clause.into());
-        let mut line = format!("(step {name} (cl");
-        clause.iter().for_each(|&literal| _ = write!(line, " {}", self.store.display(literal)));
-        let _ = write!(line, ") :rule {rule}");
-        if !premises.is_empty() {
-            let _ = write!(line, " :premises ({})", premises.join(" "));
-        }
-        if !args.is_empty() {
-            let _ = write!(line, " :args ({})", args.join(" "));
-        }
-        writeln!(self.out, "{line})")?;
-        Ok(name)
-    }
-
-    /// A step for a clause that has all the literals of another one, if it has more.
-    fn weaken(&mut self, name: String, wanted: &[Literal]) -> io::Result<String> {
-        let index = name[1..].parse::<usize>().expect("names are made here");
-        let clause = match name.starts_with('h') {
-            true => &self.assumed[index..=index],
-            false => &self.steps[index][..],
-        };
-        let known: FxHashSet<Term> = clause.iter().map(|&formula| self.expander.expand(formula)).collect();
-        let missing = wanted.iter().filter(|literal| !known.contains(&self.expander.seen(**literal)));
-        let missing: Vec<Term> = missing.map(|&literal| formula(self.store, literal)).collect();
-        if missing.is_empty() {
-            return Ok(name);
-        }
-        let all = [clause, &missing[..]].concat();
-        self.step(&all, "weakening", &[name], &[])
-    }
-
-    /// A pivot, which is a literal of the clause so far.
-    fn pivot(&self, (atom, holds): Literal) -> [String; 2] {
-        [self.store.display(atom).to_string(), holds.to_string()]
-    }
-
-    /// A step for the clause of another one without double negations and repetitions.
-    fn without_double_negations(&mut self, mut name: String, clause: &[Term]) -> io::Result<String> {
-        let store = self.store;
-        let mut clause: Vec<Term> = clause.to_vec();
-        let mut seen = FxHashSet::default();
-        if !clause.iter().all(|formula| seen.insert(*formula)) {
-            clause.sort_unstable();
-            clause.dedup();
-            name = self.step(&clause, "contraction", &[name], &[])?;
-        }
-        loop {
-            let (mut premises, mut args) = (vec![name.clone()], Vec::new());
-            for doubled in clause.iter_mut().filter(|formula| literal(store, **formula).1 > 1) {
-                let [denied, inner] = [negation(store, *doubled), store.args(store.args(*doubled)[0])[0]];
-                premises.push(self.step(&[denied, inner], "not_not", &[], &[])?);
-                args.extend([store.display(*doubled).to_string(), "true".to_owned()]);
-                *doubled = inner;
-            }
-            if premises.len() == 1 {
-                return Ok(name);
-            }
-            clause.sort_unstable();
-            clause.dedup();
-            name = self.step(&clause, "resolution", &premises, &args)?;
-        }
-    }
-}
-
-struct Printer<'p, W> {
+struct Printer<'p> {
     store: &'p TermStore,
     proof: &'p Proof,
     expander: &'p Expander<'p>,
     /// The fresh symbols that stand for choices, with these.
     choices: FxHashMap<Term, Term>,
     /// Assertions and assumptions with their names.
-    assumes: Vec<(Assertion, String)>,
+    assumes: Vec<(Assertion, Name)>,
     /// Those whose images fall apart into a clause, by part.
     asserted: FxHashMap<(Part, TermClause), Vec<usize>>,
     /// What clauses of these are derived from, once one was asked for that takes more than a step.
@@ -188,46 +97,23 @@ struct Printer<'p, W> {
     /// The equations of symbols that were replaced.
     replaced: FxHashMap<Term, Equation>,
     /// The names of steps.
-    names: Vec<String>,
-    out: Output<'p, W>,
+    names: Vec<Name>,
+    out: Steps<'p>,
 }
 
-impl<'p, W: Write> Printer<'p, W> {
-    /// What the fresh symbols of the proof stand for.
-    fn definitions(&mut self) -> io::Result<()> {
-        let (store, proof) = (self.store, self.proof);
-        let literals = proof.steps.iter().flat_map(|step| step.clause.iter());
-        let mut formulas: Vec<Term> = literals.map(|lit| proof.formula(lit.var())).collect();
-        formulas.extend(proof.assertions.iter().chain(&proof.assumptions).map(|assertion| assertion.image));
-        let mut needed = store.symbols(&formulas).vars;
-        let mut shown = Vec::new();
-        for &(symbol, origin) in proof.origins.iter().rev() {
-            if needed.contains(&symbol) {
-                needed.extend(store.symbols(&[origin]).vars);
-                shown.push((symbol, origin));
-            }
-        }
-        for (symbol, origin) in shown.into_iter().rev() {
-            let sort = store.display_sort(store.sort_of(symbol));
-            let (symbol, origin) = (store.display(symbol), store.display(origin));
-            writeln!(self.out.out, "(define-fun {symbol} () {sort} {origin})")?;
-        }
-        Ok(())
-    }
-
-    fn assumes(&mut self) -> io::Result<()> {
+impl<'p> Printer<'p> {
+    fn assumes(&mut self) {
         for &assertion in self.proof.assertions.iter().chain(&self.proof.assumptions) {
-            let (index, name) = (self.assumes.len(), self.out.assume(assertion.formula)?);
+            let (index, name) = (self.assumes.len(), self.out.assume(assertion.formula));
             for clause in top_level_clauses(self.store, assertion.image) {
                 self.asserted.entry((assertion.part, clause)).or_default().push(index);
             }
             self.assumes.push((assertion, name));
         }
-        Ok(())
     }
 
     /// Writes a step and gives its name.
-    fn step(&mut self, id: StepId) -> io::Result<String> {
+    fn step(&mut self, id: StepId) -> Name {
         let step = self.proof.step(id);
         let clause: Vec<Literal> = step.clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
         if let Some(atom) = clause.iter().find(|(atom, holds)| clause.contains(&(*atom, !holds))) {
@@ -235,28 +121,26 @@ impl<'p, W: Write> Printer<'p, W> {
         }
         let found = match &step.rule {
             Rule::Assertion(part) | Rule::Assumption(part) => return self.assertion(*part, &clause),
-            Rule::Definition => self.definition(&clause)?,
-            Rule::Lemma(Justification::Farkas(terms)) => Some(self.farkas(&step.clause, &clause, terms)?),
-            Rule::Lemma(Justification::Split) => self.split(&clause)?,
-            Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation)?,
-            Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument)?,
-            Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)?),
+            Rule::Definition => self.definition(&clause),
+            Rule::Lemma(Justification::Farkas(terms)) => Some(self.farkas(&step.clause, &clause, terms)),
+            Rule::Lemma(Justification::Split) => self.split(&clause),
+            Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation),
+            Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument),
+            Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)),
         };
         match found {
-            Some(name) => Ok(name),
+            Some(name) => name,
             None => self.hole(&clause, &[]),
         }
     }
 
     /// A clause that has an atom and its negation.
-    fn tautology(&mut self, atom: Term, clause: &[Literal]) -> io::Result<String> {
+    fn tautology(&mut self, atom: Term, clause: &[Literal]) -> Name {
         let twice = self.store.app(Op::Eq, &[atom, atom]).expect("formulas can be compared");
         let both = [negation(self.store, twice), negation(self.store, atom), atom];
-        let premises = [
-            self.out.step(&both, "equiv_pos2", &[], &[])?,
-            self.out.step(&[twice], "eq_reflexive", &[], &[])?,
-        ];
-        let name = self.out.step(&both[1..], "resolution", &premises, &self.out.pivot((twice, false)))?;
+        let premises =
+            [self.out.step(&both, "equiv_pos2", &[], &[]), self.out.step(&[twice], "eq_reflexive", &[], &[])];
+        let name = self.out.step(&both[1..], "resolution", &premises, &pivot_args((twice, false)));
         self.out.weaken(name, clause)
     }
 
@@ -264,22 +148,17 @@ impl<'p, W: Write> Printer<'p, W> {
         clause.iter().map(|&literal| formula(self.store, literal)).collect()
     }
 
-    fn hole(&mut self, clause: &[Literal], premises: &[String]) -> io::Result<String> {
+    fn hole(&mut self, clause: &[Literal], premises: &[Name]) -> Name {
         self.out.step(&self.written(clause), "hole", premises, &[])
     }
 
-    fn resolution(
-        &mut self,
-        clause: &[Literal],
-        first: StepId,
-        others: &[(StepId, Var)],
-    ) -> io::Result<String> {
+    fn resolution(&mut self, clause: &[Literal], first: StepId, others: &[(StepId, Var)]) -> Name {
         let seen = |literal: Literal| self.expander.seen(literal);
         let clause_of = |StepId(step): StepId| -> Vec<Term> {
             let clause = &self.proof.steps[step as usize].clause;
             clause.iter().map(|&lit| seen(self.proof.atom(self.store, lit))).collect()
         };
-        let name = |StepId(step): StepId| self.names[step as usize].clone();
+        let name = |StepId(step): StepId| self.names[step as usize];
         let (mut premises, mut args) = (vec![name(first)], Vec::new());
         let mut resolvent: FxHashSet<Term> = clause_of(first).into_iter().collect();
         for &(other, pivot) in others {
@@ -292,14 +171,14 @@ impl<'p, W: Write> Printer<'p, W> {
             }
             let denied = seen((literal.0, !literal.1));
             resolvent.extend(clause_of(other).into_iter().filter(|other| *other != denied));
-            args.extend(self.out.pivot(literal));
+            args.extend(pivot_args(literal));
             premises.push(name(other));
         }
         let proved: Vec<Literal> =
             clause.iter().copied().filter(|literal| resolvent.contains(&seen(*literal))).collect();
         let name = match premises.len() {
             1 => premises.swap_remove(0),
-            _ => self.out.step(&self.written(&proved), "resolution", &premises, &args)?,
+            _ => self.out.step(&self.written(&proved), "resolution", &premises, &args),
         };
         self.out.weaken(name, clause)
     }
@@ -307,28 +186,28 @@ impl<'p, W: Write> Printer<'p, W> {
     // ---- assertions --------------------------------------------------------------------------------------------
 
     /// A clause of a formula of the part.
-    fn assertion(&mut self, part: Part, clause: &[Literal]) -> io::Result<String> {
+    fn assertion(&mut self, part: Part, clause: &[Literal]) -> Name {
         let mut sorted: TermClause = clause.to_vec();
         sorted.sort_unstable();
         let found = self.asserted.get(&(part, sorted)).cloned().unwrap_or_default();
         for &index in &found {
-            if let Some(name) = self.written_clause(index, clause)? {
-                return Ok(name);
+            if let Some(name) = self.written_clause(index, clause) {
+                return name;
             }
             let mut derivation = match self.derivations.remove(&index) {
                 Some(derivation) => derivation,
                 None => self.of_assertion(index),
             };
-            let name = derivation.derive(&mut self.out, clause)?;
+            let name = derivation.derive(&mut self.out, clause);
             self.derivations.insert(index, derivation);
             if let Some(name) = name {
-                return Ok(name);
+                return name;
             }
         }
-        let mut premises: Vec<String> = Vec::new();
+        let mut premises: Vec<Name> = Vec::new();
         for index in found {
             let (assertion, name) = &self.assumes[index];
-            premises.push(name.clone());
+            premises.push(*name);
             let equations = self.equations_of(assertion.formula);
             premises.extend(equations.into_iter().map(|equation| equation.name));
         }
@@ -336,29 +215,28 @@ impl<'p, W: Write> Printer<'p, W> {
     }
 
     /// The clause where the formula is written as it, or has it as a member.
-    fn written_clause(&mut self, index: usize, clause: &[Literal]) -> io::Result<Option<String>> {
+    fn written_clause(&mut self, index: usize, clause: &[Literal]) -> Option<Name> {
         let store = self.store;
-        let (assertion, name) = self.assumes[index].clone();
+        let (assertion, name) = self.assumes[index];
         let terms = self.written(clause);
-        let premise = std::slice::from_ref(&name);
         if terms[..] == [assertion.formula] {
-            return Ok(Some(name));
+            return Some(name);
         }
         match store.view(assertion.formula) {
             (Op::Or, args) if args.len() == terms.len() && args.iter().all(|arg| terms.contains(arg)) => {
-                self.out.step(args, "or", premise, &[]).map(Some)
+                Some(self.out.step(args, "or", &[name], &[]))
             }
-            (Op::And, args) if terms.len() == 1 => match args.iter().position(|arg| *arg == terms[0]) {
-                Some(position) => self.out.step(&terms, "and", premise, &[position.to_string()]).map(Some),
-                None => Ok(None),
-            },
-            _ => Ok(None),
+            (Op::And, args) if terms.len() == 1 => {
+                let position = args.iter().position(|arg| *arg == terms[0])?;
+                Some(self.out.step(&terms, "and", &[name], &[Arg::position(position)]))
+            }
+            _ => None,
         }
     }
 
     /// What clauses of the image of an assertion follow from.
     fn of_assertion(&mut self, index: usize) -> Derivation<'p> {
-        let (Assertion { formula, image, .. }, name) = self.assumes[index].clone();
+        let (Assertion { formula, image, .. }, name) = self.assumes[index];
         let equations = self.equations_of(formula);
         self.replacing(formula, name, image, &equations)
     }
@@ -389,10 +267,10 @@ impl<'p, W: Write> Printer<'p, W> {
     // ---- definitions -------------------------------------------------------------------------------------------
 
     /// The clause of a gate or a fresh symbol.
-    fn definition(&mut self, clause: &[Literal]) -> io::Result<Option<String>> {
+    fn definition(&mut self, clause: &[Literal]) -> Option<Name> {
         if let Some((rule, args, written)) = self.junction_rule(clause) {
-            let name = self.out.step(&written, rule, &[], &args)?;
-            return self.out.without_double_negations(name, &written).map(Some);
+            let name = self.out.step(&written, rule, &[], &args);
+            return Some(self.out.without_double_negations(name, &written));
         }
         let store = self.store;
         let mut derivation = Derivation::new(store, self.expander);
@@ -456,7 +334,7 @@ impl<'p, W: Write> Printer<'p, W> {
 
     // ---- lemmas ------------------------------------------------------------------------------------------------
 
-    fn farkas(&mut self, lits: &[Lit], clause: &[Literal], terms: &[FarkasTerm]) -> io::Result<String> {
+    fn farkas(&mut self, lits: &[Lit], clause: &[Literal], terms: &[FarkasTerm]) -> Name {
         let coefficients: Vec<Rational> = std::iter::zip(lits, clause)
             .map(|(lit, (atom, _))| {
                 let terms = terms.iter().filter(|term| term.lit == !*lit);
@@ -469,7 +347,7 @@ impl<'p, W: Write> Printer<'p, W> {
         self.out.step(&self.written(clause), "la_generic", &[], &args)
     }
 
-    fn split(&mut self, clause: &[Literal]) -> io::Result<Option<String>> {
+    fn split(&mut self, clause: &[Literal]) -> Option<Name> {
         let mut derivation = Derivation::new(self.store, self.expander);
         let atoms: Vec<Term> = clause.iter().map(|&(atom, _)| atom).collect();
         self.connect(&mut derivation, &mut FxHashSet::default(), atoms.clone(), &[], |bridge| {
@@ -479,11 +357,11 @@ impl<'p, W: Write> Printer<'p, W> {
     }
 
     /// A form that is an integer: it is at most `n` or at least `n + 1`, and the conflict excludes both.
-    fn integer(&mut self, clause: &[Literal], refutation: &IntegerRefutation) -> io::Result<Option<String>> {
+    fn integer(&mut self, clause: &[Literal], refutation: &IntegerRefutation) -> Option<Name> {
         let store = self.store;
         let (Some(upper), Some(lower)) = (self.bounds(refutation, true), self.bounds(refutation, false))
         else {
-            return Ok(None);
+            return None;
         };
         let mut form = LinearPoly::default();
         refutation.terms.iter().for_each(|term| form.add_scaled(&term.form, &term.multiplier));
@@ -492,7 +370,7 @@ impl<'p, W: Write> Printer<'p, W> {
         let at_most = |left: Term, right: Term| store.app(Op::Le, &[left, right]);
         let next = store.int(&greatest + &1.into());
         let (Ok(below), Ok(above)) = (at_most(form, store.int(greatest)), at_most(next, form)) else {
-            return Ok(None);
+            return None;
         };
         let mut derivation = Derivation::new(store, self.expander);
         let mut offer = |clause: &[Literal], coefficients: &[Rational]| {
@@ -535,10 +413,10 @@ impl<'p, W: Write> Printer<'p, W> {
         Some(Bounds { literals, coefficients, constant })
     }
 
-    fn congruence(&mut self, clause: &[Literal], argument: &CongruenceProof) -> io::Result<Option<String>> {
+    fn congruence(&mut self, clause: &[Literal], argument: &CongruenceProof) -> Option<Name> {
         let mut derivation = Derivation::new(self.store, self.expander);
         let found = equality::congruence(self.store, self.proof, &mut derivation, argument);
-        let Some(mut equalities) = found else { return Ok(None) };
+        let mut equalities = found?;
         equalities.sort_unstable();
         equalities.dedup();
         self.connect(&mut derivation, &mut FxHashSet::default(), equalities, &[], |_| Vec::new());
