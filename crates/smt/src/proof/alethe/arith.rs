@@ -8,13 +8,15 @@
 //! (or (= s t) (not (<= s t)) (not (<= t s)))
 //! ```
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
 use super::super::definitions::replace;
 use super::super::{Sign, without_casts};
-use super::defined::Equation;
+use super::defined::{Equation, NumberEquations};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
 use super::expand::Expander;
 use super::steps::Arg;
@@ -60,7 +62,7 @@ impl Fact {
 }
 
 /// Whether the weighted sum of facts is a contradiction.
-pub(super) fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> bool {
+pub(super) fn is_contradiction(facts: &[Rc<Fact>], coefficients: &[Rational]) -> bool {
     let mut sum = LinearPoly::default();
     let mut is_strict = false;
     for (fact, coefficient) in std::iter::zip(facts, coefficients) {
@@ -80,7 +82,7 @@ pub(super) fn is_contradiction(facts: &[Fact], coefficients: &[Rational]) -> boo
 
 /// The coefficients with which the facts of one or two literals contradict each other, or of two that an equation makes
 /// opposite.
-pub(super) fn coefficients(facts: &[Fact]) -> Option<Vec<Rational>> {
+pub(super) fn coefficients(facts: &[Rc<Fact>]) -> Option<Vec<Rational>> {
     let found = match facts {
         [_] => vec![Rational::ONE],
         [first, second] => {
@@ -131,6 +133,18 @@ pub(super) fn signed(store: &TermStore, atom: Term, side: Sign, coefficient: &Ra
     if store.op(atom) == Op::Eq && side == Sign::Positive { -coefficient } else { coefficient.clone() }
 }
 
+/// How an atom is read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reading {
+    Written,
+    /// With fresh symbols read as what they stand for.
+    Expanded,
+    /// With symbols, and terms, that were replaced by equations.
+    Replaced,
+    /// Both.
+    Rewritten,
+}
+
 /// Offers clauses about atoms of arithmetic.
 pub(super) struct Bridge<'d, 's> {
     pub(super) store: &'s TermStore,
@@ -140,6 +154,9 @@ pub(super) struct Bridge<'d, 's> {
     pub(super) halves_of: FxHashMap<Term, [Term; 2]>,
     /// The equations of symbols that were replaced: only symbols of later ones are in each.
     pub(super) equations: &'d [Equation],
+    pub(super) numbers: NumberEquations,
+    /// What is true where literals are false.
+    pub(super) known_facts: FxHashMap<(Literal, Reading), Option<Rc<Fact>>>,
 }
 
 impl Bridge<'_, '_> {
@@ -149,19 +166,22 @@ impl Bridge<'_, '_> {
         let store = self.store;
         let mut formulas = Vec::new();
         let substitution = self.substitution();
-        let readings = [(false, false), (true, false), (false, true)];
-        for (is_expanding, is_replacing) in readings {
-            if is_replacing && self.equations.is_empty() {
-                break;
+        let has_terms = self.equations.iter().any(|equation| !store.args(equation.symbol).is_empty());
+        for reading in [Reading::Written, Reading::Expanded, Reading::Replaced, Reading::Rewritten] {
+            match reading {
+                Reading::Replaced if self.equations.is_empty() => continue,
+                Reading::Rewritten if !has_terms => continue,
+                _ => {}
             }
             let mut groups: FxHashMap<Term, Vec<Term>> = FxHashMap::default();
             let mut keys = Vec::new();
             for &atom in atoms {
-                let read = if is_expanding { self.expander.expand(atom) } else { atom };
-                let mut normal = store.normalize(read);
-                if is_replacing {
-                    normal = replace(store, &substitution, &[normal])[0];
-                }
+                let normal = match reading {
+                    Reading::Written => store.normalize(atom),
+                    Reading::Expanded => store.normalize(self.expander.expand(atom)),
+                    Reading::Replaced => replace(store, &substitution, &[store.normalize(atom)])[0],
+                    Reading::Rewritten => replace(store, &substitution, &[self.expander.value(atom)])[0],
+                };
                 let ((key, _), _) = literal(store, normal);
                 let group = groups.entry(key).or_default();
                 if group.is_empty() {
@@ -227,14 +247,8 @@ impl Bridge<'_, '_> {
     /// Offers the clause if it is a matter of a sum.
     pub(super) fn sum(&mut self, clause: &[Literal]) -> bool {
         let store = self.store;
-        let found = [false, true].into_iter().find_map(|is_expanding| {
-            let read = |this: &Self, (atom, holds): Literal| {
-                let atom = if is_expanding { this.expander.expand(atom) } else { atom };
-                Fact::of(store, (atom, holds))
-            };
-            let facts = clause.iter().map(|&literal| read(self, literal)).collect::<Option<Vec<Fact>>>()?;
-            coefficients(&facts)
-        });
+        let readings = [Reading::Written, Reading::Expanded];
+        let found = readings.into_iter().find_map(|reading| coefficients(&self.facts(clause, reading)?));
         if let Some(coefficients) = &found {
             let written = clause.iter().map(|&literal| formula(store, literal)).collect();
             let args = la_generic(store, clause, coefficients);
@@ -243,12 +257,36 @@ impl Bridge<'_, '_> {
         found.is_some() || !self.equations.is_empty() && self.sum_with_equations(clause)
     }
 
+    /// What is true where the literals are false, if these are comparisons.
+    pub(super) fn facts(&mut self, clause: &[Literal], reading: Reading) -> Option<Vec<Rc<Fact>>> {
+        clause.iter().map(|&literal| self.fact(literal, reading)).collect()
+    }
+
+    fn fact(&mut self, (atom, holds): Literal, reading: Reading) -> Option<Rc<Fact>> {
+        let key = ((atom, holds), reading);
+        if let Some(known) = self.known_facts.get(&key) {
+            return known.clone();
+        }
+        let read = match reading {
+            Reading::Expanded | Reading::Rewritten => self.expander.expand(atom),
+            Reading::Written | Reading::Replaced => atom,
+        };
+        let mut fact = Fact::of(self.store, (read, holds));
+        if let (Some(fact), Reading::Replaced | Reading::Rewritten) = (&mut fact, reading) {
+            self.numbers.eliminate(&mut fact.form);
+        }
+        let fact = fact.map(Rc::new);
+        self.known_facts.insert(key, fact.clone());
+        fact
+    }
+
     /// Offers what refutes an equation between integers that divisibility excludes: its form would be at most a number and
     /// at least the next one.
     fn indivisible(&mut self, equation: Term) {
         let store = self.store;
-        let Some(fact) = Fact::of(store, (equation, false)).filter(|fact| fact.is_equation) else { return };
-        let (form, _) = self.replaced(&fact).form.primitive();
+        let fact = self.fact((equation, false), Reading::Replaced).filter(|fact| fact.is_equation);
+        let Some(fact) = fact else { return };
+        let (form, _) = fact.form.clone().primitive();
         let value = -form.constant();
         if form.is_constant()
             || value.is_integer()

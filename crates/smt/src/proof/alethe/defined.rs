@@ -8,15 +8,20 @@
 //! numbers          an atom A and the equations of its symbols imply what came of A, and the other way round: la_generic
 //! ```
 //!
-//! Symbols that were replaced inside of functions or divisions are beyond that.
+//! Terms that were simplified inside of atoms have such equations, too (`rewritten.rs`). Symbols that were replaced inside of
+//! functions or divisions are beyond that.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore};
 
 use super::super::Definition;
 use super::super::definitions::{self, replace};
 use super::Printer;
-use super::arith::{Bridge, Fact, coefficients, is_contradiction, la_generic};
+use super::arith::{Bridge, Fact, Reading, coefficients, is_contradiction, la_generic};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
 use super::steps::{Arg, Name};
 
@@ -100,14 +105,18 @@ impl<'p> Printer<'p> {
         image: Term,
         equations: &[Equation],
     ) -> Derivation<'p> {
+        let written: Vec<Term> = equations.iter().map(|equation| equation.formula).chain([formula]).collect();
+        // Symbols are replaced first, and then what there is of terms.
+        let mut equations = equations.to_vec();
+        equations.extend(self.rewritings(&written));
         let mut derivation = Derivation::new(self.store, self.expander);
         derivation.offer(vec![formula], Source::Step(name));
         let mut formulas = vec![formula, image];
-        for equation in equations {
+        for equation in &equations {
             derivation.offer(vec![equation.formula], Source::Step(equation.name));
             formulas.push(equation.formula);
         }
-        self.connect(&mut derivation, &mut FxHashSet::default(), formulas, equations, |_| Vec::new());
+        self.connect(&mut derivation, &mut FxHashSet::default(), formulas, &equations, |_| Vec::new());
         derivation
     }
 }
@@ -126,7 +135,7 @@ impl Bridge<'_, '_> {
         let store = self.store;
         let mut substitution = Substitution::new();
         // Only symbols of later equations are in an equation.
-        for equation in self.equations.iter().rev() {
+        for equation in self.equations.iter().rev().filter(|it| store.args(it.symbol).is_empty()) {
             let value = match store.view(equation.formula) {
                 (Op::Eq, &[_, value]) => store.normalize(value),
                 (Op::Not, _) => Term::FALSE,
@@ -138,47 +147,24 @@ impl Bridge<'_, '_> {
         substitution
     }
 
-    /// The symbols of numbers that were replaced, with the denials of their equations.
-    fn denials(&self) -> Vec<(Term, Literal)> {
-        let of_numbers = self.equations.iter().filter(|it| self.store.sort_of(it.symbol).is_arithmetic());
-        of_numbers.map(|equation| (equation.symbol, (equation.formula, false))).collect()
-    }
-
-    /// The fact with symbols replaced by equations.
-    pub(super) fn replaced(&self, fact: &Fact) -> Fact {
-        let mut form = fact.form.clone();
-        for (symbol, denial) in self.denials() {
-            let factor = form.coefficient(symbol);
-            if !factor.is_zero()
-                && let Some(equation) = Fact::of(self.store, denial)
-            {
-                form.add_scaled(&equation.form, &factor);
-            }
-        }
-        Fact { form, ..*fact }
-    }
-
     /// Offers the clause with the denials of equations, if it is a matter of a sum with these: without the symbols the
     /// facts contradict each other, and what they have of the symbols equations make good.
     pub(super) fn sum_with_equations(&mut self, clause: &[Literal]) -> bool {
         let store = self.store;
-        let facts = clause.iter().map(|&literal| Fact::of(store, literal)).collect::<Option<Vec<Fact>>>();
-        let Some(mut facts) = facts else { return false };
-        let replaced: Vec<Fact> = facts.iter().map(|fact| self.replaced(fact)).collect();
-        let Some(mut factors) = coefficients(&replaced) else { return false };
+        let readings = [(Reading::Written, Reading::Replaced), (Reading::Expanded, Reading::Rewritten)];
+        let found = readings.into_iter().find_map(|(before, after)| {
+            let factors = coefficients(&self.facts(clause, after)?)?;
+            Some((self.facts(clause, before)?, factors))
+        });
+        let Some((mut facts, mut factors)) = found else { return false };
         let mut clause = clause.to_vec();
         let mut sum = LinearPoly::default();
         std::iter::zip(&facts, &factors).for_each(|(fact, factor)| sum.add_scaled(&fact.form, factor));
-        for (symbol, denial) in self.denials() {
-            let factor = sum.coefficient(symbol);
-            if !factor.is_zero()
-                && let Some(equation) = Fact::of(store, denial)
-            {
-                sum.add_scaled(&equation.form, &factor);
-                clause.push(denial);
-                facts.push(equation);
-                factors.push(factor);
-            }
+        for (position, factor) in self.numbers.eliminate(&mut sum) {
+            let equation = &self.numbers.equations[position];
+            clause.push(equation.denial);
+            facts.push(Rc::clone(&equation.fact));
+            factors.push(factor);
         }
         if !is_contradiction(&facts, &factors) {
             return false;
@@ -187,5 +173,57 @@ impl Bridge<'_, '_> {
         let args = la_generic(store, &clause, &factors);
         self.derivation.offer(written, Source::Rule("la_generic", args));
         true
+    }
+}
+
+/// The equations of numbers that were replaced: only symbols of later ones are in each.
+#[derive(Default)]
+pub(super) struct NumberEquations {
+    equations: Vec<NumberEquation>,
+    /// The symbols with the positions of their equations.
+    positions: FxHashMap<Term, usize>,
+}
+
+struct NumberEquation {
+    symbol: Term,
+    /// The denial, as a literal of a clause, and what is true where it is false.
+    denial: Literal,
+    fact: Rc<Fact>,
+}
+
+impl NumberEquations {
+    pub(super) fn new(store: &TermStore, equations: &[Equation]) -> Self {
+        let mut numbers = NumberEquations::default();
+        for equation in equations.iter().filter(|it| store.sort_of(it.symbol).is_arithmetic()) {
+            let denial = (equation.formula, false);
+            if let Some(fact) = Fact::of(store, denial) {
+                numbers.positions.insert(equation.symbol, numbers.equations.len());
+                numbers.equations.push(NumberEquation {
+                    symbol: equation.symbol,
+                    denial,
+                    fact: Rc::new(fact),
+                });
+            }
+        }
+        numbers
+    }
+
+    /// Replaces the symbols in a form. Returns the positions of the equations by which it was done, with their factors.
+    pub(super) fn eliminate(&self, form: &mut LinearPoly) -> Vec<(usize, Rational)> {
+        let positions = |form: &LinearPoly| -> Vec<usize> {
+            form.terms().iter().filter_map(|(term, _)| self.positions.get(term).copied()).collect()
+        };
+        let mut used = Vec::new();
+        let mut open: BTreeSet<usize> = positions(form).into_iter().collect();
+        while let Some(position) = open.pop_first() {
+            let NumberEquation { symbol, fact, .. } = &self.equations[position];
+            let factor = form.coefficient(*symbol);
+            if !factor.is_zero() {
+                form.add_scaled(&fact.form, &factor);
+                open.extend(positions(&fact.form).into_iter().filter(|&other| other > position));
+                used.push((position, factor));
+            }
+        }
+        used
     }
 }

@@ -13,7 +13,7 @@ use crate::interpolate::colour::Origins;
 
 /// Reads fresh symbols as what they stand for.
 pub(super) struct Expander<'p> {
-    store: &'p TermStore,
+    pub(super) store: &'p TermStore,
     origins: Origins,
     memo: RefCell<Memo>,
 }

@@ -30,6 +30,7 @@ mod defined;
 mod derive;
 mod equality;
 mod expand;
+mod rewritten;
 mod steps;
 mod text;
 
@@ -47,7 +48,7 @@ use super::{
 use crate::sat::{Lit, Var};
 use arith::{Bridge, la_generic, signed};
 use connective::{argument_clause, explain, junction_clause};
-use defined::Equation;
+use defined::{Equation, NumberEquations};
 use derive::{Derivation, Literal, Source, formula, literal, negation};
 use expand::Expander;
 use steps::{Arg, Name, Steps, pivot_args};
@@ -69,6 +70,7 @@ pub fn write_alethe(store: &TermStore, proof: &Proof, out: &mut impl Write) -> i
         derivations: FxHashMap::default(),
         definitions: Definitions::new(store, &proof.definitions),
         replaced: FxHashMap::default(),
+        rewritten: FxHashMap::default(),
         names: Vec::new(),
         out: Steps::new(store, &expander),
     };
@@ -96,6 +98,8 @@ struct Printer<'p> {
     definitions: Definitions<'p>,
     /// The equations of symbols that were replaced.
     replaced: FxHashMap<Term, Equation>,
+    /// The equations of terms whose values are other terms.
+    rewritten: FxHashMap<Term, Option<Equation>>,
     /// The names of steps.
     names: Vec<Name>,
     out: Steps<'p>,
@@ -253,7 +257,15 @@ impl<'p> Printer<'p> {
         let store = self.store;
         let mut atoms = explain(store, derivation, known, formulas);
         let halves_of = FxHashMap::default();
-        let mut bridge = Bridge { store, expander: self.expander, derivation, halves_of, equations };
+        let mut bridge = Bridge {
+            store,
+            expander: self.expander,
+            derivation,
+            halves_of,
+            equations,
+            numbers: NumberEquations::new(store, equations),
+            known_facts: FxHashMap::default(),
+        };
         let (cases, choices) = bridge.distinguish(&atoms, &self.choices);
         atoms.extend(cases);
         atoms.extend(explain(store, bridge.derivation, known, choices));
