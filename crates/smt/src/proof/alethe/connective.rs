@@ -25,6 +25,11 @@ pub(super) fn explain(
         if clauses.is_empty() {
             if op == Op::Distinct && store.sort_of(args[0]) != Sort::BOOL {
                 open.push(without_distinct(store, derivation, formula));
+            } else if args.len() > 2 && matches!(op, Op::Eq | Op::Le | Op::Lt | Op::Ge | Op::Gt) {
+                open.push(without_chain(store, derivation, formula));
+            } else if let Some((equation, _)) = integrality(store, formula) {
+                derivation.offer(vec![equation], Source::Rule("hole", Vec::new()));
+                open.push(equation);
             } else {
                 atoms.push(formula);
             }
@@ -99,6 +104,33 @@ pub(super) fn argument_clause(store: &TermStore, junction: Term, position: usize
         Op::And => ("and_pos", position_arg, vec![negation(store, junction), args[position]]),
         _ => ("or_neg", position_arg, vec![junction, negation(store, args[position])]),
     }
+}
+
+/// What it means that a number is divisible, or an integer, as an equation, and the remainder or the integer in it.
+pub(super) fn integrality(store: &TermStore, formula: Term) -> Option<(Term, Term)> {
+    let (op, &[number]) = store.view(formula) else { return None };
+    let (part, meaning) = match op {
+        Op::Divisible(divisor) => {
+            let rest = store.app(Op::Mod, &[number, store.int(store.integer(divisor).clone())]).ok()?;
+            (rest, store.app(Op::Eq, &[rest, store.int(0)]).ok()?)
+        }
+        Op::IsInt => {
+            let floor = store.app(Op::ToInt, &[number]).ok()?;
+            (floor, store.app(Op::Eq, &[store.app(Op::ToReal, &[floor]).ok()?, number]).ok()?)
+        }
+        _ => return None,
+    };
+    Some((store.app(Op::Eq, &[formula, meaning]).ok()?, part))
+}
+
+/// Offers that a chain of comparisons is a conjunction of those between neighbours, and gives this equation.
+fn without_chain(store: &TermStore, derivation: &mut Derivation<'_>, chain: Term) -> Term {
+    let (op, args) = store.view(chain);
+    let app = |op: Op, args: &[Term]| store.app(op, args).expect("arguments of one sort are compared");
+    let links: Vec<Term> = args.windows(2).map(|pair| app(op, pair)).collect();
+    let equation = app(Op::Eq, &[chain, app(Op::And, &links)]);
+    derivation.offer(vec![equation], Source::Rule("nary_elim", Vec::new()));
+    equation
 }
 
 /// Offers that `distinct` is a conjunction of disequalities, and gives this equation.

@@ -114,10 +114,20 @@ impl<'p> Printer<'p> {
         let mut formulas = vec![formula, image];
         for equation in &equations {
             derivation.offer(vec![equation.formula], Source::Step(equation.name));
-            formulas.push(equation.formula);
+            if self.is_to_be_explained(equation) {
+                formulas.push(equation.formula);
+            }
         }
         self.connect(&mut derivation, &mut FxHashSet::default(), formulas, &equations, |_| Vec::new());
         derivation
+    }
+
+    /// Whether an equation has connectives or choices. Of others only sums make use, and of these there may be many.
+    fn is_to_be_explained(&self, equation: &Equation) -> bool {
+        let store = self.store;
+        let is_choice = |term: &Term| store.op(*term) == Op::Ite || self.choices.contains_key(term);
+        !store.sort_of(equation.symbol).is_arithmetic()
+            || store.subterms(&[equation.formula]).iter().any(is_choice)
     }
 }
 

@@ -8,6 +8,7 @@
 //! definition       what the assertion says and earlier equations                                defined.rs
 //! assertion        or, and, or what propagation finds; the assumption itself where the formula is the clause
 //! gate             and_pos, and_neg, or_pos, or_neg, equiv_pos1, ..., ite_neg2, true, false       connective.rs
+//! chain, distinct  nary_elim, distinct_elim
 //! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for div, mod and to_int
 //! Farkas           la_generic with the coefficients                                             arith.rs
 //! split            la_generic and la_disequality

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! f(.., a, ..)     eq_congruent, from a sum for each argument that was rewritten
-//! div, mod, to_int a hole: Alethe has no rule for them but with numerals. It is the definition of `mod`,
-//!                  x mod k = x - k * (x div k), or takes multiples of the divisor out of a dividend
+//! div, mod, to_int  a hole: Alethe has no rule for them but with numerals. It is the definition of `mod`,
+//!                   x mod k = x - k * (x div k), or takes multiples of the divisor out of a dividend
 //! ```
 //!
 //! With these equations atoms are connected as with those of symbols that were replaced (`defined.rs`), so that no hole has
@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{LinearPoly, Op, Term, TermStore};
 
 use super::Printer;
+use super::connective::integrality;
 use super::defined::Equation;
 use super::derive::{Derivation, Source, literal, negation};
 use super::expand::Expander;
@@ -64,9 +65,11 @@ impl Printer<'_> {
         let store = self.store;
         let expanded: Vec<Term> = formulas.iter().map(|&formula| self.expander.expand(formula)).collect();
         let mut terms = store.subterms(&expanded);
+        let rests: Vec<Term> = terms.iter().filter_map(|&term| Some(integrality(store, term)?.1)).collect();
+        terms.extend(rests);
         terms.retain(|&term| is_opaque(store, term));
         terms.truncate(MOST_TERMS);
-        // Inner terms come first.
+        // Inner terms come first, and what is divided before its remainder.
         terms.into_iter().filter_map(|term| self.rewriting(term)).collect()
     }
 
