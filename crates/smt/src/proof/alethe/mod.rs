@@ -9,7 +9,8 @@
 //! assertion        or, and, or what propagation finds; the assumption itself where the formula is the clause
 //! gate             and_pos, and_neg, or_pos, or_neg, equiv_pos1, ..., ite_neg2, true, false       connective.rs
 //! chain, distinct  nary_elim, distinct_elim
-//! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for div, mod and to_int
+//! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for what defines div and to_int
+//! simplified term  eq_congruent, or a hole for what defines mod and the like                    rewritten.rs
 //! Farkas           la_generic with the coefficients                                             arith.rs
 //! split            la_generic and la_disequality
 //! integers         three instances of la_generic: the form is at most n, or at least n + 1, and neither can be
@@ -20,9 +21,12 @@
 //! **Assertions.** What the search knows of an assertion are clauses of its image, which is normal and without `ite` and the
 //! like. So the clauses of all connectives are offered, as the formula is written and as the image has them, together
 //! with sums that lead from the atoms as they are written to those of the image, and propagation puts together what is
-//! needed (`derive.rs`). This finds whatever normalising does to connectives and linear atoms. A *hole*, which a
-//! checker has to believe, is left where more was done: where numbers of the written formula have `ite`, `div` or sums
-//! inside that were normalised, or equations were solved. Symbols that were replaced are the matter of `defined.rs`. [`check`](super::check) tests these.
+//! needed (`derive.rs`). This finds whatever normalising does to connectives and linear atoms. Symbols that were replaced
+//! are the matter of `defined.rs`, and terms that were simplified inside of functions and divisions that of `rewritten.rs`. A
+//! *hole*, which a checker has to believe, is left where more was done: where symbols were replaced inside of such terms,
+//! or numbers with `ite` were simplified. [`check`](super::check) tests these.
+//!
+//! **Text.** Steps are collected (`steps.rs`) and written when all are known, with names for what is shared (`text.rs`).
 
 mod arith;
 mod choice;
