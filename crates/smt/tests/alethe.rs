@@ -264,3 +264,36 @@ fn long_and_deep_assertions() {
         assert_eq!(holes, 0);
     }
 }
+
+/// A formula that is in the clauses of all its parts is written out once.
+#[test]
+fn text_is_linear_in_the_terms() {
+    let length = |depth: usize| {
+        let store = TermStore::new();
+        let var = |at: usize| store.var(store.symbol(&format!("p{at}")), Sort::BOOL);
+        let app = |op: Op, args: &[Term]| store.app(op, args).unwrap();
+        let mut deep = var(depth);
+        for at in 0..depth {
+            deep = app(Op::And, &[app(Op::Or, &[deep, app(Op::Not, &[var(at)])]), var(at)]);
+        }
+        let mut solver = Solver::with_proofs(&store);
+        solver.assert_in(deep, Part(0)).unwrap();
+        solver.assert_in(app(Op::Not, &[var(depth)]), Part(1)).unwrap();
+        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+        let mut text = Vec::new();
+        write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
+        text.len()
+    };
+    let (short, long) = (length(50), length(200));
+    assert!(long < 6 * short, "{short}, {long}");
+}
+
+/// Symbols of the input that look like names of the text are no names.
+#[test]
+fn names_are_new() {
+    let long = "(+ @p0 (* 2 @p1) 1000000000000000000000)";
+    let declarations = "(declare-const @p0 Int)\n(declare-const @p1 Int)";
+    let above = format!("(> {long} 5)");
+    let tally = proved(declarations, &[above.as_str(), &format!("(or (< {long} 3) (< @p0 0 {long} 2))")]);
+    assert!(!tally.contains_key(OPEN), "{tally:?}");
+}
