@@ -15,14 +15,16 @@ use crate::interpolate::colour::Origins;
 pub(super) struct Expander<'p> {
     pub(super) store: &'p TermStore,
     origins: Origins,
-    memo: RefCell<Memo>,
+    pub(super) memo: RefCell<Memo>,
 }
 
 #[derive(Default)]
-struct Memo {
+pub(super) struct Memo {
     expanded: FxHashMap<Term, Term>,
     /// For terms without fresh symbols, how they were written first.
     written: FxHashMap<Term, Term>,
+    /// What images of assertions have in the place of normal terms.
+    pub(super) values: FxHashMap<Term, Term>,
 }
 
 impl<'p> Expander<'p> {

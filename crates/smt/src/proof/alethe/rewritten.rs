@@ -13,7 +13,6 @@
 //! With these equations atoms are connected as with those of symbols that were replaced (`defined.rs`), so that no hole has
 //! more in it than one term. Choices and equalities of declared sorts are beyond that.
 
-use rustc_hash::FxHashMap;
 use shofar_logic::{LinearPoly, Op, Term, TermStore};
 
 use super::Printer;
@@ -37,8 +36,11 @@ impl Expander<'_> {
     pub(super) fn value(&self, term: Term) -> Term {
         let store = self.store;
         let normal = store.normalize(self.expand(term));
-        let mut values: FxHashMap<Term, Term> = FxHashMap::default();
-        for part in store.subterms(&[normal]) {
+        let values = &mut self.memo.borrow_mut().values;
+        for part in store.subterms_until(&[normal], |term| values.contains_key(&term)) {
+            if values.contains_key(&part) {
+                continue;
+            }
             let args: Vec<Term> = store.args(part).iter().map(|arg| values[arg]).collect();
             let value = match store.op(part) {
                 Op::Mod if !is_application(store, part) => remainder(store, &args),

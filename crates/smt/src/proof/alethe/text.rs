@@ -8,7 +8,7 @@
 //! (step t12 (cl (not @p7) @p3 (< x y)) :rule or_pos)
 //! ```
 //!
-//! - T1: a term is written out once, or has a text of at most [`LONGEST_REPEATED`] characters, or is used once. So the
+//! - T1: a term is written out once, or has a text of at most `LONGEST_REPEATED` characters, or is used once. So the
 //!   length of the text is linear in the number of different terms and of references to them.
 //! - T2: names are new, and defined before they are used. Definitions stand for what they define; whoever reads the proof
 //!   expands them.
