@@ -17,12 +17,13 @@
 //! *watch* one of these (one-watched subsumption, as of clauses in SAT solvers). Signatures of subjects exclude most of
 //! the others, and for the other direction, too.
 
+use std::cell::LazyCell;
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use shofar_logic::{Op, Term, TermStore};
-use shofar_smt::project::cube_implies;
+use shofar_smt::project::{CubeFacts, cube_implies};
 
 /// A height of derivations.
 pub(super) type Level = u32;
@@ -130,14 +131,19 @@ impl Frames {
     pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
         let subjects = subjects(store, cube);
         let given = signature(&subjects);
+        let facts = LazyCell::new(|| CubeFacts::new(store, cube));
         let watched = subjects.into_iter().chain([Term::TRUE]);
         let lemmas = watched.filter_map(|subject| self.watchers.get(&subject)).flatten().copied();
-        let excluding = lemmas.filter(|&id| {
+        let mut highest: Option<LemmaId> = None;
+        for id in lemmas {
             let lemma = self.lemma(id);
-            let is_candidate = lemma.level >= level && lemma.signature & !given == 0;
-            is_candidate && cube_implies(store, cube, &lemma.cube)
-        });
-        excluding.max_by_key(|&id| self.lemma(id).level)
+            let is_higher = highest.is_none_or(|found| lemma.level > self.lemma(found).level);
+            let is_candidate = lemma.level >= level && is_higher && lemma.signature & !given == 0;
+            if is_candidate && lemma.cube.iter().all(|&literal| facts.imply(literal)) {
+                highest = Some(id);
+            }
+        }
+        highest
     }
 
     /// Adds the lemma that excludes a cube, unless it is known (L3).

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
@@ -120,28 +120,31 @@ pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
 }
 
 /// A cube that is asked many times what follows from it.
-pub(crate) struct Facts<'s> {
+pub struct Facts<'s> {
     store: &'s TermStore,
-    literals: FxHashSet<Term>,
-    /// The bounds among the literals, by their forms.
-    bounds: FxHashMap<Term, Vec<Bound>>,
+    /// In their order.
+    literals: Vec<Term>,
+    /// The bounds among the literals, in the order of their forms.
+    bounds: Vec<Bound>,
 }
 
 impl<'s> Facts<'s> {
     /// The facts of a cube.
-    pub(crate) fn new(store: &'s TermStore, cube: &[Term]) -> Self {
-        let mut bounds: FxHashMap<Term, Vec<Bound>> = FxHashMap::default();
-        for bound in cube.iter().filter_map(|&literal| bound(store, literal)) {
-            bounds.entry(bound.form).or_default().push(bound);
-        }
-        Facts { store, literals: cube.iter().copied().collect(), bounds }
+    pub fn new(store: &'s TermStore, cube: &[Term]) -> Self {
+        let mut literals = cube.to_vec();
+        literals.sort_unstable();
+        let mut bounds: Vec<Bound> = cube.iter().filter_map(|&literal| bound(store, literal)).collect();
+        bounds.sort_unstable_by_key(|bound| bound.form);
+        Facts { store, literals, bounds }
     }
 
     /// Whether the literal follows from one of the cube.
-    pub(crate) fn imply(&self, literal: Term) -> bool {
-        self.literals.contains(&literal)
+    pub fn imply(&self, literal: Term) -> bool {
+        self.literals.binary_search(&literal).is_ok()
             || bound(self.store, literal).is_some_and(|wanted| {
-                self.bounds.get(&wanted.form).is_some_and(|given| given.iter().any(|it| it.implies(&wanted)))
+                let start = self.bounds.partition_point(|given| given.form < wanted.form);
+                let mut given = self.bounds[start..].iter().take_while(|given| given.form == wanted.form);
+                given.any(|given| given.implies(&wanted))
             })
     }
 }
