@@ -101,7 +101,7 @@ impl Search<'_> {
         match block {
             Block::Blocked(conflict) => {
                 let mut blocked_to = INFINITY;
-                for (cube, highest) in self.generalise(node, conflict, level)? {
+                for (cube, highest) in self.generalise(id, conflict)? {
                     blocked_to = blocked_to.min(highest);
                     if self.learn(node, cube.clone(), highest) {
                         self.guide(id, &cube);

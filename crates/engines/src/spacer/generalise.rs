@@ -14,20 +14,24 @@ use shofar_smt::sat::Limits;
 
 use super::expand::{Block, Conflict};
 use super::frames::Level;
+use super::obligations::{Obligation, ObligationId};
 use super::{Search, Stop};
 
 /// Conflicts that may be spent on leaving out a literal.
 const DROP_CONFLICTS: u64 = 5_000;
 
 impl Search<'_> {
-    /// Cubes that together contain the one of the conflict and cannot be reached either, each up to a level.
+    /// Cubes that together contain the one of an obligation and cannot be reached either, each up to a level.
     pub(super) fn generalise(
         &mut self,
-        node: NodeId,
+        id: ObligationId,
         conflict: Conflict,
-        level: Level,
     ) -> Result<Vec<(Vec<Term>, Level)>, Stop> {
-        let mut lemmas = self.interpolants(node, conflict, level)?;
+        let Obligation { node, level, is_candidate, .. } = *self.obligations.get(id);
+        let mut lemmas = match is_candidate {
+            true => vec![(conflict.cube, conflict.level)],
+            false => self.interpolants(node, conflict, level)?,
+        };
         if self.options.generalise {
             for lemma in &mut lemmas {
                 *lemma = self.drop_literals(node, std::mem::take(lemma), level)?;

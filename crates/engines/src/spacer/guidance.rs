@@ -4,10 +4,8 @@
 //! without end. Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, cubes are
 //! guessed from it:
 //!
-//! - *Subsume*: if the numbers of its lemmas lie on a line, the cube that contains the excluded cubes of all of them and
-//!   goes on in the direction in which the cluster has grown. With `s` a point of the line, it is the conjunction of
-//!   `form_i <= a_i + b_i s` (or `>=`), and `s` is eliminated by Fourier and Motzkin. So lemmas on `x` and `y` with
-//!   numbers that grow together become one on `x - y`.
+//! - *Subsume*: the cube that contains the excluded cubes of all of them and goes on in the directions in which the cluster
+//!   has grown (`subsume.rs`). So lemmas on `x` and `y` with numbers that grow together become one on `x - y`.
 //! - *Conjecture*: the cube without the literals whose numbers differ, which may be irrelevant.
 //! - *Weaken*: the cube with a constant of the clauses in the place of the one number that differs (`weaken.rs`).
 //!
@@ -16,11 +14,11 @@
 //!
 //! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
 //! reached and forgotten, or it may be hopeless: each step to a predecessor takes from its *gas*, and
-//! without gas it is given up. If it is blocked, the lemma is one like any other. Nothing depends on guesses.
+//! without gas it is given up. If it is blocked, the lemma is one like any other, but that its literals are those of the
+//! guess: a proof would have the numbers again that the present level suggests. Nothing depends on guesses.
 //!
 //! H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local generalization in model checking" (CAV
-//! 2020). There, clusters are found by anti-unification, also of coefficients, and guesses are closures of all
-//! dimensions; a line is what we have met, and needs no solver.
+//! 2020). There, clusters are found by anti-unification, also of coefficients.
 
 use std::rc::Rc;
 
@@ -31,6 +29,7 @@ use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
 use super::generalise::split_equations;
 use super::obligations::{Obligation, ObligationId};
+use super::subsume::subsume;
 use super::weaken::{Constants, weaken};
 use super::{Options, Search};
 
@@ -107,7 +106,7 @@ impl Guidance {
             guesses.extend(subsume(store, &shapes, &members));
         }
         if options.conjecture {
-            guesses.extend(conjecture(store, &shapes, &members));
+            guesses.push(conjecture(store, &shapes, &members));
         }
         if options.weaken_bounds {
             guesses.extend(weaken(store, constants, &shapes, &members, obligation));
@@ -142,7 +141,7 @@ impl Search<'_> {
                 enqueued += 1;
                 self.statistics.guesses += 1;
                 let guess = Obligation::new(node, cube, level, depth);
-                self.obligations.add(Obligation { gas: Some(GUESS_GAS), ..guess });
+                self.obligations.add(Obligation { gas: Some(GUESS_GAS), is_candidate: true, ..guess });
             }
         }
     }
@@ -168,10 +167,10 @@ pub(super) fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
 }
 
 /// The literals whose numbers are the same in all members.
-fn conjecture(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Option<Vec<Term>> {
-    let last = members.last()?;
+pub(super) fn conjecture(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Vec<Term> {
+    let Some(last) = members.last() else { return Vec::new() };
     let same = (0..shapes.len()).filter(|&at| members.iter().all(|member| member[at] == last[at]));
-    Some(same.map(|at| literal(store, shapes[at], &last[at])).collect())
+    same.map(|at| literal(store, shapes[at], &last[at])).collect()
 }
 
 /// The literal of a shape with a number.
@@ -186,81 +185,6 @@ pub(super) fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Ter
         Shape::Lower { form, is_strict: false } => store.ge(form, constant(form)),
         Shape::Lower { form, is_strict: true } => store.gt(form, constant(form)),
         Shape::Other(literal) => literal,
-    }
-}
-
-/// The cube that contains those of all members, and of all that continue them on the same line. None if they lie on no
-/// line, or differ in one literal only.
-fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Option<Vec<Term>> {
-    let (first, last) = (members.first()?, members.last()?);
-    let varying: Vec<usize> =
-        (0..shapes.len()).filter(|&at| members.iter().any(|member| member[at] != first[at])).collect();
-    let &[reference, _, ..] = &varying[..] else { return None };
-    // With `s` the number at the reference, the number at `i` is `first_i + slope_i (s - first_reference)`.
-    let run = &last[reference] - &first[reference];
-    if run.is_zero() {
-        return None;
-    }
-    let slopes: Vec<Rational> = (0..shapes.len()).map(|at| &(&last[at] - &first[at]) / &run).collect();
-    let is_on_line = |member: &Vec<Rational>| {
-        let step = &member[reference] - &first[reference];
-        (0..shapes.len()).all(|at| &member[at] - &first[at] == &slopes[at] * &step)
-    };
-    if !members.iter().all(is_on_line) {
-        return None;
-    }
-    let mut cube = conjecture(store, shapes, members)?;
-    let mut line = Line::default();
-    for &at in &varying {
-        let (form, is_upper, is_strict) = match shapes[at] {
-            Shape::Upper { form, is_strict } => (form, true, is_strict),
-            Shape::Lower { form, is_strict } => (form, false, is_strict),
-            Shape::Other(_) => return None,
-        };
-        if *line.sort.get_or_insert(store.sort_of(form)) != store.sort_of(form) || slopes[at].is_zero() {
-            return None;
-        }
-        // form - first_i = slope_i (s - first_reference), solved for s.
-        let mut bound = LinearPoly::from_term(store, form);
-        bound.add_constant(&-first[at].clone());
-        bound.scale(&(&Rational::ONE / &slopes[at]));
-        bound.add_constant(&first[reference]);
-        let is_below = is_upper == slopes[at].is_positive();
-        if is_below { &mut line.below } else { &mut line.above }.push((bound, is_strict));
-    }
-    // The line starts where the cluster did.
-    let start = (LinearPoly::from_constant(first[reference].clone()), false);
-    if run.is_positive() {
-        line.below.push(start)
-    } else {
-        line.above.push(start)
-    }
-    line.eliminate(store, &mut cube);
-    Some(cube)
-}
-
-/// Bounds of a parameter, and whether they are strict.
-#[derive(Default)]
-struct Line {
-    sort: Option<Sort>,
-    below: Vec<(LinearPoly, bool)>,
-    above: Vec<(LinearPoly, bool)>,
-}
-
-impl Line {
-    /// Adds what follows for the bounds: those from below are less than those from above.
-    fn eliminate(&self, store: &TermStore, cube: &mut Vec<Term>) {
-        let sort = self.sort.unwrap_or(Sort::REAL);
-        for (low, low_is_strict) in &self.below {
-            for (high, high_is_strict) in &self.above {
-                let mut difference = low.clone();
-                difference.add_scaled(high, &-Rational::ONE);
-                if difference.is_constant() {
-                    continue;
-                }
-                cube.push(compare(store, difference, sort, *low_is_strict || *high_is_strict));
-            }
-        }
     }
 }
 
@@ -301,18 +225,5 @@ mod tests {
         let expected = [b, relation, store.ge(x, store.int(5))];
         assert!(expected.iter().all(|literal| subsumed.contains(literal)), "{subsumed:?}");
         assert_eq!(subsumed.len(), 3);
-    }
-
-    #[test]
-    fn equal_numbers_and_points_off_a_line_suggest_nothing() {
-        let store = TermStore::new();
-        let x = store.var(store.symbol("x"), Sort::REAL);
-        let y = store.var(store.symbol("y"), Sort::REAL);
-        let shapes: Vec<Shape> = [x, y].map(|form| Shape::Upper { form, is_strict: false }).into();
-        let member = |a: i64, b: i64| vec![Rational::from(a), Rational::from(b)];
-        let members = [member(0, 0), member(1, 5), member(2, 7), member(3, 8)];
-        assert_eq!(subsume(&store, &shapes, &members), None);
-        assert_eq!(conjecture(&store, &shapes, &members), Some(vec![]));
-        assert_eq!(subsume(&store, &shapes, &vec![member(1, 1); MEMBERS]), None);
     }
 }

@@ -21,7 +21,7 @@
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
 //!                 the lemma is generalised before                            interpolate.rs, generalise.rs
-//!                 and may suggest others                         guidance.rs, weaken.rs, concretise.rs
+//!                 and may suggest others                         guidance.rs, subsume.rs, weaken.rs, concretise.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
@@ -59,6 +59,7 @@ mod interpolate;
 mod obligations;
 mod propagate;
 mod renaming;
+mod subsume;
 mod weaken;
 mod witness;
 

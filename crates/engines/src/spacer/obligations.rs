@@ -39,6 +39,8 @@ pub(super) struct Obligation {
     pub(super) facts_seen: usize,
     /// How many predecessors may be made for a guess, one after the other; without limit if it is none.
     pub(super) gas: Option<u32>,
+    /// It was made of lemmas, to become one: its own literals are what is excluded, not those of proofs.
+    pub(super) is_candidate: bool,
     /// How often it was taken apart.
     pub(super) concretions: u32,
     /// It is neither excluded nor reached.
@@ -56,6 +58,7 @@ impl Obligation {
             parent: None,
             facts_seen: 0,
             gas: None,
+            is_candidate: false,
             concretions: 0,
             is_open: true,
         }
