@@ -12,7 +12,7 @@ use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop}
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::witness::Derivation;
 use shofar_horn::{HornGraph, parse};
-use shofar_logic::TermStore;
+use shofar_logic::{Op, TermStore};
 use shofar_smt::sat::{Limits, Reason};
 use support::Random;
 use support::explicit::Saturation;
@@ -42,12 +42,15 @@ impl EventSink for Observer {
 
 /// What the engine says to a system, and what it has counted. Witnesses are checked.
 fn observed(options: Options, text: &str, seconds: u64, observer: &Observer) -> Answer {
-    let store = TermStore::new();
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(&store, &system);
+    observed_in(&TermStore::new(), options, text, seconds, observer)
+}
+
+fn observed_in(store: &TermStore, options: Options, text: &str, seconds: u64, observer: &Observer) -> Answer {
+    let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
+    let graph = HornGraph::of(store, &system);
     let deadline = Some(Instant::now() + Duration::from_secs(seconds));
     let limits = Limits { deadline, cancel: Some(&observer.is_over), ..Limits::default() };
-    let run = Run { store: &store, limits, seed: 0, events: observer };
+    let run = Run { store, limits, seed: 0, events: observer };
     let answer = Spacer { options }.solve(&graph, &run);
     match &answer {
         Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
@@ -214,6 +217,27 @@ fn a_bound_that_creeps_becomes_a_constant_of_the_clauses() {
          (assert (forall ((x Int) (n Int) (m Int)) (=> (and (P x n m) (<= x 0)) (P (+ x 1) (+ n 1) m))))
          (assert (forall ((x Int) (n Int) (m Int)) (=> (and (P x n m) (<= m 0) (> n 500)) false)))",
     );
+}
+
+/// The counters are equal after 2, 4, 6, .. steps: lemmas about each of these numbers have the residue in common.
+#[test]
+fn numbers_with_the_same_residue_become_one_lemma() {
+    let text = "(declare-fun P (Int Int Int Bool) Bool)
+         (assert (forall ((i Int) (b Bool)) (P 0 i i b)))
+         (assert (forall ((n Int) (i Int) (j Int))
+            (=> (and (P n i j true) (< n 30)) (P (+ n 1) (+ i 1) j false))))
+         (assert (forall ((n Int) (i Int) (j Int))
+            (=> (and (P n i j false) (< n 30)) (P (+ n 1) i (+ j 1) true))))
+         (assert (forall ((n Int) (i Int) (j Int) (b Bool))
+            (=> (and (P n i j b) (>= n 30) (not (= i j))) false)))";
+    for subsume in [true, false] {
+        let store = TermStore::new();
+        let options = Options { subsume, ..Options::default() };
+        let found = observed_in(&store, options, text, 20, &Observer::default());
+        let Answer::Sat(model) = found else { panic!("{found:?}") };
+        let is_by_residue = store.subterms(&model.formulas).into_iter().any(|term| store.op(term) == Op::Mod);
+        assert_eq!(is_by_residue, subsume);
+    }
 }
 
 /// Each form of lemmas finds that both counters stay where they are.
