@@ -382,20 +382,13 @@ mod tests {
                     let steps = weights.iter().zip(&members[1..]);
                     let steps = steps.map(|(&w, member)| store.mul(&[store.real(&member[at] - first), w]));
                     let sum: Vec<Term> = steps.chain([store.real(first.clone())]).collect();
-                    let Some(form) = form(shape) else { panic!("all are bounds") };
-                    let difference = store.sub(form, store.add(&sum));
-                    let shape = match shape {
-                        Shape::Upper { is_strict, .. } => Shape::Upper { form: difference, is_strict },
-                        _ => lower(difference),
-                    };
-                    let (Shape::Upper { form, is_strict } | Shape::Lower { form, is_strict }) = shape else {
-                        panic!("all are bounds")
-                    };
+                    let difference = |form: Term| store.sub(form, store.add(&sum));
                     let zero = store.real(0);
-                    parts.push(match (shape, is_strict) {
-                        (Shape::Upper { .. }, true) => store.lt(form, zero),
-                        (Shape::Upper { .. }, false) => store.le(form, zero),
-                        _ => store.ge(form, zero),
+                    parts.push(match shape {
+                        Shape::Upper { form, is_strict: true } => store.lt(difference(form), zero),
+                        Shape::Upper { form, is_strict: false } => store.le(difference(form), zero),
+                        Shape::Lower { form, .. } => store.ge(difference(form), zero),
+                        Shape::Other(_) => panic!("all are bounds"),
                     });
                 }
                 let slow = eliminate(&store, store.and(&parts), &weights, &Bounds::default());
