@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Verdict, checked};
-use shofar_horn::transform::Context;
+use shofar_horn::transform::{Context, Lost};
 use shofar_horn::witness::read;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_smt::sat::Limits;
 
 use crate::Failure;
-use crate::input::{read_system_in, read_text, seconds};
+use crate::input::{read_system_within, read_text, seconds};
 
 /// Checks a model or a refutation against the clauses: prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
@@ -37,11 +37,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let memory = arguments.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
-    let system = read_system_in(&store, &mut environment, &arguments.file)?;
+    let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
+    let system = match read_system_within(&context, &mut environment, &arguments.file)? {
+        Ok(system) => system,
+        Err(reason) => {
+            writeln!(out, "unknown")?;
+            return Err(Failure::Refused(format!("{}: {}", arguments.file, Lost::Interrupted(reason))));
+        }
+    };
     let (name, text) = read_text(&arguments.witness)?;
     let witness = read(&store, &mut environment, &system, name, &text);
     let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
-    let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
     let verdict = match checked(&context, &system, witness) {
         Ok(_) => return Ok(writeln!(out, "valid")?),
         Err(verdict) => verdict,

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use shofar_horn::HornSystem;
 use shofar_horn::check::checked;
-use shofar_horn::transform::Context;
+use shofar_horn::transform::{Context, Lost};
 use shofar_horn::witness::{Explanation, Witness, read};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_smt::sat::Limits;
 
-use crate::input::{read_system_in, read_text};
+use crate::input::{read_system_within, read_text};
 use crate::{Failure, arguments, check, html, solve};
 
 /// The share of the time for solving that making a model readable may take, and bounds on it.
@@ -93,11 +93,12 @@ fn explain_file(
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
     let clauses = arguments.solve.file();
-    let system = read_system_in(&store, &mut environment, clauses)?;
+    let context = Context { store: &store, limits };
+    let system = read_system_within(&context, &mut environment, clauses)?
+        .map_err(|reason| Failure::Refused(format!("{clauses}: {}", Lost::Interrupted(reason))))?;
     let (name, text) = read_text(file)?;
     let witness = read(&store, &mut environment, &system, name, &text);
     let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
-    let context = Context { store: &store, limits };
     let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
     let shown = shown(&store, witness, &limits, start.elapsed());

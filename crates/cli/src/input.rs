@@ -3,25 +3,33 @@
 use std::io::Read;
 use std::time::Duration;
 
-use shofar_horn::HornSystem;
+use shofar_horn::transform::Context;
+use shofar_horn::{HornSystem, Unread};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
+use shofar_smt::sat::Reason;
 
 use crate::Failure;
 
 /// Reads the Horn clauses in a file; `-` stands for standard input.
 pub(crate) fn read_system(store: &TermStore, file: &str) -> Result<HornSystem, Failure> {
-    read_system_in(store, &mut Environment::new(store), file)
+    let (name, text) = read_text(file)?;
+    shofar_horn::parse(store, name, &text).map_err(|error| Failure::Input(error.to_string()))
 }
 
-/// As [`read_system`], and leaves the names that the file declares in the environment.
-pub(crate) fn read_system_in(
-    store: &TermStore,
+/// As [`read_system`], within limits: if they end, there is their reason. The names that the file declares are left in the
+/// environment.
+pub(crate) fn read_system_within(
+    context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
-) -> Result<HornSystem, Failure> {
+) -> Result<Result<HornSystem, Reason>, Failure> {
     let (name, text) = read_text(file)?;
-    shofar_horn::parse_in(store, environment, name, &text).map_err(|error| Failure::Input(error.to_string()))
+    match shofar_horn::parse_within(context, environment, name, &text) {
+        Ok(system) => Ok(Ok(system)),
+        Err(Unread::Interrupted(reason)) => Ok(Err(reason)),
+        Err(Unread::Wrong(error)) => Err(Failure::Input(error.to_string())),
+    }
 }
 
 /// What is in a file, and what messages call it; `-` stands for standard input.

@@ -1,7 +1,7 @@
 //! `shofar FILE`: decides a system of clauses.
 //!
-//! A thread of its own reads and solves; this one listens, writes, and watches the limits. Engines end soon after a limit
-//! is reached, but reading and single large steps do not look at the clock: if nothing comes for a while after the limit,
+//! A thread of its own reads and solves; this one listens, writes, and watches the limits. Reading and engines end soon
+//! after a limit is reached, but single large steps do not look at the clock: if nothing comes for a while after the limit,
 //! the answer is given without them.
 //!
 //! A panic in an engine is caught where engines run side by side, and one anywhere else here. It is reported with what
@@ -20,10 +20,11 @@ use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Run, Stop};
 use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
+use shofar_logic::smtlib::Environment;
 use shofar_smt::sat::Limits;
 
 use crate::arguments::Arguments;
-use crate::input::read_system;
+use crate::input::read_system_within;
 use crate::talk::Talk;
 use crate::{Failure, explain};
 
@@ -106,9 +107,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<Solved, Failure> {
     let start = Instant::now();
     let store = TermStore::new();
-    let system = read_system(&store, arguments.file())?;
-    events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
     let run = Run { store: &store, limits, seed: arguments.seed, events };
+    let system = match read_system_within(&run.context(), &mut Environment::new(&store), arguments.file())? {
+        Ok(system) => system,
+        Err(reason) => return Ok(Solved::unknown(None, &reason.into())),
+    };
+    events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
     let page = |witness: Result<&Witness, &str>| {
         arguments.html().map(|_| explain::page(&store, &system, arguments.file(), witness))
     };

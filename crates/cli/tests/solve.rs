@@ -144,7 +144,6 @@ fn limits_end_with_unknown() {
     }
 }
 
-/// Reading does not look at the limits.
 #[test]
 fn limits_hold_while_a_file_is_read() {
     let clauses =

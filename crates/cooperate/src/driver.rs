@@ -107,7 +107,7 @@ fn decide(
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
     }
     let mut clock = Clock::new(run, None);
-    let original = HornGraph::of(run.store, system);
+    let original = HornGraph::within(&run.context(), system)?;
     clock.phase("graph");
 
     let pipeline = match &options.passes {
@@ -147,7 +147,7 @@ fn decide(
                 let derivation = back.derivation(&run.context(), derivation)?;
                 let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
                 clock.phase("way back");
-                let verdict = check_refutation(run.store, system, &refutation);
+                let verdict = check_refutation(&run.context(), system, &refutation);
                 clock.phase("check");
                 is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Unsat(refutation))
             }

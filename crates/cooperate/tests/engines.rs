@@ -304,7 +304,7 @@ fn a_long_derivation() {
     assert_eq!(check_derivation(&context, &HornGraph::of(&store, &system), &derivation), Ok(()));
     let refutation = Refutation::of_graph(&context, &system, derivation).expect("there is time enough");
     assert_eq!(
-        shofar_horn::check::check_refutation(&store, &system, &refutation),
+        shofar_horn::check::check_refutation(&context, &system, &refutation),
         shofar_horn::check::Verdict::Valid
     );
 }

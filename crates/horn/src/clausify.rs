@@ -30,6 +30,9 @@ use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
 /// How many clauses one assertion may become.
 const MOST_CLAUSES: usize = 100_000;
 
+/// Alternatives between two questions whether to go on.
+const STOP_INTERVAL: usize = 64;
+
 /// A clause over terms: as [`Clause`](crate::Clause), with predicate applications for atoms.
 #[derive(Clone, Default)]
 pub(crate) struct RawClause {
@@ -48,6 +51,8 @@ pub(crate) enum NotHorn {
     UniversalInBody,
     ExistentialInHead,
     TooManyClauses,
+    /// It is not known whether it is, as there was no time left.
+    Stopped,
 }
 
 impl NotHorn {
@@ -69,16 +74,18 @@ impl NotHorn {
             NotHorn::TooManyClauses => {
                 write!(f, "the disjunctions of predicates make more than {MOST_CLAUSES} clauses")
             }
+            NotHorn::Stopped => f.write_str("reading was stopped"),
         })
     }
 }
 
 /// The clauses that an assertion stands for. Free variables of the formula are universally quantified, in the
-/// order given.
+/// order given. Where there are many, it is asked whether to stop.
 pub(crate) fn clausify(
     store: &TermStore,
     formula: Term,
     free_variables: &[Term],
+    stop: &dyn Fn() -> bool,
 ) -> Result<Vec<RawClause>, NotHorn> {
     let mut clauses = Vec::new();
     let mut branches = vec![Branch::new(store, formula, free_variables)];
@@ -99,6 +106,9 @@ pub(crate) fn clausify(
                     };
                     copy.open.extend(alternative.into_iter().rev());
                     branches.push(copy);
+                    if (clauses.len() + branches.len()).is_multiple_of(STOP_INTERVAL) && stop() {
+                        return Err(NotHorn::Stopped);
+                    }
                 }
             }
         }
@@ -316,5 +326,37 @@ fn variable_name(store: &TermStore, variable: Term) -> Symbol {
     match store.op(variable) {
         Op::Var(name) => name,
         _ => unreachable!("quantifiers bind variables"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use shofar_logic::smtlib::{Environment, Reader};
+
+    use super::*;
+
+    #[test]
+    fn many_alternatives_can_be_stopped() {
+        let store = TermStore::new();
+        let mut environment = Environment::new(&store);
+        let atoms: String = (0..1000).map(|number| format!("(P {number})")).collect();
+        let text = format!("(declare-fun P (Int) Bool) (assert (=> (or {atoms}) (P 0)))");
+        let mut reader = Reader::new(&store, &mut environment, text.as_bytes());
+        assert!(reader.command().is_ok_and(|command| command == Some("declare-fun")));
+        assert!(reader.declaration("declare-fun").is_ok() && reader.command().is_ok());
+        let formula = reader.formula().expect("this is a formula");
+        let asked = Cell::new(0);
+        let within = |most: usize| {
+            let stop = || {
+                asked.set(asked.get() + 1);
+                asked.get() > most
+            };
+            clausify(&store, formula, &[], &stop).map(|clauses| clauses.len())
+        };
+        assert!(matches!(within(3), Err(NotHorn::Stopped)));
+        assert_eq!(asked.get(), 4);
+        assert!(matches!(within(usize::MAX), Ok(1000)));
     }
 }

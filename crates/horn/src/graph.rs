@@ -18,8 +18,13 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
+use shofar_smt::sat::Reason;
 
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
+use crate::transform::Context;
+
+/// Clauses between two looks at the limits.
+const STOP_INTERVAL: usize = 64;
 
 /// A node of a graph: a predicate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -158,17 +163,38 @@ impl HornGraph {
 
     /// The graph of a system: its predicates are the nodes and its clauses are the edges, in the same order.
     pub fn of(store: &TermStore, system: &HornSystem) -> Self {
+        let mut graph = HornGraph::of_predicates(store, system);
+        system.clauses.iter().for_each(|clause| graph.add_clause_of_system(store, clause));
+        graph
+    }
+
+    /// As [`of`](Self::of), within limits.
+    pub fn within(context: &Context<'_>, system: &HornSystem) -> Result<Self, Reason> {
+        let mut graph = HornGraph::of_predicates(context.store, system);
+        for (number, clause) in system.clauses.iter().enumerate() {
+            if number.is_multiple_of(STOP_INTERVAL)
+                && let Some(reason) = context.interrupted()
+            {
+                return Err(reason);
+            }
+            graph.add_clause_of_system(context.store, clause);
+        }
+        Ok(graph)
+    }
+
+    fn of_predicates(store: &TermStore, system: &HornSystem) -> Self {
         let mut graph = HornGraph::new();
         for (_, fun) in system.predicates() {
             let declaration = store.fun_decl(fun);
             graph.add_node(Node::new(store, declaration.name, &declaration.domain));
         }
-        for clause in &system.clauses {
-            let application = |atom: &Atom| (NodeId::new(atom.predicate.index()), atom.args.to_vec());
-            let body: Vec<Application> = clause.body.iter().map(application).collect();
-            graph.add_clause(store, &body, clause.constraint, clause.head.as_ref().map(application).as_ref());
-        }
         graph
+    }
+
+    fn add_clause_of_system(&mut self, store: &TermStore, clause: &Clause) {
+        let application = |atom: &Atom| (NodeId::new(atom.predicate.index()), atom.args.to_vec());
+        let body: Vec<Application> = clause.body.iter().map(application).collect();
+        self.add_clause(store, &body, clause.constraint, clause.head.as_ref().map(application).as_ref());
     }
 
     /// The graph as a system of clauses, with the declarations of the system that it comes from. Predicates of the same

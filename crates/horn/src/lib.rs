@@ -33,7 +33,7 @@ mod transition;
 pub mod witness;
 
 pub use builder::{BuildError, ClauseBuilder, SystemBuilder};
-pub use frontend::{ParseError, parse, parse_in};
+pub use frontend::{ParseError, Unread, parse, parse_in, parse_within};
 pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};
 pub use print::Format;

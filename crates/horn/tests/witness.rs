@@ -114,7 +114,7 @@ fn a_definition_without_its_form_is_none() {
 fn the_derivation_of_the_example_is_a_refutation() {
     let store = TermStore::new();
     let (system, refutation) = locations(&store);
-    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
     assert_eq!(refutation.steps[2].instantiation, ints(&[1, 2]));
 }
 
@@ -125,7 +125,7 @@ fn every_mutation_of_a_refutation_is_found() {
     let changed = |change: &dyn Fn(&mut Refutation)| {
         let mut wrong = right.clone();
         change(&mut wrong);
-        match check_refutation(&store, &system, &wrong) {
+        match check_refutation(&context(&store), &system, &wrong) {
             Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?} for {wrong:?}"),
         }
@@ -199,7 +199,7 @@ fn elements_of_declared_sorts_need_not_differ() {
             fact: [].into(),
         };
         let refutation = Refutation { steps: vec![fact(&a), fact(&b), query] };
-        assert_eq!(check_refutation(&store, &system, &refutation) == Verdict::Valid, verdict);
+        assert_eq!(check_refutation(&context(&store), &system, &refutation) == Verdict::Valid, verdict);
     }
 }
 
@@ -244,10 +244,10 @@ fn shared_and_long_refutations_are_checked_in_seconds() {
     let start = Instant::now();
     let store = TermStore::new();
     let (system, refutation) = doubling(&store);
-    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
     let (system, refutation) = counting(&store, 100_000);
     println!("built after {:?}", start.elapsed());
-    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
     println!("checked after {:?}", start.elapsed());
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
@@ -271,7 +271,7 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
             Ok(model) => check_model(&context(&store), &system, &model),
             Err(lost) => Verdict::Unknown(lost),
         },
-        Witness::Refutation(refutation) => check_refutation(&store, &system, &refutation),
+        Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
     };
     Ok(match verdict {
         Verdict::Valid => "valid".to_owned(),
@@ -554,7 +554,7 @@ fn changed_refutations_are_judged_as_by_substitution() {
             let expected = follows(&store, &system, &changed);
             valid += usize::from(expected);
             assert_eq!(
-                check_refutation(&store, &system, &changed) == Verdict::Valid,
+                check_refutation(&context(&store), &system, &changed) == Verdict::Valid,
                 expected,
                 "{changed:?}"
             );
@@ -683,7 +683,7 @@ fn z3_believes_each_step_of_alethe() {
         step(2, &[], &[1, 0], &[]),
     ];
     let refutation = Refutation { steps };
-    assert_eq!(check_refutation(&store, &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
     for (system, refutation) in
         [(system, refutation), locations(&store), counting(&store, 3), doubling(&store)]
     {
@@ -837,7 +837,9 @@ fn no_text_is_too_strange() {
             let mut environment = Environment::new(&fresh);
             let system = parse_in(&fresh, &mut environment, "clauses", clauses.as_bytes()).unwrap();
             match read_witness(&fresh, &mut environment, &system, "witness", &changed) {
-                Ok(Witness::Refutation(refutation)) => drop(check_refutation(&fresh, &system, &refutation)),
+                Ok(Witness::Refutation(refutation)) => {
+                    drop(check_refutation(&context(&fresh), &system, &refutation))
+                }
                 Ok(Witness::Model(model)) => {
                     let limits = Limits { conflicts: Some(1000), ..Limits::default() };
                     let context = Context { store: &fresh, limits };

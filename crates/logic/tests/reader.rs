@@ -311,3 +311,23 @@ fn declarations_of_a_level_are_forgotten_with_it() {
     declare(&mut environment, "(declare-const c D)").unwrap();
     assert!(declare(&mut environment, "(declare-const x Bool)").is_err());
 }
+
+/// Also within a single term.
+#[test]
+fn reading_stops_when_it_is_told_to() {
+    let text = format!("(assert (and {}))", "true ".repeat(200_000));
+    let asked = std::cell::Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() == 5
+    };
+    let store = TermStore::new();
+    let mut environment = Environment::new(&store);
+    let mut reader = Reader::new(&store, &mut environment, text.as_bytes()).stopping(&stop);
+    assert_eq!(reader.command(), Ok(Some("assert")));
+    let error = reader.term().unwrap_err();
+    assert_eq!((&*error.message, asked.get()), ("reading was stopped", 5));
+    assert!((200_000..400_000).contains(&error.offset), "{}", error.offset);
+    // The environment can be used again.
+    assert_eq!(Reader::new(&store, &mut environment, b"(and true false)").term().map(|_| ()), Ok(()));
+}

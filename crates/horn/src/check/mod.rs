@@ -47,7 +47,7 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
             (Witness::Model(model), verdict)
         }
         Witness::Refutation(refutation) => {
-            let verdict = check_refutation(context.store, system, &refutation);
+            let verdict = check_refutation(context, system, &refutation);
             (Witness::Refutation(refutation), verdict)
         }
     };

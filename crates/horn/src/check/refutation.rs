@@ -7,20 +7,29 @@ use shofar_smt::solver::Solver;
 
 use super::{Fault, Values, Verdict};
 use crate::system::{Atom, Clause, HornSystem};
-use crate::transform::Lost;
+use crate::transform::{Context, Lost};
 use crate::witness::{Refutation, Step};
 
 /// Conflicts that the solver may spend on a ground instance with elements of declared sorts.
 const INSTANCE_CONFLICTS: u64 = 10_000;
 
+/// Steps between two looks at the limits.
+const STOP_INTERVAL: usize = 64;
+
 /// Whether a refutation derives `false` from the clauses of a system.
-pub fn check_refutation(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> Verdict {
+pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: &Refutation) -> Verdict {
+    let store = context.store;
     let has_elements = system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
     let mut values = Values::default();
     for step in 0..refutation.steps.len() {
+        if step.is_multiple_of(STOP_INTERVAL)
+            && let Some(reason) = context.interrupted()
+        {
+            return Verdict::Unknown(Lost::Interrupted(reason));
+        }
         let checked = check_step(store, system, refutation, step, &mut values)
             .map_err(|message| Verdict::Invalid(Fault::Step { step, message }))
-            .and_then(|instance| if has_elements { instance.holds_anyway(store, step) } else { Ok(()) });
+            .and_then(|instance| if has_elements { instance.holds_anyway(context, step) } else { Ok(()) });
         if let Err(verdict) = checked {
             return verdict;
         }
@@ -107,7 +116,8 @@ struct Instance<'a> {
 
 impl Instance<'_> {
     /// The step is right whichever elements of declared sorts are the same. Elements are symbols to the solver.
-    fn holds_anyway(&self, store: &TermStore, step: usize) -> Result<(), Verdict> {
+    fn holds_anyway(&self, context: &Context<'_>, step: usize) -> Result<(), Verdict> {
+        let store = context.store;
         let values = self.step.instantiation.iter().map(|value| store.value_to_term(value));
         let values: Substitution = self.clause.variables.iter().copied().zip(values).collect();
         let mut substitutor = Substitutor::new(store, &values);
@@ -120,7 +130,7 @@ impl Instance<'_> {
         }
         let holds = store.app(Op::And, &parts).expect("these are formulas");
         let denied: Term = store.app(Op::Not, &[holds]).expect("this is a formula");
-        let limits = Limits { conflicts: Some(INSTANCE_CONFLICTS), ..Limits::default() };
+        let limits = Limits { conflicts: Some(INSTANCE_CONFLICTS), ..context.limits };
         let mut solver = Solver::new(store);
         let outcome = solver.assert(denied).and_then(|()| solver.check(&[], &limits));
         match outcome {

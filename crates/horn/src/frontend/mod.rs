@@ -8,14 +8,17 @@
 mod chc;
 mod fixedpoint;
 
+use std::cell::Cell;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+use shofar_smt::sat::Reason;
 
 use crate::clausify::{RawClause, clausify};
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
+use crate::transform::Context;
 
 /// A mistake in an input, and where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,9 +51,46 @@ pub fn parse_in(
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, ParseError> {
+    read(store, environment, file, text, &|| false)
+}
+
+/// As [`parse_in`], within limits.
+pub fn parse_within(
+    context: &Context<'_>,
+    environment: &mut Environment,
+    file: &str,
+    text: &[u8],
+) -> Result<HornSystem, Unread> {
+    let reason = Cell::new(None);
+    let stop = || {
+        reason.set(context.interrupted());
+        reason.get().is_some()
+    };
+    // Once it was told to stop, whatever is reported is the end of reading, and no mistake.
+    read(context.store, environment, file, text, &stop)
+        .map_err(|mistake| reason.get().map_or(Unread::Wrong(mistake), Unread::Interrupted))
+}
+
+/// Why there is no system of clauses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unread {
+    /// There is a mistake in the input.
+    Wrong(ParseError),
+    /// The limits ended.
+    Interrupted(Reason),
+}
+
+fn read(
+    store: &TermStore,
+    environment: &mut Environment,
+    file: &str,
+    text: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<HornSystem, ParseError> {
     let mut script = Script {
         store,
-        reader: Reader::new(store, environment, text),
+        reader: Reader::new(store, environment, text).stopping(stop),
+        stop,
         system: HornSystem::default(),
         predicates: FxHashMap::default(),
         checked: false,
@@ -72,6 +112,8 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 struct Script<'e, 't> {
     store: &'e TermStore,
     reader: Reader<'e, 't>,
+    /// Whether to stop, for what takes long.
+    stop: &'t dyn Fn() -> bool,
     system: HornSystem,
     predicates: FxHashMap<Fun, PredicateId>,
     /// Whether the satisfiability of the clauses has been asked for.
@@ -141,7 +183,7 @@ impl Script<'_, '_> {
         if self.checked {
             return Err(error(offset, "a clause after the satisfiability of all clauses was asked for"));
         }
-        let clauses = clausify(self.store, formula, free_variables)
+        let clauses = clausify(self.store, formula, free_variables, self.stop)
             .map_err(|not_horn| error(offset, not_horn.display(self.store).to_string()))?;
         let position = self.places.position(offset);
         for clause in clauses {

@@ -89,6 +89,9 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
+/// Bytes between two questions whether to go on.
+const STOP_INTERVAL: usize = 1 << 16;
+
 /// Reads tokens one after the other.
 #[derive(Clone)]
 pub struct Lexer<'t> {
@@ -96,6 +99,9 @@ pub struct Lexer<'t> {
     position: usize,
     /// Where the token read last starts.
     start: usize,
+    /// The position from which on it is asked next whether to stop.
+    pause: usize,
+    stop: Option<&'t dyn Fn() -> bool>,
 }
 
 /// Tells for every byte how a token that starts with it goes on.
@@ -146,7 +152,13 @@ impl<'t> Lexer<'t> {
     pub fn new(text: &'t [u8]) -> Self {
         // A byte-order mark is an editor's doing, not part of the script.
         let position = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Lexer { text, position, start: position }
+        Lexer { text, position, start: position, pause: usize::MAX, stop: None }
+    }
+
+    /// As this one, and it asks now and then whether to stop: then there is an error in the place of the next token.
+    pub fn stopping(mut self, stop: &'t dyn Fn() -> bool) -> Self {
+        (self.pause, self.stop) = (0, Some(stop));
+        self
     }
 
     /// Where the token read last starts, in bytes from the beginning.
@@ -157,6 +169,9 @@ impl<'t> Lexer<'t> {
     /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
+        if self.position >= self.pause {
+            self.ask_whether_to_stop()?;
+        }
         loop {
             self.start = self.position;
             let Some(&byte) = self.text.get(self.position) else { return Ok(Token::End) };
@@ -174,6 +189,15 @@ impl<'t> Lexer<'t> {
                 Class::Hash => return self.radix_literal(),
                 Class::Other => return Err(self.unexpected_byte(byte)),
             }
+        }
+    }
+
+    #[cold]
+    fn ask_whether_to_stop(&mut self) -> Result<(), SyntaxError> {
+        self.pause = self.position.saturating_add(STOP_INTERVAL);
+        match self.stop {
+            Some(stop) if stop() => Err(SyntaxError::new(self.position, "reading was stopped")),
+            _ => Ok(()),
         }
     }
 

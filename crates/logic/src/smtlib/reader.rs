@@ -105,6 +105,13 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
+    /// As this one, and it asks now and then whether to stop. If so, what is being read ends with an error, and whoever
+    /// has told it to stop knows that it is none in the text.
+    pub fn stopping(mut self, stop: &'t dyn Fn() -> bool) -> Self {
+        self.lexer = self.lexer.stopping(stop);
+        self
+    }
+
     /// Where the token read last starts, in bytes from the beginning of the text.
     pub fn offset(&self) -> usize {
         self.lexer.offset()

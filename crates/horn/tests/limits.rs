@@ -1,0 +1,88 @@
+//! Limits hold in all that is done before and after solving: reading, making the graph, checking.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use shofar_horn::check::{Verdict, check_refutation};
+use shofar_horn::transform::{Context, Lost};
+use shofar_horn::witness::{Refutation, Step};
+use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_within};
+use shofar_logic::smtlib::Environment;
+use shofar_logic::{TermStore, Value};
+use shofar_smt::sat::{Limits, Reason};
+
+const MANY: usize = 50_000;
+
+/// Takes long enough in each phase for [`soon`] to be over.
+fn many_clauses() -> String {
+    let rule = |number: usize| {
+        format!("(assert (forall ((x Int)(y Int)) (=> (and (P x) (< x (+ y {number}))) (P (+ x y 1)))))\n")
+    };
+    let rules: String = (0..MANY).map(rule).collect();
+    format!("(declare-fun P (Int) Bool)(assert (P 0)){rules}")
+}
+
+fn soon() -> Limits<'static> {
+    Limits { deadline: Instant::now().checked_add(Duration::from_millis(5)), ..Limits::default() }
+}
+
+fn read_within(store: &TermStore, text: &str, limits: Limits<'_>) -> Result<HornSystem, Unread> {
+    parse_within(&Context { store, limits }, &mut Environment::new(store), "test", text.as_bytes())
+}
+
+#[test]
+fn limits_end_in_the_middle_of_each_phase() {
+    let text = many_clauses();
+    let store = TermStore::new();
+    let system = match read_within(&store, &text, soon()) {
+        Err(Unread::Interrupted(Reason::Deadline)) => parse(&store, "test", text.as_bytes()).unwrap(),
+        other => panic!("{:?}", other.map(|system| system.clauses.len())),
+    };
+    let graph = HornGraph::within(&Context { store: &store, limits: soon() }, &system);
+    assert_eq!(graph.map(|graph| graph.edges().len()), Err(Reason::Deadline));
+
+    // The fact again and again is a long refutation, though of nothing.
+    let fact = Step {
+        clause: 0,
+        instantiation: [].into(),
+        premises: [].into(),
+        fact: [Value::Int(0.into())].into(),
+    };
+    let refutation = Refutation { steps: vec![fact; 20 * MANY] };
+    let verdict = check_refutation(&Context { store: &store, limits: soon() }, &system, &refutation);
+    assert_eq!(verdict, Verdict::Unknown(Lost::Interrupted(Reason::Deadline)));
+}
+
+#[test]
+fn each_limit_is_told() {
+    let store = TermStore::new();
+    let text = "(declare-fun P (Int) Bool)(assert (P 0))";
+    let is_cancelled = AtomicBool::new(true);
+    for (limits, reason) in [
+        (Limits { cancel: Some(&is_cancelled), ..Limits::default() }, Reason::Cancelled),
+        (Limits { memory: Some(1), ..Limits::default() }, Reason::Memory),
+        (Limits { deadline: Some(Instant::now()), ..Limits::default() }, Reason::Deadline),
+    ] {
+        assert_eq!(read_within(&store, text, limits).map(|_| ()), Err(Unread::Interrupted(reason)));
+        let system = parse(&store, "test", text.as_bytes()).unwrap();
+        let context = Context { store: &store, limits };
+        assert_eq!(HornGraph::within(&context, &system).map(|_| ()), Err(reason));
+    }
+}
+
+#[test]
+fn within_limits_all_is_as_without() {
+    let limits =
+        Limits { deadline: Instant::now().checked_add(Duration::from_secs(3600)), ..Limits::default() };
+    let text = "(declare-fun P (Int) Bool)(assert (P 0))(assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))";
+    let store = TermStore::new();
+    let system = read_within(&store, text, limits).unwrap();
+    assert_eq!(system.clauses.len(), parse(&store, "test", text.as_bytes()).unwrap().clauses.len());
+    let graph = HornGraph::within(&Context { store: &store, limits }, &system).unwrap();
+    assert_eq!(graph.edges().len(), HornGraph::of(&store, &system).edges().len());
+    // A mistake is one, whatever the limits are.
+    let Err(Unread::Wrong(ParseError { message, .. })) = read_within(&store, "(assert (Q 0))", limits) else {
+        panic!("there is a mistake");
+    };
+    assert_eq!(message, "undeclared symbol `Q`");
+}
