@@ -280,6 +280,24 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     })
 }
 
+/// A predicate that never holds is no model of its fact, and one that always holds none of its query; what lies between
+/// them is true whatever it says.
+#[test]
+fn predicates_that_always_or_never_hold() {
+    let clauses = "(declare-fun P (Int) Bool)(declare-fun Q (Int) Bool)
+        (assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< (* x x) 0)) (Q x))))
+        (assert (forall ((x Int)) (=> (Q x) false)))";
+    let model =
+        |p: &str, q: &str| format!("(define-fun P ((x Int)) Bool {p})(define-fun Q ((x Int)) Bool {q})");
+    let judged = |p, q| verdict(clauses, &model(p, q)).unwrap();
+    assert!(judged("false", "false").starts_with("the model violates clause 1 "));
+    assert!(judged("true", "true").starts_with("the model violates clause 3 "));
+    assert!(judged("true", "false").contains("does not know"), "{}", judged("true", "false"));
+    let without_fact = clauses.replace("(assert (P 0))", "");
+    assert_eq!(verdict(&without_fact, &model("false", "false")).unwrap(), "valid");
+}
+
 #[test]
 fn the_formats_of_a_refutation() {
     let store = TermStore::new();
