@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver;
+use shofar_cooperate::slot::{self, Slot};
 use shofar_engines::Interpolation;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
@@ -19,8 +20,8 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
-    /// The engine, or several of them with commas, which run side by side; `shofar engines` lists them. `auto` chooses
-    /// them by the clauses.
+    /// The engine, or several of them with commas, which run side by side; `shofar engines` lists them. An engine may
+    /// have settings of its own, as in `spacer,pdkind,pdkind:interpolation=farkas`. `auto` chooses engines by the clauses.
     #[arg(short = 'e', long, value_name = "NAMES", default_value = "auto", value_parser = engines)]
     engine: Engines,
 
@@ -199,21 +200,16 @@ fn interpolation(name: &str) -> Result<Interpolation, String> {
 fn setting(text: &str) -> Result<(String, String, String), String> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     let ((engine, option), value) = parts.ok_or("write ENGINE.OPTION=VALUE")?;
-    let mut known = shofar_engines::by_name(engine).ok_or_else(unknown_engine)?;
+    let mut known = slot::engine(engine)?;
     shofar_engines::set_option(known.as_mut(), option, value)?;
     Ok((known.name().to_owned(), option.to_owned(), value.to_owned()))
-}
-
-fn unknown_engine() -> String {
-    let names: Vec<_> = shofar_engines::all().iter().map(|engine| engine.name()).collect();
-    format!("the engines are {}", names.join(", "))
 }
 
 fn passes(names: &str) -> Result<String, String> {
     Pipeline::parse(names).map(|_| names.to_owned())
 }
 
-/// Names of engines; none for those that are chosen by the clauses.
+/// Engines with their settings; none for those that are chosen by the clauses.
 #[derive(Clone)]
 struct Engines(Vec<String>);
 
@@ -221,9 +217,6 @@ fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
         return Ok(Engines(Vec::new()));
     }
-    let by_name = |name: &str| match shofar_engines::by_name(name.trim()) {
-        Some(engine) => Ok(engine.name().to_owned()),
-        None => Err(format!("{} and auto", unknown_engine())),
-    };
-    names.split(',').map(by_name).collect::<Result<_, _>>().map(Engines)
+    let slot = |text| Slot::parse(text).map(|slot| slot.label());
+    names.split(',').map(slot).collect::<Result<_, _>>().map(Engines)
 }

@@ -17,6 +17,9 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 /// The time before the first picture: what is done at once needs none.
 const DELAY: Duration = Duration::from_millis(300);
 
+/// The least width of the column with the engines, so that it seldom changes.
+const LEAST_COLUMN: usize = 10;
+
 /// The counters worth a place on the line, and what they are called there: what was learnt, what there is to do, and
 /// queries. An engine has one or none of each kind, of which the first counts.
 const COUNTERS: &[&[(&str, &str)]] = &[
@@ -146,7 +149,8 @@ impl Display {
     ) -> Vec<String> {
         let running = self.engines.iter().filter(|line| line.since.is_some());
         let most = usize::from(height).saturating_sub(2);
-        let mut lines: Vec<String> = running.take(most).map(|line| line.text(now)).collect();
+        let column = running.clone().map(|line| line.engine.len() + 1).max().unwrap_or(0).max(LEAST_COLUMN);
+        let mut lines: Vec<String> = running.take(most).map(|line| line.text(now, column)).collect();
         let waiting = self.engines.iter().filter(|line| line.since.is_none()).count();
         let mut whole = format!("{:.1} s", now.duration_since(self.start).as_secs_f64());
         if let Some(bytes) = memory {
@@ -169,10 +173,11 @@ impl Line {
         self.ran + self.since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    fn text(&self, now: Instant) -> String {
+    /// The line, with a column of this width for the engine.
+    fn text(&self, now: Instant, column: usize) -> String {
         let depth = self.depth.map_or_else(|| "-".to_owned(), short);
         let mut text =
-            format!("{:<10}{:>7.1} s  depth {depth:<6}", self.engine, self.time(now).as_secs_f64());
+            format!("{:<column$}{:>7.1} s  depth {depth:<6}", self.engine, self.time(now).as_secs_f64());
         for kind in COUNTERS {
             let count = |&(name, title)| {
                 self.counters.iter().find(|(counter, _)| *counter == name).map(|&(_, value)| (title, value))
@@ -222,6 +227,10 @@ mod tests {
         display.hear(&Event::Stopped { engine: "spacer", reason: None, time: Duration::ZERO });
         display.hear(&Event::Resumed { engine: "bmc" });
         assert!(display.lines(now, wide, None)[0].starts_with("bmc"));
+        display.hear(&Event::Started { engine: "split-tpa:chains=no" });
+        let lines = display.lines(now, wide, None);
+        assert!(lines[1].starts_with("split-tpa:chains=no     "), "{lines:?}");
+        assert_eq!(lines[0].find(" s  depth"), lines[1].find(" s  depth"));
     }
 
     #[test]

@@ -297,6 +297,41 @@ fn events_for_programs() {
     assert_eq!(phases, ["read", "graph", "transform", "solve", "way back", "check"]);
 }
 
+/// One engine with two settings, and one twice: each has its own events and its own part of the statistics.
+#[test]
+fn settings_side_by_side_have_names_of_their_own() {
+    let slots = ["pdkind", "pdkind:interpolation=farkas:depth=2", "pdkind#2"];
+    let engines = "pdkind,pdkind:interpolation=farkas:depth=2,pdkind";
+    let output = shofar(&["-", "--json", "-j", "3", "-e", engines], LOOP);
+    let events = events(&output);
+    for kind in ["started", "stopped"] {
+        let mut named: Vec<&str> = events
+            .iter()
+            .filter(|event| event["event"] == kind)
+            .filter_map(|event| event["engine"].as_str())
+            .collect();
+        named.sort_by_key(|name| slots.iter().position(|slot| slot == name));
+        assert_eq!(named, slots, "{kind}");
+    }
+    let schedule = events.iter().find(|event| event["event"] == "schedule").unwrap();
+    assert!(slots.iter().enumerate().all(|(index, slot)| schedule["engines"][index]["engine"] == *slot));
+    // Whoever has the answer has told its statistics.
+    let winner = &events.last().unwrap()["engine"];
+    assert!(slots.iter().any(|slot| winner == slot));
+    assert!(events.iter().any(|event| event["event"] == "statistics" && event["engine"] == *winner));
+    let output = shofar(&["-", "--stats", "-e", "bmc,bmc"], LOOP);
+    for group in ["bmc (", "bmc#2 ("] {
+        assert!(text(&output.stderr).lines().any(|line| line.starts_with(group)), "{}", text(&output.stderr));
+    }
+    for (engines, complaint) in
+        [("spacer:magic=1", "the options of spacer are: "), ("spacer:guidance", "write ENGINE:OPTION=VALUE")]
+    {
+        let output = shofar(&["-", "-e", engines], LOOP);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(complaint), "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn options_of_engines_are_known_by_name() {
     let file = example("counter");

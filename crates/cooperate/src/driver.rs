@@ -12,7 +12,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, by_name, set_option};
+use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, set_option};
 use shofar_horn::check::{self, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
@@ -21,11 +21,12 @@ use shofar_smt::sat::Gate;
 
 use crate::portfolio::{Contender, race};
 use crate::schedule::Features;
+use crate::slot::{Slot, labels};
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// The engines to run side by side, by their names; without any they are chosen by the clauses.
+    /// The engines to run side by side, as [`Slot::parse`] reads them; without any they are chosen by the clauses.
     pub engines: Vec<String>,
     /// How many engines may run at the same time; without that as many as the machine has cores.
     pub jobs: Option<usize>,
@@ -73,7 +74,7 @@ impl Verdict {
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The engine that has found the answer.
+    /// The engine that has found the answer, as the schedule calls it.
     pub engine: Option<&'static str>,
 }
 
@@ -123,17 +124,17 @@ fn decide(
 
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     let contenders = choose(options, &graph, jobs, run)?;
-    let attempt = |engine: &dyn Engine, run: &Run<'_>| {
-        let mut clock = Clock::new(run, Some(engine.name()));
-        let answer = engine.solve(&graph, run);
+    let attempt = |contender: &Contender, run: &Run<'_>| {
+        let mut clock = Clock::new(run, Some(contender.label));
+        let answer = contender.engine.solve(&graph, run);
         clock.phase("solve");
         match answer {
             Answer::Unknown(stop) => Err(stop),
             answer => Ok(answer),
         }
     };
-    let confirm = |engine: &dyn Engine, answer, run: &Run<'_>| {
-        let mut clock = Clock::new(run, Some(engine.name()));
+    let confirm = |contender: &Contender, answer, run: &Run<'_>| {
+        let mut clock = Clock::new(run, Some(contender.label));
         match answer {
             Answer::Sat(model) => {
                 let model = back.model(&run.context(), model)?;
@@ -141,7 +142,7 @@ fn decide(
                 clock.phase("way back");
                 let verdict = check_model(&run.context(), system, &model);
                 clock.phase("check");
-                is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Sat(model))
+                is_valid(verdict, contender.label, system, run).map(|()| Verdict::Sat(model))
             }
             Answer::Unsat(derivation) => {
                 let derivation = back.derivation(&run.context(), derivation)?;
@@ -149,7 +150,7 @@ fn decide(
                 clock.phase("way back");
                 let verdict = check_refutation(&run.context(), system, &refutation);
                 clock.phase("check");
-                is_valid(verdict, engine.name(), system, run).map(|()| Verdict::Unsat(refutation))
+                is_valid(verdict, contender.label, system, run).map(|()| Verdict::Unsat(refutation))
             }
             Answer::Unknown(stop) => Err(stop),
         }
@@ -172,37 +173,42 @@ fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Ru
 /// The engines that are asked for, or those for such clauses, as far as they accept them.
 fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> Result<Vec<Contender>, Stop> {
     let features = Features::of(run.store, graph);
-    let (class, names): (_, Vec<(&str, u32)>) = match &options.engines[..] {
+    let (class, texts): (_, Vec<(&str, u32)>) = match &options.engines[..] {
         [] => (features.class().name, features.class().engines.to_vec()),
-        chosen => ("chosen by name", chosen.iter().map(|name| (name.as_str(), 1)).collect()),
+        chosen => ("chosen by name", chosen.iter().map(|text| (text.as_str(), 1)).collect()),
     };
+    let slots: Result<Vec<Slot>, String> = texts.iter().map(|(text, _)| Slot::parse(text)).collect();
+    let slots = slots.map_err(Stop::Unsupported)?;
     let mut contenders = Vec::new();
     let mut refusal = Stop::Exhausted("there are no engines");
-    for (name, weight) in names {
-        let mut engine =
-            by_name(name).ok_or_else(|| Stop::Unsupported(format!("an engine called {name}")))?;
-        let mut choices = engine.options();
-        if let Some(interpolation) = options.interpolation
-            && let Some(option) = choices.iter_mut().find(|option| option.name == "interpolation")
-        {
-            option.set(interpolation.name()).map_err(Stop::Unsupported)?;
-        }
-        for (name, option, value) in &options.settings {
-            if engine.name() == name {
-                set_option(engine.as_mut(), option, value).map_err(Stop::Unsupported)?;
-            }
-        }
+    for ((slot, label), (_, weight)) in slots.iter().zip(labels(&slots)).zip(texts) {
+        let engine = slot.engine(|engine| set(engine, options)).map_err(Stop::Unsupported)?;
         match engine.accepts(graph) {
-            Ok(()) => contenders.push(Contender { engine, weight }),
+            Ok(()) => contenders.push(Contender { label, engine, weight }),
             Err(why) => refusal = Stop::Unsupported(why),
         }
     }
     if contenders.is_empty() {
         return Err(refusal);
     }
-    let engines = contenders.iter().map(|contender| (contender.engine.name(), contender.weight)).collect();
+    let engines = contenders.iter().map(|contender| (contender.label, contender.weight)).collect();
     run.events.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
     Ok(contenders)
+}
+
+/// Sets an engine as is wanted wherever it stands in the schedule.
+fn set(engine: &mut dyn Engine, options: &Options) -> Result<(), String> {
+    if let Some(interpolation) = options.interpolation
+        && let Some(option) = engine.options().iter_mut().find(|option| option.name == "interpolation")
+    {
+        option.set(interpolation.name())?;
+    }
+    for (name, option, value) in &options.settings {
+        if engine.name() == name {
+            set_option(engine, option, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// Tells how long each phase took, without the time in which others had their turn.

@@ -34,6 +34,7 @@ pub mod driver;
 mod memory;
 mod portfolio;
 pub mod schedule;
+pub mod slot;
 
 pub use driver::{Options, Outcome, Verdict, solve};
 pub use shofar_engines::{Event, EventSink, Interpolation, Run, Stop};

@@ -36,6 +36,7 @@ use shofar_engines::{Engine, Event, Run, Stop};
 use shofar_smt::sat::{Gate, Limits, Reason, memory_in_use};
 
 use crate::memory::{Advice, Memory, Use};
+use crate::slot::Labelled;
 
 /// The first turn of an engine with weight 1.
 const FIRST_TURN: Duration = Duration::from_millis(50);
@@ -43,37 +44,39 @@ const FIRST_TURN: Duration = Duration::from_millis(50);
 /// How often turns, memory and the limits of the whole run are looked at.
 const TICK: Duration = Duration::from_millis(5);
 
-/// An engine and its share of the time.
+/// An engine, what it is called in this run, and its share of the time.
 pub(crate) struct Contender {
+    pub(crate) label: &'static str,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) weight: u32,
 }
 
-/// Lets engines attempt the same in turns. Returns the first answer that is confirmed and the name of its engine, or why
+/// Lets engines attempt the same in turns. Returns the first answer that is confirmed and the label of its engine, or why
 /// all of them ended without. What attempts waits where it is told to, what confirms does not. Whoever cannot wait until
 /// the others have ended is told of the answer at once.
 pub(crate) fn race<A, T: Send>(
     contenders: &[Contender],
     places: usize,
     run: &Run<'_>,
-    attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<A, Stop> + Sync,
-    confirm: impl Fn(&dyn Engine, A, &Run<'_>) -> Result<T, Stop> + Sync,
+    attempt: impl Fn(&Contender, &Run<'_>) -> Result<A, Stop> + Sync,
+    confirm: impl Fn(&Contender, A, &Run<'_>) -> Result<T, Stop> + Sync,
     tell: impl Fn(&T, &'static str),
 ) -> Result<(T, &'static str), Stop> {
     let seats: Vec<Seat> = contenders.iter().map(|_| Seat::default()).collect();
     let drive = |index: usize, sender: &Sender<(usize, Report<T>)>| {
-        let (engine, seat) = (contenders[index].engine.as_ref(), &seats[index]);
+        let (contender, seat) = (&contenders[index], &seats[index]);
+        let events = Labelled { label: contender.label, events: run.events };
         // The table listens until all have ended.
         let report = |report| drop(sender.send((index, report)));
         let limits = Limits { cancel: Some(&seat.is_over), memory: None, ..run.limits };
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let limits_in_turns = Limits { gate: Some(&seat.gate), ..limits };
-            let answer = attempt(engine, &Run { limits: limits_in_turns, ..*run })?;
+            let answer = attempt(contender, &Run { limits: limits_in_turns, events: &events, ..*run })?;
             report(Report::HasAnswer);
-            confirm(engine, answer, &Run { limits, ..*run })
+            confirm(contender, answer, &Run { limits, events: &events, ..*run })
         }));
         report(Report::Ended(caught.unwrap_or_else(|panic| {
-            let (engine, message) = (engine.name(), message_of(&*panic));
+            let (engine, message) = (contender.label, message_of(&*panic));
             run.events.tell(Event::Panicked { engine, message: message.to_owned() });
             Err(Stop::Internal(format!("engine {engine} has panicked: {message}")))
         })));
@@ -86,7 +89,7 @@ pub(crate) fn race<A, T: Send>(
         while table.is_anyone_left() {
             for index in table.change_places() {
                 let sender = sender.clone();
-                let thread = thread::Builder::new().name(format!("engine {}", table.name(index)));
+                let thread = thread::Builder::new().name(format!("engine {}", table.label(index)));
                 if let Err(error) = thread.spawn_scoped(scope, move || drive(index, &sender)) {
                     table.ended(index, Some(Stop::Internal(format!("cannot start a thread: {error}"))));
                 }
@@ -97,8 +100,8 @@ pub(crate) fn race<A, T: Send>(
                     table.is_won = true;
                     table.end_all(Reason::Cancelled);
                     table.ended(index, None);
-                    tell(&success, table.name(index));
-                    winner = Some((success, table.name(index)));
+                    tell(&success, table.label(index));
+                    winner = Some((success, table.label(index)));
                 }
                 Ok((index, Report::Ended(ended))) => {
                     table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
@@ -201,8 +204,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn name(&self, index: usize) -> &'static str {
-        self.contenders[index].engine.name()
+    fn label(&self, index: usize) -> &'static str {
+        self.contenders[index].label
     }
 
     fn is_anyone_left(&self) -> bool {
@@ -236,10 +239,10 @@ impl<'a> Table<'a> {
             if self.states[next] == State::NotStarted {
                 self.starts[next] = Some(now);
                 starting.push(next);
-                self.run.events.tell(Event::Started { engine: self.name(next) });
+                self.run.events.tell(Event::Started { engine: self.label(next) });
             } else if !leaving.contains(&next) {
                 self.seats[next].gate.open();
-                self.run.events.tell(Event::Resumed { engine: self.name(next) });
+                self.run.events.tell(Event::Resumed { engine: self.label(next) });
             }
             let turn = turn(self.contenders[next].weight, self.turns[next]);
             // A turn that would end beyond all time may as well end at once: nobody notices after so long.
@@ -247,7 +250,7 @@ impl<'a> Table<'a> {
         }
         for index in leaving.into_iter().filter(|&index| self.states[index] == State::Waiting) {
             self.seats[index].gate.close();
-            self.run.events.tell(Event::Paused { engine: self.name(index) });
+            self.run.events.tell(Event::Paused { engine: self.label(index) });
         }
         starting
     }
@@ -267,7 +270,7 @@ impl<'a> Table<'a> {
         });
         let elapsed = self.starts[index].map_or(Duration::ZERO, |start| start.elapsed());
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
-        self.run.events.tell(Event::Stopped { engine: self.name(index), reason: stop.clone(), time });
+        self.run.events.tell(Event::Stopped { engine: self.label(index), reason: stop.clone(), time });
         // What is wrong says more than what an engine does not know, and that more than a limit.
         let weight = |stop: &Stop| match stop {
             Stop::Internal(_) => 2,
@@ -357,7 +360,7 @@ mod tests {
     }
 
     fn does(name: &'static str, what: impl Fn(&Run<'_>) -> Answer + Send + Sync + 'static) -> Contender {
-        Contender { engine: Box::new(Does(name, what)), weight: 1 }
+        Contender { label: name, engine: Box::new(Does(name, what)), weight: 1 }
     }
 
     /// Works for so many milliseconds, without those in which it waits.
@@ -409,11 +412,12 @@ mod tests {
         let store = TermStore::new();
         let heard = Heard(Mutex::default());
         let run = Run { store: &store, limits, seed: 0, events: &heard };
-        let attempt = |engine: &dyn Engine, run: &Run<'_>| match engine.solve(&HornGraph::new(), run) {
-            Answer::Unknown(stop) => Err(stop),
-            answer => Ok(answer),
-        };
-        let confirm = |engine: &dyn Engine, _, _: &Run<'_>| match engine.name() {
+        let attempt =
+            |contender: &Contender, run: &Run<'_>| match contender.engine.solve(&HornGraph::new(), run) {
+                Answer::Unknown(stop) => Err(stop),
+                answer => Ok(answer),
+            };
+        let confirm = |contender: &Contender, _, _: &Run<'_>| match contender.label {
             "wrong" => Err(Stop::Internal("refused".to_owned())),
             _ => Ok(()),
         };
@@ -468,6 +472,32 @@ mod tests {
         };
         assert!(ran("slow").is_some_and(|time| time >= Duration::from_millis(200)));
         assert!(ran("stuck").is_some_and(|time| time < start.elapsed()));
+    }
+
+    /// Two slots with the same engine are different ones in all that is told.
+    #[test]
+    fn events_have_the_labels_of_their_slots() {
+        let slot = |label, milliseconds| {
+            let does = does("twin", move |run| {
+                run.events.tell(Event::Progress {
+                    engine: "twin",
+                    depth: milliseconds,
+                    counters: Vec::new(),
+                });
+                work(run, milliseconds).unwrap_or(Answer::Sat(GraphModel::default()))
+            });
+            Contender { label, ..does }
+        };
+        let (result, heard) = watch(&[slot("twin", NEVER), slot("twin#2", 20)], 2, Limits::default());
+        assert_eq!(result, Ok("twin#2"));
+        for (label, expected) in [("twin", NEVER), ("twin#2", 20)] {
+            let of_slot = heard.iter().filter(|event| match event {
+                Event::Started { engine } | Event::Stopped { engine, .. } => *engine == label,
+                Event::Progress { engine, depth, .. } => *engine == label && *depth == expected,
+                _ => false,
+            });
+            assert_eq!(of_slot.count(), 3, "{label} in {heard:?}");
+        }
     }
 
     #[test]
