@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(lines[2], "2.0 s, 5 MiB");
         display.hear(&Event::Paused { engine: "bmc" });
         assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
-        display.hear(&Event::Stopped { engine: "spacer", reason: None, time: Duration::ZERO });
+        display.hear(&Event::Stopped { engine: "spacer", reason: None, time: Duration::ZERO, memory: 0 });
         display.hear(&Event::Resumed { engine: "bmc" });
         assert!(display.lines(now, wide, None)[0].starts_with("bmc"));
         display.hear(&Event::Started { engine: "split-tpa:chains=no" });

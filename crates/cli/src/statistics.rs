@@ -1,11 +1,13 @@
 //! `--stats`: what was done and how long it took, as a table.
 //!
 //! First the run as a whole, then a group for each engine with what it has counted; that which has the answer comes
-//! first. Times of phases add up where an engine has several.
+//! first. Times of phases add up where an engine has several. The memory of an engine is the most that it had, by the
+//! count of whoever lets engines run; that of the run is what the process has in the end.
 
 use std::time::Duration;
 
 use shofar_engines::Event;
+use shofar_smt::sat::memory_in_use;
 
 /// What is known so far.
 #[derive(Default)]
@@ -25,6 +27,7 @@ struct Group {
 enum Value {
     Time(Duration),
     Number(u64),
+    Bytes(usize),
 }
 
 impl Group {
@@ -49,9 +52,11 @@ impl Statistics {
                 let rows = counters.iter().map(|&(name, value)| (name.to_owned(), Value::Number(value)));
                 group(&mut self.engines, engine).rows.extend(rows);
             }
-            Event::Stopped { engine, reason, time } => {
+            Event::Stopped { engine, reason, time, memory } => {
                 let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
-                group(&mut self.engines, engine).end = format!("{:.3} s, {reason}", time.as_secs_f64());
+                let group = group(&mut self.engines, engine);
+                group.end = format!("{:.3} s, {reason}", time.as_secs_f64());
+                group.rows.push(("memory".to_owned(), Value::Bytes(*memory)));
             }
             Event::Panicked { .. }
             | Event::Schedule { .. }
@@ -67,6 +72,9 @@ impl Statistics {
         let mut table = Table::default();
         table.row("engine", engine.unwrap_or("none"));
         table.row("time", &in_seconds(time));
+        if let Some(bytes) = memory_in_use() {
+            table.row("memory", &in_mebibytes(bytes));
+        }
         table.group(&self.run);
         let mut engines: Vec<&(&'static str, Group)> = self.engines.iter().collect();
         engines.sort_by_key(|(name, _)| Some(*name) != engine);
@@ -95,6 +103,7 @@ impl Table {
             let value = match value {
                 Value::Time(time) => in_seconds(*time),
                 Value::Number(number) => number.to_string(),
+                Value::Bytes(bytes) => in_mebibytes(*bytes),
             };
             self.row(&format!("  {name}"), &value);
         }
@@ -108,6 +117,10 @@ fn group<'a>(engines: &'a mut Vec<(&'static str, Group)>, engine: &'static str) 
         engines.len() - 1
     });
     &mut engines[index].1
+}
+
+fn in_mebibytes(bytes: usize) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
 fn in_seconds(time: Duration) -> String {

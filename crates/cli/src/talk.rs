@@ -180,7 +180,7 @@ fn describe(event: &Event) -> String {
         Event::Resumed { engine } => format!("{engine}: goes on"),
         Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
         Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
-        Event::Stopped { engine, reason, time } => {
+        Event::Stopped { engine, reason, time, .. } => {
             let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
             format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
         }
@@ -223,11 +223,12 @@ fn describe_json(event: &Event, at: Duration) -> Json {
             "counters": object(counters),
             "seconds": time.as_secs_f64(),
         }),
-        Event::Stopped { engine, reason, time } => json!({
+        Event::Stopped { engine, reason, time, memory } => json!({
             "event": "stopped",
             "engine": engine,
             "reason": reason.as_ref().map(ToString::to_string),
             "seconds": time.as_secs_f64(),
+            "bytes": memory,
         }),
         Event::Panicked { engine, message } => {
             json!({"event": "panicked", "engine": engine, "message": message})

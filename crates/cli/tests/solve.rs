@@ -144,6 +144,56 @@ fn limits_end_with_unknown() {
     }
 }
 
+/// Multiplication by adding and back again, which has no linear invariant, beside so many truth values that each step takes
+/// a megabyte.
+fn hungry() -> String {
+    const BITS: usize = 4000;
+    let bits: String = (0..BITS).map(|bit| format!(" b{bit}")).collect();
+    let next: String = (0..BITS).map(|bit| format!(" (xor b{bit} b{})", (bit + 1) % BITS)).collect();
+    let bound: String = (0..BITS).map(|bit| format!("(b{bit} Bool)")).collect();
+    let sorts = " Bool".repeat(BITS);
+    let mut text =
+        ["Up", "Down"].map(|name| format!("(declare-fun {name} (Int Int Int{sorts}) Bool)")).concat();
+    for clause in [
+        format!("(Up 0 y 0{bits})"),
+        format!("(=> (Up x y z{bits}) (Up (+ x 1) y (+ z y){next}))"),
+        format!("(=> (Up x y z{bits}) (Down x y z{bits}))"),
+        format!("(=> (Down x y z{bits}) (Down (- x 1) y (- z y){next}))"),
+        format!("(=> (and (Down x y z{bits}) (= x 0) (not (= z 0)) b0) false)"),
+    ] {
+        text += &format!("(assert (forall ((x Int)(y Int)(z Int){bound}) {clause}))");
+    }
+    text
+}
+
+/// The most mebibytes that a process had, as long as it is there.
+#[cfg(target_os = "linux")]
+fn peak(process: u32) -> Option<usize> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()? >> 10)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_needs_more_memory_ends_near_the_limit() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(hungry().as_bytes()).unwrap();
+    for engine in ["bmc", "auto"] {
+        let mut child = start(&[file.path().to_str().unwrap(), "-m", "200", "-t", "300", "-e", engine]);
+        let mut most = 0;
+        while child.try_wait().unwrap().is_none() {
+            most = most.max(peak(child.id()).unwrap_or(0));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(text(&output.stdout), "unknown\n");
+        assert_eq!(text(&output.stderr), "shofar: unknown: the memory limit was reached\n", "{engine}");
+        assert!((150..300).contains(&most), "{engine}: {most} MiB");
+    }
+}
+
 #[test]
 fn limits_hold_while_a_file_is_read() {
     let clauses =
@@ -239,12 +289,13 @@ fn statistics_for_people() {
         found.unwrap_or_else(|| panic!("{name} in {table:#?}"))
     };
     // The run, and then the engine that has the answer, with what it has done.
-    let rows = ["engine ", "time ", "  time.read ", "  time.transform "].map(row);
+    let rows = ["engine ", "time ", "memory ", "  time.read ", "  time.transform "].map(row);
     assert!(rows.is_sorted(), "{table:#?}");
     let winner = table[row("engine ")].split_whitespace().last().unwrap();
     let group = row(&format!("{winner} ("));
     assert!(table[group].ends_with("has the answer)"), "{table:#?}");
-    assert!(["  time.solve ", "  time.way-back ", "  time.check "].map(row).iter().all(|&row| row > group));
+    let of_engine = ["  time.solve ", "  time.way-back ", "  time.check ", "  memory "];
+    assert!(of_engine.map(row).iter().all(|&row| row > group));
 }
 
 fn events(output: &Output) -> Vec<serde_json::Value> {
@@ -290,7 +341,8 @@ fn events_for_programs() {
     assert_eq!(of_kind("progress").next().unwrap()["depth"], 0);
     assert_eq!(of_kind("schedule").next().unwrap()["engines"][0]["engine"], "bmc");
     assert_eq!(of_kind("started").count(), 1);
-    assert_eq!(of_kind("stopped").next().unwrap()["reason"], serde_json::Value::Null);
+    let stopped = of_kind("stopped").next().unwrap();
+    assert!(stopped["reason"].is_null() && stopped["bytes"].is_u64(), "{stopped}");
     let statistics = events.iter().find(|event| event["event"] == "statistics").unwrap();
     assert_eq!(statistics["counters"]["depth"], 7);
     let phases: Vec<&str> = events.iter().filter_map(|event| event["phase"].as_str()).collect();

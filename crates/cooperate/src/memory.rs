@@ -1,8 +1,9 @@
 //! Which engine has to end when memory becomes scarce.
 //!
 //! The system tells how much memory the process has, not who uses it. So what the process has grown by since the last look
-//! counts as used by the engines that ran since then, in equal parts, and what it has shrunk by as freed by them. On one place that is exact up to what others have
-//! freed meanwhile; on several, one that is greedy runs beside different others in the course of time and stands out.
+//! counts as used by the engines that ran since then, in equal parts, and what it has shrunk by as freed by them. On one
+//! place that is exact up to what others have freed meanwhile; on several, one that is greedy runs beside different others
+//! in the course of time and stands out.
 //!
 //! - M1: at the *threshold*, three quarters of the limit, the engine that has used most ends, unless it is the only one that is
 //!   left. It is the last one of those that have used as much.
@@ -49,8 +50,9 @@ pub(crate) struct Memory {
     next_look: Instant,
     /// What the process had at the last look.
     in_use: Option<usize>,
-    /// By engines.
+    /// By engines: what they use, and the most that they have used.
     used: Vec<usize>,
+    most: Vec<usize>,
     stopped: Vec<bool>,
     /// The engine that has to end and has not yet.
     ending: Option<usize>,
@@ -66,6 +68,7 @@ impl Memory {
             next_look: Instant::now(),
             in_use: None,
             used: vec![0; engines],
+            most: vec![0; engines],
             stopped: vec![false; engines],
             ending: None,
         }
@@ -74,6 +77,11 @@ impl Memory {
     /// Whether an engine was told to end.
     pub(crate) fn has_stopped(&self, engine: usize) -> bool {
         self.stopped[engine]
+    }
+
+    /// The most bytes that an engine has used.
+    pub(crate) fn most(&self, engine: usize) -> usize {
+        self.most[engine]
     }
 
     /// Whether [`advice`](Self::advice) is to be asked for.
@@ -86,8 +94,8 @@ impl Memory {
         is_time
     }
 
-    /// Counts what the process has grown or shrunk by, for the engines that ran. To be told before others run, too: between two looks
-    /// a turn may end.
+    /// Counts what the process has grown or shrunk by, for the engines that ran. To be told before others run, too: between
+    /// two looks a turn may end.
     pub(crate) fn count(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) {
         let growing: Vec<usize> =
             (0..self.used.len()).filter(|&index| engine(index) == Use::Growing).collect();
@@ -96,6 +104,7 @@ impl Memory {
         for &index in &growing {
             let grown = self.used[index] + share(in_use.saturating_sub(before));
             self.used[index] = grown.saturating_sub(share(before.saturating_sub(in_use)));
+            self.most[index] = self.most[index].max(self.used[index]);
         }
     }
 
@@ -171,6 +180,12 @@ mod tests {
         assert_eq!(memory.threshold, 900);
         assert_eq!(memory.advice(890, without), Advice::GoOn);
         assert_eq!(memory.advice(900, without), Advice::Stop(2));
+        // What was freed does not count less among the most.
+        assert_eq!(
+            memory.advice(100, |index| if index == 0 { Use::Growing } else { Use::Over }),
+            Advice::GoOn
+        );
+        assert_eq!([0, 1, 2].map(|index| memory.most(index)), [216, 441, 341]);
     }
 
     #[test]

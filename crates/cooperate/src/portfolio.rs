@@ -270,7 +270,8 @@ impl<'a> Table<'a> {
         });
         let elapsed = self.starts[index].map_or(Duration::ZERO, |start| start.elapsed());
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
-        self.run.events.tell(Event::Stopped { engine: self.label(index), reason: stop.clone(), time });
+        let (engine, memory) = (self.label(index), self.memory.most(index));
+        self.run.events.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
         // What is wrong says more than what an engine does not know, and that more than a limit.
         let weight = |stop: &Stop| match stop {
             Stop::Internal(_) => 2,

@@ -145,6 +145,9 @@ pub enum Event {
         reason: Option<Stop>,
         /// The time that it ran, without that in which it waited.
         time: Duration,
+        /// The most bytes that it had, as far as that can be told: what the process grows by counts for the engines that
+        /// run, in equal parts.
+        memory: usize,
     },
     /// An engine has panicked, which is a mistake in Shofar. The others go on.
     Panicked {
