@@ -21,7 +21,30 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     // The generator panics if it cannot write, but a reader may go away.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command(), "shofar", &mut script);
+    if arguments.shell == Shell::Fish {
+        script = for_fish(&String::from_utf8_lossy(&script)).into_bytes();
+    }
     Ok(out.write_all(&script)?)
+}
+
+/// What is generated for fish completes options of the program as long as there is no command. It gives up where an option
+/// still waits for its value, and takes the file for a command; both are mended here.
+fn for_fish(script: &str) -> String {
+    const GIVES_UP: &str = "-- $cmd 2>/dev/null\n    or return\n";
+    const WAITS: &str = "-- $cmd 2>/dev/null
+    or begin
+        # The last option waits for its value, which is no command.
+        set -e cmd[-1]
+        argparse -s (__fish_shofar_global_optspecs) -- $cmd 2>/dev/null
+        return
+    end
+";
+    const ANY_WORD: &str = "if set -q argv[1]\n";
+    let mut program = CommandLine::command();
+    program.build();
+    let commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+    let a_command = format!("if contains -- \"$argv[1]\" {}\n", commands.join(" "));
+    script.replacen(GIVES_UP, WAITS, 1).replacen(ANY_WORD, &a_command, 1)
 }
 
 /// The command line with the names that options are checked against when they are read.

@@ -105,6 +105,26 @@ fn completions_have_all_options_and_can_be_loaded() {
         let answer = Command::new("bash").args(["--norc", "-c", &ask]).output().unwrap();
         assert_eq!(text(&answer.stdout), "split-tpa\n", "{}", text(&answer.stderr));
     }
+    let script = fs::read_to_string(folder.path().join("fish")).unwrap();
+    // What is mended in the generated text, for those who have no fish.
+    assert!(
+        script.contains("    or begin\n") && script.contains("if contains -- \"$argv[1]\" info convert ")
+    );
+    if is_installed("fish") {
+        for (line, completed) in [
+            ("--engine spl", "split-tpa"),
+            ("--engine=spl", "--engine=split-tpa"),
+            ("-t 3 -e spl", "split-tpa"),
+            ("clauses.smt2 --engine spl", "split-tpa"),
+            ("check --tim", "--timeout"),
+            ("convert --to sm", "smtlib"),
+        ] {
+            let ask = format!("source {}; complete -C 'shofar {line}'", folder.path().join("fish").display());
+            let answer = Command::new("fish").args(["--no-config", "-c", &ask]).output().unwrap();
+            let found = text(&answer.stdout);
+            assert_eq!(found.split_whitespace().next(), Some(completed), "{line}: {}", text(&answer.stderr));
+        }
+    }
 }
 
 /// A fenced block of a document: what stands behind the fence, and the lines.

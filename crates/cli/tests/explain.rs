@@ -227,22 +227,38 @@ fn names_of_the_input_are_no_markup() {
     assert!(page.contains("\\u003cscript\\u003ealert(1)"));
 }
 
-#[test]
-fn graphs_that_are_too_large_for_a_picture_are_listed() {
+/// So many predicates one behind the other.
+fn chain(length: usize) -> String {
     let mut clauses = String::new();
-    for number in 0..250 {
+    for number in 0..length {
         clauses += &format!("(declare-fun P{number} (Int) Bool)\n");
     }
     clauses += "(assert (P0 0))\n";
-    for number in 1..250 {
+    for number in 1..length {
         clauses += &format!("(assert (forall ((x Int)) (=> (P{} x) (P{number} x))))\n", number - 1);
     }
-    clauses += "(assert (forall ((x Int)) (=> (P249 x) (= x 0))))";
-    let (_folder, file) = folder(&clauses);
+    clauses + &format!("(assert (forall ((x Int)) (=> (P{} x) (= x 0))))", length - 1)
+}
+
+#[test]
+fn graphs_that_are_too_large_for_a_picture_are_listed() {
+    let (_folder, file) = folder(&chain(250));
     let (page, _) = page(&[&file]);
     let elements = checked(&page);
     assert!(page.contains("too large for a picture") && !elements.iter().any(|(name, _)| name == "svg"));
     assert_eq!(elements.iter().filter(|(name, _)| name == "section").count(), 250);
+}
+
+#[test]
+fn boxes_are_small_where_there_are_many() {
+    for (length, is_small) in [(40, false), (60, true)] {
+        let (_folder, file) = folder(&chain(length));
+        let (page, _) = self::page(&[&file]);
+        checked(&page);
+        let picture = &page[page.find("<svg").unwrap()..page.find("</svg>").unwrap()];
+        assert_eq!(picture.matches("class=\"formula\"").count(), if is_small { 0 } else { length });
+        assert_eq!(picture.matches("<title>P").count(), if is_small { length } else { 0 });
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A clause with one atom in its body is an arrow from its predicate; clauses between the same predicates share one. A
 //! fact starts at a circle, a query ends at `false`, and a clause with several atoms in its body is a small node that
 //! arrows lead to from each of them. A box shows what the predicate means, or has room for the values of the instances of
-//! a run, which the page's script fills in.
+//! a run, which the page's script fills in. Where there are many boxes they are small, and have the rest as a hint.
 //!
 //! - P1: every text of the input is escaped on its way into the picture.
 //! - P2: ids are `n` with the number of a node, `e` with that of an arrow, and `v` with those of a node and a row; nothing
@@ -21,6 +21,10 @@ use super::{Answer, Escaped, LEAST_NAMED, cut};
 /// Nodes and arrows up to which a picture can be read.
 const MOST_NODES: usize = 200;
 const MOST_ARROWS: usize = 500;
+
+/// Nodes beyond which boxes show names and a row of values only, and the rest when the pointer is on them: with formulas the
+/// picture would be too wide for arrows to be followed.
+const MANY_NODES: usize = 50;
 
 /// Characters of a line in a box.
 const MOST_COLUMNS: usize = 40;
@@ -66,6 +70,8 @@ pub(super) fn node_of(predicate: PredicateId) -> usize {
 struct Frame {
     title: String,
     lines: Vec<String>,
+    /// What there is no room for.
+    hint: String,
     rows: usize,
     size: Point,
 }
@@ -213,7 +219,8 @@ impl Painter<'_> {
 
     fn frame(&self, node: &Node) -> Frame {
         let width = |columns: usize| columns as i64 * CHARACTER / 10 + 20;
-        let plain = |title: String, size| Frame { title, lines: Vec::new(), rows: 0, size };
+        let plain =
+            |title: String, size| Frame { title, lines: Vec::new(), hint: String::new(), rows: 0, size };
         match node {
             Node::Start => plain(String::new(), Point { x: 18, y: 18 }),
             Node::False => plain("false".to_owned(), Point { x: width(7), y: 32 }),
@@ -238,11 +245,16 @@ impl Painter<'_> {
                     Answer::Unsat(_) => rows = names.len().min(MOST_ROWS),
                     Answer::Unknown(_) => {}
                 }
+                let mut hint = String::new();
+                if self.nodes.len() > MANY_NODES {
+                    hint = std::mem::take(&mut lines).join("\n");
+                    rows = rows.min(1);
+                }
                 let columns =
                     lines.iter().chain([&title]).map(|line| line.chars().count()).max().unwrap_or(0);
                 let columns = if rows > 0 { columns.max(16) } else { columns };
                 let height = LINE * (1 + lines.len() + rows) as i64 + 14;
-                Frame { title, lines, rows, size: Point { x: width(columns), y: height } }
+                Frame { title, lines, hint, rows, size: Point { x: width(columns), y: height } }
             }
         }
     }
@@ -334,6 +346,13 @@ impl Painter<'_> {
         let _ = write!(svg, "<g id=\"n{node}\" class=\"node {class}\"{focus}>");
         if let Node::Join(clauses) = &self.nodes[node] {
             let _ = write!(svg, "<title>{}</title>", self.clauses(clauses));
+        } else if !content.hint.is_empty() {
+            let _ = write!(
+                svg,
+                "<title>{}\n{}</title>",
+                Escaped::new(&content.title),
+                Escaped::new(&content.hint)
+            );
         }
         let radius = if matches!(self.nodes[node], Node::Start | Node::Join(_)) { height / 2 } else { 6 };
         let _ = write!(
