@@ -14,6 +14,12 @@
 //! schedules solve the 17 that some engine solves, of 20 over reals on two cores 13 to 15 of 15. Engines that all run at once,
 //! more than there are cores, need 1.3 to 3.2 times as much processor time until the answer as with turns on two places
 //! (six tasks that take engines some seconds, one run each on a busy machine).
+//!
+//! No engine has a second slot with other settings. `pdkind:interpolation=farkas` and `split-tpa:chains=no` were run by
+//! themselves on tasks that take the schedule more than half a second or are not solved by it, the 9 over integers and 9 of
+//! those over reals, 4 s of processor time each: they solve what `pdkind` and `split-tpa` solve by default, in about the
+//! same time, and of the rest one task in one of two runs, in 3.8 s, which is more than a further slot would have of 10 s on
+//! two cores.
 
 use shofar_horn::HornGraph;
 use shofar_horn::transform::Size;
