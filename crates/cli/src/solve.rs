@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -106,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 /// Reads and solves.
 fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<Solved, Failure> {
     let start = Instant::now();
-    let store = TermStore::new();
+    // The process ends soon: to free millions of terms one by one would only delay the answer.
+    let store = ManuallyDrop::new(TermStore::new());
     let run = Run { store: &store, limits, seed: arguments.seed, events };
     let system = match read_system_within(&run.context(), &mut Environment::new(&store), arguments.file())? {
         Ok(system) => system,
