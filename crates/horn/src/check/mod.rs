@@ -6,8 +6,8 @@
 //! that is how each transformation and each engine is tested by itself.
 //!
 //! - A model is right if no clause has a counterexample: for each clause, the solver refutes that the constraint and the
-//!   definitions of the body hold and the definition of the head does not. What the solver calls a counterexample is
-//!   evaluated before it is believed.
+//!   definitions of the body hold and the definition of the head does not. Its word is not taken: the proof of the
+//!   refutation is replayed step by step, and what it calls a counterexample is evaluated.
 //! - A refutation is right if each step is a ground instance of its clause with the facts of its premises in the body.
 //!   That is evaluation. A solver is asked only where a clause has variables of declared sorts: such a sort may have a
 //!   single element, so that two elements which are written differently need not be different.

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Sort, Substitution, Term, Value};
+use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -61,7 +62,8 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
     Ok(())
 }
 
-/// No values of its variables make body and constraint of a clause true, and its head false.
+/// No values of its variables make body and constraint of a clause true, and its head false. The solver's word is not
+/// enough: its refutation is replayed.
 fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Clause) -> Result<(), Verdict> {
     let store = context.store;
     let lost = |lost: Lost| Verdict::Unknown(lost);
@@ -81,11 +83,11 @@ fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Cl
         return Ok(());
     }
 
-    let mut solver = Solver::new(store);
+    let mut solver = Solver::with_proofs(store);
     let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
     solver.assert_all(&formulas).map_err(unsupported)?;
     match solver.check(&[], &context.limits).map_err(unsupported)? {
-        Outcome::Unsat => return Ok(()),
+        Outcome::Unsat => return replay(context, number, &formulas, &solver),
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
     }
@@ -102,4 +104,23 @@ fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Cl
     };
     let counterexample = clause.variables.iter().map(value).collect();
     Err(Verdict::Invalid(Fault::Violated { clause: number, counterexample }))
+}
+
+/// The solver has a proof that the formulas of a clause contradict each other: it is about them, and its steps are right.
+fn replay(
+    context: &Context<'_>,
+    number: usize,
+    formulas: &[Term],
+    solver: &Solver<'_>,
+) -> Result<(), Verdict> {
+    let wrong = |what: String| {
+        let message =
+            format!("the solver's refutation of counterexamples to clause {} is none: {what}", number + 1);
+        Verdict::Unknown(Lost::Wrong(message))
+    };
+    let proof = solver.proof().ok_or_else(|| wrong("there is no proof".to_owned()))?;
+    if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {
+        return Err(wrong("it is about other formulas".to_owned()));
+    }
+    proof::check(context.store, &proof).map_err(|fault| wrong(fault.to_string()))
 }

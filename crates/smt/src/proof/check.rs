@@ -22,7 +22,7 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Interpretation, LinearPoly, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, Interpretation, LinearPoly, Op, Sort, Term, TermStore, Value};
 
 use super::definitions::{self, Definitions};
 use super::{
@@ -32,8 +32,8 @@ use super::{
 use crate::purify::is_application;
 use crate::sat::{Lit, Var};
 
-/// Assignments under which definitions and images are evaluated.
-const ROUNDS: u64 = 12;
+/// Assignments under which definitions and images are evaluated: more of them where mistakes are looked for.
+const ROUNDS: u64 = if cfg!(debug_assertions) { 12 } else { 4 };
 
 /// A step that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -103,9 +103,9 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 
 impl Checker<'_> {
     fn read_assertions(&mut self) -> Checked {
-        for &Assertion { part, formula, image } in self.proof.assertions.iter().chain(&self.proof.assumptions)
-        {
-            self.is_image(formula, image)?;
+        let asserted = || self.proof.assertions.iter().chain(&self.proof.assumptions);
+        self.are_images(asserted())?;
+        for &Assertion { part, image, .. } in asserted() {
             for clause in top_level_clauses(self.store, image) {
                 self.clauses.insert((part, clause));
             }
@@ -439,11 +439,16 @@ impl Checker<'_> {
         })
     }
 
-    /// Tests whether a formula and its image mean the same.
-    fn is_image(&self, formula: Term, image: Term) -> Checked {
-        self.under_assignments(&[formula, image], |values| match *values {
-            [Some(a), Some(b)] if a != b => fault("the image of a formula means something else"),
-            _ => Ok(()),
+    /// Tests whether formulas and their images mean the same; all at once, as they share symbols.
+    fn are_images<'p>(&self, asserted: impl Iterator<Item = &'p Assertion>) -> Checked {
+        let changed = asserted.filter(|assertion| assertion.formula != assertion.image);
+        let sides: Vec<Term> = changed.flat_map(|assertion| [assertion.formula, assertion.image]).collect();
+        self.under_assignments(&sides, |values| {
+            let (pairs, _) = values.as_chunks::<2>();
+            if pairs.iter().any(|&[formula, image]| formula.zip(image).is_some_and(|(a, b)| a != b)) {
+                return fault("the image of a formula means something else");
+            }
+            Ok(())
         })
     }
 
@@ -453,6 +458,9 @@ impl Checker<'_> {
         formulas: &[Term],
         mut look: impl FnMut(&[Option<bool>]) -> Checked,
     ) -> Checked {
+        if formulas.is_empty() {
+            return Ok(());
+        }
         let store = self.store;
         let origins: Vec<&(Term, Term)> = self.needed_origins(formulas);
         let definitions = self.definitions.needed(formulas, false);
@@ -499,9 +507,9 @@ impl Checker<'_> {
                     assignment.set(symbol, value);
                 }
             }
-            let truth =
-                |&formula: &Term| store.eval(formula, &assignment).ok().and_then(|value| value.as_bool());
-            let values: Vec<Option<bool>> = formulas.iter().map(truth).collect();
+            let mut evaluator = Evaluator::new(store, &assignment);
+            let mut truth = |&formula: &Term| evaluator.eval(formula).ok().and_then(|value| value.as_bool());
+            let values: Vec<Option<bool>> = formulas.iter().map(&mut truth).collect();
             look(&values)?;
         }
         Ok(())
