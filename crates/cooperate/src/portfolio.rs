@@ -180,7 +180,7 @@ struct Table<'a> {
     turns: Vec<u32>,
     starts: Vec<Option<Instant>>,
     /// Why engines have ended that have no answer: what says most.
-    stop: Option<Stop>,
+    stop: Option<(usize, Stop)>,
     /// Why all have to end.
     over: Option<Reason>,
     is_won: bool,
@@ -272,17 +272,15 @@ impl<'a> Table<'a> {
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
         let (engine, memory) = (self.label(index), self.memory.most(index));
         self.run.events.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
-        // What is wrong says more than what an engine does not know, and that more than a limit.
-        let weight = |stop: &Stop| match stop {
-            Stop::Internal(_) => 2,
-            Stop::Unsupported(_) | Stop::Exhausted(_) => 1,
-            Stop::Interrupted(_) => 0,
+        // What is wrong says more than what an engine does not know, and that more than a limit. Of reasons that say as
+        // much, the first engine's counts, whoever was the first to end.
+        let rank = |(index, stop): &(usize, Stop)| match stop {
+            Stop::Internal(_) => (0, *index),
+            Stop::Unsupported(_) | Stop::Exhausted(_) => (1, *index),
+            Stop::Interrupted(_) => (2, *index),
         };
-        if let Some(stop) = stop
-            && self.stop.as_ref().is_none_or(|known| weight(known) < weight(&stop))
-        {
-            self.stop = Some(stop);
-        }
+        let ended = stop.map(|stop| (index, stop));
+        self.stop = self.stop.take().into_iter().chain(ended).min_by_key(rank);
     }
 
     /// Ends all engines, for this reason unless there was another one before.
@@ -317,7 +315,7 @@ impl<'a> Table<'a> {
     fn why(self) -> Stop {
         match self.over {
             Some(reason) => reason.into(),
-            None => self.stop.unwrap_or(Stop::Exhausted("there are no engines")),
+            None => self.stop.map_or(Stop::Exhausted("there are no engines"), |(_, stop)| stop),
         }
     }
 }
@@ -508,6 +506,20 @@ mod tests {
             assert_eq!(winner(&contenders, jobs, Limits::default()), Ok("right"));
         }
         assert_eq!(winner(&contenders[..1], 1, Limits::default()), Err(Stop::Internal("refused".to_owned())));
+    }
+
+    /// The reason for `unknown` does not depend on which of two engines is faster.
+    #[test]
+    fn the_first_engine_tells_the_reason() {
+        let gives_up = |name, milliseconds, reason| {
+            does(name, move |run| work(run, milliseconds).unwrap_or(Answer::Unknown(Stop::Exhausted(reason))))
+        };
+        let slow_first = [gives_up("slow", 40, "slow"), gives_up("fast", 1, "fast")];
+        let fast_first = [gives_up("fast", 1, "fast"), gives_up("slow", 40, "slow")];
+        for jobs in [1, 2] {
+            assert_eq!(winner(&slow_first, jobs, Limits::default()), Err(Stop::Exhausted("slow")));
+            assert_eq!(winner(&fast_first, jobs, Limits::default()), Err(Stop::Exhausted("fast")));
+        }
     }
 
     #[test]
