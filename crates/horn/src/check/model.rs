@@ -12,6 +12,9 @@ use crate::system::{Atom, Clause, HornSystem};
 use crate::transform::{Context, Lost};
 use crate::witness::{Definition, Model};
 
+/// Cases of a body that are checked one by one.
+const MOST_CASES: usize = 20;
+
 /// Whether a model makes all clauses of a system true.
 pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model) -> Verdict {
     let checked = check_definitions(context, system, model).and_then(|()| {
@@ -62,8 +65,9 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
     Ok(())
 }
 
-/// No values of its variables make body and constraint of a clause true, and its head false. The solver's word is not
-/// enough: its refutation is replayed.
+/// No values of its variables make body and constraint of a clause true, and its head false. If a predicate of the body
+/// is defined by cases, as by the states that are reached in each number of steps, these are checked one by one: what a
+/// case says of variables by equations replaces them, which it cannot among others.
 fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Clause) -> Result<(), Verdict> {
     let store = context.store;
     let lost = |lost: Lost| Verdict::Unknown(lost);
@@ -82,16 +86,33 @@ fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Cl
     if conclusion == Term::TRUE || formulas.contains(&Term::FALSE) {
         return Ok(());
     }
+    let Some((at, cases)) = formulas[..clause.body.len()].iter().enumerate().find_map(|(at, &formula)| {
+        let (op, cases) = store.view(formula);
+        (op == Op::Or && cases.len() <= MOST_CASES).then_some((at, cases))
+    }) else {
+        return refute(context, number, clause, &formulas);
+    };
+    cases.iter().try_for_each(|&case| {
+        let mut formulas = formulas.clone();
+        formulas[at] = case;
+        refute(context, number, clause, &formulas)
+    })
+}
 
+/// The formulas contradict each other, by a proof that is replayed: the solver's word is not enough. A model of them
+/// is a counterexample to the clause.
+fn refute(context: &Context<'_>, number: usize, clause: &Clause, formulas: &[Term]) -> Result<(), Verdict> {
+    let store = context.store;
+    let lost = |lost: Lost| Verdict::Unknown(lost);
     let mut solver = Solver::with_proofs(store);
     let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
-    solver.assert_all(&formulas).map_err(unsupported)?;
+    solver.assert_all(formulas).map_err(unsupported)?;
     match solver.check(&[], &context.limits).map_err(unsupported)? {
-        Outcome::Unsat => return replay(context, number, &formulas, &solver),
+        Outcome::Unsat => return replay(context, number, formulas, &solver),
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
     }
-    let assignment = solver.model(&formulas);
+    let assignment = solver.model(formulas);
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
     if !is_counterexample {
