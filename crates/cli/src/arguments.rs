@@ -43,6 +43,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAMES", value_parser = passes)]
     passes: Option<String>,
 
+    /// Before `sat` is printed, replay the solver's proofs that the model satisfies the clauses.
+    #[arg(long)]
+    validate: bool,
+
     /// Print the model or the derivation after the answer.
     #[arg(short = 'w', long, visible_alias = "print-witness")]
     witness: bool,
@@ -94,10 +98,6 @@ pub(crate) struct Arguments {
     /// The logic is seen from the clauses.
     #[arg(short = 'l', long, value_name = "LOGIC", hide = true)]
     logic: Option<String>,
-
-    /// Answers are always checked.
-    #[arg(long, hide = true)]
-    validate: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -177,6 +177,7 @@ impl Arguments {
             interpolation: self.interpolation,
             settings: self.settings.clone(),
             passes: self.passes.clone(),
+            validate: self.validate,
         }
     }
 

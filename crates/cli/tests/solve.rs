@@ -86,6 +86,7 @@ fn names_that_users_of_golem_know() {
         shofar(&["-l", "QF_LIA", "-e", "BMC", "--validate", "--print-witness", "--input", &file], "");
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(first_line(&output), "unsat");
+    assert_eq!(first_line(&shofar(&["--validate", &example("mccarthy91")], "")), "sat");
 }
 
 #[test]

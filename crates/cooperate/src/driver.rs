@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, set_option};
-use shofar_horn::check::{self, check_model, check_refutation};
+use shofar_horn::check::{self, Trust, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
@@ -36,6 +36,8 @@ pub struct Options {
     pub settings: Vec<(String, String, String)>,
     /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
     pub passes: Option<String>,
+    /// Whether the solver has to prove that a model satisfies the clauses.
+    pub validate: bool,
 }
 
 /// What is found out about clauses.
@@ -133,6 +135,7 @@ fn decide(
             answer => Ok(answer),
         }
     };
+    let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
     let confirm = |contender: &Contender, answer, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(contender.label));
         match answer {
@@ -140,7 +143,7 @@ fn decide(
                 let model = back.model(&run.context(), model)?;
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
-                let verdict = check_model(&run.context(), system, &model);
+                let verdict = check_model(&run.context(), system, &model, trust);
                 clock.phase("check");
                 is_valid(verdict, contender.label, system, run).map(|()| Verdict::Sat(model))
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use shofar_horn::check::{Fault, Verdict, check_model, check_refutation};
+use shofar_horn::check::{Fault, Trust, Verdict, check_model, check_refutation};
 use shofar_horn::transform::Context;
 use shofar_horn::witness::{
     Definition, Derivation, GraphModel, GraphStep, Model, Refutation, Step, Witness, WitnessFormat,
@@ -68,7 +68,7 @@ fn the_invariant_of_a_counter_is_a_model() {
         let formula = store.le(node.variables()[0], store.int(bound));
         let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: vec![formula] });
         assert_eq!(store.display(model.definitions[0].parameters[0]).to_string(), "x");
-        check_model(&context(&store), &system, &model)
+        check_model(&context(&store), &system, &model, Trust::Proofs)
     };
     for right in 5..=9 {
         assert_eq!(check(right), Verdict::Valid);
@@ -89,7 +89,7 @@ fn a_definition_without_its_form_is_none() {
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
     let message = |parameters: &[Term], body| {
         let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
-        match check_model(&context(&store), &system, &model) {
+        match check_model(&context(&store), &system, &model, Trust::Proofs) {
             Verdict::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?}"),
         }
@@ -105,7 +105,7 @@ fn a_definition_without_its_form_is_none() {
     let itself = store.apply(inv, &[x]).unwrap();
     assert!(message(&[x], itself).ends_with("mentions Inv, which is not a function of the clauses"));
     assert!(matches!(
-        check_model(&context(&store), &system, &Model::default()),
+        check_model(&context(&store), &system, &Model::default(), Trust::Proofs),
         Verdict::Invalid(Fault::Shape(_))
     ));
 }
@@ -268,7 +268,7 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let (system, witness) = reread(&store, clauses, text)?;
     let verdict = match witness {
         Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
-            Ok(model) => check_model(&context(&store), &system, &model),
+            Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs),
             Err(lost) => Verdict::Unknown(lost),
         },
         Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
@@ -407,7 +407,7 @@ fn models_are_read_back_and_their_names_do_not_clash() {
         _ => Term::TRUE,
     });
     let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: formulas.collect() });
-    assert_eq!(check_model(&context(&store), &system, &model), Verdict::Valid);
+    assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
     let witness = Witness::Model(model);
     let text = witness.to_text(&store, &system, WitnessFormat::Text);
     assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (y_z Int)) Bool"), "{text}");
@@ -794,7 +794,7 @@ fn deep_and_shared_models_are_checked_in_seconds() {
     }
     for body in [deep, shared] {
         let model = Model { definitions: vec![Definition { parameters: [x].into(), body }] };
-        assert_eq!(check_model(&context(&store), &system, &model), Verdict::Valid);
+        assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
         let witness = Witness::Model(model);
         let text = witness.to_text(&store, &system, WitnessFormat::Text);
         assert_eq!(reread(&store, COUNTER, &text).unwrap().1, witness);
@@ -862,7 +862,7 @@ fn no_text_is_too_strange() {
                     let limits = Limits { conflicts: Some(1000), ..Limits::default() };
                     let context = Context { store: &fresh, limits };
                     if let Ok(model) = model.without_quantifiers(&context) {
-                        drop(check_model(&context, &system, &model));
+                        drop(check_model(&context, &system, &model, Trust::Proofs));
                     }
                 }
                 Err(error) => assert!(error.to_string().starts_with("witness:")),

@@ -6,8 +6,9 @@
 //! that is how each transformation and each engine is tested by itself.
 //!
 //! - A model is right if no clause has a counterexample: for each clause, the solver refutes that the constraint and the
-//!   definitions of the body hold and the definition of the head does not. Its word is not taken: the proof of the
-//!   refutation is replayed step by step, and what it calls a counterexample is evaluated.
+//!   definitions of the body hold and the definition of the head does not. What it calls a
+//!   counterexample is evaluated before it is believed. With [`Trust::Proofs`] it has to prove what it refutes, and the
+//!   steps of the proof are replayed.
 //! - A refutation is right if each step is a ground instance of its clause with the facts of its premises in the body.
 //!   That is evaluation. A solver is asked only where a clause has variables of declared sorts: such a sort may have a
 //!   single element, so that two elements which are written differently need not be different.
@@ -30,10 +31,10 @@ use crate::transform::{Context, Lost};
 use crate::witness::Witness;
 
 pub use graph::{check_derivation, check_graph_model};
-pub use model::check_model;
+pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 
-/// Whether a witness proves its answer. Quantifiers in models are eliminated first.
+/// Whether a witness proves its answer; the solver has to give proofs. Quantifiers in models are eliminated first.
 pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Verdict {
     checked(context, system, witness.clone()).map_or_else(|verdict| verdict, |_| Verdict::Valid)
 }
@@ -43,7 +44,7 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
     let (witness, verdict) = match witness {
         Witness::Model(model) => {
             let model = model.without_quantifiers(context).map_err(Verdict::Unknown)?;
-            let verdict = check_model(context, system, &model);
+            let verdict = check_model(context, system, &model, Trust::Proofs);
             (Witness::Model(model), verdict)
         }
         Witness::Refutation(refutation) => {

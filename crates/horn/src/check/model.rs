@@ -15,11 +15,20 @@ use crate::witness::{Definition, Model};
 /// Cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
 
+/// What is enough to believe that a clause holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trust {
+    /// That the solver says so.
+    Solver,
+    /// That a proof of the solver holds, whose steps are replayed.
+    Proofs,
+}
+
 /// Whether a model makes all clauses of a system true.
-pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model) -> Verdict {
+pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Verdict {
     let checked = check_definitions(context, system, model).and_then(|()| {
         let mut clauses = system.clauses.iter().enumerate();
-        clauses.try_for_each(|(number, clause)| check_clause(context, model, number, clause))
+        clauses.try_for_each(|(number, clause)| check_clause(context, model, trust, number, clause))
     });
     checked.err().unwrap_or(Verdict::Valid)
 }
@@ -68,7 +77,13 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
 /// No values of its variables make body and constraint of a clause true, and its head false. If a predicate of the body
 /// is defined by cases, as by the states that are reached in each number of steps, these are checked one by one: what a
 /// case says of variables by equations replaces them, which it cannot among others.
-fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Clause) -> Result<(), Verdict> {
+fn check_clause(
+    context: &Context<'_>,
+    model: &Model,
+    trust: Trust,
+    number: usize,
+    clause: &Clause,
+) -> Result<(), Verdict> {
     let store = context.store;
     let lost = |lost: Lost| Verdict::Unknown(lost);
     if let Some(reason) = context.interrupted() {
@@ -90,24 +105,33 @@ fn check_clause(context: &Context<'_>, model: &Model, number: usize, clause: &Cl
         let (op, cases) = store.view(formula);
         (op == Op::Or && cases.len() <= MOST_CASES).then_some((at, cases))
     }) else {
-        return refute(context, number, clause, &formulas);
+        return refute(context, trust, number, clause, &formulas);
     };
     cases.iter().try_for_each(|&case| {
         let mut formulas = formulas.clone();
         formulas[at] = case;
-        refute(context, number, clause, &formulas)
+        refute(context, trust, number, clause, &formulas)
     })
 }
 
-/// The formulas contradict each other, by a proof that is replayed: the solver's word is not enough. A model of them
-/// is a counterexample to the clause.
-fn refute(context: &Context<'_>, number: usize, clause: &Clause, formulas: &[Term]) -> Result<(), Verdict> {
+/// The formulas contradict each other. A model of them is a counterexample to the clause.
+fn refute(
+    context: &Context<'_>,
+    trust: Trust,
+    number: usize,
+    clause: &Clause,
+    formulas: &[Term],
+) -> Result<(), Verdict> {
     let store = context.store;
     let lost = |lost: Lost| Verdict::Unknown(lost);
-    let mut solver = Solver::with_proofs(store);
+    let mut solver = match trust {
+        Trust::Solver => Solver::new(store),
+        Trust::Proofs => Solver::with_proofs(store),
+    };
     let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
     solver.assert_all(formulas).map_err(unsupported)?;
     match solver.check(&[], &context.limits).map_err(unsupported)? {
+        Outcome::Unsat if trust == Trust::Solver => return Ok(()),
         Outcome::Unsat => return replay(context, number, formulas, &solver),
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
