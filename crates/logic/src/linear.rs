@@ -18,6 +18,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
+use smallvec::SmallVec;
+
 use crate::number::{Integer, Rational};
 use crate::op::Op;
 use crate::sort::Sort;
@@ -27,18 +29,25 @@ use crate::term::{Term, TermStore};
 /// other than zero, and of a constant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LinearPoly {
-    terms: Vec<(Term, Rational)>,
+    terms: Summands,
     constant: Rational,
 }
+
+/// Most polynomials are short: differences, and sums of three.
+type Summands = SmallVec<[(Term, Rational); 3]>;
 
 impl LinearPoly {
     /// The polynomial without monomials.
     pub fn from_constant(constant: Rational) -> Self {
-        LinearPoly { terms: Vec::new(), constant }
+        LinearPoly { terms: SmallVec::new(), constant }
     }
 
     /// The sum of multiples of monomials, in any order and with repetitions, and of a constant.
-    pub fn from_pairs(mut pairs: Vec<(Term, Rational)>, constant: Rational) -> Self {
+    pub fn from_pairs(pairs: Vec<(Term, Rational)>, constant: Rational) -> Self {
+        Self::from_summands(pairs.into(), constant)
+    }
+
+    fn from_summands(mut pairs: Summands, constant: Rational) -> Self {
         if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
             pairs.sort_unstable_by_key(|pair| pair.0);
             pairs.dedup_by(|next, kept| {
@@ -94,7 +103,7 @@ impl LinearPoly {
             };
             poly.terms.push((is_monomial(store, monomial).then_some(monomial)?, coefficient));
         }
-        Some(LinearPoly::from_pairs(poly.terms, poly.constant))
+        Some(LinearPoly::from_summands(poly.terms, poly.constant))
     }
 
     /// The canonical term of this polynomial, whose monomials must be of the given sort.
@@ -113,7 +122,7 @@ impl LinearPoly {
             ([], _) => numeral(store, sort, &self.constant),
             ([one], true) => multiple(one),
             _ => {
-                let mut summands: Vec<Term> = self.terms.iter().map(multiple).collect();
+                let mut summands: SmallVec<[Term; 4]> = self.terms.iter().map(multiple).collect();
                 if !self.constant.is_zero() {
                     summands.push(numeral(store, sort, &self.constant));
                 }

@@ -18,6 +18,7 @@
 //! second.
 
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -64,10 +65,49 @@ struct Content {
     quantifier: bool,
     /// The application of a declared function of range `Bool`; without one, a formula is a constraint.
     predicate: bool,
+    /// Something other than symbols, truth values and numbers under connectives, comparisons, sums, products with a
+    /// numeral in front, and casts to reals; without that, a normal formula is one of linear arithmetic as it stands.
+    special: bool,
 }
 
 impl Content {
-    const PLAIN: Content = Content { quantifier: false, predicate: false };
+    /// What an operator adds to the contents of its arguments.
+    fn of(op: Op, sort: Sort, args: &[Term], is_numeral: impl Fn(Term) -> bool) -> Self {
+        let is_basic = matches!(sort, Sort::BOOL | Sort::INT | Sort::REAL)
+            && match (op, args) {
+                (Op::Var(_) | Op::Numeral(_) | Op::Apply(_), []) => true,
+                (Op::True | Op::False | Op::Not | Op::And | Op::Or | Op::Eq | Op::Le | Op::Lt, _) => true,
+                (Op::Add | Op::ToReal, _) => true,
+                (Op::Mul, &[factor, _]) => is_numeral(factor),
+                (Op::Ite, _) => sort == Sort::BOOL,
+                _ => false,
+            };
+        Content {
+            quantifier: matches!(op, Op::Forall | Op::Exists),
+            predicate: sort == Sort::BOOL && matches!(op, Op::Apply(_)),
+            special: !is_basic,
+        }
+    }
+
+    fn with(self, part: Self) -> Self {
+        Content {
+            quantifier: self.quantifier || part.quantifier,
+            predicate: self.predicate || part.predicate,
+            special: self.special || part.special,
+        }
+    }
+}
+
+/// Numerals that stand at fixed places in every store, behind the truth values: most numerals of formulas are among them,
+/// and need not be looked up.
+const COMMON_NUMERALS: RangeInclusive<i64> = -4..=16;
+
+/// The place of a common numeral of sort `Int` or `Real`.
+fn common_numeral(sort: Sort, value: i64) -> Option<Term> {
+    let (first, last) = (*COMMON_NUMERALS.start(), *COMMON_NUMERALS.end());
+    let place = COMMON_NUMERALS.contains(&value).then_some((value - first) as u32)?;
+    let number = (last - first + 1) as u32;
+    Some(Term(2 + place + if sort == Sort::REAL { number } else { 0 }))
 }
 
 /// A sort with what is known of it.
@@ -119,6 +159,12 @@ impl TermStore {
         }
         assert_eq!(store.app(Op::True, &[]), Ok(Term::TRUE));
         assert_eq!(store.app(Op::False, &[]), Ok(Term::FALSE));
+        for sort in [Sort::INT, Sort::REAL] {
+            for value in COMMON_NUMERALS {
+                let term = store.leaf(Op::Numeral(store.rational_id(Rational::from(value))), sort);
+                assert_eq!(common_numeral(sort, value), Some(term));
+            }
+        }
         store
     }
 
@@ -262,6 +308,13 @@ impl TermStore {
         self.nodes.get(term.0).content.predicate
     }
 
+    /// Whether the term consists of symbols, truth values and numbers under connectives, comparisons, sums, products with
+    /// a numeral in front, and casts to reals. A term that is no normal one may use other operators for these.
+    #[inline]
+    pub fn is_basic(&self, term: Term) -> bool {
+        !self.nodes.get(term.0).content.special
+    }
+
     /// Whether the term is known to be its own normal form.
     #[inline]
     pub(crate) fn is_known_normal(&self, term: Term) -> bool {
@@ -323,12 +376,17 @@ impl TermStore {
 
     /// The `Int` numeral of any sign.
     pub fn int(&self, value: impl Into<Integer>) -> Term {
-        self.leaf(Op::Numeral(self.rational_id(Rational::from(value.into()))), Sort::INT)
+        self.number(Sort::INT, Rational::from(value.into()))
     }
 
     /// The `Real` numeral of any sign.
     pub fn real(&self, value: impl Into<Rational>) -> Term {
-        self.leaf(Op::Numeral(self.rational_id(value.into())), Sort::REAL)
+        self.number(Sort::REAL, value.into())
+    }
+
+    fn number(&self, sort: Sort, value: Rational) -> Term {
+        let common = value.to_i64().and_then(|value| common_numeral(sort, value));
+        common.unwrap_or_else(|| self.leaf(Op::Numeral(self.rational_id(value)), sort))
     }
 
     /// The bit-vector of this width with the value modulo two to the width.
@@ -357,15 +415,9 @@ impl TermStore {
             |node| node.op == op && node.args[..] == *args,
             || {
                 let sort = self.result_sort(op, args)?;
-                let mut content = Content {
-                    quantifier: matches!(op, Op::Forall | Op::Exists),
-                    predicate: sort == Sort::BOOL && matches!(op, Op::Apply(_)),
-                };
-                for &arg in args {
-                    let part = self.nodes.get(arg.0).content;
-                    content.quantifier |= part.quantifier;
-                    content.predicate |= part.predicate;
-                }
+                let own = Content::of(op, sort, args, |arg| matches!(self.op(arg), Op::Numeral(_)));
+                let content =
+                    args.iter().fold(own, |content, arg| content.with(self.nodes.get(arg.0).content));
                 let is_normal = AtomicBool::new(false);
                 Ok(Node { op, sort, content, is_normal, args: SmallVec::from_slice(args) })
             },
@@ -389,7 +441,7 @@ impl TermStore {
             || Node {
                 op,
                 sort,
-                content: Content::PLAIN,
+                content: Content::of(op, sort, &[], |_| false),
                 is_normal: AtomicBool::new(true),
                 args: SmallVec::new(),
             },

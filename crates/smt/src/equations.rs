@@ -7,12 +7,16 @@
 //! ```text
 //! solve(conjuncts):
 //!     repeat, while there are new definitions:
-//!         choose equations x = t among the conjuncts such that no chosen x is in a chosen t
-//!         replace each x by its t in all other conjuncts and in the definitions so far
+//!         candidates = the small equations among the conjuncts
+//!         in rounds, while there are new definitions:
+//!             choose candidates x = t such that no chosen x is in a chosen t
+//!             replace each x by its t in the other candidates and in the definitions so far
+//!         replace each x by its t in all other conjuncts
 //! ```
 //!
-//! A chain of equations loses half of its links in each round, so that few rounds are needed. Only equations are
-//! taken that make nothing bigger: with two summands at most, and between truth values with a small other side.
+//! A chain of equations loses half of its links in each round, so that few rounds are needed. All else, which is much more,
+//! is gone through once, or once more if that has brought new equations. Only equations are taken that make nothing
+//! bigger: with two summands at most, and between truth values with a small other side.
 //!
 //! Frames: a definition is given up with the frame of its equation. Formulas that were changed by it are formulas of the
 //! same frame, or of inner ones, so that they are given up too.
@@ -25,6 +29,7 @@
 use rustc_hash::FxHashSet;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+use smallvec::SmallVec;
 
 /// Rounds for one batch of formulas.
 const MOST_ROUNDS: usize = 8;
@@ -44,6 +49,9 @@ pub(crate) struct Equations<'a> {
     is_kept: FxHashSet<Term>,
     /// The heights of both lists when the frames were opened.
     frames: Vec<(usize, usize)>,
+    /// Whether definitions are put in the place of symbols round by round everywhere, as proofs are replayed. Otherwise all
+    /// of them are at once where that is the same but for the time.
+    in_rounds: bool,
 }
 
 /// What became of a batch of formulas.
@@ -82,7 +90,13 @@ impl<'a> Equations<'a> {
             kept: Vec::new(),
             is_kept: FxHashSet::default(),
             frames: Vec::new(),
+            in_rounds: false,
         }
+    }
+
+    /// Proofs will be made of what is done here.
+    pub(crate) fn log_proofs(&mut self) {
+        self.in_rounds = true;
     }
 
     pub(crate) fn push(&mut self) {
@@ -118,11 +132,7 @@ impl<'a> Equations<'a> {
         if self.substitution.is_empty() {
             return normal;
         }
-        let store = self.store;
-        Substitutor::with_rebuild(store, &self.substitution, |op, args| {
-            store.build(op, args).expect("definitions have the sorts of what they define")
-        })
-        .apply(normal)
+        normal_substitutor(self.store, &self.substitution).apply(normal)
     }
 
     /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
@@ -131,34 +141,24 @@ impl<'a> Equations<'a> {
     pub(crate) fn solve(&mut self, formulas: &[Term], open: impl Fn(Term) -> bool) -> Solved {
         let store = self.store;
         let mut conjuncts = conjuncts(store, formulas.iter().copied().enumerate().collect());
-        let mut rounds = Vec::new();
+        let mut rounds: Vec<Vec<Taken>> = Vec::new();
         let first = self.symbols.len();
-        for _ in 0..MOST_ROUNDS {
-            let mut round = Round::default();
-            conjuncts.retain(|&(source, conjunct)| {
-                !round.take(store, source, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
-            });
-            let Round { definitions, mut taken, .. } = round;
-            if taken.is_empty() {
+        while rounds.len() < MOST_ROUNDS {
+            let (mut candidates, others): (Vec<_>, Vec<_>) =
+                conjuncts.into_iter().partition(|&(_, conjunct)| is_candidate(store, conjunct));
+            let before = rounds.len();
+            while rounds.len() < MOST_ROUNDS {
+                let Some(taken) = self.round(&mut candidates, first, &open) else { break };
+                rounds.push(taken);
+            }
+            conjuncts = candidates;
+            if rounds.len() == before {
+                conjuncts.extend(others);
                 break;
             }
-            let mut substitutor = Substitutor::with_rebuild(store, &definitions, |op, args| {
-                store.build(op, args).expect("definitions have the sorts of what they define")
-            });
-            for &symbol in &self.symbols[first..] {
-                let definition = self.substitution.get(symbol).expect("it is defined");
-                self.substitution.insert(symbol, substitutor.apply(definition));
-            }
-            let replaced =
-                conjuncts.iter().map(|&(source, conjunct)| (source, substitutor.apply(conjunct))).collect();
-            conjuncts = self::conjuncts(store, replaced);
-            taken.sort_unstable_by_key(|taken| taken.symbol);
-            for &Taken { symbol, definition, .. } in &taken {
-                self.substitution.insert(symbol, definition);
-                self.symbols.push(symbol);
-            }
-            rounds.push(taken);
+            conjuncts.extend(self.replace(others, &rounds[before..]));
         }
+        conjuncts.sort_by_key(|&(source, _)| source);
         let definitions: Vec<Term> =
             self.symbols[first..].iter().filter_map(|&symbol| self.substitution.get(symbol)).collect();
         let mentioned = store.symbols(&definitions);
@@ -170,6 +170,61 @@ impl<'a> Equations<'a> {
         }
         Solved { conjuncts, rounds }
     }
+
+    /// Makes definitions of candidates, and replaces what they define in the others and in the definitions of the batch,
+    /// of which there are the symbols from the `first` on.
+    fn round(
+        &mut self,
+        candidates: &mut Vec<(usize, Term)>,
+        first: usize,
+        open: impl Fn(Term) -> bool,
+    ) -> Option<Vec<Taken>> {
+        let store = self.store;
+        let mut round = Round::default();
+        candidates.retain(|&(source, conjunct)| {
+            !round.take(store, source, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
+        });
+        let Round { definitions, mut taken, .. } = round;
+        if taken.is_empty() {
+            return None;
+        }
+        let mut substitutor = normal_substitutor(store, &definitions);
+        for &symbol in &self.symbols[first..] {
+            let definition = self.substitution.get(symbol).expect("it is defined");
+            self.substitution.insert(symbol, substitutor.apply(definition));
+        }
+        let replaced = candidates.iter().map(|&(source, conjunct)| (source, substitutor.apply(conjunct)));
+        *candidates = conjuncts(store, replaced.collect());
+        taken.sort_unstable_by_key(|taken| taken.symbol);
+        for &Taken { symbol, definition, .. } in &taken {
+            self.substitution.insert(symbol, definition);
+            self.symbols.push(symbol);
+        }
+        Some(taken)
+    }
+
+    /// Conjuncts with definitions in the place of symbols: at once, or round by round.
+    fn replace(&self, conjuncts: Vec<(usize, Term)>, rounds: &[Vec<Taken>]) -> Vec<(usize, Term)> {
+        let replace = |conjuncts: Vec<(usize, Term)>, substitution: &Substitution| {
+            let mut substitutor = normal_substitutor(self.store, substitution);
+            let replaced =
+                conjuncts.into_iter().map(|(source, conjunct)| (source, substitutor.apply(conjunct)));
+            self::conjuncts(self.store, replaced.collect())
+        };
+        if !self.in_rounds {
+            return replace(conjuncts, &self.substitution);
+        }
+        rounds.iter().fold(conjuncts, |conjuncts, taken| {
+            replace(conjuncts, &taken.iter().map(|taken| (taken.symbol, taken.definition)).collect())
+        })
+    }
+}
+
+/// Replaces symbols in normal terms.
+fn normal_substitutor<'a>(store: &'a TermStore, substitution: &'a Substitution) -> Substitutor<'a> {
+    Substitutor::with_rebuild(store, substitution, |op, args| {
+        store.build(op, args).expect("definitions have the sorts of what they define")
+    })
 }
 
 impl Round {
@@ -227,6 +282,15 @@ fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Ter
     found
 }
 
+/// Whether a conjunct is a small equation, or says that a symbol is true or false. Comparisons and disjunctions are none
+/// and do not become any by the replacement of symbols alone, or seldom.
+fn is_candidate(store: &TermStore, conjunct: Term) -> bool {
+    let (op, args) = store.view(conjunct);
+    let is_equation = |formula: Term| store.op(formula) == Op::Eq || is_symbol(store, formula);
+    let is_literal = if op == Op::Not { is_equation(args[0]) } else { is_equation(conjunct) };
+    is_literal && few_symbols(store, conjunct).is_some()
+}
+
 /// A definition of one side of `a = b`, or of `a != b` if it is `negated`.
 fn define_truth(
     store: &TermStore,
@@ -266,20 +330,23 @@ fn define_number(
 
 /// The symbols of a term, unless it is big or has quantifiers.
 fn few_symbols(store: &TermStore, term: Term) -> Option<Vec<Term>> {
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    // So few that a table would cost more than it helps.
+    let mut seen: SmallVec<[Term; 16]> = SmallVec::new();
     let mut symbols = Vec::new();
-    let mut open = vec![term];
+    let mut open: SmallVec<[Term; 16]> = SmallVec::from_slice(&[term]);
     while let Some(term) = open.pop() {
-        if !seen.insert(term) {
+        if seen.contains(&term) {
             continue;
         }
-        if seen.len() > MOST_SUBTERMS || matches!(store.op(term), Op::Forall | Op::Exists) {
+        seen.push(term);
+        let (op, args) = store.view(term);
+        if seen.len().max(args.len()) > MOST_SUBTERMS || matches!(op, Op::Forall | Op::Exists) {
             return None;
         }
         if is_symbol(store, term) {
             symbols.push(term);
         }
-        open.extend(store.args(term));
+        open.extend_from_slice(args);
     }
     Some(symbols)
 }

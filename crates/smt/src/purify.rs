@@ -81,7 +81,7 @@ pub struct Purified {
 /// Compiles formulas over one store, and remembers the symbols it made.
 pub struct Purifier<'a> {
     store: &'a TermStore,
-    /// The images of terms. They are pure but for numbers with cases, which only stand in sums.
+    /// The images of terms that are not basic. They are pure but for numbers with cases, which only stand in sums.
     images: FxHashMap<Term, Term>,
     cases: CaseTable<'a>,
     /// The symbols made for compiled applications, keyed by operator and pure arguments.
@@ -114,15 +114,21 @@ impl<'a> Purifier<'a> {
     /// Compiles a normal formula.
     pub fn purify(&mut self, formula: Term) -> Result<Purified, Unsupported> {
         // Ascending indices are bottom-up; what has an image needs no second look, nor what is below it.
-        let subterms = self.store.subterms_until(&[formula], |term| self.images.contains_key(&term));
+        let subterms = self.store.subterms_until(&[formula], |term| self.known(term).is_some());
         let uses = self.count_uses(&subterms);
         for term in subterms {
-            if !self.images.contains_key(&term) {
+            if self.known(term).is_none() {
                 let image = self.image(term, &uses)?;
                 self.images.insert(term, image);
             }
         }
-        Ok(Purified { formula: self.images[&formula], definitions: std::mem::take(&mut self.pending) })
+        let formula = self.known(formula).expect("all subterms have images");
+        Ok(Purified { formula, definitions: std::mem::take(&mut self.pending) })
+    }
+
+    /// The image of a term if it was found before, or is the term itself.
+    fn known(&self, term: Term) -> Option<Term> {
+        if self.store.is_basic(term) { Some(term) } else { self.images.get(&term).copied() }
     }
 
     /// The fresh symbols with the terms that they stand for, in the order of their making. A term may mention
@@ -162,7 +168,8 @@ impl<'a> Purifier<'a> {
         let (op, args) = store.view(term);
         self.check_theory(term, op)?;
         let nonlinear = Unsupported { term, feature: Feature::NonlinearArithmetic };
-        let args: Vec<Term> = args.iter().map(|arg| self.images[arg]).collect();
+        let args: Vec<Term> =
+            args.iter().map(|&arg| self.known(arg).expect("arguments come before the term")).collect();
         let numeral = |position: usize| store.numeral(args[position]).cloned();
         Ok(match op {
             Op::Var(_) | Op::Numeral(_) | Op::True | Op::False => term,

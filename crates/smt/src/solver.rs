@@ -102,6 +102,7 @@ impl<'a> Solver<'a> {
         let mut solver = Solver::new(store);
         solver.search.log_proofs();
         solver.search.theory_mut().log_proofs();
+        solver.equations.log_proofs();
         solver.symbols.node_terms.extend([(euf::Node::TRUE, Term::TRUE), (euf::Node::FALSE, Term::FALSE)]);
         solver
     }
@@ -193,8 +194,13 @@ impl<'a> Solver<'a> {
             return self.assert_rests(formulas, conjuncts);
         }
         let mut seen = FxHashSet::default();
-        let mut different = conjuncts.into_iter().filter(|&(_, conjunct)| seen.insert(conjunct));
-        different.try_for_each(|(_, conjunct)| self.assert(conjunct))
+        for (_, conjunct) in conjuncts {
+            if seen.insert(conjunct) {
+                let image = self.purify(conjunct)?;
+                self.assert_image(image, Part::default());
+            }
+        }
+        Ok(())
     }
 
     fn log_definitions(&mut self, formulas: &[(Term, Part)], rounds: &[Vec<Taken>]) {
@@ -219,7 +225,7 @@ impl<'a> Solver<'a> {
         let mut result = Ok(());
         for (&(formula, part), rest) in std::iter::zip(formulas, rests) {
             let rest = self.store.and_of(rest);
-            let prepared = self.prepare(rest);
+            let prepared = self.purify(rest);
             self.asserted.push(Assertion { part, formula, image: prepared.unwrap_or(rest) });
             match prepared {
                 Ok(image) => self.assert_image(image, part),
@@ -431,10 +437,16 @@ impl<'a> Solver<'a> {
         Ok(prepared)
     }
 
-    /// The formula in the language of clauses. Definitions that come with it are asserted for good.
+    /// The formula in the language of clauses.
     fn translate(&mut self, formula: Term) -> Result<Term, Unsupported> {
         let normal = self.equations.apply(self.normalizer.normalize(formula));
-        if self.is_plain_literal(normal) {
+        self.purify(normal)
+    }
+
+    /// A normal formula without defined symbols in the language of clauses. Definitions that come with it are asserted
+    /// for good.
+    fn purify(&mut self, normal: Term) -> Result<Term, Unsupported> {
+        if self.store.is_basic(normal) {
             return Ok(normal);
         }
         let Purified { formula, definitions } = self.purifier.purify(normal)?;
@@ -454,31 +466,6 @@ impl<'a> Solver<'a> {
         }
         self.define_atoms();
         Ok(formula)
-    }
-
-    /// Whether a normal formula is a literal that is in the language of clauses as it stands: over a boolean symbol, or
-    /// a comparison of a linear combination of symbols with a numeral.
-    fn is_plain_literal(&self, normal: Term) -> bool {
-        let store = self.store;
-        let atom = match store.view(normal) {
-            (Op::Not, &[inner]) => inner,
-            _ => normal,
-        };
-        let is_symbol = |term: Term| matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []));
-        let is_multiple = |term: Term| match store.view(term) {
-            (Op::Mul, &[factor, term]) => store.numeral(factor).is_some() && is_symbol(term),
-            _ => is_symbol(term),
-        };
-        match store.view(atom) {
-            (Op::Le | Op::Lt | Op::Eq, &[left, right]) => {
-                let is_linear = match store.view(left) {
-                    (Op::Add, terms) => terms.iter().all(|&term| is_multiple(term)),
-                    _ => is_multiple(left),
-                };
-                is_linear && store.numeral(right).is_some()
-            }
-            _ => is_symbol(atom),
-        }
     }
 
     /// The two sides of a normal equality of numbers, if they are two symbols, or a symbol and a numeral, and at least

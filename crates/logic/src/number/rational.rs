@@ -369,6 +369,15 @@ impl Rational {
         self.is_integer().then(|| self.numer())
     }
 
+    /// The number as an integer of 64 bits, if it is one.
+    #[inline]
+    pub fn to_i64(&self) -> Option<i64> {
+        match self.0 {
+            Small { num, den: NonZeroU64::MIN } => Some(num),
+            _ => None,
+        }
+    }
+
     /// Whether the number is 0.
     #[inline]
     pub fn is_zero(&self) -> bool {
