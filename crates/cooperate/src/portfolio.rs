@@ -18,7 +18,9 @@
 //! place after each round. A thread starts with the engine's first turn.
 //!
 //! - P1: an engine wins only if its answer was confirmed, so that one which is wrong is as if it had given up, and the others
-//!   go on. Whoever has an answer keeps its place until it is confirmed or refused.
+//!   go on. Whoever has an answer keeps its place until it is confirmed or refused. Meanwhile all others wait and leave
+//!   their places to the checker, since their work is in vain nearly always; but not for longer than the run has taken so
+//!   far, so that an answer that is hard to confirm does not keep the others from one that is easier.
 //! - P2: an engine ends when its own flag is set: all flags are, as soon as one has won or the whole run has to end. Who
 //!   waits is let through the gate to see its flag.
 //! - P3: an engine that has ended is not asked again, and what it had is freed before it is reported as ended.
@@ -151,8 +153,10 @@ enum State {
     Running {
         until: Instant,
     },
-    /// With an answer that is being confirmed.
-    Confirming,
+    /// With an answer that is being confirmed, for which others wait until then.
+    Confirming {
+        until: Instant,
+    },
     Ended,
 }
 
@@ -162,7 +166,7 @@ impl State {
         match self {
             State::NotStarted => Use::Possible,
             State::Waiting => Use::Constant,
-            State::Running { .. } | State::Confirming => Use::Growing,
+            State::Running { .. } | State::Confirming { .. } => Use::Growing,
             State::Ended => Use::Over,
         }
     }
@@ -175,6 +179,7 @@ struct Table<'a> {
     places: usize,
     run: &'a Run<'a>,
     memory: Memory,
+    start: Instant,
     /// What each engine does, the number of turns that it has had, and when it started.
     states: Vec<State>,
     turns: Vec<u32>,
@@ -195,6 +200,7 @@ impl<'a> Table<'a> {
             places: places.max(1),
             run,
             memory: Memory::new(run.limits.memory, number),
+            start: Instant::now(),
             states: vec![State::NotStarted; number],
             turns: vec![0; number],
             starts: vec![None; number],
@@ -219,7 +225,12 @@ impl<'a> Table<'a> {
         }
         let now = Instant::now();
         let numbers = 0..self.states.len();
-        let is_over = |&index: &usize| matches!(self.states[index], State::Running { until } if until <= now);
+        let is_confirming =
+            self.states.iter().any(|&state| matches!(state, State::Confirming { until } if now < until));
+        let is_over = |&index: &usize| match self.states[index] {
+            State::Running { until } => until <= now || is_confirming,
+            _ => false,
+        };
         let leaving: Vec<usize> = numbers.clone().filter(is_over).collect();
         if !leaving.is_empty()
             && let Some(in_use) = memory_in_use()
@@ -227,13 +238,16 @@ impl<'a> Table<'a> {
             self.memory.count(in_use, |index| self.states[index].memory());
         }
         for &index in &leaving {
+            // A turn that is cut short does not count.
+            if matches!(self.states[index], State::Running { until } if until <= now) {
+                self.turns[index] += 1;
+            }
             self.states[index] = State::Waiting;
-            self.turns[index] += 1;
         }
         let is_waiting = |state: &State| matches!(state, State::NotStarted | State::Waiting);
-        let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming);
+        let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming { .. });
         let mut starting = Vec::new();
-        while self.states.iter().filter(is_busy).count() < self.places {
+        while !is_confirming && self.states.iter().filter(is_busy).count() < self.places {
             let next = numbers.clone().filter(|&index| is_waiting(&self.states[index]));
             let Some(next) = next.min_by_key(|&index| (self.turns[index], index)) else { break };
             if self.states[next] == State::NotStarted {
@@ -257,7 +271,9 @@ impl<'a> Table<'a> {
 
     /// By P1.
     fn keep_place(&mut self, index: usize) {
-        self.states[index] = State::Confirming;
+        let now = Instant::now();
+        let until = now.checked_add(now.duration_since(self.start)).unwrap_or(now);
+        self.states[index] = State::Confirming { until };
     }
 
     /// An engine has ended, with the answer unless there is a reason.
@@ -417,7 +433,10 @@ mod tests {
                 answer => Ok(answer),
             };
         let confirm = |contender: &Contender, _, _: &Run<'_>| match contender.label {
-            "wrong" => Err(Stop::Internal("refused".to_owned())),
+            "wrong" => {
+                thread::sleep(Duration::from_millis(400));
+                Err(Stop::Internal("refused".to_owned()))
+            }
             _ => Ok(()),
         };
         let told = Mutex::new(None);
@@ -506,6 +525,19 @@ mod tests {
             assert_eq!(winner(&contenders, jobs, Limits::default()), Ok("right"));
         }
         assert_eq!(winner(&contenders[..1], 1, Limits::default()), Err(Stop::Internal("refused".to_owned())));
+    }
+
+    /// Others wait while an answer is confirmed, but no longer than the run has taken so far.
+    #[test]
+    fn the_checker_has_all_places_for_a_while() {
+        let contenders = [takes("wrong", 100, true), takes("right", 150, true)];
+        let (result, heard) = watch(&contenders, 2, Limits::default());
+        assert_eq!(result, Ok("right"));
+        let place = |wanted: &dyn Fn(&Event) -> bool| heard.iter().position(wanted);
+        let paused = place(&|event| matches!(event, Event::Paused { engine: "right" }));
+        let resumed = place(&|event| matches!(event, Event::Resumed { engine: "right" }));
+        let refused = place(&|event| matches!(event, Event::Stopped { engine: "wrong", .. }));
+        assert!(paused.is_some() && paused < resumed && resumed < refused, "{heard:?}");
     }
 
     /// The reason for `unknown` does not depend on which of two engines is faster.

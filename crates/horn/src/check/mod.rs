@@ -22,6 +22,7 @@ mod model;
 mod refutation;
 
 use std::fmt;
+use std::thread;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Sort, Term, TermStore, Value};
@@ -44,7 +45,8 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
     let (witness, verdict) = match witness {
         Witness::Model(model) => {
             let model = model.without_quantifiers(context).map_err(Verdict::Unknown)?;
-            let verdict = check_model(context, system, &model, Trust::Proofs);
+            let threads = thread::available_parallelism().map_or(1, usize::from);
+            let verdict = check_model(context, system, &model, Trust::Proofs, threads);
             (Witness::Model(model), verdict)
         }
         Witness::Refutation(refutation) => {

@@ -1,5 +1,11 @@
 //! Models of systems: every clause, with the definitions in the place of its predicates.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Sort, Substitution, Term, Value};
 use shofar_smt::proof;
@@ -15,6 +21,9 @@ use crate::witness::{Definition, Model};
 /// Cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
 
+/// How long one thread checks clauses before others help: several times what it takes to start them.
+const ALONE: Duration = Duration::from_micros(200);
+
 /// What is enough to believe that a clause holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
@@ -24,13 +33,55 @@ pub enum Trust {
     Proofs,
 }
 
-/// Whether a model makes all clauses of a system true.
-pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Verdict {
-    let checked = check_definitions(context, system, model).and_then(|()| {
-        let mut clauses = system.clauses.iter().enumerate();
-        clauses.try_for_each(|(number, clause)| check_clause(context, model, trust, number, clause))
+/// Whether a model makes all clauses of a system true. As many threads as are allowed share the clauses, if there is more
+/// to do than it takes to start them. The verdict does not depend on their number, except by time.
+pub fn check_model(
+    context: &Context<'_>,
+    system: &HornSystem,
+    model: &Model,
+    trust: Trust,
+    threads: usize,
+) -> Verdict {
+    if let Err(verdict) = check_definitions(context, system, model) {
+        return verdict;
+    }
+    let start = Instant::now();
+    let next = AtomicUsize::new(0);
+    let first_fault = Mutex::new(None);
+    // Checks clauses until one is not right, or there are none, or another thread would be of use. All clauses before one
+    // that is not right are checked, so that the first one of these is found.
+    let check = |is_alone: bool| {
+        loop {
+            if is_alone && start.elapsed() > ALONE {
+                return;
+            }
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(clause) = system.clauses.get(number) else { return };
+            if let Err(verdict) = check_clause(context, model, trust, number, clause) {
+                next.store(system.clauses.len(), Ordering::Relaxed);
+                let mut fault = first_fault.lock().unwrap_or_else(PoisonError::into_inner);
+                *fault =
+                    fault.take().into_iter().chain([(number, verdict)]).min_by_key(|&(number, _)| number);
+                return;
+            }
+        }
+    };
+    if threads > 1 {
+        check(true);
+    }
+    thread::scope(|scope| {
+        let left = system.clauses.len().saturating_sub(next.load(Ordering::Relaxed));
+        // Where a thread cannot be started, it takes longer.
+        let spawned =
+            (1..threads.min(left)).map(|_| thread::Builder::new().spawn_scoped(scope, || check(false)));
+        let others: Vec<_> = spawned.filter_map(Result::ok).collect();
+        check(false);
+        for other in others {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
     });
-    checked.err().unwrap_or(Verdict::Valid)
+    let first_fault = first_fault.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first_fault.map_or(Verdict::Valid, |(_, verdict)| verdict)
 }
 
 /// There is one definition for each predicate, over its parameters and the declared functions.
