@@ -1,56 +1,131 @@
 //! Hash-consing tables shared by all threads.
 //!
 //! An [`Interner`] gives equal values equal indices and never forgets or moves a value. Values live in a
-//! concurrent append-only vector, so reading one by its index takes no lock. Finding or adding a value takes
-//! the lock of one of [`SHARDS`] hash tables, chosen by the value's hash.
+//! concurrent append-only vector, and hash tables tell where: one for each of [`SHARDS`] parts of the hashes. Reading a
+//! value by its index takes no lock, nor does finding one that is there. That matters: threads that write to the same
+//! cache lines, be it only to lock and unlock, wait for each other much longer than a look at a table takes. Only who adds a
+//! value takes the lock of its shard.
+//!
+//! A table is an array of slots with linear probing. Slots are filled and never changed again. A table that becomes
+//! crowded is copied into one of twice the size; whoever still reads the old one, which stays, may miss what was added
+//! later, so nothing counts as missing before the newest table was searched under the lock.
 //!
 //! Invariants:
 //! - I1: for every index handed out, the value is in the vector before the index is in a table. Whoever holds
 //!   an index can therefore read the value.
-//! - I2: equal values have equal hashes, hence one shard, and are looked up and added under its lock. So no
-//!   value is ever stored twice.
+//! - I2: equal values have equal hashes, hence one shard, and are added under its lock. So no value is ever stored twice.
+//! - I3: at most three quarters of the slots of a table are filled, so that every search ends.
 //!
-//! A table slot keeps 32 bits of the hash beside the index: growing a table then needs no look at the values,
+//! A slot keeps 32 bits of the hash beside the index: growing a table then needs no look at the values,
 //! and a probe compares values only if 32 bits agree.
 
 use std::convert::Infallible;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Number of independently locked tables; a power of two.
-const SHARDS: usize = 32;
+const SHARDS: usize = 16;
+
+/// The number of slots of the first table of a shard; a power of two.
+const FIRST_SIZE: usize = 32;
+
+/// How many tables a shard can have. The last one has room for all indices.
+const TABLES: usize = 28;
 
 /// A hash-consing table for values of one type.
 pub(crate) struct Interner<T> {
     values: boxcar::Vec<T>,
-    shards: [Shard; SHARDS],
+    shards: Box<[Shard; SHARDS]>,
 }
 
-/// One table under its lock, on cache lines of its own so that threads in different shards do not disturb
-/// each other.
+/// The tables for a part of the hashes, each twice the size of the one before.
 #[derive(Default)]
 #[repr(align(64))]
-struct Shard(Mutex<HashTable<Slot>>);
-
-#[derive(Clone, Copy)]
-struct Slot {
-    hash: u32,
-    index: u32,
+struct Shard {
+    tables: [OnceLock<Table>; TABLES],
+    /// The newest table. It is there as soon as there are values.
+    newest: AtomicUsize,
+    adding: Adding,
 }
 
-impl Slot {
-    /// The 64 bits that the table works with, made from the 32 that are kept. The multiplication carries the
-    /// entropy to the upper bits, from which the table takes its tags.
-    fn table_hash(hash: u32) -> u64 {
-        u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// The number of values in a shard, locked by who adds one; on a cache line of its own, which readers do not need.
+#[derive(Default)]
+#[repr(align(64))]
+struct Adding(Mutex<usize>);
+
+/// Slots; zero means that one is empty, otherwise there are 32 bits of a hash, and the index plus one.
+struct Table(Box<[AtomicU64]>);
+
+impl Table {
+    fn new(size: usize) -> Self {
+        Table((0..size).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// The index of the value with this hash that `same` recognises, or the empty slot where the search has ended.
+    #[inline]
+    fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Result<u32, &AtomicU64> {
+        let mask = self.0.len() - 1;
+        // The multiplication carries the entropy of all bits to the upper ones.
+        let mut place = (u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            let slot = &self.0[place];
+            // What was written before the slot, the value, is seen by who sees the slot.
+            let filled = slot.load(Ordering::Acquire);
+            if filled == 0 {
+                return Err(slot);
+            }
+            let index = (filled as u32) - 1;
+            if (filled >> 32) as u32 == hash && same(index) {
+                return Ok(index);
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    /// Fills the slot that [`find`](Self::find) has ended at.
+    fn fill(slot: &AtomicU64, hash: u32, index: u32) {
+        slot.store(u64::from(hash) << 32 | u64::from(index + 1), Ordering::Release);
+    }
+
+    /// A table of twice the size with the same indices.
+    fn grown(&self) -> Self {
+        let grown = Table::new(2 * self.0.len());
+        for slot in &self.0 {
+            let filled = slot.load(Ordering::Relaxed);
+            if filled != 0 {
+                let hash = (filled >> 32) as u32;
+                if let Err(free) = grown.find(hash, |_| false) {
+                    free.store(filled, Ordering::Relaxed);
+                }
+            }
+        }
+        grown
+    }
+}
+
+impl Shard {
+    #[inline]
+    fn newest(&self) -> Option<&Table> {
+        self.tables[self.newest.load(Ordering::Acquire)].get()
+    }
+
+    /// A table with room for one more value than there are, of which the caller has the lock.
+    fn with_room(&self, values: usize) -> &Table {
+        let Some(table) = self.newest() else { return self.tables[0].get_or_init(|| Table::new(FIRST_SIZE)) };
+        // By I3.
+        if 4 * (values + 1) <= 3 * table.0.len() {
+            return table;
+        }
+        let next = self.newest.load(Ordering::Relaxed) + 1;
+        let grown = self.tables[next].get_or_init(|| table.grown());
+        self.newest.store(next, Ordering::Release);
+        grown
     }
 }
 
 impl<T> Interner<T> {
     pub(crate) fn new() -> Self {
-        Interner { values: boxcar::Vec::new(), shards: std::array::from_fn(|_| Shard::default()) }
+        Interner { values: boxcar::Vec::new(), shards: Box::new(std::array::from_fn(|_| Shard::default())) }
     }
 
     /// The index of the value that `same` recognises, added by `make` if it is not there yet. The flag tells
@@ -76,19 +151,22 @@ impl<T> Interner<T> {
         same: impl Fn(&T) -> bool,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<(u32, bool), E> {
-        let short = hash as u32;
-        let mut table = self.shard(hash);
-        let entry = table.entry(
-            Slot::table_hash(short),
-            |slot| slot.hash == short && same(&self.values[slot.index as usize]),
-            |slot| Slot::table_hash(slot.hash),
-        );
-        match entry {
-            Entry::Occupied(slot) => Ok((slot.get().index, false)),
-            Entry::Vacant(vacancy) => {
+        // The shard is chosen by bits of the hash that a slot does not keep.
+        let (short, shard) = (hash as u32, &self.shards[(hash >> 32) as usize % SHARDS]);
+        let same = |index: u32| same(&self.values[index as usize]);
+        if let Some(Ok(index)) = shard.newest().map(|table| table.find(short, &same)) {
+            return Ok((index, false));
+        }
+        let mut number = shard.adding.lock();
+        let table = shard.with_room(*number);
+        match table.find(short, same) {
+            Ok(index) => Ok((index, false)),
+            Err(free) => {
                 let index = self.values.push(make()?);
-                let index = u32::try_from(index).expect("memory ends long before 2^32 values");
-                vacancy.insert(Slot { hash: short, index });
+                let index = u32::try_from(index).ok().filter(|&index| index < u32::MAX);
+                let index = index.expect("memory ends long before 2^32 values");
+                Table::fill(free, short, index);
+                *number += 1;
                 Ok((index, true))
             }
         }
@@ -104,13 +182,13 @@ impl<T> Interner<T> {
     pub(crate) fn len(&self) -> usize {
         self.values.count()
     }
+}
 
-    /// The shard is chosen by bits of the hash that the slot does not keep.
-    fn shard(&self, hash: u64) -> MutexGuard<'_, HashTable<Slot>> {
-        let Shard(table) = &self.shards[(hash >> 32) as usize % SHARDS];
-        // A panic under the lock can only come from a value's own comparison or from running out of memory;
-        // the table is unchanged then, so a poisoned lock may be entered.
-        table.lock().unwrap_or_else(PoisonError::into_inner)
+impl Adding {
+    /// A panic under the lock can only come from a value's own comparison or from running out of memory; no slot is
+    /// half filled then, so a poisoned lock may be entered.
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -144,6 +222,25 @@ mod tests {
         let (a, b) = (add(1), add(2));
         assert_ne!(a, b);
         assert_eq!((add(1), add(2)), (a, b));
+    }
+
+    /// Shards, and tables of all sizes, are gone through by values with few different hashes.
+    #[test]
+    fn nothing_is_lost_when_tables_grow() {
+        let table = Interner::new();
+        let add = |n: u32| table.intern(u64::from(n % 1000) << 31, |m| *m == n, || n);
+        let indices: Vec<u32> = (0..20_000).map(|n| add(n).0).collect();
+        assert_eq!(indices, (0..20_000).collect::<Vec<_>>());
+        assert!((0..20_000).all(|n| add(n) == (n, false)));
+    }
+
+    #[test]
+    fn nothing_is_added_if_there_is_no_value() {
+        let table = Interner::new();
+        for n in 0..100 {
+            assert_eq!(table.try_intern(n, |m: &u64| *m == n, || Err(n)), Err(n));
+        }
+        assert_eq!(table.len(), 0);
     }
 
     #[test]
