@@ -143,7 +143,7 @@ fn decide(
                 let model = back.model(&run.context(), model)?;
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
-                let verdict = check_model(&run.context(), system, &model, trust, jobs);
+                let verdict = check_model(&run.context(), system, &model, trust);
                 clock.phase("check");
                 is_valid(verdict, contender.label, system, run).map(|()| Verdict::Sat(model))
             }

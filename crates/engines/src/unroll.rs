@@ -39,9 +39,7 @@ impl Template {
             renaming.extend(from.iter().copied().zip(to.iter().copied()));
         }
         renaming.extend(self.locals.iter().map(|&local| (local, like(store, local, "local"))));
-        let rebuild =
-            |op, args: &[Term]| store.build(op, args).expect("variables are renamed to ones of their sort");
-        Substitutor::with_rebuild(store, &renaming, rebuild).apply(self.formula)
+        Substitutor::normal(store, &renaming).apply(self.formula)
     }
 }
 

@@ -68,7 +68,7 @@ fn the_invariant_of_a_counter_is_a_model() {
         let formula = store.le(node.variables()[0], store.int(bound));
         let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: vec![formula] });
         assert_eq!(store.display(model.definitions[0].parameters[0]).to_string(), "x");
-        check_model(&context(&store), &system, &model, Trust::Proofs, 1)
+        check_model(&context(&store), &system, &model, Trust::Proofs)
     };
     for right in 5..=9 {
         assert_eq!(check(right), Verdict::Valid);
@@ -82,38 +82,6 @@ fn the_invariant_of_a_counter_is_a_model() {
     assert!(matches!(check(10), Verdict::Invalid(Fault::Violated { clause: 2, .. })));
 }
 
-/// Several threads share the clauses. Whichever of them is the first to find a violated clause, the first such clause of the
-/// system is named, as by one thread.
-#[test]
-fn the_first_violated_clause_is_named_by_any_number_of_threads() {
-    let store = TermStore::new();
-    let clauses: String = (0..80)
-        .map(|i| {
-            format!(
-                "(assert (forall ((x Int)) (=> (and (Inv x) (> x {i}) (< x {})) (Inv (* 2 x)))))\n",
-                i + 9
-            )
-        })
-        .collect();
-    let system =
-        read(&store, &format!("(set-logic HORN)\n(declare-fun Inv (Int) Bool)\n{clauses}(check-sat)\n"));
-    let (_, inv) = system.predicates().next().unwrap();
-    let sort = store.fun_decl(inv).domain[0];
-    let x = store.var(store.symbol("x"), sort);
-    let model = |body| Model { definitions: vec![Definition { parameters: [x].into(), body }] };
-    // Clause i doubles numbers up to i + 8, so that those from the 14th on lead beyond 40.
-    let wrong = model(store.le(x, store.int(40)));
-    let right = model(store.le(x, store.int(1000)));
-    for threads in [1, 2, 3, 8] {
-        let check = |model| check_model(&context(&store), &system, model, Trust::Solver, threads);
-        assert_eq!(check(&right), Verdict::Valid);
-        for _ in 0..10 {
-            let found = check(&wrong);
-            assert!(matches!(found, Verdict::Invalid(Fault::Violated { clause: 13, .. })), "{found:?}");
-        }
-    }
-}
-
 #[test]
 fn a_definition_without_its_form_is_none() {
     let store = TermStore::new();
@@ -121,7 +89,7 @@ fn a_definition_without_its_form_is_none() {
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
     let message = |parameters: &[Term], body| {
         let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
-        match check_model(&context(&store), &system, &model, Trust::Proofs, 1) {
+        match check_model(&context(&store), &system, &model, Trust::Proofs) {
             Verdict::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?}"),
         }
@@ -137,7 +105,7 @@ fn a_definition_without_its_form_is_none() {
     let itself = store.apply(inv, &[x]).unwrap();
     assert!(message(&[x], itself).ends_with("mentions Inv, which is not a function of the clauses"));
     assert!(matches!(
-        check_model(&context(&store), &system, &Model::default(), Trust::Proofs, 1),
+        check_model(&context(&store), &system, &Model::default(), Trust::Proofs),
         Verdict::Invalid(Fault::Shape(_))
     ));
 }
@@ -300,7 +268,7 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let (system, witness) = reread(&store, clauses, text)?;
     let verdict = match witness {
         Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
-            Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs, 1),
+            Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs),
             Err(lost) => Verdict::Unknown(lost),
         },
         Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
@@ -439,7 +407,7 @@ fn models_are_read_back_and_their_names_do_not_clash() {
         _ => Term::TRUE,
     });
     let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: formulas.collect() });
-    assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs, 1), Verdict::Valid);
+    assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
     let witness = Witness::Model(model);
     let text = witness.to_text(&store, &system, WitnessFormat::Text);
     assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (y_z Int)) Bool"), "{text}");
@@ -826,7 +794,7 @@ fn deep_and_shared_models_are_checked_in_seconds() {
     }
     for body in [deep, shared] {
         let model = Model { definitions: vec![Definition { parameters: [x].into(), body }] };
-        assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs, 1), Verdict::Valid);
+        assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
         let witness = Witness::Model(model);
         let text = witness.to_text(&store, &system, WitnessFormat::Text);
         assert_eq!(reread(&store, COUNTER, &text).unwrap().1, witness);
@@ -894,7 +862,7 @@ fn no_text_is_too_strange() {
                     let limits = Limits { conflicts: Some(1000), ..Limits::default() };
                     let context = Context { store: &fresh, limits };
                     if let Ok(model) = model.without_quantifiers(&context) {
-                        drop(check_model(&context, &system, &model, Trust::Proofs, 1));
+                        drop(check_model(&context, &system, &model, Trust::Proofs));
                     }
                 }
                 Err(error) => assert!(error.to_string().starts_with("witness:")),

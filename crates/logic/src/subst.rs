@@ -105,6 +105,16 @@ impl<'a> Substitutor<'a> {
         })
     }
 
+    /// Replaces symbols of normal terms by normal terms, and gives normal terms.
+    pub fn normal(store: &'a TermStore, substitution: &'a Substitution) -> Self {
+        Self::with_rebuild(store, substitution, |op, args| {
+            let normal = store.build(op, args).expect("replacements have the sorts of what they replace");
+            debug_assert_eq!(store.normalize(normal), normal);
+            store.set_known_normal(normal);
+            normal
+        })
+    }
+
     /// Replaces symbols and puts the terms around them together by `rebuild`, which must return a term of the
     /// same sort. It is not called for terms in which nothing changes.
     pub fn with_rebuild(

@@ -22,7 +22,6 @@ mod model;
 mod refutation;
 
 use std::fmt;
-use std::thread;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Sort, Term, TermStore, Value};
@@ -45,8 +44,7 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
     let (witness, verdict) = match witness {
         Witness::Model(model) => {
             let model = model.without_quantifiers(context).map_err(Verdict::Unknown)?;
-            let threads = thread::available_parallelism().map_or(1, usize::from);
-            let verdict = check_model(context, system, &model, Trust::Proofs, threads);
+            let verdict = check_model(context, system, &model, Trust::Proofs);
             (Witness::Model(model), verdict)
         }
         Witness::Refutation(refutation) => {

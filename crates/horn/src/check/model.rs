@@ -1,13 +1,10 @@
 //! Models of systems: every clause, with the definitions in the place of its predicates.
 
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Fun, Op, Sort, Substitution, Term, Value};
+use shofar_logic::build::Normalizer;
+use shofar_logic::{Fun, Op, Sort, Substitutor, Term, TermStore, Value};
 use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
@@ -21,9 +18,6 @@ use crate::witness::{Definition, Model};
 /// Cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
 
-/// How long one thread checks clauses before others help: several times what it takes to start them.
-const ALONE: Duration = Duration::from_micros(200);
-
 /// What is enough to believe that a clause holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
@@ -33,55 +27,50 @@ pub enum Trust {
     Proofs,
 }
 
-/// Whether a model makes all clauses of a system true. As many threads as are allowed share the clauses, if there is more
-/// to do than it takes to start them. The verdict does not depend on their number, except by time.
-pub fn check_model(
-    context: &Context<'_>,
-    system: &HornSystem,
-    model: &Model,
-    trust: Trust,
-    threads: usize,
-) -> Verdict {
-    if let Err(verdict) = check_definitions(context, system, model) {
-        return verdict;
-    }
-    let start = Instant::now();
-    let next = AtomicUsize::new(0);
-    let first_fault = Mutex::new(None);
-    // Checks clauses until one is not right, or there are none, or another thread would be of use. All clauses before one
-    // that is not right are checked, so that the first one of these is found.
-    let check = |is_alone: bool| {
-        loop {
-            if is_alone && start.elapsed() > ALONE {
-                return;
-            }
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(clause) = system.clauses.get(number) else { return };
-            if let Err(verdict) = check_clause(context, model, trust, number, clause) {
-                next.store(system.clauses.len(), Ordering::Relaxed);
-                let mut fault = first_fault.lock().unwrap_or_else(PoisonError::into_inner);
-                *fault =
-                    fault.take().into_iter().chain([(number, verdict)]).min_by_key(|&(number, _)| number);
-                return;
-            }
-        }
-    };
-    if threads > 1 {
-        check(true);
-    }
-    thread::scope(|scope| {
-        let left = system.clauses.len().saturating_sub(next.load(Ordering::Relaxed));
-        // Where a thread cannot be started, it takes longer.
-        let spawned =
-            (1..threads.min(left)).map(|_| thread::Builder::new().spawn_scoped(scope, || check(false)));
-        let others: Vec<_> = spawned.filter_map(Result::ok).collect();
-        check(false);
-        for other in others {
-            other.join().unwrap_or_else(|panic| resume_unwind(panic));
-        }
+/// Whether a model makes all clauses of a system true.
+pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Verdict {
+    let checked = check_definitions(context, system, model).and_then(|()| {
+        let meaning = Meaning::new(context.store, model, trust);
+        let mut clauses = system.clauses.iter().enumerate();
+        clauses.try_for_each(|(number, clause)| check_clause(context, &meaning, trust, number, clause))
     });
-    let first_fault = first_fault.into_inner().unwrap_or_else(PoisonError::into_inner);
-    first_fault.map_or(Verdict::Valid, |(_, verdict)| verdict)
+    checked.err().unwrap_or(Verdict::Valid)
+}
+
+/// What atoms mean by a model.
+struct Meaning<'a> {
+    store: &'a TermStore,
+    model: Cow<'a, Model>,
+    is_normal: bool,
+}
+
+impl<'a> Meaning<'a> {
+    /// Definitions are normalised once and for all, and not again for each of their atoms, unless there has to be a proof:
+    /// that begins with what is written.
+    fn new(store: &'a TermStore, model: &'a Model, trust: Trust) -> Self {
+        let mut model = Cow::Borrowed(model);
+        let is_normal = trust == Trust::Solver;
+        if is_normal {
+            let mut normalizer = Normalizer::new(store);
+            for definition in &mut model.to_mut().definitions {
+                definition.body = normalizer.normalize(definition.body);
+            }
+        }
+        Meaning { store, model, is_normal }
+    }
+
+    fn of(&self, atom: &Atom) -> Term {
+        let store = self.store;
+        let Definition { parameters, body } = self.model.definition(atom.predicate);
+        let arguments = parameters.iter().copied().zip(atom.args.iter().copied());
+        if self.is_normal {
+            let normal =
+                arguments.map(|(parameter, argument)| (parameter, store.normalize(argument))).collect();
+            Substitutor::normal(store, &normal).apply(*body)
+        } else {
+            store.substitute(*body, &arguments.collect())
+        }
+    }
 }
 
 /// There is one definition for each predicate, over its parameters and the declared functions.
@@ -130,7 +119,7 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
 /// case says of variables by equations replaces them, which it cannot among others.
 fn check_clause(
     context: &Context<'_>,
-    model: &Model,
+    meaning: &Meaning<'_>,
     trust: Trust,
     number: usize,
     clause: &Clause,
@@ -140,14 +129,10 @@ fn check_clause(
     if let Some(reason) = context.interrupted() {
         return Err(lost(Lost::Interrupted(reason)));
     }
-    let meaning = |atom: &Atom| {
-        let Definition { parameters, body } = model.definition(atom.predicate);
-        let arguments: Substitution = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
-        store.substitute(*body, &arguments)
-    };
-    let conclusion = clause.head.as_ref().map_or(Term::FALSE, meaning);
+    let conclusion = clause.head.as_ref().map_or(Term::FALSE, |head| meaning.of(head));
     let violated = store.app(Op::Not, &[conclusion]).expect("definitions are formulas");
-    let formulas: Vec<Term> = clause.body.iter().map(meaning).chain([clause.constraint, violated]).collect();
+    let formulas: Vec<Term> =
+        clause.body.iter().map(|atom| meaning.of(atom)).chain([clause.constraint, violated]).collect();
     // What is said of many predicates is that they always hold, or never.
     if conclusion == Term::TRUE || formulas.contains(&Term::FALSE) {
         return Ok(());

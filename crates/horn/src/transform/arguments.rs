@@ -19,9 +19,9 @@
 //! premises; so a fact that is used several times has the same values everywhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Substitution, Term, TermStore, Value};
+use shofar_logic::{Substitution, Substitutor, Term, TermStore, Value};
 
-use super::equations::{Solved, solve, substitutor};
+use super::equations::{Solved, solve};
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
 use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
@@ -153,7 +153,7 @@ fn new_label(
             renaming.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
         }
     }
-    substitutor(store, &renaming).apply(label)
+    Substitutor::normal(store, &renaming).apply(label)
 }
 
 struct Back {

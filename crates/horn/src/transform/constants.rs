@@ -28,9 +28,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore, Value};
+use shofar_logic::{LinearPoly, Op, Substitution, Substitutor, Term, TermStore, Value};
 
-use super::equations::{solve, substitutor};
+use super::equations::solve;
 use super::subgraph::{Edges, formula};
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
@@ -64,7 +64,7 @@ impl Transformation for PropagateConstants {
                 let Some(relations) = &known[node.index()] else { continue };
                 define(store, relations, graph.target_variables(id), &mut known_here);
             }
-            let label = substitutor(store, &known_here).apply(edge.label());
+            let label = Substitutor::normal(store, &known_here).apply(edge.label());
             if label != Term::FALSE {
                 new.add_edge(edge.sources(), edge.target(), label);
                 origins.push(id);
@@ -156,7 +156,7 @@ impl<'a> Analysis<'a> {
     fn image(&self, edge: EdgeId) -> Known {
         let (store, graph) = (self.store, self.graph);
         let sources = sources_known(store, graph, edge, &self.known)?;
-        let label = substitutor(store, &sources).apply(graph.edge(edge).label());
+        let label = Substitutor::normal(store, &sources).apply(graph.edge(edge).label());
         let next = graph.target_variables(edge);
         let is_next: FxHashSet<Term> = next.iter().copied().collect();
         let solved = solve(store, label, |variable| Some(u32::from(!is_next.contains(&variable))));

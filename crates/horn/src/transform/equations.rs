@@ -46,7 +46,7 @@ pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32
         if round.definitions.is_empty() {
             break;
         }
-        let mut substitutor = substitutor(store, &round.definitions);
+        let mut substitutor = Substitutor::normal(store, &round.definitions);
         for (_, definition) in &mut solved.definitions {
             *definition = substitutor.apply(*definition);
         }
@@ -67,13 +67,6 @@ pub(super) fn conjuncts(store: &TermStore, formula: Term) -> Vec<Term> {
         _ if formula == Term::TRUE => Vec::new(),
         _ => vec![formula],
     }
-}
-
-/// Replaces variables in normal terms by normal terms, so that the results are normal.
-pub(super) fn substitutor<'a>(store: &'a TermStore, substitution: &'a Substitution) -> Substitutor<'a> {
-    Substitutor::with_rebuild(store, substitution, |op, args| {
-        store.build(op, args).expect("replacements have the sorts of what they replace")
-    })
 }
 
 /// The definitions of one round.

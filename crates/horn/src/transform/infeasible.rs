@@ -15,11 +15,11 @@
 //! The way back: a clause that was removed holds in every model of the others, and no derivation needs it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Sort, Substitution, Term, TermStore};
+use shofar_logic::{Sort, Substitution, Substitutor, Term, TermStore};
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
 
-use super::equations::{conjuncts, substitutor};
+use super::equations::conjuncts;
 use super::subgraph::with_edges;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Context, Transformation, Transformed};
@@ -203,6 +203,6 @@ impl Canonical<'_> {
             renaming.insert(local, pool[*count]);
             *count += 1;
         }
-        substitutor(store, &renaming).apply(label)
+        Substitutor::normal(store, &renaming).apply(label)
     }
 }

@@ -22,9 +22,9 @@
 //! not reached is false. Facts get the values of their states back.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
 
-use super::equations::{conjuncts, solve, substitutor};
+use super::equations::{conjuncts, solve};
 use super::subgraph::{Edges, formula};
 use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
 use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
@@ -298,7 +298,7 @@ impl<'a> Exploration<'a> {
         for (source, &state) in sources.iter().enumerate() {
             self.put(&mut known, &self.states[state], graph.source_variables(id, source));
         }
-        let label = substitutor(store, &known).apply(graph.edge(id).label());
+        let label = Substitutor::normal(store, &known).apply(graph.edge(id).label());
         let Some(node) = graph.edge(id).target() else {
             if label != Term::FALSE {
                 self.instances.push(Instance { edge: id, sources, target: None, label });
@@ -326,7 +326,7 @@ impl<'a> Exploration<'a> {
             let state = State { node, values };
             let mut known = Substitution::new();
             self.put(&mut known, &state, next);
-            let label = substitutor(store, &known).apply(label);
+            let label = Substitutor::normal(store, &known).apply(label);
             if label != Term::FALSE {
                 let target = Some(self.number(state));
                 self.instances.push(Instance { edge: id, sources: sources.clone(), target, label });

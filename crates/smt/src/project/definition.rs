@@ -37,8 +37,6 @@ pub(crate) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Te
 
 /// Normal literals with terms in the place of variables; the results are normal, but need not be literals.
 pub(crate) fn substitute(store: &TermStore, literals: &[Term], substitution: &Substitution) -> Vec<Term> {
-    let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
-        store.build(op, args).expect("terms have the sorts of the variables that they replace")
-    });
+    let mut substitutor = Substitutor::normal(store, substitution);
     literals.iter().map(|&literal| substitutor.apply(literal)).collect()
 }

@@ -171,8 +171,6 @@ fn replaced(
 
 /// Normal terms after the replacement of symbols.
 pub(super) fn replace(store: &TermStore, substitution: &Substitution, normal: &[Term]) -> Vec<Term> {
-    let mut substitutor = Substitutor::with_rebuild(store, substitution, |op, args| {
-        store.build(op, args).expect("definitions have the sorts of what they define")
-    });
+    let mut substitutor = Substitutor::normal(store, substitution);
     normal.iter().map(|&formula| substitutor.apply(formula)).collect()
 }

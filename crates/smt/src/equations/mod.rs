@@ -7,7 +7,7 @@
 //! ```text
 //! solve(conjuncts):
 //!     repeat, while there are new definitions:
-//!         candidates = the small equations among the conjuncts
+//!         candidates = the small equations among the conjuncts: first the linear ones, then all that are left
 //!         in rounds, while there are new definitions:
 //!             choose candidates x = t such that no chosen x is in a chosen t
 //!             replace each x by its t in the other candidates and in the definitions so far
@@ -26,10 +26,13 @@
 //!
 //! By Q1 and Q2 one pass replaces all defined symbols. The method is that of the preprocessors of Yices and Z3.
 
+mod linear;
+
 use rustc_hash::FxHashSet;
-use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
 use smallvec::SmallVec;
+
+use self::linear::LinearEquation;
 
 /// Rounds for one batch of formulas.
 const MOST_ROUNDS: usize = 8;
@@ -132,7 +135,7 @@ impl<'a> Equations<'a> {
         if self.substitution.is_empty() {
             return normal;
         }
-        normal_substitutor(self.store, &self.substitution).apply(normal)
+        Substitutor::normal(self.store, &self.substitution).apply(normal)
     }
 
     /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
@@ -143,20 +146,27 @@ impl<'a> Equations<'a> {
         let mut conjuncts = conjuncts(store, formulas.iter().copied().enumerate().collect());
         let mut rounds: Vec<Vec<Taken>> = Vec::new();
         let first = self.symbols.len();
-        while rounds.len() < MOST_ROUNDS {
-            let (mut candidates, others): (Vec<_>, Vec<_>) =
+        for _ in 0..MOST_ROUNDS {
+            let (defined, logged) = (self.symbols.len(), rounds.len());
+            let mut equations: Vec<LinearEquation> = Vec::new();
+            conjuncts.retain(|&(source, conjunct)| {
+                let equation = LinearEquation::over_symbols(store, source, conjunct);
+                equation.map(|equation| equations.push(equation)).is_none()
+            });
+            self.solve_linear(&mut equations, first, &mut rounds, &open);
+            let (small, others): (Vec<_>, Vec<_>) =
                 conjuncts.into_iter().partition(|&(_, conjunct)| is_candidate(store, conjunct));
-            let before = rounds.len();
-            while rounds.len() < MOST_ROUNDS {
+            let mut candidates: Vec<_> = equations.iter().map(|equation| equation.write(store)).collect();
+            candidates.extend(self.replace(small, defined, &rounds[logged..]));
+            for _ in 0..MOST_ROUNDS {
                 let Some(taken) = self.round(&mut candidates, first, &open) else { break };
                 rounds.push(taken);
             }
             conjuncts = candidates;
-            if rounds.len() == before {
-                conjuncts.extend(others);
+            conjuncts.extend(self.replace(others, defined, &rounds[logged..]));
+            if self.symbols.len() == defined {
                 break;
             }
-            conjuncts.extend(self.replace(others, &rounds[before..]));
         }
         conjuncts.sort_by_key(|&(source, _)| source);
         let definitions: Vec<Term> =
@@ -169,6 +179,26 @@ impl<'a> Equations<'a> {
             }
         }
         Solved { conjuncts, rounds }
+    }
+
+    /// Makes definitions of linear equations, and replaces what they define in the others and in the definitions of the
+    /// batch, of which there are the symbols from the `first` on.
+    fn solve_linear(
+        &mut self,
+        equations: &mut Vec<LinearEquation>,
+        first: usize,
+        rounds: &mut Vec<Vec<Taken>>,
+        open: impl Fn(Term) -> bool,
+    ) {
+        let store = self.store;
+        let open = |symbol: Term| open(symbol) && !self.is_kept.contains(&symbol);
+        let definitions = linear::solve(equations, open, |round| {
+            if self.in_rounds {
+                rounds.push(round.iter().map(|definition| definition.taken(store)).collect());
+            }
+        });
+        let taken: Vec<Taken> = definitions.iter().map(|definition| definition.taken(store)).collect();
+        self.define(&taken, first);
     }
 
     /// Makes definitions of candidates, and replaces what they define in the others and in the definitions of the batch,
@@ -184,29 +214,47 @@ impl<'a> Equations<'a> {
         candidates.retain(|&(source, conjunct)| {
             !round.take(store, source, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
         });
-        let Round { definitions, mut taken, .. } = round;
-        if taken.is_empty() {
+        if round.taken.is_empty() {
             return None;
         }
-        let mut substitutor = normal_substitutor(store, &definitions);
-        for &symbol in &self.symbols[first..] {
-            let definition = self.substitution.get(symbol).expect("it is defined");
-            self.substitution.insert(symbol, substitutor.apply(definition));
-        }
+        let mut substitutor = Substitutor::normal(store, &round.definitions);
         let replaced = candidates.iter().map(|&(source, conjunct)| (source, substitutor.apply(conjunct)));
         *candidates = conjuncts(store, replaced.collect());
-        taken.sort_unstable_by_key(|taken| taken.symbol);
-        for &Taken { symbol, definition, .. } in &taken {
-            self.substitution.insert(symbol, definition);
-            self.symbols.push(symbol);
-        }
-        Some(taken)
+        self.define(&round.taken, first);
+        Some(round.taken)
     }
 
-    /// Conjuncts with definitions in the place of symbols: at once, or round by round.
-    fn replace(&self, conjuncts: Vec<(usize, Term)>, rounds: &[Vec<Taken>]) -> Vec<(usize, Term)> {
+    /// Adds definitions that do not mention what they define, and replaces this in the definitions of the batch so far, of
+    /// which there are the symbols from the `first` on.
+    fn define(&mut self, taken: &[Taken], first: usize) {
+        if taken.is_empty() {
+            return;
+        }
+        if first < self.symbols.len() {
+            let definitions = substitution(taken);
+            let mut substitutor = Substitutor::normal(self.store, &definitions);
+            for &symbol in &self.symbols[first..] {
+                let definition = self.substitution.get(symbol).expect("it is defined");
+                self.substitution.insert(symbol, substitutor.apply(definition));
+            }
+        }
+        self.substitution.extend(taken.iter().map(|taken| (taken.symbol, taken.definition)));
+        self.symbols.extend(taken.iter().map(|taken| taken.symbol));
+    }
+
+    /// Conjuncts with definitions in the place of the symbols that were defined from a place on: at once, or in the rounds
+    /// in which they were.
+    fn replace(
+        &self,
+        conjuncts: Vec<(usize, Term)>,
+        defined: usize,
+        rounds: &[Vec<Taken>],
+    ) -> Vec<(usize, Term)> {
+        if self.symbols.len() == defined {
+            return conjuncts;
+        }
         let replace = |conjuncts: Vec<(usize, Term)>, substitution: &Substitution| {
-            let mut substitutor = normal_substitutor(self.store, substitution);
+            let mut substitutor = Substitutor::normal(self.store, substitution);
             let replaced =
                 conjuncts.into_iter().map(|(source, conjunct)| (source, substitutor.apply(conjunct)));
             self::conjuncts(self.store, replaced.collect())
@@ -214,17 +262,12 @@ impl<'a> Equations<'a> {
         if !self.in_rounds {
             return replace(conjuncts, &self.substitution);
         }
-        rounds.iter().fold(conjuncts, |conjuncts, taken| {
-            replace(conjuncts, &taken.iter().map(|taken| (taken.symbol, taken.definition)).collect())
-        })
+        rounds.iter().fold(conjuncts, |conjuncts, taken| replace(conjuncts, &substitution(taken)))
     }
 }
 
-/// Replaces symbols in normal terms.
-fn normal_substitutor<'a>(store: &'a TermStore, substitution: &'a Substitution) -> Substitutor<'a> {
-    Substitutor::with_rebuild(store, substitution, |op, args| {
-        store.build(op, args).expect("definitions have the sorts of what they define")
-    })
+fn substitution(taken: &[Taken]) -> Substitution {
+    taken.iter().map(|taken| (taken.symbol, taken.definition)).collect()
 }
 
 impl Round {
@@ -245,8 +288,11 @@ impl Round {
                 _ => None,
             },
             (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => define_truth(store, a, b, false, open),
-            (Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
-                define_number(store, sum, constant, open)
+            (Op::Eq, _) => {
+                let equation = LinearEquation::read(store, source, conjunct);
+                let definition =
+                    equation.and_then(|it| it.define(|symbol| is_symbol(store, symbol) && open(symbol)));
+                definition.map(|it| it.taken(store)).map(|it| (it.symbol, it.definition))
             }
             _ if is_symbol(store, conjunct) && open(conjunct) => Some((conjunct, Term::TRUE)),
             _ => None,
@@ -304,28 +350,6 @@ fn define_truth(
     let sides = if a > b { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
     let (symbol, other) = sides.into_iter().find(|&(symbol, _)| is_symbol(store, symbol) && open(symbol))?;
     Some((symbol, value(other)))
-}
-
-/// A definition of a summand of `sum = constant`.
-fn define_number(
-    store: &TermStore,
-    sum: Term,
-    constant: Term,
-    open: impl Fn(Term) -> bool,
-) -> Option<(Term, Term)> {
-    let sort = store.sort_of(sum);
-    let poly = LinearPoly::from_term(store, sum);
-    if poly.terms().len() > MOST_SUMMANDS + 1 {
-        return None;
-    }
-    let is_unit = |factor: &Rational| sort == Sort::REAL || factor.is_one() || (-factor).is_one();
-    let mut candidates = poly.terms().iter().rev();
-    let (symbol, factor) =
-        candidates.find(|(symbol, factor)| is_symbol(store, *symbol) && is_unit(factor) && open(*symbol))?;
-    let others = poly.terms().iter().filter(|(other, _)| other != symbol);
-    let others = others.map(|(other, coefficient)| (*other, -(coefficient / factor))).collect();
-    let definition = LinearPoly::from_pairs(others, store.numeral(constant)? / factor);
-    Some((*symbol, definition.to_term(store, sort)))
 }
 
 /// The symbols of a term, unless it is big or has quantifiers.
