@@ -110,7 +110,7 @@ impl<'a> Substitutor<'a> {
         Self::with_rebuild(store, substitution, |op, args| {
             let normal = store.build(op, args).expect("replacements have the sorts of what they replace");
             debug_assert_eq!(store.normalize(normal), normal);
-            store.set_known_normal(normal);
+            store.set_normal(normal, normal);
             normal
         })
     }

@@ -19,7 +19,7 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
@@ -53,8 +53,8 @@ pub(crate) struct Node {
     op: Op,
     sort: Sort,
     content: Content,
-    /// Whether normalising the term was found to give the term. Nothing but time depends on it.
-    is_normal: AtomicBool,
+    /// One more than the index of its normal form, or zero if that was not asked for yet. Nothing but time depends on it.
+    normal: AtomicU32,
     args: SmallVec<[Term; 4]>,
 }
 
@@ -315,15 +315,21 @@ impl TermStore {
         !self.nodes.get(term.0).content.special
     }
 
-    /// Whether the term is known to be its own normal form.
+    /// The normal form of a term, if it is known: that of variables, numerals and truth values is, and those that were asked
+    /// for.
     #[inline]
-    pub(crate) fn is_known_normal(&self, term: Term) -> bool {
-        self.nodes.get(term.0).is_normal.load(Ordering::Relaxed)
+    pub(crate) fn known_normal(&self, term: Term) -> Option<Term> {
+        let node = self.nodes.get(term.0);
+        match node.normal.load(Ordering::Relaxed) {
+            0 if is_leaf(node.op) => Some(term),
+            0 => None,
+            known => Some(Term(known - 1)),
+        }
     }
 
-    /// Remembers that the term is its own normal form.
-    pub(crate) fn set_known_normal(&self, term: Term) {
-        self.nodes.get(term.0).is_normal.store(true, Ordering::Relaxed);
+    /// Remembers the normal form of a term.
+    pub(crate) fn set_normal(&self, term: Term, normal: Term) {
+        self.nodes.get(term.0).normal.store(normal.0 + 1, Ordering::Relaxed);
     }
 
     /// The value of an `Int` or `Real` numeral.
@@ -418,8 +424,7 @@ impl TermStore {
                 let own = Content::of(op, sort, args, |arg| matches!(self.op(arg), Op::Numeral(_)));
                 let content =
                     args.iter().fold(own, |content, arg| content.with(self.nodes.get(arg.0).content));
-                let is_normal = AtomicBool::new(false);
-                Ok(Node { op, sort, content, is_normal, args: SmallVec::from_slice(args) })
+                Ok(Node { op, sort, content, normal: AtomicU32::new(0), args: SmallVec::from_slice(args) })
             },
         )?;
         Ok(Term(index))
@@ -442,7 +447,7 @@ impl TermStore {
                 op,
                 sort,
                 content: Content::of(op, sort, &[], |_| false),
-                is_normal: AtomicBool::new(true),
+                normal: AtomicU32::new(0),
                 args: SmallVec::new(),
             },
         );
@@ -462,6 +467,11 @@ impl TermStore {
     pub(crate) fn definitions(&self) -> std::sync::MutexGuard<'_, Definitions> {
         self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether there is nothing to normalise about a term with this operator.
+fn is_leaf(op: Op) -> bool {
+    matches!(op, Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False)
 }
 
 fn hash_of(value: impl Hash) -> u64 {

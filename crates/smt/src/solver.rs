@@ -22,7 +22,6 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::build::Normalizer;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
 
@@ -44,7 +43,6 @@ const CORE_CONFLICTS: u64 = 1000;
 /// An incremental solver over one store.
 pub struct Solver<'a> {
     store: &'a TermStore,
-    normalizer: Normalizer<'a>,
     purifier: Purifier<'a>,
     cnf: Cnf<'a>,
     search: sat::Solver<Combination>,
@@ -78,7 +76,6 @@ impl<'a> Solver<'a> {
         search.allow_partial_models();
         Solver {
             store,
-            normalizer: Normalizer::new(store),
             purifier: Purifier::new(store),
             cnf: Cnf::new(store),
             search,
@@ -179,7 +176,7 @@ impl<'a> Solver<'a> {
         self.end_query();
         let normal: Vec<Term> = formulas
             .iter()
-            .map(|&(formula, _)| self.equations.apply(self.normalizer.normalize(formula)))
+            .map(|&(formula, _)| self.equations.apply(self.store.normalize(formula)))
             .collect();
         let (symbols, cnf) = (&self.symbols, &self.cnf);
         let is_new = |symbol: Term| {
@@ -439,7 +436,7 @@ impl<'a> Solver<'a> {
 
     /// The formula in the language of clauses.
     fn translate(&mut self, formula: Term) -> Result<Term, Unsupported> {
-        let normal = self.equations.apply(self.normalizer.normalize(formula));
+        let normal = self.equations.apply(self.store.normalize(formula));
         self.purify(normal)
     }
 

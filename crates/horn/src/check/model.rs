@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
-use shofar_logic::build::Normalizer;
 use shofar_logic::{Fun, Op, Sort, Substitutor, Term, TermStore, Value};
 use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
@@ -51,9 +50,8 @@ impl<'a> Meaning<'a> {
         let mut model = Cow::Borrowed(model);
         let is_normal = trust == Trust::Solver;
         if is_normal {
-            let mut normalizer = Normalizer::new(store);
             for definition in &mut model.to_mut().definitions {
-                definition.body = normalizer.normalize(definition.body);
+                definition.body = store.normalize(definition.body);
             }
         }
         Meaning { store, model, is_normal }

@@ -105,8 +105,6 @@ mod datatype;
 mod magnitude;
 mod normalize;
 
-pub use normalize::Normalizer;
-
 use crate::op::Op;
 use crate::term::{Term, TermStore};
 use crate::typing::SortError;

@@ -1,7 +1,8 @@
 //! From terms as they are written to normal terms.
 //!
-//! The walk is depth first with its stack on the heap, and remembers the normal form of each subterm. The
-//! builders flatten, so building every link of a chain `((a and b) and c) and ...` would list its beginning
+//! The walk is depth first with its stack on the heap. The normal form of each subterm is remembered in the store, so that
+//! nothing is normalised twice, whoever asks: clauses are normalised when the graph is made of them, by engines, and by the
+//! checker. The builders flatten, so building every link of a chain `((a and b) and c) and ...` would list its beginning
 //! again and again. Therefore a chain is built at once: where a term belongs to a *region* of one associative
 //! kind, the walk does not stop before the subterms at the rim of the region, and the root is built from them.
 //!
@@ -12,14 +13,11 @@
 //! modulo two. A region of sums ends where a normal form is known already, which changes nothing of the result.
 //! Junctions are seen as a whole in any case: what a part absorbs would depend on what was asked before
 //! otherwise.
-//!
-//! That a term is its own normal form is remembered in the store, so that a new normaliser need not find it out
-//! again: for normal terms, which is what engines work with, normalising is one look.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::linear::{Pending, is_linear, linear_leaves};
 use crate::number::{Integer, Rational};
@@ -30,30 +28,13 @@ use crate::term::{Term, TermStore};
 impl TermStore {
     /// The normal form of a term.
     pub fn normalize(&self, term: Term) -> Term {
-        Normalizer::new(self).normalize(term)
-    }
-}
-
-/// Normalises terms, and remembers what it found.
-pub struct Normalizer<'a> {
-    store: &'a TermStore,
-    cache: FxHashMap<Term, Term>,
-}
-
-impl<'a> Normalizer<'a> {
-    /// A normaliser that knows nothing yet.
-    pub fn new(store: &'a TermStore) -> Self {
-        Normalizer { store, cache: FxHashMap::default() }
-    }
-
-    /// The normal form of a term.
-    pub fn normalize(&mut self, term: Term) -> Term {
-        let mut stack: Vec<Frame<'a>> = Vec::new();
-        if self.known(term).is_none() {
-            stack.push(self.open(term));
+        if let Some(normal) = self.known_normal(term) {
+            return normal;
         }
+        let mut stack: Vec<Frame<'_>> = vec![self.open(term)];
         while let Some(frame) = stack.last_mut() {
-            let missing = frame.needed[frame.done..].iter().position(|&needed| self.known(needed).is_none());
+            let missing =
+                frame.needed[frame.done..].iter().position(|&needed| self.known_normal(needed).is_none());
             match missing {
                 Some(position) => {
                     frame.done += position;
@@ -61,56 +42,43 @@ impl<'a> Normalizer<'a> {
                     stack.push(self.open(needed));
                 }
                 None => {
-                    let normal = self.close(frame);
-                    if normal == frame.term {
-                        self.store.set_known_normal(normal);
-                    }
-                    self.cache.insert(frame.term, normal);
+                    self.set_normal(frame.term, self.close(frame));
                     stack.pop();
                 }
             }
         }
-        self.known(term).expect("it was normalised")
-    }
-
-    /// The normal form, if it was found before or is the term itself.
-    fn known(&self, term: Term) -> Option<Term> {
-        match self.store.op(term) {
-            Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False => Some(term),
-            _ if self.store.is_known_normal(term) => Some(term),
-            _ => self.cache.get(&term).copied(),
-        }
+        self.known_normal(term).expect("it was normalised")
     }
 
     /// Finds the rim of the region that the term is the root of.
-    fn open(&self, term: Term) -> Frame<'a> {
-        let store = self.store;
-        let (op, args) = store.view(term);
+    fn open(&self, term: Term) -> Frame<'_> {
+        let (op, args) = self.view(term);
+        // Leaves have coefficients of their own.
+        let is_known = |part: Term| !self.args(part).is_empty() && self.known_normal(part).is_some();
         let frame =
             |needed: Vec<Term>, region: Region| Frame { term, region, needed: needed.into(), done: 0 };
-        if let Some((kind, parts)) = junction(store, term) {
+        if let Some((kind, parts)) = junction(self, term) {
             let (needed, negated) = self.junction_rim(kind, parts);
             return frame(needed, Region::Junction { kind, negated });
         }
-        if is_linear(store, term) {
-            let (leaves, constant) = linear_leaves(store, term, |part| self.cache.contains_key(&part));
+        if is_linear(self, term) {
+            let (leaves, constant) = linear_leaves(self, term, is_known);
             let (needed, coefficients) = leaves.into_iter().unzip();
             return frame(needed, Region::Sum { coefficients, constant });
         }
-        if store.is_bv_linear(term) {
-            let width = store.bv_width(store.sort_of(term)).expect("a sum of bit-vectors is a bit-vector");
-            let (leaves, constant) = store
-                .bv_leaves(width, Pending::new(term, Integer::ONE), |part| self.cache.contains_key(&part));
+        if self.is_bv_linear(term) {
+            let width = self.bv_width(self.sort_of(term)).expect("a sum of bit-vectors is a bit-vector");
+            let (leaves, constant) = self.bv_leaves(width, Pending::new(term, Integer::ONE), is_known);
             let (needed, coefficients) = leaves.into_iter().unzip();
             return frame(needed, Region::BvSum { coefficients, constant, width });
         }
         match op {
             Op::BvAnd | Op::BvOr => {
-                let inner = store.subterms_until(&[term], |t| t != term && store.op(t) != op);
-                let rim = inner.into_iter().filter(|&t| store.op(t) != op).collect();
+                let inner = self.subterms_until(&[term], |t| t != term && self.op(t) != op);
+                let rim = inner.into_iter().filter(|&t| self.op(t) != op).collect();
                 frame(rim, Region::Bits)
             }
-            Op::BvXor => frame(xor_rim(store, term), Region::Bits),
+            Op::BvXor => frame(xor_rim(self, term), Region::Bits),
             _ => Frame { term, region: Region::Single, needed: args.into(), done: 0 },
         }
     }
@@ -124,11 +92,11 @@ impl<'a> Normalizer<'a> {
             if !seen.insert((term, negated)) {
                 continue;
             }
-            if let (Op::Not, &[inner]) = self.store.view(term) {
+            if let (Op::Not, &[inner]) = self.view(term) {
                 open.push((inner, !negated));
                 continue;
             }
-            match junction(self.store, term) {
+            match junction(self, term) {
                 Some((inner_kind, parts)) if (inner_kind == kind) != negated => {
                     open.extend(parts.into_iter().rev().map(|(part, below)| (part, below != negated)));
                 }
@@ -143,36 +111,36 @@ impl<'a> Normalizer<'a> {
 
     /// Builds the root of a region whose rim is normalised.
     fn close(&self, frame: &Frame<'_>) -> Term {
-        let store = self.store;
-        let normal = frame.needed.iter().map(|&needed| self.known(needed).expect("the rim is normalised"));
+        let normal =
+            frame.needed.iter().map(|&needed| self.known_normal(needed).expect("the rim is normalised"));
         match &frame.region {
             Region::Single => {
                 let args: Vec<Term> = normal.collect();
-                store.build_sorted(store.op(frame.term), &args)
+                self.build_sorted(self.op(frame.term), &args)
             }
             Region::Junction { kind, negated } => {
                 let literals =
-                    normal.zip(negated).map(|(part, &negated)| if negated { store.not(part) } else { part });
-                if *kind == Op::And { store.and_of(literals) } else { store.or_of(literals) }
+                    normal.zip(negated).map(|(part, &negated)| if negated { self.not(part) } else { part });
+                if *kind == Op::And { self.and_of(literals) } else { self.or_of(literals) }
             }
             Region::Sum { coefficients, constant } => {
-                let sort = store.sort_of(frame.term);
+                let sort = self.sort_of(frame.term);
                 let cast = |leaf: Term| match sort {
-                    Sort::REAL if store.sort_of(leaf) == Sort::INT => store.to_real(leaf),
+                    Sort::REAL if self.sort_of(leaf) == Sort::INT => self.to_real(leaf),
                     _ => leaf,
                 };
-                store.sum_of(sort, normal.map(cast).zip(coefficients), constant.clone())
+                self.sum_of(sort, normal.map(cast).zip(coefficients), constant.clone())
             }
             Region::BvSum { coefficients, constant, width } => {
-                store.bv_sum(*width, normal.zip(coefficients.iter().cloned()), constant.clone())
+                self.bv_sum(*width, normal.zip(coefficients.iter().cloned()), constant.clone())
             }
-            Region::Bits => match store.op(frame.term) {
+            Region::Bits => match self.op(frame.term) {
                 Op::BvXor if frame.needed.is_empty() => {
-                    let width = store.bv_width(store.sort_of(frame.term)).expect("bvxor gives a bit-vector");
-                    store.bv(0, width)
+                    let width = self.bv_width(self.sort_of(frame.term)).expect("bvxor gives a bit-vector");
+                    self.bv(0, width)
                 }
-                Op::BvXor => store.bv_xor_of(normal),
-                op => store.bv_junction(op, normal),
+                Op::BvXor => self.bv_xor_of(normal),
+                op => self.bv_junction(op, normal),
             },
         }
     }

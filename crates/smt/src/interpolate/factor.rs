@@ -22,7 +22,6 @@
 //! formula, so that time and space are linear; where that is not enough, there is no normal form of a sensible size.
 
 use rustc_hash::FxHashMap;
-use shofar_logic::build::Normalizer;
 use shofar_logic::{Op, Term, TermStore};
 
 use super::simplify::is_connective;
@@ -74,7 +73,6 @@ struct Image {
 /// Gives formulas their normal forms. Images do not depend on where a term stands, so they serve all formulas.
 pub(super) struct Factoring<'s> {
     store: &'s TermStore,
-    pub(super) normalizer: Normalizer<'s>,
     images: FxHashMap<Term, Image>,
     /// What the lists may still grow by.
     budget: usize,
@@ -82,7 +80,7 @@ pub(super) struct Factoring<'s> {
 
 impl<'s> Factoring<'s> {
     pub(super) fn new(store: &'s TermStore) -> Self {
-        Factoring { store, normalizer: Normalizer::new(store), images: FxHashMap::default(), budget: 0 }
+        Factoring { store, images: FxHashMap::default(), budget: 0 }
     }
 
     /// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
@@ -176,7 +174,7 @@ impl<'s> Factoring<'s> {
                 let args: Vec<Term> = rim.iter().map(|&arg| self.term_of(arg)).collect();
                 Some(of_term(store, store.build(op, &args).expect("formulas are replaced by formulas")))
             }
-            _ => Some(of_term(store, self.normalizer.normalize(term))),
+            _ => Some(of_term(store, store.normalize(term))),
         }
     }
 

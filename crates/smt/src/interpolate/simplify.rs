@@ -68,7 +68,7 @@ impl<'s> Simplifier<'s> {
 
     /// The normal form.
     pub(super) fn normal(&mut self, formula: Term) -> Simplified {
-        simplified(self.store, formula, self.factoring.normalizer.normalize(formula))
+        simplified(self.store, formula, self.store.normalize(formula))
     }
 
     pub(super) fn structural(&mut self, formula: Term) -> Simplified {

@@ -1,16 +1,14 @@
 //! What one projection knows: the store, the model, the variables to eliminate, and facts about terms.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::build::Normalizer;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, EvalError, Evaluator, Op, Sort, Term, TermStore, Value};
 
 use super::ProjectError;
 
 /// What all stages of one projection share.
-pub(super) struct Context<'c, 'a> {
+pub(super) struct Context<'c, 'a: 'c> {
     pub(super) store: &'a TermStore,
-    pub(super) normalizer: &'c mut Normalizer<'a>,
     model: &'c Assignment,
     pub(super) evaluator: Evaluator<'c>,
     /// The variables and constants to be eliminated, as they were given and as a set.
@@ -32,15 +30,9 @@ pub(super) struct Contents {
 }
 
 impl<'c, 'a> Context<'c, 'a> {
-    pub(super) fn new(
-        store: &'a TermStore,
-        normalizer: &'c mut Normalizer<'a>,
-        model: &'c Assignment,
-        vars: &'c [Term],
-    ) -> Self {
+    pub(super) fn new(store: &'a TermStore, model: &'c Assignment, vars: &'c [Term]) -> Self {
         Context {
             store,
-            normalizer,
             model,
             evaluator: Evaluator::new(store, model),
             vars,

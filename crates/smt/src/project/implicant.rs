@@ -255,7 +255,7 @@ impl Implicant {
         atom: Term,
         value: bool,
     ) -> Result<(), ProjectError> {
-        let normal = context.normalizer.normalize(atom);
+        let normal = context.store.normalize(atom);
         if normal == atom {
             self.take_normal(context, atom, value)
         } else {

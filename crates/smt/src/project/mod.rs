@@ -40,7 +40,6 @@ mod lra;
 
 use std::fmt;
 
-use shofar_logic::build::Normalizer;
 use shofar_logic::{Assignment, EvalError, Op, Sort, SortKind, Substitution, Term, TermStore};
 
 use crate::purify::Unsupported;
@@ -108,18 +107,17 @@ impl ProjectError {
     }
 }
 
-/// Projects formulas of one store, and remembers their normal forms.
+/// Projects formulas of one store.
 pub struct Projector<'a> {
     store: &'a TermStore,
-    normalizer: Normalizer<'a>,
     /// Symbols for quotients that only live during one projection.
     spare: Vec<Term>,
 }
 
 impl<'a> Projector<'a> {
-    /// A projector that knows nothing yet.
+    /// A projector for formulas of this store.
     pub fn new(store: &'a TermStore) -> Self {
-        Projector { store, normalizer: Normalizer::new(store), spare: Vec::new() }
+        Projector { store, spare: Vec::new() }
     }
 
     /// Literals that are true in the model and imply the formula. The formula is free of quantifiers, otherwise as
@@ -131,12 +129,9 @@ impl<'a> Projector<'a> {
         model: &Assignment,
         vars: &[Term],
     ) -> Result<Vec<Term>, ProjectError> {
-        let literals =
-            implicant(&mut Context::new(self.store, &mut self.normalizer, model, vars), &[formula]);
+        let literals = implicant(&mut Context::new(self.store, model, vars), &[formula]);
         let mut literals = match completed(self.store, &[formula], model, literals.as_ref().err()) {
-            Some(model) => {
-                implicant(&mut Context::new(self.store, &mut self.normalizer, &model, vars), &[formula])
-            }
+            Some(model) => implicant(&mut Context::new(self.store, &model, vars), &[formula]),
             None => literals,
         }?;
         cube::simplify(self.store, &mut literals);
@@ -180,7 +175,7 @@ impl<'a> Projector<'a> {
         vars: &[Term],
     ) -> Result<Projection, ProjectError> {
         let store = self.store;
-        let mut context = Context::new(store, &mut self.normalizer, model, vars);
+        let mut context = Context::new(store, model, vars);
         let mut literals = implicant(&mut context, literals)?;
         fix_values(&mut context, &mut literals)?;
         apply_definitions(&mut context, &mut literals)?;
