@@ -144,9 +144,14 @@ impl Arguments {
         self.explanation
     }
 
+    /// Whether the witness is to be told with the answer.
+    pub(crate) fn tells_witness(&self) -> bool {
+        self.wanted_witness().is_some() || self.explanation.is_some()
+    }
+
     /// Whether the witness is to be seen in some way.
     pub(crate) fn shows_witness(&self) -> bool {
-        self.wanted_witness().is_some() || self.explanation.is_some() || self.html.is_some()
+        self.tells_witness() || self.html.is_some()
     }
 
     /// Complains about files that cannot be written, before time is spent on what would be in them.

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Verdict, checked};
 use shofar_horn::transform::{Context, Lost};
-use shofar_horn::witness::read;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::Limits;
+use shofar_smt::sat::{Limits, Reason};
 
 use crate::Failure;
-use crate::input::{read_system_within, read_text, seconds};
+use crate::input::{read_system_within, read_witness_within, seconds, shown_name};
 
 /// Checks a model or a refutation against the clauses: prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
@@ -40,20 +39,25 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
     let system = match read_system_within(&context, &mut environment, &arguments.file)? {
         Ok(system) => system,
-        Err(reason) => {
-            writeln!(out, "unknown")?;
-            return Err(Failure::Refused(format!("{}: {}", arguments.file, Lost::Interrupted(reason))));
-        }
+        Err(reason) => return unread(shown_name(&arguments.file), reason, out),
     };
-    let (name, text) = read_text(&arguments.witness)?;
-    let witness = read(&store, &mut environment, &system, name, &text);
-    let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
+    let name = shown_name(&arguments.witness);
+    let witness = match read_witness_within(&context, &mut environment, &system, &arguments.witness)? {
+        Ok(witness) => witness,
+        Err(reason) => return unread(name, reason, out),
+    };
     let verdict = match checked(&context, &system, witness) {
         Ok(_) => return Ok(writeln!(out, "valid")?),
         Err(verdict) => verdict,
     };
     writeln!(out, "{}", if matches!(verdict, Verdict::Invalid(_)) { "invalid" } else { "unknown" })?;
     Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &verdict)))
+}
+
+/// Nothing is known where a limit has ended the reading of a file.
+fn unread(name: &str, reason: Reason, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "unknown")?;
+    Err(Failure::Refused(format!("{name}: {}", Lost::Interrupted(reason))))
 }
 
 /// Why a witness does not count.

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use shofar_horn::HornSystem;
 use shofar_horn::check::checked;
 use shofar_horn::transform::{Context, Lost};
-use shofar_horn::witness::{Explanation, Witness, read};
+use shofar_horn::witness::{Explanation, Witness};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::Limits;
+use shofar_smt::sat::{Limits, Reason};
 
-use crate::input::{read_system_within, read_text};
+use crate::input::{read_system_within, read_witness_within, shown_name};
 use crate::{Failure, arguments, check, html, solve};
 
 /// The share of the time for solving that making a model readable may take, and bounds on it.
@@ -94,11 +94,14 @@ fn explain_file(
     let mut environment = Environment::new(&store);
     let clauses = arguments.solve.file();
     let context = Context { store: &store, limits };
-    let system = read_system_within(&context, &mut environment, clauses)?
-        .map_err(|reason| Failure::Refused(format!("{clauses}: {}", Lost::Interrupted(reason))))?;
-    let (name, text) = read_text(file)?;
-    let witness = read(&store, &mut environment, &system, name, &text);
-    let witness = witness.map_err(|error| Failure::Input(error.to_string()))?;
+    let unread = |file: &str, reason: Reason| {
+        Failure::Refused(format!("{}: {}", shown_name(file), Lost::Interrupted(reason)))
+    };
+    let system =
+        read_system_within(&context, &mut environment, clauses)?.map_err(|reason| unread(clauses, reason))?;
+    let witness = read_witness_within(&context, &mut environment, &system, file)?
+        .map_err(|reason| unread(file, reason))?;
+    let name = shown_name(file);
     let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
     let shown = shown(&store, witness, &limits, start.elapsed());
@@ -150,7 +153,7 @@ pub(crate) fn page(
 /// Writes a page where one is wanted.
 pub(crate) fn save(arguments: &arguments::Arguments, page: Option<&str>) -> Result<(), Failure> {
     let Some(path) = arguments.html() else { return Ok(()) };
-    let failed = |why: String| Failure::Page(format!("shofar: cannot write {}: {why}", path.display()));
+    let failed = |why: String| Failure::Incomplete(format!("shofar: cannot write {}: {why}", path.display()));
     let page = page.ok_or_else(|| failed("there was no time to make the page".to_owned()))?;
     html::save(path, page).map_err(|error| failed(error.to_string()))
 }

@@ -52,8 +52,8 @@ enum Failure {
     Input(String),
     /// The answer is no, and is given already; the message says why.
     Refused(String),
-    /// A page cannot be written, though the answer was; the message is for the user.
-    Page(String),
+    /// The answer was given, but not all that was asked for beside it; the message is for the user.
+    Incomplete(String),
     /// The output cannot be written.
     Output(io::Error),
 }
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Output(error)) => (2, format!("shofar: cannot write the output: {error}")),
-        Err(Failure::Input(message) | Failure::Page(message)) => (2, message),
+        Err(Failure::Input(message) | Failure::Incomplete(message)) => (2, message),
         Err(Failure::Refused(message)) => (1, message),
     };
     // Nothing can be done where even this message cannot be written.

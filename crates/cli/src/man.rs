@@ -113,7 +113,11 @@ fn exit_status() -> Roff {
     for (status, meaning) in [
         ("0", "All went well, whatever the answer is."),
         ("1", "A witness is not confirmed."),
-        ("2", "The input or an option is wrong, or a file cannot be read or written."),
+        (
+            "2",
+            "The input or an option is wrong, a file cannot be read or written, or there was no time to make the witness.",
+        ),
+        ("130", "Ctrl-C while the answer was being written, or for the second time."),
     ] {
         roff.control("TP", []);
         roff.text([bold(status)]);

@@ -2,7 +2,10 @@
 //!
 //! A thread of its own reads and solves; this one listens, writes, and watches the limits. Reading and engines end soon
 //! after a limit is reached, but single large steps do not look at the clock: if nothing comes for a while after the limit,
-//! the answer is given without them.
+//! the answer is given without them. An answer that was found is given even where there is no time left for its witness.
+//!
+//! Ctrl-C is such a limit. Where this thread cannot look at it because it writes, and always at the second time, Ctrl-C ends
+//! the program at once.
 //!
 //! A panic in an engine is caught where engines run side by side, and one anywhere else here. It is reported with what
 //! helps to find the mistake, and the answer is what the others find, or unknown.
@@ -32,6 +35,12 @@ use crate::{Failure, explain};
 /// Set by Ctrl-C.
 static CANCEL: AtomicBool = AtomicBool::new(false);
 
+/// Set while the answer is written.
+static WRITES: AtomicBool = AtomicBool::new(false);
+
+/// The exit status of a program that Ctrl-C has ended, by custom.
+const INTERRUPTED: i32 = 130;
+
 /// How often the limits are looked at here.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -44,6 +53,8 @@ const WORKER: &str = "solver";
 /// What the solving thread says.
 enum Message {
     Event(Event),
+    /// The answer is found, and what is to be told with it is being made.
+    Found(&'static str, Option<&'static str>),
     Done(Result<Solved, Failure>),
 }
 
@@ -67,7 +78,7 @@ impl Solved {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let start = Instant::now();
     // Without a handler Ctrl-C ends the program without an answer; there is no other harm.
-    let _ = ctrlc::set_handler(|| CANCEL.store(true, Ordering::Relaxed));
+    let _ = ctrlc::set_handler(interrupt);
     keep_panics();
     arguments.check_places()?;
     let limits = Limits { cancel: Some(&CANCEL), ..arguments.limits(start) };
@@ -84,9 +95,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     worker.map_err(|error| Failure::Input(format!("shofar: cannot start a thread: {error}")))?;
 
     let mut ended: Option<Instant> = None;
+    let mut found = None;
     let solved = loop {
         match messages.recv_timeout(TICK) {
             Ok(Message::Event(event)) => talk.hear(&event, out)?,
+            Ok(Message::Found(answer, engine)) => found = Some((answer, engine)),
             Ok(Message::Done(done)) => break done?,
             Err(RecvTimeoutError::Disconnected) => {
                 break Solved::unknown(None, &Stop::Internal("the solving thread has failed".to_owned()));
@@ -97,11 +110,30 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         if let Some(reason) = limits.interruption()
             && ended.get_or_insert_with(Instant::now).elapsed() > GRACE
         {
-            break Solved::unknown(None, &Stop::Interrupted(reason));
+            break match found {
+                Some((answer, engine)) => Solved { answer, engine, reason: None, witness: None, page: None },
+                None => Solved::unknown(None, &Stop::Interrupted(reason)),
+            };
         }
     };
+    WRITES.store(true, Ordering::Relaxed);
     talk.answer(&solved, out)?;
+    WRITES.store(false, Ordering::Relaxed);
+    if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
+        return Err(Failure::Incomplete("shofar: there was no time to make the witness".to_owned()));
+    }
     explain::save(arguments, solved.page.as_deref())
+}
+
+/// What Ctrl-C does; this is called in a thread of its own.
+#[expect(
+    clippy::exit,
+    reason = "the thread that would end the program may wait for whoever reads its output"
+)]
+fn interrupt() {
+    if CANCEL.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {
+        std::process::exit(INTERRUPTED);
+    }
 }
 
 /// Reads and solves.
@@ -129,6 +161,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         if !arguments.shows_witness() {
             return Solved { answer, engine, reason: None, witness: None, page: None };
         }
+        events.found(answer, engine);
         let witness = explain::shown(&store, witness, &limits, start.elapsed());
         let text = match arguments.explanation() {
             Some(explanation) => Some(explain::text(&store, &system, &witness, explanation)),
@@ -158,6 +191,11 @@ struct Events {
 impl Events {
     fn new(sender: Sender<Message>, interval: Option<Duration>) -> Self {
         Events { sender, interval, last: Mutex::default() }
+    }
+
+    /// Passes on what the answer will be.
+    fn found(&self, answer: &'static str, engine: Option<&'static str>) {
+        let _ = self.sender.send(Message::Found(answer, engine));
     }
 
     /// Passes the answer on. Only the first one counts, and nobody listens any more if a limit has passed.

@@ -9,7 +9,7 @@ use shofar_logic::TermStore;
 use shofar_smt::sat::Limits;
 
 use crate::Failure;
-use crate::input::read_system;
+use crate::input::{read_system, seconds};
 
 /// Writes the clauses as transformations leave them.
 #[derive(clap::Args)]
@@ -23,8 +23,8 @@ pub(crate) struct Arguments {
     passes: String,
 
     /// Seconds after which no more transformations are applied.
-    #[arg(short = 't', long, value_name = "SECONDS")]
-    timeout: Option<u64>,
+    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
 
     /// Tell on standard error what each transformation has changed.
     #[arg(long)]
@@ -36,8 +36,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Pipeline::parse(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
     let store = TermStore::new();
     let system = read_system(&store, &arguments.file)?;
-    let timeout = arguments.timeout.map(Duration::from_secs);
-    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let context = Context { store: &store, limits: Limits { deadline, ..Limits::default() } };
     let (transformed, reports) = pipeline.run(&context, HornGraph::of(&store, &system));
     if arguments.stats {

@@ -227,6 +227,57 @@ fn an_interrupt_ends_with_unknown() {
     }
 }
 
+/// A refutation with a long number in each step: found at once, but long to write.
+fn long_numbers(steps: usize, digits: usize) -> String {
+    let number = "7".repeat(digits);
+    let mut text = format!("(declare-fun P0 (Int) Bool)(assert (P0 {number}))");
+    for step in 1..steps {
+        text += &format!("(declare-fun P{step} (Int) Bool)");
+        text += &format!("(assert (forall ((x Int)) (=> (P{} x) (P{step} x))))", step - 1);
+    }
+    text + &format!("(assert (forall ((x Int)) (=> (and (P{} x) (> x 5)) false)))", steps - 1)
+}
+
+#[test]
+fn an_answer_is_given_though_there_is_no_time_for_its_witness() {
+    let output = shofar(&["-", "-t", "4", "-w"], &long_numbers(500, 100_000));
+    assert_eq!((text(&output.stdout), output.status.code()), ("unsat\n", Some(2)));
+    assert_eq!(text(&output.stderr), "shofar: there was no time to make the witness\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_run_that_waits_for_its_reader() {
+    let mut child = start(&["-", "-w"]);
+    child.stdin.take().unwrap().write_all(long_numbers(30, 10_000).as_bytes()).unwrap();
+    let mut line = String::new();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    reader.read_line(&mut line).unwrap();
+    assert_eq!(line, "unsat\n");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// Nothing is written to the pipe, and it stays open.
+#[test]
+fn limits_hold_while_a_pipe_keeps_the_reader_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let clauses = folder.path().join("clauses.smt2");
+    std::fs::write(&clauses, LOOP).unwrap();
+    let clauses = clauses.to_str().unwrap();
+    for (arguments, status) in [
+        (&["-", "-t", "0.2"][..], 0),
+        (&["check", clauses, "-", "-t", "0.2"], 1),
+        (&["check", "-", clauses, "-t", "0.2"], 1),
+    ] {
+        let mut child = start(arguments);
+        let open = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(open);
+        assert_eq!((text(&output.stdout), output.status.code()), ("unknown\n", Some(status)));
+    }
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let mut child = start(&[&example("overshoot"), "--witness", "--json"]);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use shofar_horn::check::{Verdict, check_refutation};
 use shofar_horn::transform::{Context, Lost};
-use shofar_horn::witness::{Refutation, Step};
-use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_within};
+use shofar_horn::witness::{Refutation, Step, Witness, read_within as read_witness_within};
+use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_within};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{TermStore, Value};
 use shofar_smt::sat::{Limits, Reason};
@@ -51,6 +51,37 @@ fn limits_end_in_the_middle_of_each_phase() {
     let refutation = Refutation { steps: vec![fact; 20 * MANY] };
     let verdict = check_refutation(&Context { store: &store, limits: soon() }, &system, &refutation);
     assert_eq!(verdict, Verdict::Unknown(Lost::Interrupted(Reason::Deadline)));
+}
+
+/// What reading a witness of one fact says within limits.
+fn witness_within(store: &TermStore, text: &str, limits: Limits<'_>) -> Result<Witness, Unread> {
+    let mut environment = Environment::new(store);
+    let clauses = b"(declare-sort U 0)(declare-fun P (Int) Bool)(assert (P 0))";
+    let system = parse_in(store, &mut environment, "clauses", clauses).unwrap();
+    let context = Context { store, limits };
+    read_witness_within(&context, &mut environment, &system, "witness", text.as_bytes())
+}
+
+#[test]
+fn limits_end_in_the_middle_of_each_witness() {
+    let sum: String = (0..MANY).map(|number| format!(" (* {number} x)")).collect();
+    let body = format!("(>= (+ 0{sum}) 0)");
+    let one_step =
+        r#"{"step": N, "predicate": "P", "arguments": ["0"], "clause": 1, "premises": [], "instance": {}}"#;
+    let steps: Vec<String> = (0..2 * MANY).map(|number| one_step.replace('N', &number.to_string())).collect();
+    for text in [
+        format!("(define-fun P ((x Int)) Bool {body})"),
+        format!(
+            r#"{{"answer": "sat", "model": [{{"predicate": "P", "parameters": [{{"name": "x", "sort": "Int"}}], "body": "{body}"}}]}}"#
+        ),
+        format!(r#"{{"answer": "unsat", "steps": [{}]}}"#, steps.join(",")),
+        (0..2 * MANY).map(|number| format!("(step {number} (P 0) :clause 1)")).collect(),
+    ] {
+        let witness = witness_within(&TermStore::new(), &text, Limits::default());
+        assert!(witness.is_ok(), "{witness:?}");
+        let unread = witness_within(&TermStore::new(), &text, soon());
+        assert_eq!(unread, Err(Unread::Interrupted(Reason::Deadline)), "{}", &text[..80]);
+    }
 }
 
 #[test]

@@ -61,17 +61,24 @@ pub fn parse_within(
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, Unread> {
+    within(context, |stop| read(context.store, environment, file, text, stop))
+}
+
+/// Reads something that asks now and then whether to stop, within limits.
+pub(crate) fn within<T>(
+    context: &Context<'_>,
+    read: impl FnOnce(&dyn Fn() -> bool) -> Result<T, ParseError>,
+) -> Result<T, Unread> {
     let reason = Cell::new(None);
     let stop = || {
-        reason.set(context.interrupted());
+        reason.set(reason.get().or_else(|| context.interrupted()));
         reason.get().is_some()
     };
     // Once it was told to stop, whatever is reported is the end of reading, and no mistake.
-    read(context.store, environment, file, text, &stop)
-        .map_err(|mistake| reason.get().map_or(Unread::Wrong(mistake), Unread::Interrupted))
+    read(&stop).map_err(|mistake| reason.get().map_or(Unread::Wrong(mistake), Unread::Interrupted))
 }
 
-/// Why there is no system of clauses.
+/// Why there is no system of clauses, or no witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unread {
     /// There is a mistake in the input.

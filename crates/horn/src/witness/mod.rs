@@ -33,7 +33,7 @@ pub use explain::{Explanation, Role, clause_roles};
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use model::{Definition, Model};
 pub use names::parameters;
-pub use read::read;
+pub use read::{read, read_within};
 pub use refutation::{Refutation, Step};
 pub use trace::{Argument, Line, Trace, value_text};
 

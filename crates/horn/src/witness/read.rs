@@ -7,17 +7,26 @@
 //! What is read is well-sorted and complete, nothing else: predicates that occur in clauses are defined, variables have
 //! values. Whether it proves anything is the checker's business.
 
+use std::io::{self, BufReader};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
 
 use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
 use super::{Definition, Model, Refutation, Step, Witness};
-use crate::frontend::ParseError;
+use crate::frontend::{ParseError, Unread, within};
 use crate::system::{HornSystem, Position};
+use crate::transform::Context;
 
 /// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
 const MOST_BITS: u64 = 1 << 22;
+
+/// Texts inside of JSON of so many bytes are long enough to ask during them whether to stop.
+const LONG_TEXT: usize = 1 << 12;
+
+/// Definitions or steps in JSON between two questions whether to stop.
+const STOP_INTERVAL: usize = 64;
 
 /// Reads a witness of a system that was read in the same [environment](crate::parse_in). `file` is what error messages
 /// call the text.
@@ -28,23 +37,61 @@ pub fn read(
     file: &str,
     text: &[u8],
 ) -> Result<Witness, ParseError> {
+    read_stopping(store, environment, system, file, text, &|| false)
+}
+
+/// As [`read`], within limits.
+pub fn read_within(
+    context: &Context<'_>,
+    environment: &mut Environment,
+    system: &HornSystem,
+    file: &str,
+    text: &[u8],
+) -> Result<Witness, Unread> {
+    within(context, |stop| read_stopping(context.store, environment, system, file, text, stop))
+}
+
+fn read_stopping(
+    store: &TermStore,
+    environment: &mut Environment,
+    system: &HornSystem,
+    file: &str,
+    text: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<Witness, ParseError> {
     let place = |position, message| ParseError { file: file.to_owned(), position, message };
-    let mut builder = Builder::new(store, system);
+    let mut builder = Builder::new(store, system, stop);
     let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
-        let witness: JsonWitness = serde_json::from_slice(text).map_err(|error| {
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let position = Position { line: count(error.line()), column: count(error.column()) };
-            place(position, error.to_string())
-        })?;
+        let witness: JsonWitness =
+            serde_json::from_reader(BufReader::new(Stopping { text, stop })).map_err(|error| {
+                let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                let position = Position { line: count(error.line()), column: count(error.column()) };
+                place(position, error.to_string())
+            })?;
         let read = builder.json(environment, witness).and_then(|()| builder.finish());
         // Positions inside of strings would mislead; messages say what they are about.
         return read.map_err(|message| place(Position { line: 1, column: 1 }, message));
     }
     let located = |error: SyntaxError| place(Position::of(text, error.offset), error.message);
     builder.declare_elements(environment, text).map_err(located)?;
-    builder.text(&mut Reader::new(store, environment, text)).map_err(located)?;
+    builder.text(&mut Reader::new(store, environment, text).stopping(stop)).map_err(located)?;
     builder.finish().map_err(|message| place(Position::of(text, text.len()), message))
+}
+
+/// A text whose reader is told to stop by an error.
+struct Stopping<'a> {
+    text: &'a [u8],
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl io::Read for Stopping<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stop)() {
+            return Err(io::Error::other("reading was stopped"));
+        }
+        self.text.read(buffer)
+    }
 }
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
@@ -57,6 +104,8 @@ fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
 struct Builder<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
+    /// Whether to stop, for what takes long.
+    stop: &'a dyn Fn() -> bool,
     /// The predicates and other functions by their names.
     functions: FxHashMap<Symbol, (Fun, Option<usize>)>,
     answer: Option<bool>,
@@ -80,13 +129,14 @@ struct Parts {
 }
 
 impl<'a> Builder<'a> {
-    fn new(store: &'a TermStore, system: &'a HornSystem) -> Self {
+    fn new(store: &'a TermStore, system: &'a HornSystem, stop: &'a dyn Fn() -> bool) -> Self {
         let predicates = system.predicates().map(|(id, fun)| (fun, Some(id.index())));
         let others = system.functions.iter().map(|&fun| (fun, None));
         let named = |(fun, id): (Fun, Option<usize>)| (store.fun_decl(fun).name, (fun, id));
         Builder {
             store,
             system,
+            stop,
             functions: predicates.chain(others).map(named).collect(),
             answer: None,
             definitions: vec![None; system.predicates().len()],
@@ -104,6 +154,9 @@ impl<'a> Builder<'a> {
         }
         let mut known: FxHashSet<&str> = FxHashSet::default();
         let mut lexer = Lexer::new(text);
+        if text.len() > LONG_TEXT {
+            lexer = lexer.stopping(self.stop);
+        }
         loop {
             match lexer.next_token()? {
                 Token::End => return Ok(()),
@@ -250,11 +303,13 @@ impl<'a> Builder<'a> {
             "unsat" => false,
             _ => return Err("the answer is neither \"sat\" nor \"unsat\"".to_owned()),
         })?;
-        for definition in witness.model.unwrap_or_default() {
+        for (position, definition) in witness.model.unwrap_or_default().into_iter().enumerate() {
+            self.go_on(position)?;
             let about = |error: SyntaxError| format!("the definition of {}: {error}", definition.predicate);
             self.json_definition(environment, &definition).map_err(about)?;
         }
-        for step in witness.steps.unwrap_or_default() {
+        for (position, step) in witness.steps.unwrap_or_default().into_iter().enumerate() {
+            self.go_on(position)?;
             self.set_answer(false)?;
             let number = step.step;
             let about = |message: String| format!("step {number}: {message}");
@@ -264,13 +319,20 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Asks, if it is time, whether to stop before the item at a position.
+    fn go_on(&self, position: usize) -> Result<(), String> {
+        if position % STOP_INTERVAL == 0 && (self.stop)() {
+            return Err("reading was stopped".to_owned());
+        }
+        Ok(())
+    }
+
     fn json_definition(&mut self, environment: &mut Environment, json: &JsonDefinition) -> Result<()> {
         let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
         let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
         let parameters: String = parameters.collect();
         let text = format!("{} ({parameters}) Bool {})", symbol(&json.predicate), json.body);
-        self.declare_elements(environment, text.as_bytes())?;
-        let mut reader = Reader::new(self.store, environment, text.as_bytes());
+        let mut reader = self.json_reader(environment, &text)?;
         self.definition(&mut reader)?;
         end(&mut reader)
     }
@@ -284,8 +346,7 @@ impl<'a> Builder<'a> {
             None => None,
         };
         let mut term = |text: &str| {
-            self.declare_elements(environment, text.as_bytes())?;
-            let mut reader = Reader::new(self.store, environment, text.as_bytes());
+            let mut reader = self.json_reader(environment, text)?;
             let term = reader.term()?;
             end(&mut reader).map(|()| term)
         };
@@ -300,6 +361,16 @@ impl<'a> Builder<'a> {
             premises: json.premises,
             instance: json.instance.into_iter().map(value).collect::<Result<_>>()?,
         })
+    }
+
+    /// A reader of a text inside of JSON.
+    fn json_reader<'t>(&self, environment: &'t mut Environment, text: &'t str) -> Result<Reader<'t, 't>>
+    where
+        'a: 't,
+    {
+        self.declare_elements(environment, text.as_bytes())?;
+        let reader = Reader::new(self.store, environment, text.as_bytes());
+        Ok(if text.len() > LONG_TEXT { reader.stopping(self.stop) } else { reader })
     }
 
     // ---- putting together --------------------------------------------------------------------------------
