@@ -228,6 +228,12 @@ fn names_of_the_input_are_no_markup() {
     assert!(page.contains("\\u003cscript\\u003ealert(1)"));
 }
 
+/// So many predicates one behind the other, and each behind itself, too, so that they are no chain that becomes one box.
+fn loops(length: usize) -> String {
+    let again = |number| format!("(assert (forall ((x Int)) (=> (P{number} x) (P{number} x))))\n");
+    chain(length) + &(0..length).map(again).collect::<String>()
+}
+
 /// So many predicates one behind the other.
 fn chain(length: usize) -> String {
     let mut clauses = String::new();
@@ -243,7 +249,7 @@ fn chain(length: usize) -> String {
 
 #[test]
 fn graphs_that_are_too_large_for_a_picture_are_listed() {
-    let (_folder, file) = folder(&chain(250));
+    let (_folder, file) = folder(&loops(250));
     let (page, _) = page(&[&file]);
     let elements = checked(&page);
     assert!(page.contains("too large for a picture") && !elements.iter().any(|(name, _)| name == "svg"));
@@ -253,12 +259,42 @@ fn graphs_that_are_too_large_for_a_picture_are_listed() {
 #[test]
 fn boxes_are_small_where_there_are_many() {
     for (length, is_small) in [(40, false), (60, true)] {
-        let (_folder, file) = folder(&chain(length));
+        let (_folder, file) = folder(&loops(length));
         let (page, _) = page(&[&file]);
         checked(&page);
         let picture = &page[page.find("<svg").unwrap()..page.find("</svg>").unwrap()];
         assert_eq!(picture.matches("class=\"formula\"").count(), if is_small { 0 } else { length });
         assert_eq!(picture.matches("<title>P").count(), if is_small { length } else { 0 });
+    }
+}
+
+#[test]
+fn long_chains_are_boxes_that_open() {
+    for (clauses, answer, shown) in [
+        (chain(300), "sat", "<b>P17</b><span></span><pre>(= x 0)</pre>"),
+        (chain(300).replace("(= x 0)", "(> x 0)"), "unsat", "<b>P17</b><span> x = 0</span>"),
+    ] {
+        let (folder, file) = folder(&clauses);
+        let (content, output) = page(&[&file]);
+        assert_eq!(text(&output.stdout), format!("{answer}\n"));
+        let elements = checked(&content);
+        let boxes = elements.iter().filter(|(_, attributes)| attributes.contains("class=\"node "));
+        assert_eq!(boxes.count(), 3, "the chain between the start and false");
+        assert!(content.contains("P0 ... P299") && content.contains("300 in a row"));
+        // A click on the box, and one on the member in which the run is to be seen.
+        let clicks = "document.querySelector('.node.chain').dispatchEvent(new MouseEvent('click'));
+            document.querySelectorAll('#chain li')[17].click();";
+        let path = folder.path().join("clicked.html");
+        std::fs::write(&path, content.replace("</body>", &format!("<script>{clicks}</script></body>")))
+            .unwrap();
+        let Some((dom, complaints)) = in_browser(&path) else {
+            eprintln!("skipped: there is no browser");
+            return;
+        };
+        assert_eq!(complaints, "");
+        assert!(dom.contains(shown), "{answer}: {dom}");
+        let marked = dom.matches("class=\"here\"").count() + dom.matches("class=\"level0 here\"").count();
+        assert_eq!(marked, 2, "in the list and beside it");
     }
 }
 

@@ -9,6 +9,7 @@
 //! - H2: what is long is cut, and the page says so. A page has some megabytes at most.
 //! - H3: a page is written to a temporary file that then takes its name, so that there is a whole page or none.
 
+mod chains;
 mod layout;
 mod picture;
 
@@ -32,8 +33,9 @@ const SCRIPT: &str = include_str!("page.js");
 const MOST_FIRST: usize = 1000;
 const MOST_LAST: usize = 1000;
 
-/// Predicates and clauses in lists.
-const MOST_LISTED: usize = 1000;
+/// Predicates and clauses in lists, and bytes beyond which a list ends before.
+const MOST_LISTED: usize = 4000;
+const MOST_BYTES: usize = 2_000_000;
 
 /// Characters of a formula or clause, and of a value.
 const MOST_CHARACTERS: usize = 6000;
@@ -65,10 +67,11 @@ pub(crate) fn page(store: &TermStore, system: &HornSystem, file: &str, answer: &
         Answer::Unknown(reason) => ("unknown", format!("Nothing is known: {reason}.")),
     };
     let (list, data) = match answer {
-        Answer::Sat(model) => (writer.predicates(Some(model)), Json::Null),
+        Answer::Sat(model) => (writer.predicates(Some(model)), Vec::new()),
         Answer::Unsat(refutation) => writer.steps(refutation),
-        Answer::Unknown(_) => (writer.predicates(None), Json::Null),
+        Answer::Unknown(_) => (writer.predicates(None), Vec::new()),
     };
+    let data = json!({ "steps": data, "chains": writer.picture.chains });
     let (drawing, note) = match &writer.picture.svg {
         Ok(svg) => (svg.as_str(), String::new()),
         Err(why) => ("", format!("<p class=\"note\">{}</p>", Escaped::new(why))),
@@ -136,9 +139,12 @@ impl Writer<'_> {
     fn predicates(&self, model: Option<&Model>) -> String {
         let mut html = String::new();
         // Writing to a string does not fail, here and below.
-        for ((predicate, fun), roles) in
-            self.system.predicates().zip(clause_roles(self.system)).take(MOST_LISTED)
-        {
+        let mut listed = 0;
+        for ((predicate, fun), roles) in self.system.predicates().zip(clause_roles(self.system)) {
+            if listed == MOST_LISTED || html.len() > MOST_BYTES {
+                break;
+            }
+            listed += 1;
             let name =
                 Escaped::new(&cut(self.store.name(self.store.fun_decl(fun).name), MOST_VALUE_CHARACTERS));
             let _ = write!(html, "<section data-node=\"{}\"><h3>{name}</h3>", node_of(predicate));
@@ -162,12 +168,12 @@ impl Writer<'_> {
             }
             html.push_str("</ul></section>\n");
         }
-        more(self.system.predicates().len(), "predicates", &mut html);
+        more(self.system.predicates().len() - listed, "predicates", &mut html);
         html
     }
 
     /// The steps of a run as a list, and what the script is to know of them.
-    fn steps(&self, refutation: &Refutation) -> (String, Json) {
+    fn steps(&self, refutation: &Refutation) -> (String, Vec<Json>) {
         let trace = Trace::new(self.store, self.system, refutation);
         let count = trace.lines().len();
         let is_cut = count > MOST_FIRST + MOST_LAST;
@@ -185,7 +191,7 @@ impl Writer<'_> {
             }
         }
         html.push_str("</ol>\n");
-        (html, json!({ "steps": data }))
+        (html, data)
     }
 
     fn step(&self, trace: &Trace<'_>, line: usize, position: usize, html: &mut String) -> Json {
@@ -233,6 +239,7 @@ impl Writer<'_> {
         json!({
             "line": line + 1,
             "node": predicate.map(node_of).or(self.picture.end),
+            "box": predicate.map(|predicate| self.picture.boxes[node_of(predicate)]).or(self.picture.end),
             "arrows": self.picture.arrows[step.clause],
             "name": name,
             "values": values,
@@ -243,7 +250,12 @@ impl Writer<'_> {
     /// The clauses as they are written.
     fn clauses(&self) -> String {
         let mut html = String::new();
-        for number in 0..self.system.clauses.len().min(MOST_LISTED) {
+        let mut listed = 0;
+        for number in 0..self.system.clauses.len() {
+            if listed == MOST_LISTED || html.len() > MOST_BYTES {
+                break;
+            }
+            listed += 1;
             let title = cut(&self.system.clause_title(self.store, number), MOST_VALUE_CHARACTERS);
             let text = self.system.clause_text(self.store, number);
             let text = cut(text.trim_end(), MOST_CHARACTERS);
@@ -253,14 +265,14 @@ impl Writer<'_> {
                 "<details id=\"c{number}\"><summary>{title}</summary><pre>{text}</pre></details>"
             );
         }
-        more(self.system.clauses.len(), "clauses", &mut html);
+        more(self.system.clauses.len() - listed, "clauses", &mut html);
         html
     }
 }
 
 /// Says that a list goes on.
-fn more(count: usize, what: &str, html: &mut String) {
-    if let Some(more) = count.checked_sub(MOST_LISTED).filter(|&more| more > 0) {
+fn more(more: usize, what: &str, html: &mut String) {
+    if more > 0 {
         let _ = writeln!(html, "<p class=\"note\">{more} more {what} are not listed.</p>");
     }
 }

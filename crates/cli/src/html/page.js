@@ -12,6 +12,7 @@
       scale = Math.min(4, Math.max(0.1, to));
       graph.setAttribute("width", width * scale);
       graph.setAttribute("height", height * scale);
+      byId("chain").hidden = true;
     };
     const whole = () => {
       const stage = byId("stage");
@@ -32,6 +33,76 @@
     root.dataset.theme = isDark ? "light" : "dark";
   };
 
+  // A box that stands for predicates in a row opens as a list of them, one box at a time.
+  const chains = new Map(data.chains.map((chain) => [chain.box, chain]));
+  const boxes = new Map();
+  for (const chain of data.chains) {
+    for (const [node] of [...chain.first, ...chain.last]) boxes.set(node, chain.box);
+  }
+  const panel = byId("chain");
+  const opened = { box: null, members: new Map() };
+  // What a click on a member leads to, and what is to be done once the list is there.
+  let visit = () => {};
+  let fill = () => {};
+  const close = () => {
+    panel.hidden = true;
+    opened.box = null;
+  };
+  const element = (name, text, parent) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    parent.append(made);
+    return made;
+  };
+  const open = (number) => {
+    const chain = chains.get(number);
+    const box = byId("n" + number);
+    if (!chain || !box) return;
+    panel.replaceChildren();
+    const count = chain.first.length + chain.leftOut + chain.last.length;
+    const header = element("header", "", panel);
+    element("span", `${count} predicates in a row`, header);
+    element("button", "\u00d7", header).onclick = close;
+    const list = element("ol", "", panel);
+    opened.box = number;
+    opened.members = new Map();
+    const add = ([node, name, about]) => {
+      const item = element("li", "", list);
+      element("b", name, item);
+      const values = element("span", "", item);
+      if (about) element("pre", about, item);
+      item.onclick = () => visit(node);
+      opened.members.set(node, { item, values });
+    };
+    chain.first.forEach(add);
+    if (chain.leftOut > 0) element("li", `${chain.leftOut} predicates are left out here.`, list).className = "note";
+    chain.last.forEach(add);
+    const stage = byId("stage");
+    const [outer, inner] = [stage.getBoundingClientRect(), box.getBoundingClientRect()];
+    panel.style.left = `${Math.max(0, inner.left - outer.left + stage.scrollLeft)}px`;
+    panel.style.top = `${inner.bottom - outer.top + stage.scrollTop + 4}px`;
+    panel.hidden = false;
+    fill();
+    panel.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+  for (const number of chains.keys()) {
+    const box = byId("n" + number);
+    if (!box) continue;
+    const toggle = () => (opened.box === number && !panel.hidden ? close() : open(number));
+    box.addEventListener("click", toggle);
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") toggle();
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+  });
+  const mark = (node) => {
+    for (const [member, { item }] of opened.members) item.classList.toggle("here", member === node);
+    const found = opened.members.get(node);
+    if (found && !panel.hidden) panel.scrollTop = found.item.offsetTop - panel.clientHeight / 2;
+  };
+
   // A predicate in the picture and in the list.
   const sections = new Map();
   for (const section of document.querySelectorAll("section[data-node]")) {
@@ -41,9 +112,25 @@
     node.classList.toggle("here", on);
     section.classList.toggle("here", on);
   };
+  visit = (node) => {
+    const section = sections.get("n" + node);
+    if (!section) return;
+    document.querySelectorAll("section.here").forEach((other) => other.classList.remove("here"));
+    section.classList.add("here");
+    section.scrollIntoView({ block: "center" });
+    mark(node);
+  };
   for (const [id, section] of sections) {
     const node = byId(id);
-    if (!node) continue;
+    if (!node) {
+      const number = Number(section.dataset.node);
+      section.addEventListener("click", () => {
+        if (!boxes.has(number)) return;
+        open(boxes.get(number));
+        mark(number);
+      });
+      continue;
+    }
     for (const [element, other] of [[node, section], [section, node]]) {
       element.addEventListener("mouseenter", () => light(node, section, true));
       element.addEventListener("mouseleave", () => light(node, section, false));
@@ -53,7 +140,7 @@
   }
 
   // The run, step by step.
-  const steps = data ? data.steps : [];
+  const steps = data.steps;
   if (steps.length === 0) return;
   const items = new Map();
   for (const item of document.querySelectorAll("#steps li[data-step]")) {
@@ -61,7 +148,7 @@
     item.addEventListener("click", () => show(Number(item.dataset.step)));
   }
   for (const step of steps) {
-    const parts = [byId("n" + step.node), ...step.arrows.map((arrow) => byId("e" + arrow))];
+    const parts = [byId("n" + step.box), ...step.arrows.map((arrow) => byId("e" + arrow))];
     parts.filter(Boolean).forEach((part) => part.classList.add("used"));
   }
   const slider = byId("slider");
@@ -74,8 +161,13 @@
     return found;
   };
   const short = (text) => (text.length > 40 ? text.slice(0, 37) + "..." : text);
+  const line = (step) => step.values.map(([name, value]) => `${name} = ${value}`).join(", ");
   const write = (step, isNow) => {
-    const places = rows(step.node);
+    const places = rows(step.box);
+    if (step.box !== step.node) {
+      [step.name, line(step)].forEach((text, row) => places[row] && (places[row].textContent = short(text)));
+      return;
+    }
     // Where there is no room for all, what has changed comes first.
     const values = step.values.length <= places.length
       ? step.values
@@ -93,26 +185,41 @@
     slider.value = now;
     document.querySelectorAll(".now, #steps li.here").forEach((element) => element.classList.remove("now", "here"));
     document.querySelectorAll("svg .value").forEach((element) => (element.textContent = ""));
-    const seen = new Set();
+    opened.members.forEach(({ values }) => (values.textContent = ""));
+    const [seenBoxes, seenNodes] = [new Set(), new Set()];
     for (let earlier = now; earlier >= 0; earlier--) {
       const step = steps[earlier];
-      if (!seen.has(step.node)) {
-        seen.add(step.node);
+      if (!seenBoxes.has(step.box)) {
+        seenBoxes.add(step.box);
         write(step, earlier === now);
+      }
+      const member = opened.members.get(step.node);
+      if (member && !seenNodes.has(step.node)) {
+        seenNodes.add(step.node);
+        member.values.textContent = " " + line(step);
       }
     }
     const step = steps[now];
-    [byId("n" + step.node), ...step.arrows.map((arrow) => byId("e" + arrow))].filter(Boolean)
+    [byId("n" + step.box), ...step.arrows.map((arrow) => byId("e" + arrow))].filter(Boolean)
       .forEach((part) => part.classList.add("now"));
-    const values = step.values.map(([name, value]) => `${name} = ${value}`).join(", ");
+    const values = line(step);
     byId("now").textContent = `${step.line}. ${step.name} ${values.length > 160 ? values.slice(0, 157) + "..." : values}`;
     const item = items.get(now);
     if (item) {
       item.classList.add("here");
       item.scrollIntoView({ block: "nearest" });
     }
-    const node = byId("n" + step.node);
-    if (node) node.scrollIntoView({ block: "nearest", inline: "nearest" });
+    mark(step.node);
+    const box = byId("n" + step.box);
+    if (box) box.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+  fill = () => show(Number(slider.value));
+  // The last time at which the run was there, or the first time at which it will be, if it ever is.
+  visit = (node) => {
+    let found = Number(slider.value);
+    while (found >= 0 && steps[found].node !== node) found--;
+    if (found < 0) found = steps.findIndex((step) => step.node === node);
+    if (found >= 0) show(found);
   };
   slider.oninput = () => show(Number(slider.value));
   byId("back").onclick = () => show(Number(slider.value) - 1);

@@ -3,7 +3,8 @@
 //! A clause with one atom in its body is an arrow from its predicate; clauses between the same predicates share one. A
 //! fact starts at a circle, a query ends at `false`, and a clause with several atoms in its body is a small node that
 //! arrows lead to from each of them. A box shows what the predicate means, or has room for the values of the instances of
-//! a run, which the page's script fills in. Where there are many boxes they are small, and have the rest as a hint.
+//! a run, which the page's script fills in. Where there are many boxes they are small, and have the rest as a hint; and
+//! [chains](chains()) of predicates are one box each, which the page's script opens.
 //!
 //! - P1: every text of the input is escaped on its way into the picture.
 //! - P2: ids are `n` with the number of a node, `e` with that of an arrow, and `v` with those of a node and a row; nothing
@@ -12,9 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use serde_json::{Value as Json, json};
 use shofar_horn::{HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore};
 
+use super::chains::chains;
 use super::layout::{Drawing, Graph, Point};
 use super::{Answer, Escaped, LEAST_NAMED, cut};
 
@@ -22,9 +25,12 @@ use super::{Answer, Escaped, LEAST_NAMED, cut};
 const MOST_NODES: usize = 200;
 const MOST_ARROWS: usize = 500;
 
-/// Nodes beyond which boxes show names and a row of values only, and the rest when the pointer is on them: with formulas the
-/// picture would be too wide for arrows to be followed.
+/// Nodes beyond which chains are one box each. If there are still more, boxes show names and a row of values only, and the
+/// rest when the pointer is on them: with formulas the picture would be too wide for arrows to be followed.
 const MANY_NODES: usize = 50;
+
+/// Members of chains that a page lists, of all chains together.
+const MOST_MEMBERS: usize = 4000;
 
 /// Characters of a line in a box.
 const MOST_COLUMNS: usize = 40;
@@ -46,6 +52,10 @@ const MOST_CLAUSE_CHARACTERS: usize = 700;
 pub(super) struct Picture {
     /// The picture as an `svg` element, or why there is none.
     pub(super) svg: Result<String, String>,
+    /// The box of each node: its own, or that of its chain.
+    pub(super) boxes: Vec<usize>,
+    /// What the page's script is to know about chains.
+    pub(super) chains: Vec<Json>,
     /// The arrows of each clause.
     pub(super) arrows: Vec<Vec<usize>>,
     /// The node of `false`.
@@ -59,6 +69,8 @@ enum Node {
     False,
     /// Clauses with the same several predicates in their bodies and the same head.
     Join(Vec<usize>),
+    /// Predicates in a row.
+    Chain(Vec<PredicateId>),
 }
 
 /// The number of a predicate's node.
@@ -82,6 +94,8 @@ struct Painter<'a> {
     answer: &'a Answer<'a>,
     parameters: &'a [Box<[Term]>],
     nodes: Vec<Node>,
+    /// As in [`Picture`].
+    boxes: Vec<usize>,
     /// Between different nodes, with their clauses.
     arrows: BTreeMap<(usize, usize), Vec<usize>>,
     /// From a node to itself.
@@ -97,11 +111,15 @@ pub(super) fn picture(
 ) -> Picture {
     let nodes: Vec<Node> = system.predicates().map(|(id, _)| Node::Predicate(id)).collect();
     let (arrows, loops) = (BTreeMap::new(), BTreeMap::new());
-    let mut painter = Painter { store, system, answer, parameters, nodes, arrows, loops };
+    let mut painter = Painter { store, system, answer, parameters, nodes, boxes: Vec::new(), arrows, loops };
     let end = painter.add_clauses();
+    painter.boxes = (0..painter.nodes.len()).collect();
+    if painter.nodes.len() > MANY_NODES {
+        painter.join_chains();
+    }
     let arrows = painter.arrows_of_clauses();
     let count = painter.arrows.len() + painter.loops.len();
-    let svg = if painter.nodes.len() > MOST_NODES || count > MOST_ARROWS {
+    let svg = if painter.drawn().count() > MOST_NODES || count > MOST_ARROWS {
         Err(format!(
             "With {} predicates and {} clauses the graph is too large for a picture that could be read. \
              The list has all of it.",
@@ -111,7 +129,8 @@ pub(super) fn picture(
     } else {
         Ok(painter.svg())
     };
-    Picture { svg, arrows, end }
+    let chains = if svg.is_ok() { painter.chains() } else { Vec::new() };
+    Picture { svg, boxes: painter.boxes, chains, arrows, end }
 }
 
 impl Painter<'_> {
@@ -161,6 +180,68 @@ impl Painter<'_> {
         }
     }
 
+    /// Makes one box of each chain. Arrows inside of chains are no more.
+    fn join_chains(&mut self) {
+        let may_join = self.nodes.iter().enumerate();
+        let may_join: Vec<bool> = may_join
+            .map(|(number, node)| matches!(node, Node::Predicate(_)) && !self.loops.contains_key(&number))
+            .collect();
+        for chain in chains(&may_join, self.arrows.keys().copied()) {
+            let members = chain.iter().filter_map(|&node| match self.nodes[node] {
+                Node::Predicate(predicate) => Some(predicate),
+                _ => None,
+            });
+            let joined = Node::Chain(members.collect());
+            let joined = self.add(joined);
+            self.boxes.push(joined);
+            chain.iter().for_each(|&node| self.boxes[node] = joined);
+        }
+        for ((from, to), clauses) in std::mem::take(&mut self.arrows) {
+            let ends = (self.boxes[from], self.boxes[to]);
+            if ends.0 != ends.1 {
+                self.arrows.entry(ends).or_default().extend(clauses);
+            }
+        }
+    }
+
+    /// The nodes that have boxes of their own.
+    fn drawn(&self) -> impl Iterator<Item = usize> {
+        (0..self.nodes.len()).filter(|&node| self.boxes[node] == node)
+    }
+
+    /// The chains with their members: nodes, names, and what is known about them. The middle of long ones is left out.
+    fn chains(&self) -> Vec<Json> {
+        let all = self.nodes.iter().enumerate().filter_map(|(number, node)| match node {
+            Node::Chain(members) => Some((number, members)),
+            _ => None,
+        });
+        let all: Vec<(usize, &Vec<PredicateId>)> = all.collect();
+        let half = (MOST_MEMBERS / all.len().max(1) / 2).max(1);
+        let member = |&predicate: &PredicateId| {
+            let about = match self.answer {
+                Answer::Sat(model) => self.formula(model.definition(predicate).body).join("\n"),
+                _ => String::new(),
+            };
+            json!([node_of(predicate), self.name(predicate), about])
+        };
+        let chain = |(number, members): (usize, &Vec<PredicateId>)| {
+            let left_out = members.len().saturating_sub(2 * half);
+            let first = if left_out > 0 { half } else { members.len() };
+            json!({
+                "box": number,
+                "first": members[..first].iter().map(member).collect::<Vec<Json>>(),
+                "leftOut": left_out,
+                "last": members[first + left_out..].iter().map(member).collect::<Vec<Json>>(),
+            })
+        };
+        all.into_iter().map(chain).collect()
+    }
+
+    /// The name of a predicate as boxes have it.
+    fn name(&self, predicate: PredicateId) -> String {
+        cut(self.store.name(self.store.fun_decl(self.system.fun(predicate)).name), MOST_COLUMNS)
+    }
+
     /// Arrows are numbered in the order of their ends, loops after the others.
     fn arrows_of_clauses(&self) -> Vec<Vec<usize>> {
         let mut arrows = vec![Vec::new(); self.system.clauses.len()];
@@ -171,19 +252,20 @@ impl Painter<'_> {
     }
 
     fn svg(&self) -> String {
-        let frames: Vec<Frame> = self.nodes.iter().map(|node| self.frame(node)).collect();
         // The search for cycles starts where runs start.
-        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        order.sort_by_key(|&node| !matches!(self.nodes[node], Node::Start));
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(position, &node)| place[node] = position);
-        let size = |node: usize| {
-            let Point { x, y } = frames[node].size;
+        let mut drawn: Vec<usize> = self.drawn().collect();
+        drawn.sort_by_key(|&node| !matches!(self.nodes[node], Node::Start));
+        let is_small = drawn.len() > MANY_NODES;
+        let frames: Vec<Frame> = drawn.iter().map(|&node| self.frame(&self.nodes[node], is_small)).collect();
+        let mut place = vec![0; self.nodes.len()];
+        drawn.iter().enumerate().for_each(|(position, &node)| place[node] = position);
+        let size = |(&node, frame): (&usize, &Frame)| {
+            let Point { x, y } = frame.size;
             // Room for loops on the right, and as much on the left, so that arrows meet the middle.
             Point { x: if self.loops.contains_key(&node) { x + 100 } else { x }, y }
         };
         let graph = Graph {
-            sizes: order.iter().map(|&node| size(node)).collect(),
+            sizes: drawn.iter().zip(&frames).map(size).collect(),
             edges: self.arrows.keys().map(|&(from, to)| (place[from], place[to])).collect(),
         };
         let drawing = graph.draw();
@@ -204,8 +286,7 @@ impl Painter<'_> {
             );
         }
         self.draw_arrows(&drawing, &mut svg);
-        for (node, content) in frames.iter().enumerate() {
-            let centre = drawing.centres[place[node]];
+        for ((&node, content), &centre) in drawn.iter().zip(&frames).zip(&drawing.centres) {
             if let Some(clauses) = self.loops.get(&node) {
                 let number = self.arrows.len() + self.loops.range(..node).count();
                 let right = Point { x: centre.x + content.size.x / 2, y: centre.y };
@@ -217,7 +298,7 @@ impl Painter<'_> {
         svg
     }
 
-    fn frame(&self, node: &Node) -> Frame {
+    fn frame(&self, node: &Node, is_small: bool) -> Frame {
         let width = |columns: usize| columns as i64 * CHARACTER / 10 + 20;
         let plain =
             |title: String, size| Frame { title, lines: Vec::new(), hint: String::new(), rows: 0, size };
@@ -229,9 +310,18 @@ impl Painter<'_> {
                 let size = Point { x: width(title.len()).max(26), y: 22 };
                 plain(title, size)
             }
+            Node::Chain(members) => {
+                let [first, .., last] = &**members else { unreachable!("a chain has several members") };
+                let title = format!("{} ... {}", self.name(*first), self.name(*last));
+                let lines = vec![format!("{} in a row", members.len())];
+                // The predicate that a run has reached, and its values.
+                let rows = if matches!(self.answer, Answer::Unsat(_)) { 2 } else { 0 };
+                let columns = title.chars().count().max(lines[0].len()).max(if rows > 0 { 24 } else { 0 });
+                let size = Point { x: width(columns), y: LINE * (2 + rows as i64) + 14 };
+                Frame { title, lines, hint: String::new(), rows, size }
+            }
             Node::Predicate(predicate) => {
-                let title = self.store.fun_decl(self.system.fun(*predicate)).name;
-                let title = cut(self.store.name(title), MOST_COLUMNS);
+                let title = self.name(*predicate);
                 let parameters = &self.parameters[predicate.index()];
                 let names: Vec<String> =
                     parameters.iter().map(|&parameter| self.store.display(parameter).to_string()).collect();
@@ -246,7 +336,7 @@ impl Painter<'_> {
                     Answer::Unknown(_) => {}
                 }
                 let mut hint = String::new();
-                if self.nodes.len() > MANY_NODES {
+                if is_small {
                     hint = std::mem::take(&mut lines).join("\n");
                     rows = rows.min(1);
                 }
@@ -342,6 +432,7 @@ impl Painter<'_> {
             Node::Predicate(_) => ("predicate", " tabindex=\"0\""),
             Node::False => ("false", ""),
             Node::Join(_) => ("join", ""),
+            Node::Chain(_) => ("chain", " tabindex=\"0\""),
         };
         let _ = write!(svg, "<g id=\"n{node}\" class=\"node {class}\"{focus}>");
         if let Node::Join(clauses) = &self.nodes[node] {
@@ -354,6 +445,14 @@ impl Painter<'_> {
                 Escaped::new(&content.hint)
             );
         }
+        if matches!(self.nodes[node], Node::Chain(_)) {
+            // A pile of boxes.
+            for shift in [8, 4] {
+                let (x, y) = (left + shift, top + shift);
+                let _ =
+                    write!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\"/>");
+            }
+        }
         let radius = if matches!(self.nodes[node], Node::Start | Node::Join(_)) { height / 2 } else { 6 };
         let _ = write!(
             svg,
@@ -364,14 +463,15 @@ impl Painter<'_> {
         let x = centre.x;
         let _ =
             write!(svg, "<text class=\"title\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(&content.title));
-        let has_parameters = match self.nodes[node] {
+        let has_subtitle = match self.nodes[node] {
             Node::Predicate(predicate) => !self.parameters[predicate.index()].is_empty(),
+            Node::Chain(_) => true,
             _ => false,
         };
         for (position, line) in content.lines.iter().enumerate() {
             y += LINE;
-            let is_parameters = position == 0 && has_parameters;
-            let (class, x) = if is_parameters { ("parameters", x) } else { ("formula", left + 10) };
+            let is_subtitle = position == 0 && has_subtitle;
+            let (class, x) = if is_subtitle { ("parameters", x) } else { ("formula", left + 10) };
             let _ = write!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(line));
         }
         for row in 0..content.rows {

@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
 
     /// Asks, if it is time, whether to stop before the item at a position.
     fn go_on(&self, position: usize) -> Result<(), String> {
-        if position % STOP_INTERVAL == 0 && (self.stop)() {
+        if position.is_multiple_of(STOP_INTERVAL) && (self.stop)() {
             return Err("reading was stopped".to_owned());
         }
         Ok(())
