@@ -1,8 +1,8 @@
 //! Explanations: program order, changes, and how long ones are cut.
 
-use shofar_horn::witness::{Explanation, Refutation, Step, Trace, Witness};
+use shofar_horn::witness::{Definition, Explanation, Model, Refutation, Step, Trace, Witness};
 use shofar_horn::{HornSystem, parse};
-use shofar_logic::{TermStore, Value};
+use shofar_logic::{Op, Sort, Term, TermStore, Value};
 
 /// Example 5.2 of Blicha's thesis.
 const LOCATIONS: &str = "(declare-fun L1 (Int) Bool)(declare-fun D (Int Int) Bool)(declare-fun L2 (Int) Bool)
@@ -85,6 +85,45 @@ fn changes_across_predicates() {
     assert!(told.contains("1  A  x = 1, k = 5"), "{told}");
     assert!(told.contains("2  B  x: 1 -> 2"), "{told}");
     assert!(told.contains("3  A  x = 2, k: 5 -> 6"), "{told}");
+}
+
+/// Where the clause says which variable becomes which, a name that is used anew says nothing.
+#[test]
+fn what_a_clause_passes_on_is_no_change() {
+    let store = TermStore::new();
+    let text = "(declare-fun P (Int Int Int) Bool)(declare-fun Q (Int Int Int) Bool)
+        (assert (forall ((A Int) (B Int) (C Int)) (P A B C)))
+        (assert (forall ((A Int) (B Int) (C Int) (D Int)) (=> (P C A D) (Q A B C))))
+        (assert (forall ((A Int) (B Int) (C Int)) (=> (Q A B C) false)))";
+    let system = read(&store, text);
+    let steps = refutation(&[(0, &[], &[3, 1, 4]), (1, &[0], &[1, 7, 3]), (2, &[1], &[])]);
+    let told = explained(&store, &system, steps, Explanation::default());
+    assert!(told.contains("1  P  A = 3, B = 1, C = 4  ("), "{told}");
+    assert!(told.contains("2  Q  A = 1, B = 7, C = 3  ("), "{told}");
+}
+
+#[test]
+fn large_models_are_cut() {
+    let store = TermStore::new();
+    let sorts = "Int ".repeat(40);
+    let declarations: String =
+        (0..300).map(|number| format!("(declare-fun P{number} ({sorts}) Bool)")).collect();
+    let system = read(&store, &declarations);
+    let parameters: Box<[Term]> =
+        (0..40).map(|number| store.var(store.symbol(&format!("v{number}")), Sort::INT)).collect();
+    let body = store.app(Op::Le, &[parameters[7], parameters[31]]).unwrap();
+    let definition = Definition { parameters, body };
+    let model = Witness::Model(Model { definitions: vec![definition; 300] });
+    let told = |full| {
+        let mut out = Vec::new();
+        model.explain(&store, &system, Explanation { full, ..Explanation::default() }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let short = told(false);
+    assert!(short.contains("P17 (v7 Int, v31 Int, and 38 others)\n    (<= v7 v31)"), "{short}");
+    assert!(short.contains("100 predicates are left out") && !short.contains("P200"), "{short}");
+    let full = told(true);
+    assert!(full.contains("P299 (v0 Int, v1 Int,") && full.lines().all(|line| line.len() <= 100), "{full}");
 }
 
 #[test]

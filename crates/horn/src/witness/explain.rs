@@ -15,11 +15,12 @@
 
 use std::io;
 
+use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore, Value};
 
 use super::text::formula;
 use super::trace::{Argument, Trace, value_text};
-use super::{Model, Refutation, Witness, variable_name};
+use super::{Definition, Model, Refutation, Witness, variable_name};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
 /// Columns of a line.
@@ -37,6 +38,12 @@ const MOST_UNCHANGED: usize = 8;
 
 /// Clauses of each role that are shown for a predicate.
 const MOST_CLAUSES: usize = 8;
+
+/// Predicates of a model that are shown.
+const MOST_PREDICATES: usize = 200;
+
+/// Parameters of a predicate beyond which only those are shown that its meaning speaks of.
+const MOST_PARAMETERS: usize = 12;
 
 /// Lines of a formula that are shown.
 const MOST_LINES: usize = 60;
@@ -168,6 +175,7 @@ impl Writer<'_> {
             aside = format!("<- {}  {aside}", numbers.join(", "));
         }
         items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false, is_apart: true });
+        items[0].is_apart = true;
         self.wrapped(&items, column, head + 2, out)?;
         writeln!(out)?;
         if self.explanation.locals {
@@ -235,6 +243,7 @@ impl Writer<'_> {
             .collect();
         let Some(last) = items.last_mut() else { return Ok(()) };
         last.ends = false;
+        items[0].is_apart = true;
         write!(out, "{:column$}{}", "", self.marked(Mark::Aside, "with"))?;
         self.wrapped(&items, column + "with".len(), column + 2, out)?;
         writeln!(out)
@@ -248,10 +257,10 @@ impl Writer<'_> {
         indent: usize,
         out: &mut impl io::Write,
     ) -> io::Result<()> {
-        for (position, item) in items.iter().enumerate() {
+        for item in items {
             let text = if item.ends { format!("{},", item.text) } else { item.text.clone() };
             let width = text.chars().count();
-            let space = if position == 0 || item.is_apart { "  " } else { " " };
+            let space = if item.is_apart { "  " } else { " " };
             if column + space.len() + width > WIDTH && column > indent {
                 write!(out, "\n{:indent$}", "")?;
                 column = indent + width;
@@ -271,7 +280,8 @@ impl Writer<'_> {
 
     fn model(&self, model: &Model, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "All clauses are true if the predicates mean this:")?;
-        for ((predicate, _), roles) in self.system.predicates().zip(clause_roles(self.system)) {
+        let most = if self.explanation.full { usize::MAX } else { MOST_PREDICATES };
+        for ((predicate, _), roles) in self.system.predicates().zip(clause_roles(self.system)).take(most) {
             writeln!(out)?;
             self.definition(model, predicate, out)?;
             for clauses in roles.chunk_by(|a, b| a.0 == b.0) {
@@ -280,6 +290,10 @@ impl Writer<'_> {
             if roles.is_empty() {
                 writeln!(out, "  {}", self.marked(Mark::Aside, "no clause derives or excludes it"))?;
             }
+        }
+        if let Some(more) = self.system.predicates().len().checked_sub(most).filter(|&more| more > 0) {
+            let note = format!("... {more} predicates are left out; --full shows them");
+            writeln!(out, "\n{}", self.marked(Mark::Aside, &note))?;
         }
         let is_alone = |clause: &Clause| clause.head.is_none() && clause.body.is_empty();
         let clauses = self.system.clauses.iter().enumerate();
@@ -292,13 +306,11 @@ impl Writer<'_> {
 
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {
         let definition = model.definition(predicate);
-        write!(out, "{}", self.marked(Mark::Name, &self.predicate(predicate)))?;
-        for (position, &parameter) in definition.parameters.iter().enumerate() {
-            let sort = self.shown(&self.store.display_sort(self.store.sort_of(parameter)).to_string());
-            let opening = if position == 0 { " (" } else { ", " };
-            write!(out, "{opening}{} {sort}", self.variable(parameter))?;
-        }
-        writeln!(out, "{}", if definition.parameters.is_empty() { "" } else { ")" })?;
+        let name = self.predicate(predicate);
+        write!(out, "{}", self.marked(Mark::Name, &name))?;
+        let column = name.chars().count();
+        self.wrapped(&self.parameters(definition), column, 6, out)?;
+        writeln!(out)?;
         let text = formula(self.store, definition.body, 4).to_string();
         let most = if self.explanation.full { usize::MAX } else { MOST_LINES };
         for (position, line) in text.lines().take(most).enumerate() {
@@ -310,6 +322,35 @@ impl Writer<'_> {
             writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
         }
         Ok(())
+    }
+
+    /// The parameters of a definition with their sorts, in parentheses.
+    fn parameters(&self, definition: &Definition) -> Vec<Item> {
+        let all = &*definition.parameters;
+        let is_cut = !self.explanation.full && all.len() > MOST_PARAMETERS;
+        let mentioned: FxHashSet<Term> = self.store.free_vars(&[definition.body]).into_iter().collect();
+        let listed = all.iter().filter(|parameter| !is_cut || mentioned.contains(parameter));
+        let mut items: Vec<Item> = listed
+            .map(|&parameter| {
+                let sort = self.shown(&self.store.display_sort(self.store.sort_of(parameter)).to_string());
+                let text = format!("{} {sort}", self.variable(parameter));
+                Item { text, mark: None, ends: true, is_apart: false }
+            })
+            .collect();
+        let others = all.len() - items.len();
+        if others > 0 {
+            let text =
+                if items.is_empty() { format!("{others} arguments") } else { format!("and {others} others") };
+            items.push(Item { text, mark: Some(Mark::Aside), ends: true, is_apart: false });
+        }
+        if let [first, ..] = &mut *items {
+            first.text.insert(0, '(');
+        }
+        if let [.., last] = &mut *items {
+            last.text.push(')');
+            last.ends = false;
+        }
+        items
     }
 
     /// The clauses in which the predicate has the same role, a line for each.

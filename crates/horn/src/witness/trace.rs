@@ -9,11 +9,12 @@
 //! - T1: each step that the query rests on is there once, after its premises. What is used again is referred to.
 //! - T2: all levels are zero if no step has several premises; then each step has the line above it as its premise.
 //!
-//! An argument replaces the one in the same place of the premise with the same predicate; or else one of the same name
-//! and sort in a premise; or else, on a path without branches, the one in the same place where the path was at the
-//! predicate last. Names are the [`parameters`].
+//! An argument replaces the one in the same place of the premise with the same predicate; or else the one that the clause
+//! takes it from, as the same variable; or else one of the same name and sort in a premise, unless the clause passes that one
+//! on to another argument; or else, on a path without branches, the one in the same place where the path was at the predicate
+//! last. Names are the [`parameters`]. (Names alone would not do: many programs call variables A, B, C in each clause anew.)
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore, Value};
 
 use super::{Refutation, Step, parameters};
@@ -97,9 +98,18 @@ impl<'a> Trace<'a> {
         let fact = &self.step(line).fact;
         let premises = self.premises(line);
         let same = premises.iter().rev().find(|&&premise| self.predicate(premise) == Some(predicate));
+        let clause = &self.system.clauses[self.step(line).clause];
+        let targets = clause.head.as_ref().map_or(&[][..], |head| &head.args);
+        let is_passed_on: FxHashSet<Term> = targets.iter().copied().collect();
         let mut by_name: FxHashMap<Term, &'a Value> = FxHashMap::default();
-        for &premise in premises.iter().rev() {
-            by_name.extend(self.named_values(premise));
+        let mut by_variable: FxHashMap<Term, &'a Value> = FxHashMap::default();
+        for (&premise, atom) in premises.iter().zip(&clause.body).rev() {
+            for ((name, value), &source) in self.named_values(premise).zip(&atom.args) {
+                by_variable.insert(source, value);
+                if !is_passed_on.contains(&source) {
+                    by_name.insert(name, value);
+                }
+            }
         }
         // Without a premise something else begins.
         let again =
@@ -108,7 +118,10 @@ impl<'a> Trace<'a> {
             let parameter = self.parameters[predicate.index()][position];
             let before = match same {
                 Some(&same) => self.step(same).fact.get(position),
-                None => by_name.get(&parameter).copied().or_else(|| again?.get(position)),
+                None => {
+                    let source = targets.get(position).and_then(|target| by_variable.get(target));
+                    source.or_else(|| by_name.get(&parameter)).copied().or_else(|| again?.get(position))
+                }
             };
             Argument { parameter, value, before }
         };
