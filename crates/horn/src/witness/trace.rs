@@ -9,10 +9,11 @@
 //! - T1: each step that the query rests on is there once, after its premises. What is used again is referred to.
 //! - T2: all levels are zero if no step has several premises; then each step has the line above it as its premise.
 //!
-//! An argument replaces the one in the same place of the premise with the same predicate; or else the one that the clause
-//! takes it from, as the same variable; or else one of the same name and sort in a premise, unless the clause passes that one
-//! on to another argument; or else, on a path without branches, the one in the same place where the path was at the predicate
-//! last. Names are the [`parameters`]. (Names alone would not do: many programs call variables A, B, C in each clause anew.)
+//! An argument replaces the one in the same place of the premise with the same predicate. Between predicates, one that the
+//! clause passes on, as the same variable, replaces the one that it comes from if both have the same name, and none
+//! otherwise. Any other replaces one of the same name and sort in a premise, unless the clause passes that one on; or else,
+//! on a path without branches, the one in the same place where the path was at the predicate last. Names are the
+//! [`parameters`]. (Names alone would not do: many tools call the variables of each clause A, B, C anew.)
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore, Value};
@@ -102,10 +103,10 @@ impl<'a> Trace<'a> {
         let targets = clause.head.as_ref().map_or(&[][..], |head| &head.args);
         let is_passed_on: FxHashSet<Term> = targets.iter().copied().collect();
         let mut by_name: FxHashMap<Term, &'a Value> = FxHashMap::default();
-        let mut by_variable: FxHashMap<Term, &'a Value> = FxHashMap::default();
+        let mut by_variable: FxHashMap<Term, (Term, &'a Value)> = FxHashMap::default();
         for (&premise, atom) in premises.iter().zip(&clause.body).rev() {
             for ((name, value), &source) in self.named_values(premise).zip(&atom.args) {
-                by_variable.insert(source, value);
+                by_variable.insert(source, (name, value));
                 if !is_passed_on.contains(&source) {
                     by_name.insert(name, value);
                 }
@@ -118,10 +119,10 @@ impl<'a> Trace<'a> {
             let parameter = self.parameters[predicate.index()][position];
             let before = match same {
                 Some(&same) => self.step(same).fact.get(position),
-                None => {
-                    let source = targets.get(position).and_then(|target| by_variable.get(target));
-                    source.or_else(|| by_name.get(&parameter)).copied().or_else(|| again?.get(position))
-                }
+                None => match targets.get(position).and_then(|target| by_variable.get(target)) {
+                    Some(&(name, value)) => (name == parameter).then_some(value),
+                    None => by_name.get(&parameter).copied().or_else(|| again?.get(position)),
+                },
             };
             Argument { parameter, value, before }
         };
