@@ -63,12 +63,11 @@ fn read_stopping(
     let mut builder = Builder::new(store, system, stop);
     let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
-        let witness: JsonWitness =
-            serde_json::from_reader(BufReader::new(Stopping { text, stop })).map_err(|error| {
-                let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-                let position = Position { line: count(error.line()), column: count(error.column()) };
-                place(position, error.to_string())
-            })?;
+        let witness: JsonWitness = json(text, stop).map_err(|error| {
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let position = Position { line: count(error.line()), column: count(error.column()) };
+            place(position, error.to_string())
+        })?;
         let read = builder.json(environment, witness).and_then(|()| builder.finish());
         // Positions inside of strings would mislead; messages say what they are about.
         return read.map_err(|message| place(Position { line: 1, column: 1 }, message));
@@ -77,6 +76,13 @@ fn read_stopping(
     builder.declare_elements(environment, text).map_err(located)?;
     builder.text(&mut Reader::new(store, environment, text).stopping(stop)).map_err(located)?;
     builder.finish().map_err(|message| place(Position::of(text, text.len()), message))
+}
+
+/// Reads JSON, and ends with an error if it is told to stop.
+fn json(text: &[u8], stop: &dyn Fn() -> bool) -> serde_json::Result<JsonWitness> {
+    let read = serde_json::from_reader(BufReader::new(Stopping { text, stop }));
+    // What looks ahead in a stream tells the place behind a mistake; what has the text tells its own.
+    read.or_else(|error| if error.is_io() { Err(error) } else { serde_json::from_slice(text) })
 }
 
 /// A text whose reader is told to stop by an error.
