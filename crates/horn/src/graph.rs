@@ -17,7 +17,7 @@
 //! formulas about it need no renaming on the way back.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore};
 use shofar_smt::sat::Reason;
 
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
@@ -285,9 +285,12 @@ impl HornGraph {
                 canonical.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
             }
         }
-        let renamed = |term| store.substitute(term, &canonical);
-        let conjuncts = equations.iter().map(|&(variable, arg)| store.eq(variable, renamed(arg)));
-        let label = store.normalize(store.and_of(conjuncts.chain([renamed(constraint)])));
+        let mut renaming = Substitutor::normal(store, &canonical);
+        // The normal form of the clause itself is what the checker asks for.
+        let constraint = renaming.apply(store.normalize(constraint));
+        let equal = |(variable, arg)| store.eq(variable, renaming.apply(store.normalize(arg)));
+        let label = store.and_of(equations.into_iter().map(equal).chain([constraint]));
+        let label = store.normalize(label);
         self.add_edge(&edge.sources, edge.target, label)
     }
 
@@ -409,7 +412,7 @@ pub fn rename(store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> T
     for (&from, &to) in from.iter().zip(to) {
         renaming.insert(from, to);
     }
-    store.normalize(store.substitute(formula, &renaming))
+    Substitutor::normal(store, &renaming).apply(store.normalize(formula))
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub(crate) struct Scoping {
     /// For each variable the scopes that bind it here, innermost last.
     binders: FxHashMap<Term, Vec<Scope>>,
     /// The scopes around the current position, innermost last.
-    around: Vec<Scope>,
+    around: SmallVec<[Scope; 4]>,
     entered: Scope,
 }
 
@@ -132,7 +132,7 @@ impl Scoping {
         Scoping {
             tracked: FxHashMap::default(),
             binders: FxHashMap::default(),
-            around: vec![OUTERMOST],
+            around: SmallVec::from_slice(&[OUTERMOST]),
             entered: OUTERMOST,
         }
     }

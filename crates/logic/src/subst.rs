@@ -151,9 +151,14 @@ struct Walk<'a> {
     inside: FxHashMap<(Term, Scope), Term>,
     /// The fresh variables of quantifiers under way, by variable and scope.
     renamed: FxHashMap<(Term, Scope), Term>,
+    /// The terms whose arguments are being rebuilt; none between two runs.
+    open: Vec<Frame>,
     /// Rebuilt arguments of the open terms, one after the other.
     results: Vec<Term>,
 }
+
+/// Results for which there is room from the first one on: growing from nothing takes longer than a usual run.
+const FIRST_RESULTS: usize = 28;
 
 struct Names {
     of_replacement: FxHashMap<Term, FxHashSet<Symbol>>,
@@ -180,6 +185,7 @@ impl<'a> Walk<'a> {
             outside: FxHashMap::default(),
             inside: FxHashMap::default(),
             renamed: FxHashMap::default(),
+            open: Vec::new(),
             results: Vec::new(),
         }
     }
@@ -187,6 +193,10 @@ impl<'a> Walk<'a> {
     /// Rebuilds a term. `rebuild` gets the term as it was, its operator and the new arguments.
     fn run(&mut self, root: Term, rebuild: &mut impl FnMut(Term, Op, &[Term]) -> Term) -> Term {
         let store = self.store;
+        // A leaf, or a term that was rebuilt before.
+        if let Some(result) = self.finished(root, &Scoping::without_binders()) {
+            return result;
+        }
         let mut scoping = match self.substitution {
             Some(substitution) => Scoping::new(store, &[root], |leaf| substitution.get(leaf).is_some()),
             None => Scoping::without_binders(),
@@ -194,7 +204,10 @@ impl<'a> Walk<'a> {
         // Scopes are numbered anew in each run.
         self.inside.clear();
         self.renamed.clear();
-        let mut open: Vec<Frame> = Vec::new();
+        let mut open = std::mem::take(&mut self.open);
+        if self.outside.is_empty() {
+            self.outside.reserve(FIRST_RESULTS);
+        }
         let mut visit = Some(root);
         loop {
             if let Some(term) = visit.take() {
@@ -224,6 +237,7 @@ impl<'a> Walk<'a> {
                 self.inside.insert((term, home), result);
             }
         }
+        self.open = open;
         self.results.pop().expect("the root has a result")
     }
 

@@ -40,6 +40,22 @@ use crate::theory::{arith, euf};
 /// Conflicts that [`Solver::minimize_core`] spends on one assumption.
 const CORE_CONFLICTS: u64 = 1000;
 
+/// A formula with terms in the place of all its symbols.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instance {
+    /// The formula, as written or normal.
+    pub formula: Term,
+    /// The symbols, each with the term in its place.
+    pub arguments: Vec<(Term, Term)>,
+}
+
+impl Instance {
+    /// The instance, put together as it is written.
+    pub fn term(&self, store: &TermStore) -> Term {
+        store.substitute(self.formula, &self.arguments.iter().copied().collect())
+    }
+}
+
 /// An incremental solver over one store.
 pub struct Solver<'a> {
     store: &'a TermStore,
@@ -178,18 +194,42 @@ impl<'a> Solver<'a> {
             .iter()
             .map(|&(formula, _)| self.equations.apply(self.store.normalize(formula)))
             .collect();
+        let Solved { conjuncts, rounds } = self.solve_equations(&normal, &[]);
+        if self.search.logs_proofs() {
+            self.log_definitions(formulas, &rounds);
+            return self.assert_rests(formulas, conjuncts);
+        }
+        self.assert_conjuncts(conjuncts)
+    }
+
+    /// As [`assert_all`](Self::assert_all) of the formulas and of the instances. An instance is made after symbols of the
+    /// formulas were replaced, so that it is gone through once and not twice.
+    pub fn assert_instances(&mut self, formulas: &[Term], instances: &[Instance]) -> Result<(), Unsupported> {
+        if self.search.logs_proofs() {
+            let made = instances.iter().map(|instance| instance.term(self.store));
+            let all: Vec<Term> = formulas.iter().copied().chain(made).collect();
+            return self.assert_all(&all);
+        }
+        self.end_query();
+        let normal: Vec<Term> =
+            formulas.iter().map(|&formula| self.equations.apply(self.store.normalize(formula))).collect();
+        let Solved { conjuncts, .. } = self.solve_equations(&normal, instances);
+        self.assert_conjuncts(conjuncts)
+    }
+
+    fn solve_equations(&mut self, normal: &[Term], instances: &[Instance]) -> Solved {
         let (symbols, cnf) = (&self.symbols, &self.cnf);
         let is_new = |symbol: Term| {
             !symbols.numbers.contains_key(&symbol)
                 && !symbols.nodes.contains_key(&symbol)
                 && cnf.known(symbol).is_none()
         };
-        let Solved { conjuncts, rounds } = self.equations.solve(&normal, is_new);
         self.prepared.clear();
-        if self.search.logs_proofs() {
-            self.log_definitions(formulas, &rounds);
-            return self.assert_rests(formulas, conjuncts);
-        }
+        self.equations.solve(normal, instances, is_new)
+    }
+
+    /// Asserts what the replacing of symbols has left.
+    fn assert_conjuncts(&mut self, conjuncts: Vec<(usize, Term)>) -> Result<(), Unsupported> {
         let mut seen = FxHashSet::default();
         for (_, conjunct) in conjuncts {
             if seen.insert(conjunct) {

@@ -1,13 +1,11 @@
 //! Models of systems: every clause, with the definitions in the place of its predicates.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashSet;
-use shofar_logic::{Fun, Op, Sort, Substitutor, Term, TermStore, Value};
+use shofar_logic::{Fun, Op, Sort, Term, Value};
 use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
-use shofar_smt::solver::Solver;
+use shofar_smt::solver::{Instance, Solver};
 
 use super::{Fault, Verdict};
 use crate::system::{Atom, Clause, HornSystem};
@@ -29,46 +27,10 @@ pub enum Trust {
 /// Whether a model makes all clauses of a system true.
 pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Verdict {
     let checked = check_definitions(context, system, model).and_then(|()| {
-        let meaning = Meaning::new(context.store, model, trust);
         let mut clauses = system.clauses.iter().enumerate();
-        clauses.try_for_each(|(number, clause)| check_clause(context, &meaning, trust, number, clause))
+        clauses.try_for_each(|(number, clause)| check_clause(context, model, trust, number, clause))
     });
     checked.err().unwrap_or(Verdict::Valid)
-}
-
-/// What atoms mean by a model.
-struct Meaning<'a> {
-    store: &'a TermStore,
-    model: Cow<'a, Model>,
-    is_normal: bool,
-}
-
-impl<'a> Meaning<'a> {
-    /// Definitions are normalised once and for all, and not again for each of their atoms, unless there has to be a proof:
-    /// that begins with what is written.
-    fn new(store: &'a TermStore, model: &'a Model, trust: Trust) -> Self {
-        let mut model = Cow::Borrowed(model);
-        let is_normal = trust == Trust::Solver;
-        if is_normal {
-            for definition in &mut model.to_mut().definitions {
-                definition.body = store.normalize(definition.body);
-            }
-        }
-        Meaning { store, model, is_normal }
-    }
-
-    fn of(&self, atom: &Atom) -> Term {
-        let store = self.store;
-        let Definition { parameters, body } = self.model.definition(atom.predicate);
-        let arguments = parameters.iter().copied().zip(atom.args.iter().copied());
-        if self.is_normal {
-            let normal =
-                arguments.map(|(parameter, argument)| (parameter, store.normalize(argument))).collect();
-            Substitutor::normal(store, &normal).apply(*body)
-        } else {
-            store.substitute(*body, &arguments.collect())
-        }
-    }
 }
 
 /// There is one definition for each predicate, over its parameters and the declared functions.
@@ -117,44 +79,50 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
 /// case says of variables by equations replaces them, which it cannot among others.
 fn check_clause(
     context: &Context<'_>,
-    meaning: &Meaning<'_>,
+    model: &Model,
     trust: Trust,
     number: usize,
     clause: &Clause,
 ) -> Result<(), Verdict> {
     let store = context.store;
-    let lost = |lost: Lost| Verdict::Unknown(lost);
     if let Some(reason) = context.interrupted() {
-        return Err(lost(Lost::Interrupted(reason)));
+        return Err(Verdict::Unknown(Lost::Interrupted(reason)));
     }
-    let conclusion = clause.head.as_ref().map_or(Term::FALSE, |head| meaning.of(head));
-    let violated = store.app(Op::Not, &[conclusion]).expect("definitions are formulas");
-    let formulas: Vec<Term> =
-        clause.body.iter().map(|atom| meaning.of(atom)).chain([clause.constraint, violated]).collect();
+    let meaning = |atom: &Atom| {
+        let Definition { parameters, body } = model.definition(atom.predicate);
+        let arguments = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
+        Instance { formula: *body, arguments }
+    };
+    let violated = clause.head.as_ref().map(|head| {
+        let Instance { formula, arguments } = meaning(head);
+        Instance { formula: store.app(Op::Not, &[formula]).expect("definitions are formulas"), arguments }
+    });
+    let mut instances: Vec<Instance> = clause.body.iter().map(meaning).chain(violated).collect();
     // What is said of many predicates is that they always hold, or never.
-    if conclusion == Term::TRUE || formulas.contains(&Term::FALSE) {
+    let is_false = |instance: &Instance| store.normalize(instance.formula) == Term::FALSE;
+    if clause.constraint == Term::FALSE || instances.iter().any(is_false) {
         return Ok(());
     }
-    let Some((at, cases)) = formulas[..clause.body.len()].iter().enumerate().find_map(|(at, &formula)| {
-        let (op, cases) = store.view(formula);
+    let Some((at, cases)) = instances[..clause.body.len()].iter().enumerate().find_map(|(at, instance)| {
+        let (op, cases) = store.view(instance.formula);
         (op == Op::Or && cases.len() <= MOST_CASES).then_some((at, cases))
     }) else {
-        return refute(context, trust, number, clause, &formulas);
+        return refute(context, trust, number, clause, &instances);
     };
     cases.iter().try_for_each(|&case| {
-        let mut formulas = formulas.clone();
-        formulas[at] = case;
-        refute(context, trust, number, clause, &formulas)
+        instances[at].formula = case;
+        refute(context, trust, number, clause, &instances)
     })
 }
 
-/// The formulas contradict each other. A model of them is a counterexample to the clause.
+/// The constraint of a clause and what its predicates mean contradict each other. A model of them is a counterexample to
+/// the clause.
 fn refute(
     context: &Context<'_>,
     trust: Trust,
     number: usize,
     clause: &Clause,
-    formulas: &[Term],
+    instances: &[Instance],
 ) -> Result<(), Verdict> {
     let store = context.store;
     let lost = |lost: Lost| Verdict::Unknown(lost);
@@ -163,14 +131,19 @@ fn refute(
         Trust::Proofs => Solver::with_proofs(store),
     };
     let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
-    solver.assert_all(formulas).map_err(unsupported)?;
-    match solver.check(&[], &context.limits).map_err(unsupported)? {
-        Outcome::Unsat if trust == Trust::Solver => return Ok(()),
-        Outcome::Unsat => return replay(context, number, formulas, &solver),
+    solver.assert_instances(&[clause.constraint], instances).map_err(unsupported)?;
+    let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
+    if outcome == Outcome::Unsat && trust == Trust::Solver {
+        return Ok(());
+    }
+    let formulas: Vec<Term> =
+        instances.iter().map(|instance| instance.term(store)).chain([clause.constraint]).collect();
+    match outcome {
+        Outcome::Unsat => return replay(context, number, &formulas, &solver),
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
     }
-    let assignment = solver.model(formulas);
+    let assignment = solver.model(&formulas);
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
     if !is_counterexample {

@@ -33,6 +33,7 @@ use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
 use smallvec::SmallVec;
 
 use self::linear::LinearEquation;
+use crate::solver::Instance;
 
 /// Rounds for one batch of formulas.
 const MOST_ROUNDS: usize = 8;
@@ -141,12 +142,24 @@ impl<'a> Equations<'a> {
     /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
     /// What is left of the formulas is equivalent to them under the new definitions, which concern only symbols that are
     /// `open`: nothing else is known of them.
-    pub(crate) fn solve(&mut self, formulas: &[Term], open: impl Fn(Term) -> bool) -> Solved {
+    ///
+    /// Instances are made after the first definitions, and have the places behind the formulas.
+    pub(crate) fn solve(
+        &mut self,
+        formulas: &[Term],
+        instances: &[Instance],
+        open: impl Fn(Term) -> bool,
+    ) -> Solved {
         let store = self.store;
         let mut conjuncts = conjuncts(store, formulas.iter().copied().enumerate().collect());
         let mut rounds: Vec<Vec<Taken>> = Vec::new();
         let first = self.symbols.len();
-        for _ in 0..MOST_ROUNDS {
+        for stage in 0..MOST_ROUNDS {
+            if stage == 1 {
+                let made = instances.iter().map(|instance| self.instance(instance));
+                let made = std::iter::zip(formulas.len().., made).collect();
+                conjuncts.extend(self::conjuncts(store, made));
+            }
             let (defined, logged) = (self.symbols.len(), rounds.len());
             let mut equations: Vec<LinearEquation> = Vec::new();
             conjuncts.retain(|&(source, conjunct)| {
@@ -164,7 +177,8 @@ impl<'a> Equations<'a> {
             }
             conjuncts = candidates;
             conjuncts.extend(self.replace(others, defined, &rounds[logged..]));
-            if self.symbols.len() == defined {
+            let are_all_there = stage > 0 || instances.is_empty();
+            if self.symbols.len() == defined && are_all_there {
                 break;
             }
         }
@@ -179,6 +193,15 @@ impl<'a> Equations<'a> {
             }
         }
         Solved { conjuncts, rounds }
+    }
+
+    /// An instance with definitions in the place of symbols.
+    fn instance(&self, instance: &Instance) -> Term {
+        let store = self.store;
+        let arguments = instance.arguments.iter();
+        let arguments =
+            arguments.map(|&(symbol, argument)| (symbol, self.apply(store.normalize(argument)))).collect();
+        Substitutor::normal(store, &arguments).apply(store.normalize(instance.formula))
     }
 
     /// Makes definitions of linear equations, and replaces what they define in the others and in the definitions of the
