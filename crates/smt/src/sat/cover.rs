@@ -17,6 +17,11 @@
 //! does so when the theory was asked about a covering assignment and had something to say, since it may want
 //! variables decided that stand in no clause.
 //!
+//! The search asks in each query, and most clauses are true, or to be passed over, for the sake of the same literal as the
+//! last time. So each is listed with that literal, and looked at only where this one does not serve any more; that is the
+//! blocking literal of watch lists. Without it, solvers that are asked many small questions spend up to a quarter of their
+//! time here, mostly on definitions of what earlier questions were about.
+//!
 //! Redundant clauses follow from the others and the theory, and are passed over; so are those with an open
 //! literal that is not to be decided. Of the latter the owner of the search has said by that that they can be
 //! made true afterwards.
@@ -41,9 +46,9 @@ pub(super) struct Cover {
     /// Whether models may be partial; otherwise nothing else here is used.
     is_allowed: bool,
     /// Clauses that belong to no frame (K1).
-    permanent: Vec<ClauseRef>,
+    permanent: Vec<Entry>,
     /// Clauses of open frames, with the number of frames that were open when they came (K1).
-    framed: Vec<(ClauseRef, usize)>,
+    framed: Vec<(Entry, usize)>,
     /// Variables that have to have a value in models, whatever the clauses say.
     demanded: Vec<Var>,
     /// Whether nothing was taken back in this query.
@@ -52,14 +57,24 @@ pub(super) struct Cover {
     next: usize,
 }
 
+/// A clause to cover.
+#[derive(Clone, Copy)]
+struct Entry {
+    clause: ClauseRef,
+    /// The literal for which the clause was passed over last: where it is a reason to do so, the others need not be looked
+    /// at. Any one at first. A collection may have dropped it from the clause, as false at level 0, which is no reason.
+    passed: Lit,
+}
+
 impl Cover {
     /// Takes note of a new clause that is not redundant.
-    pub(super) fn add(&mut self, clause: ClauseRef, size: usize, frame: Option<usize>) {
+    pub(super) fn add(&mut self, clause: ClauseRef, lits: &[Lit], frame: Option<usize>) {
+        let entry = Entry { clause, passed: lits[0] };
         match frame {
             _ if !self.is_allowed => {}
-            None => self.permanent.push(clause),
-            Some(_) if size == 2 => {}
-            Some(depth) => self.framed.push((clause, depth)),
+            None => self.permanent.push(entry),
+            Some(_) if lits.len() == 2 => {}
+            Some(depth) => self.framed.push((entry, depth)),
         }
     }
 
@@ -70,8 +85,8 @@ impl Cover {
 
     /// Clauses have new references, or none if they were deleted.
     pub(super) fn renew(&mut self, mut renew: impl FnMut(&mut ClauseRef) -> bool) {
-        self.permanent.retain_mut(&mut renew);
-        self.framed.retain_mut(|(clause, _)| renew(clause));
+        self.permanent.retain_mut(|entry| renew(&mut entry.clause));
+        self.framed.retain_mut(|(entry, _)| renew(&mut entry.clause));
         self.next = 0;
     }
 
@@ -92,9 +107,11 @@ impl Cover {
     }
 
     /// The clause to be looked at.
-    fn clause(&self) -> Option<ClauseRef> {
-        let permanent = self.permanent.get(self.next).copied();
-        permanent.or_else(|| self.framed.get(self.next - self.permanent.len()).map(|&(clause, _)| clause))
+    fn entry(&mut self) -> Option<&mut Entry> {
+        match self.next.checked_sub(self.permanent.len()) {
+            None => self.permanent.get_mut(self.next),
+            Some(index) => self.framed.get_mut(index).map(|(entry, _)| entry),
+        }
     }
 
     /// The variable to be looked at, when all clauses are covered.
@@ -118,11 +135,8 @@ impl<T: Theory> Solver<T> {
 
     /// The decision that covers the next clause, or `None` if all are covered.
     pub(super) fn next_covering(&mut self) -> Option<Lit> {
-        while let Some(clause) = self.cover.clause() {
-            if let Some(lit) = self.covering(clause) {
-                return Some(lit);
-            }
-            self.cover.next += 1;
+        if let Some(clause) = self.uncovered() {
+            return self.covering(clause);
         }
         while let Some(var) = self.cover.demanded() {
             if self.trail.value(var.positive()) == 0 && self.order.is_eligible(var) {
@@ -133,17 +147,28 @@ impl<T: Theory> Solver<T> {
         None
     }
 
-    /// The literal to make true for the sake of the clause, unless it is true or to be passed over.
-    fn covering(&mut self, clause: ClauseRef) -> Option<Lit> {
-        let Self { arena, trail, order, .. } = self;
+    /// The next clause that is neither true nor to be passed over.
+    fn uncovered(&mut self) -> Option<ClauseRef> {
+        let Self { cover, arena, trail, order, .. } = self;
         let is_passed = |lit: Lit| match trail.value(lit) {
             1 => true,
             0 => !order.is_eligible(lit.var()),
             _ => false,
         };
-        if arena.lits(clause).any(is_passed) {
-            return None;
+        while let Some(entry) = cover.entry() {
+            if !is_passed(entry.passed) {
+                match arena.lits(entry.clause).find(|&lit| is_passed(lit)) {
+                    Some(lit) => entry.passed = lit,
+                    None => return Some(entry.clause),
+                }
+            }
+            cover.next += 1;
         }
+        None
+    }
+
+    /// The literal to make true for the sake of a clause whose literals are false or to be decided, not all of them false.
+    fn covering(&mut self, clause: ClauseRef) -> Option<Lit> {
         let mut fallback: Option<Lit> = None;
         for index in 0..self.arena.size(clause) {
             let lit = self.arena.lit(clause, index);
@@ -172,22 +197,25 @@ impl<T: Theory> Solver<T> {
         for clause in self.arena.iter().filter(|&clause| !self.arena.is_redundant(clause)) {
             let guard = self.arena.lits(clause).find(|lit| frames.contains(&lit.var()));
             let is_listed = match guard {
-                None => permanent.contains(&clause),
+                None => permanent.iter().any(|entry| entry.clause == clause),
                 Some(guard) => match self.frame_depth(!guard) {
-                    Some(depth) => self.arena.size(clause) == 2 || framed.contains(&(clause, depth)),
+                    Some(depth) => {
+                        let is_clause = |(entry, at): &(Entry, usize)| entry.clause == clause && *at == depth;
+                        self.arena.size(clause) == 2 || framed.iter().any(is_clause)
+                    }
                     None => true,
                 },
             };
             assert!(is_listed || self.arena.lits(clause).any(is_fixed), "K1: a clause is not covered");
         }
-        let listed = permanent.iter().chain(framed.iter().map(|(clause, _)| clause));
-        assert!(listed.copied().all(|clause| !self.arena.is_garbage(clause)), "K1: garbage is covered");
+        let mut listed = permanent.iter().chain(framed.iter().map(|(entry, _)| entry));
+        assert!(listed.all(|entry| !self.arena.is_garbage(entry.clause)), "K1: garbage is covered");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sat::{Outcome, Solver, Var};
+    use crate::sat::{Lit, Outcome, Solver, Var};
 
     fn solver(count: usize) -> (Solver, Vec<Var>) {
         let mut solver = Solver::new();
@@ -236,5 +264,64 @@ mod tests {
         solver.demand_value(vars[1]);
         assert_eq!(solver.solve(&[]), Outcome::Sat);
         assert_eq!(vars.iter().map(|&var| solver.value(var)).collect::<Vec<_>>(), [None, Some(false)]);
+    }
+
+    /// Whatever made a clause true in one query, another literal does where the next one denies it.
+    #[test]
+    fn partial_models_of_many_queries_make_all_clauses_true() {
+        const VARS: usize = 10;
+        let (mut solver, vars) = solver(VARS);
+        let mut state = 1_u64;
+        let mut random = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        // By open frames, the permanent clauses first.
+        let mut frames: Vec<Vec<Vec<Lit>>> = vec![Vec::new()];
+        let (mut partial, mut refuted) = (0, 0);
+        for _ in 0..600 {
+            let mut lits = |count: usize| -> Vec<Lit> {
+                (0..count).map(|_| vars[random(VARS)].lit(random(2) == 0)).collect()
+            };
+            let (mut clause, assumptions) = (lits(3), lits(2));
+            // No tautologies, whose variables may be left open.
+            clause.sort_unstable();
+            clause.dedup_by_key(|lit| lit.var());
+            match random(8) {
+                0 if frames.len() < 4 => {
+                    solver.push();
+                    frames.push(Vec::new());
+                }
+                1 | 2 if frames.len() > 1 => {
+                    solver.pop();
+                    frames.pop();
+                }
+                _ if frames.len() > 1 || frames[0].len() < 15 => {
+                    solver.add_clause(&clause);
+                    frames.last_mut().expect("permanent clauses stay").push(clause);
+                }
+                _ => {}
+            }
+            let mut all = frames.iter().flatten();
+            match solver.solve(&assumptions) {
+                Outcome::Sat => {
+                    let is_true = |lit: &Lit| solver.value(lit.var()) == Some(lit.is_positive());
+                    assert!(all.all(|clause| clause.iter().any(is_true)) && assumptions.iter().all(is_true));
+                    partial += usize::from(vars.iter().any(|&var| solver.value(var).is_none()));
+                }
+                outcome => {
+                    assert_eq!(outcome, Outcome::Unsat);
+                    refuted += 1;
+                    let is_model = |bits: usize| {
+                        let is_true = |lit: &Lit| (bits >> lit.var().index() & 1 == 1) == lit.is_positive();
+                        let mut all = frames.iter().flatten();
+                        all.all(|clause| clause.iter().any(is_true)) && assumptions.iter().all(is_true)
+                    };
+                    assert!(!(0..1 << VARS).any(is_model));
+                }
+            }
+            solver.check_invariants();
+        }
+        assert!(partial > 100 && refuted > 10, "{partial} partial models, {refuted} refutations");
     }
 }

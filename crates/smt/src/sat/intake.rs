@@ -85,7 +85,8 @@ impl<T: Theory> Solver<T> {
             self.arena.set_used(clause, 2);
         } else {
             let is_framed = self.guard().is_some_and(|guard| self.clause.contains(&guard));
-            self.cover.add(clause, self.clause.len(), is_framed.then(|| self.depth()));
+            let frame = is_framed.then(|| self.depth());
+            self.cover.add(clause, &self.clause, frame);
         }
         self.watches.attach(&self.arena, clause);
         if self.trail.value(second) >= 0 || first_value > 0 && first_level <= second_level {
