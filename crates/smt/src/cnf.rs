@@ -107,24 +107,36 @@ impl<'a> Cnf<'a> {
     /// Gives literals to a formula and to all its subformulas that have none.
     fn translate(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         let store = self.store;
+        match store.view(formula) {
+            // Nothing is below atoms, of which there are many.
+            (Op::Not, &[atom]) if !is_connective(store, atom) => return !self.add_variable(atom, clauses),
+            _ if !is_connective(store, formula) => return self.add_variable(formula, clauses),
+            _ => {}
+        }
         let subterms = store
             .subterms_until(&[formula], |term| !is_connective(store, term) || self.known(term).is_some());
         for term in subterms {
             if self.known(term).is_none() && store.op(term) != Op::Not {
-                let variable = clauses.new_var();
-                self.literals.insert(term, variable.positive());
-                if self.formulas.len() <= variable.index() {
-                    self.formulas.resize(variable.index() + 1, None);
-                }
-                self.formulas[variable.index()] = Some(term);
-                if is_connective(store, term) || matches!(store.op(term), Op::True | Op::False) {
-                    self.define(term, variable.positive(), clauses);
-                } else {
-                    self.new_atoms.push((term, variable));
-                }
+                self.add_variable(term, clauses);
             }
         }
         self.known(formula).expect("all subformulas have been given literals")
+    }
+
+    /// Gives a literal to an atom, or to a connective whose arguments have some.
+    fn add_variable(&mut self, term: Term, clauses: &mut impl Clauses) -> Lit {
+        let variable = clauses.new_var();
+        self.literals.insert(term, variable.positive());
+        if self.formulas.len() <= variable.index() {
+            self.formulas.resize(variable.index() + 1, None);
+        }
+        self.formulas[variable.index()] = Some(term);
+        if is_connective(self.store, term) || matches!(self.store.op(term), Op::True | Op::False) {
+            self.define(term, variable.positive(), clauses);
+        } else {
+            self.new_atoms.push((term, variable));
+        }
+        variable.positive()
     }
 
     /// Requires the atoms and gates below a formula whose own variable is required.
