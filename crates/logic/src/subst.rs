@@ -108,7 +108,8 @@ impl<'a> Substitutor<'a> {
     /// Replaces symbols of normal terms by normal terms, and gives normal terms.
     pub fn normal(store: &'a TermStore, substitution: &'a Substitution) -> Self {
         Self::with_rebuild(store, substitution, |op, args| {
-            let normal = store.build(op, args).expect("replacements have the sorts of what they replace");
+            // Replacements have the sorts of what they replace, so that what is around them is well-sorted.
+            let normal = store.build_sorted(op, args);
             debug_assert_eq!(store.normalize(normal), normal);
             store.set_normal(normal, normal);
             normal

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 use shofar_smt::purify::Feature;
 use shofar_smt::sat::{Limits, Outcome};
-use shofar_smt::solver::Solver;
+use shofar_smt::solver::{Instance, Solver};
 
 use formulas::{FUNCTIONS, Generator, Language};
 use support::Random;
@@ -470,6 +470,62 @@ fn equations_in_a_circle_contradict_each_other() {
     let mut solver = Solver::new(&store);
     solver.assert_all(&[store.eq(x, next(y)), store.eq(y, next(x))]).unwrap();
     assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+}
+
+/// What is left of 2x + y = 1 has no integer solutions once y is 2z.
+#[test]
+fn an_equation_may_become_impossible_for_integers() {
+    let store = TermStore::new();
+    let [x, y, z] = integers(&store, 3)[..] else { unreachable!() };
+    let twice = |term: Term| store.mul_const(&2.into(), term);
+    let formulas = [store.eq(y, twice(z)), store.eq(store.add(&[twice(x), y]), store.int(1))];
+    for mut solver in [Solver::new(&store), Solver::with_proofs(&store)] {
+        solver.assert_all(&formulas).unwrap();
+        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+    }
+}
+
+/// Equations, comparisons and disjunctions of few integers: replacing symbols in all of them, in instances when they are
+/// made, or in none comes to the same.
+#[test]
+fn replaced_symbols_and_instances_change_no_answer() {
+    let (mut sat, mut unsat) = (0, 0);
+    for seed in 0..1500 {
+        let store = TermStore::new();
+        let mut random = Random::new(seed);
+        let [parameters, symbols] = [0, 6].map(|first| integers(&store, first + 6)[first..].to_vec());
+        let mut formula = |over: &[Term], depth: u64| {
+            let mut literal = || {
+                let summands: Vec<Term> = (0..1 + random.below(3))
+                    .map(|_| {
+                        let factor = i64::try_from(random.below(5)).unwrap() - 2;
+                        store.mul_const(&factor.into(), over[random.below(over.len() as u64) as usize])
+                    })
+                    .collect();
+                let (sum, constant) = (store.add(&summands), store.int(random.below(5) as i64 - 2));
+                if random.below(3) == 0 { store.le(sum, constant) } else { store.eq(sum, constant) }
+            };
+            if depth == 0 { literal() } else { store.or_of([literal(), literal()]) }
+        };
+        let formulas: Vec<Term> = (0..3).map(|number| formula(&symbols, number / 2)).collect();
+        let definitions: Vec<Term> = (0..2).map(|number| formula(&parameters, number)).collect();
+        let arguments: Vec<(Term, Term)> =
+            parameters.iter().copied().zip(symbols.iter().copied().rev()).collect();
+        let instances: Vec<Instance> =
+            definitions.iter().map(|&formula| Instance { formula, arguments: arguments.clone() }).collect();
+        let made = instances.iter().map(|instance| instance.term(&store));
+        let all: Vec<Term> = formulas.iter().copied().chain(made).collect();
+        let mut plain = Solver::new(&store);
+        all.iter().for_each(|&formula| plain.assert(formula).unwrap());
+        let expected = ask(&store, &mut plain, &all, &[]);
+        let (mut replaced, mut with_instances) = (Solver::new(&store), Solver::new(&store));
+        replaced.assert_all(&all).unwrap();
+        with_instances.assert_instances(&formulas, &instances).unwrap();
+        assert_eq!(ask(&store, &mut replaced, &all, &[]), expected, "seed {seed}");
+        assert_eq!(ask(&store, &mut with_instances, &all, &[]), expected, "seed {seed}");
+        *(if expected == Outcome::Sat { &mut sat } else { &mut unsat }) += 1;
+    }
+    assert!(sat > 100 && unsat > 100, "{sat} sat, {unsat} unsat");
 }
 
 #[test]

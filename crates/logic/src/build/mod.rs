@@ -121,7 +121,7 @@ impl TermStore {
     }
 
     /// [`build`](Self::build) for arguments that are known to fit.
-    fn build_sorted(&self, op: Op, args: &[Term]) -> Term {
+    pub(crate) fn build_sorted(&self, op: Op, args: &[Term]) -> Term {
         match (op, args) {
             (Op::Apply(_), _) => self.raw(op, args),
             (Op::Forall, [variables @ .., body]) => self.forall(variables, *body),

@@ -59,17 +59,24 @@ impl LinearEquation {
     /// Its place and its formula.
     pub(super) fn write(&self, store: &TermStore) -> (usize, Term) {
         let write = || {
+            if !self.is_possible() {
+                return Term::FALSE;
+            }
             let zero = LinearPoly::default().to_term(store, self.sort);
             store.eq(self.sum.to_term(store, self.sort), zero)
         };
         (self.source, self.formula.unwrap_or_else(write))
     }
 
+    /// Whatever integers symbols are, 2x + 2y is not 1: the sum is primitive, so that its constant tells.
+    fn is_possible(&self) -> bool {
+        self.sort == Sort::REAL || self.sum.constant().is_integer()
+    }
+
     /// A definition of one of its symbols that is `open`, the youngest: it belongs to the latest step.
     pub(super) fn define(&self, open: impl Fn(Term) -> bool) -> Option<LinearDefinition> {
         let terms = self.sum.terms();
-        // Whatever integers symbols are, 2x + 2y is not 1; `sum` is primitive, so that it is its constant that tells.
-        if terms.len() > MOST_SUMMANDS + 1 || (self.sort == Sort::INT && !self.sum.constant().is_integer()) {
+        if terms.len() > MOST_SUMMANDS + 1 || !self.is_possible() {
             return None;
         }
         let is_unit = |factor: &Rational| self.sort == Sort::REAL || factor.is_one() || (-factor).is_one();

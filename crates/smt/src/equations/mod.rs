@@ -133,7 +133,10 @@ impl<'a> Equations<'a> {
 
     /// The normal formula with definitions in the place of defined symbols.
     pub(crate) fn apply(&self, normal: Term) -> Term {
-        if self.substitution.is_empty() {
+        if let Some(definition) = self.substitution.get(normal) {
+            return definition;
+        }
+        if self.substitution.is_empty() || self.store.args(normal).is_empty() {
             return normal;
         }
         Substitutor::normal(self.store, &self.substitution).apply(normal)
