@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! normalise            the store's normal form
-//! equations            symbols that are defined by equations are replaced     equations.rs
+//! equations            symbols that are defined by equations are replaced     equations/
 //! purify               ite, div, mod and the like become fresh symbols with definitions
 //! clauses              gates and atoms                                     cnf.rs
 //! search               CDCL modulo arithmetic and congruence               sat/, theory/combination.rs
@@ -230,6 +230,10 @@ impl<'a> Solver<'a> {
 
     /// Asserts what the replacing of symbols has left.
     fn assert_conjuncts(&mut self, conjuncts: Vec<(usize, Term)>) -> Result<(), Unsupported> {
+        if conjuncts.iter().any(|&(_, conjunct)| conjunct == Term::FALSE) {
+            self.assert_image(Term::FALSE, Part::default());
+            return Ok(());
+        }
         let mut seen = FxHashSet::default();
         for (_, conjunct) in conjuncts {
             if seen.insert(conjunct) {

@@ -158,6 +158,10 @@ impl<'a> Equations<'a> {
         let mut rounds: Vec<Vec<Taken>> = Vec::new();
         let first = self.symbols.len();
         for stage in 0..MOST_ROUNDS {
+            // Whatever else there is makes no difference any more.
+            if conjuncts.iter().any(|&(_, conjunct)| conjunct == Term::FALSE) {
+                break;
+            }
             if stage == 1 {
                 let made = instances.iter().map(|instance| self.instance(instance));
                 let made = std::iter::zip(formulas.len().., made).collect();

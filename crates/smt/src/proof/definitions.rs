@@ -1,6 +1,6 @@
 //! Symbols that assertions define: which of them a proof needs, and whether the assertions entail what is said of them.
 //!
-//! The replacing of symbols (`equations.rs`) is replayed on the assertions that definitions are from:
+//! The replacing of symbols (`equations/`) is replayed on the assertions that definitions are from:
 //!
 //! ```text
 //! for each batch of formulas that came together:

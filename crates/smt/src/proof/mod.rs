@@ -18,7 +18,7 @@
 //!   argument have coprime integer coefficients, and integer atoms integer constants.
 //!
 //! **Definitions.** Where an assertion is an equation `x = t`, or has it as a conjunct, the symbol may have been replaced
-//! in all that came with it or later (`equations.rs`). The proof is one about what came of that; so it lists these
+//! in all that came with it or later (`equations/`). The proof is one about what came of that; so it lists these
 //! [definitions](Proof::definitions), and the checker verifies that the assertions entail them. An assertion is as good as
 //! its image only together with those that define symbols for it, which may be in other parts.
 //!
