@@ -320,7 +320,8 @@ impl TermStore {
     #[inline]
     pub(crate) fn known_normal(&self, term: Term) -> Option<Term> {
         let node = self.nodes.get(term.0);
-        match node.normal.load(Ordering::Relaxed) {
+        // Whoever sees the index sees the term.
+        match node.normal.load(Ordering::Acquire) {
             0 if is_leaf(node.op) => Some(term),
             0 => None,
             known => Some(Term(known - 1)),
@@ -329,7 +330,7 @@ impl TermStore {
 
     /// Remembers the normal form of a term.
     pub(crate) fn set_normal(&self, term: Term, normal: Term) {
-        self.nodes.get(term.0).normal.store(normal.0 + 1, Ordering::Relaxed);
+        self.nodes.get(term.0).normal.store(normal.0 + 1, Ordering::Release);
     }
 
     /// The value of an `Int` or `Real` numeral.
