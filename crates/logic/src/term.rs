@@ -105,7 +105,7 @@ const COMMON_NUMERALS: RangeInclusive<i64> = -4..=16;
 /// The place of a common numeral of sort `Int` or `Real`.
 fn common_numeral(sort: Sort, value: i64) -> Option<Term> {
     let (first, last) = (*COMMON_NUMERALS.start(), *COMMON_NUMERALS.end());
-    let place = COMMON_NUMERALS.contains(&value).then_some((value - first) as u32)?;
+    let place = COMMON_NUMERALS.contains(&value).then(|| (value - first) as u32)?;
     let number = (last - first + 1) as u32;
     Some(Term(2 + place + if sort == Sort::REAL { number } else { 0 }))
 }
