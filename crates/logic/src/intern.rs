@@ -154,7 +154,7 @@ impl<T> Interner<T> {
         // The shard is chosen by bits of the hash that a slot does not keep.
         let (short, shard) = (hash as u32, &self.shards[(hash >> 32) as usize % SHARDS]);
         let same = |index: u32| same(&self.values[index as usize]);
-        if let Some(Ok(index)) = shard.newest().map(|table| table.find(short, &same)) {
+        if let Some(Ok(index)) = shard.newest().map(|table| table.find(short, same)) {
             return Ok((index, false));
         }
         let mut number = shard.adding.lock();
