@@ -178,6 +178,11 @@ impl<T> Interner<T> {
         &self.values[index as usize]
     }
 
+    /// All values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.values.iter().map(|(_, value)| value)
+    }
+
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.values.count()

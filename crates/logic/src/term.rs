@@ -333,6 +333,12 @@ impl TermStore {
         self.nodes.get(term.0).normal.store(normal.0 + 1, Ordering::Release);
     }
 
+    /// Forgets all normal forms, so that tests can ask for them again in another order.
+    #[doc(hidden)]
+    pub fn forget_normal_forms(&self) {
+        self.nodes.iter().for_each(|node| node.normal.store(0, Ordering::Release));
+    }
+
     /// The value of an `Int` or `Real` numeral.
     pub fn numeral(&self, term: Term) -> Option<&Rational> {
         match self.op(term) {

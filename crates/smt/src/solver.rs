@@ -189,12 +189,8 @@ impl<'a> Solver<'a> {
         if formulas.is_empty() {
             return Ok(());
         }
-        self.end_query();
-        let normal: Vec<Term> = formulas
-            .iter()
-            .map(|&(formula, _)| self.equations.apply(self.store.normalize(formula)))
-            .collect();
-        let Solved { conjuncts, rounds } = self.solve_equations(&normal, &[]);
+        let Solved { conjuncts, rounds } =
+            self.solve_equations(formulas.iter().map(|&(formula, _)| formula), &[]);
         if self.search.logs_proofs() {
             self.log_definitions(formulas, &rounds);
             return self.assert_rests(formulas, conjuncts);
@@ -210,14 +206,15 @@ impl<'a> Solver<'a> {
             let all: Vec<Term> = formulas.iter().copied().chain(made).collect();
             return self.assert_all(&all);
         }
-        self.end_query();
-        let normal: Vec<Term> =
-            formulas.iter().map(|&formula| self.equations.apply(self.store.normalize(formula))).collect();
-        let Solved { conjuncts, .. } = self.solve_equations(&normal, instances);
+        let Solved { conjuncts, .. } = self.solve_equations(formulas.iter().copied(), instances);
         self.assert_conjuncts(conjuncts)
     }
 
-    fn solve_equations(&mut self, normal: &[Term], instances: &[Instance]) -> Solved {
+    /// Replaces symbols that formulas and instances define.
+    fn solve_equations(&mut self, formulas: impl Iterator<Item = Term>, instances: &[Instance]) -> Solved {
+        self.end_query();
+        let normal: Vec<Term> =
+            formulas.map(|formula| self.equations.apply(self.store.normalize(formula))).collect();
         let (symbols, cnf) = (&self.symbols, &self.cnf);
         let is_new = |symbol: Term| {
             !symbols.numbers.contains_key(&symbol)
@@ -225,7 +222,7 @@ impl<'a> Solver<'a> {
                 && cnf.known(symbol).is_none()
         };
         self.prepared.clear();
-        self.equations.solve(normal, instances, is_new)
+        self.equations.solve(&normal, instances, is_new)
     }
 
     /// Asserts what the replacing of symbols has left.

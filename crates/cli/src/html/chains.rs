@@ -74,11 +74,7 @@ mod tests {
     /// neither end could be made longer.
     #[test]
     fn chains_are_as_long_as_can_be() {
-        let mut state = 7u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as usize % below
-        };
+        let mut random = crate::html::random(7);
         let mut total = 0;
         for _ in 0..300 {
             let count = 3 + random(20);

@@ -495,11 +495,7 @@ mod tests {
     /// L1 and L2 on generated graphs.
     #[test]
     fn nodes_keep_their_distance_and_edges_lead_down() {
-        let mut state = 99u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as usize % below
-        };
+        let mut random = crate::html::random(99);
         for count in [1, 2, 7, 40, 150] {
             let pairs = (0..2 * count).map(|_| (random(count), random(count)));
             let graph = graph(count, &pairs.filter(|(a, b)| a != b).collect::<Vec<_>>());

@@ -62,7 +62,7 @@ pub(crate) struct Equations<'a> {
 pub(crate) struct Solved {
     /// What is left of the formulas: conjuncts, each with the place of its formula in the batch, in this order.
     pub(crate) conjuncts: Vec<(usize, Term)>,
-    /// The definitions that were taken, as they were taken: symbols of later rounds are still in those of earlier ones.
+    /// For proofs, the definitions as they were taken: symbols of later rounds are still in those of earlier ones.
     pub(crate) rounds: Vec<Vec<Taken>>,
 }
 
@@ -180,7 +180,9 @@ impl<'a> Equations<'a> {
             candidates.extend(self.replace(small, defined, &rounds[logged..]));
             for _ in 0..MOST_ROUNDS {
                 let Some(taken) = self.round(&mut candidates, first, &open) else { break };
-                rounds.push(taken);
+                if self.in_rounds {
+                    rounds.push(taken);
+                }
             }
             conjuncts = candidates;
             conjuncts.extend(self.replace(others, defined, &rounds[logged..]));
