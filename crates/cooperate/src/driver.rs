@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, set_option};
-use shofar_horn::check::{self, Trust, check_model, check_refutation};
+use shofar_horn::check::{self, Fault, Trust, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
@@ -165,6 +165,11 @@ fn decide(
 fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
     match verdict {
         check::Verdict::Valid => Ok(()),
+        // The engine is right for one interpretation; that it has to be for all of them is not known to any.
+        check::Verdict::Invalid(fault @ Fault::Open { .. }) => {
+            let fault = fault.display(run.store, system);
+            Err(Stop::Unsupported(format!("a refutation that depends on what is left open ({fault})")))
+        }
         check::Verdict::Invalid(fault) => {
             let fault = fault.display(run.store, system);
             Err(Stop::Internal(format!("the witness of engine {engine} is wrong: {fault}")))

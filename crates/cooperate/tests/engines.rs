@@ -279,6 +279,25 @@ fn random_systems() {
     agrees_with_saturation(&Shape::NONLINEAR, 40, 50);
 }
 
+/// Whether the clauses have a model depends on what a number divided by zero is, of which engines take one possibility:
+/// that is no mistake of theirs.
+#[test]
+fn what_depends_on_division_by_zero_is_not_supported() {
+    for (fact, query) in [("(= x (/ 1.0 0.0))", "(> x 5.0)"), ("(= x 1.0)", "(> (/ x 0.0) 5.0)")] {
+        let text = format!(
+            "(declare-fun P (Real) Bool)
+             (assert (forall ((x Real)) (=> {fact} (P x))))
+             (assert (forall ((x Real)) (=> (and (P x) {query}) false)))"
+        );
+        let store = TermStore::new();
+        let system = read(&store, &text);
+        let verdict =
+            driver::solve(&system, &Options::default(), &within(&store, Duration::from_secs(60))).verdict;
+        let Verdict::Unknown(Stop::Unsupported(why)) = verdict else { panic!("{verdict:?}") };
+        assert!(why.contains("left open"), "{why}");
+    }
+}
+
 /// A witness of a hundred thousand steps is translated and checked in linear time.
 #[test]
 fn a_long_derivation() {

@@ -14,3 +14,4 @@ pub mod sat;
 pub mod script;
 pub mod solver;
 pub mod theory;
+mod units;

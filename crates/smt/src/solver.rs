@@ -6,6 +6,7 @@
 //! ```text
 //! normalise            the store's normal form
 //! equations            symbols that are defined by equations are replaced     equations/
+//! units                literals decide members of what comes with them      units.rs
 //! purify               ite, div, mod and the like become fresh symbols with definitions
 //! clauses              gates and atoms                                     cnf.rs
 //! search               CDCL modulo arithmetic and congruence               sat/, theory/combination.rs
@@ -36,6 +37,7 @@ use crate::sat::{self, Limits, Lit, Origin, Outcome, Reason, Var};
 use crate::theory::combination::Combination;
 use crate::theory::linear::Comparison;
 use crate::theory::{arith, euf};
+use crate::units;
 
 /// Conflicts that [`Solver::minimize_core`] spends on one assumption.
 const CORE_CONFLICTS: u64 = 1000;
@@ -227,16 +229,9 @@ impl<'a> Solver<'a> {
 
     /// Asserts what the replacing of symbols has left.
     fn assert_conjuncts(&mut self, conjuncts: Vec<(usize, Term)>) -> Result<(), Unsupported> {
-        if conjuncts.iter().any(|&(_, conjunct)| conjunct == Term::FALSE) {
-            self.assert_image(Term::FALSE, Part::default());
-            return Ok(());
-        }
-        let mut seen = FxHashSet::default();
-        for (_, conjunct) in conjuncts {
-            if seen.insert(conjunct) {
-                let image = self.purify(conjunct)?;
-                self.assert_image(image, Part::default());
-            }
+        for conjunct in units::propagate(self.store, conjuncts.iter().map(|&(_, conjunct)| conjunct)) {
+            let image = self.purify(conjunct)?;
+            self.assert_image(image, Part::default());
         }
         Ok(())
     }

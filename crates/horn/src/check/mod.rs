@@ -90,6 +90,14 @@ pub enum Fault {
         /// What is wrong.
         message: String,
     },
+    /// A step of the refutation holds for some interpretations only of what is left open, as division by zero: whether
+    /// the clauses have a model is not decided by it.
+    Open {
+        /// The step, by its position.
+        step: usize,
+        /// What it depends on.
+        message: String,
+    },
     /// The witness as a whole is none, whatever its parts are.
     Shape(String),
 }
@@ -124,7 +132,9 @@ impl fmt::Display for DisplayFault<'_> {
                 let name = self.store.fun_decl(self.system.fun(*predicate)).name;
                 write!(f, "the definition of {}: {message}", self.store.display_symbol(name))
             }
-            Fault::Step { step, message } => write!(f, "step {}: {message}", step + 1),
+            Fault::Step { step, message } | Fault::Open { step, message } => {
+                write!(f, "step {}: {message}", step + 1)
+            }
             Fault::Shape(message) => f.write_str(message),
         }
     }

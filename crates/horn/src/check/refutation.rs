@@ -1,7 +1,9 @@
 //! Refutations of systems: every step, by evaluation.
 
 use shofar_logic::smtlib::Declaration;
-use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_logic::{
+    Assignment, EvalError, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value,
+};
 use shofar_smt::sat::{Limits, Outcome};
 use shofar_smt::solver::Solver;
 
@@ -28,7 +30,7 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
             return Verdict::Unknown(Lost::Interrupted(reason));
         }
         let checked = check_step(store, system, refutation, step, &mut values)
-            .map_err(|message| Verdict::Invalid(Fault::Step { step, message }))
+            .map_err(Verdict::Invalid)
             .and_then(|instance| if has_elements { instance.holds_anyway(context, step) } else { Ok(()) });
         if let Err(verdict) = checked {
             return verdict;
@@ -48,21 +50,29 @@ fn check_step<'a>(
     refutation: &'a Refutation,
     number: usize,
     values: &mut Values,
-) -> Result<Instance<'a>, String> {
+) -> Result<Instance<'a>, Fault> {
+    let wrong = |message: &str| Fault::Step { step: number, message: message.to_owned() };
+    let no_value = |what: &str, error: EvalError| {
+        let message = format!("{what} has no value: {}", error.display(store));
+        match error {
+            EvalError::Unassigned(_) | EvalError::Unspecified(_) => Fault::Open { step: number, message },
+            _ => wrong(&message),
+        }
+    };
     let step = &refutation.steps[number];
-    let clause = system.clauses.get(step.clause).ok_or("there is no such clause")?;
+    let clause = system.clauses.get(step.clause).ok_or_else(|| wrong("there is no such clause"))?;
     let sorts: Vec<Sort> = clause.variables.iter().map(|&variable| store.sort_of(variable)).collect();
     if !values.fit(store, &step.instantiation, &sorts) {
-        return Err("the instantiation does not have values for the variables of the clause".to_owned());
+        return Err(wrong("the instantiation does not have values for the variables of the clause"));
     }
     let head_sorts =
         clause.head.as_ref().map_or(&[][..], |head| &store.fun_decl(system.fun(head.predicate)).domain);
     if !values.fit(store, &step.fact, head_sorts) {
-        return Err("the fact does not have the sorts of the head".to_owned());
+        return Err(wrong("the fact does not have the sorts of the head"));
     }
     let (found, needed) = (step.premises.len(), clause.body.len());
     if found != needed {
-        return Err(format!("there are {found} premises for {needed} atoms in the body"));
+        return Err(wrong(&format!("there are {found} premises for {needed} atoms in the body")));
     }
     let assignment: Assignment =
         clause.variables.iter().copied().zip(step.instantiation.iter().cloned()).collect();
@@ -70,15 +80,13 @@ fn check_step<'a>(
     let mut evaluator = Evaluator::new(store, &assignment);
     match evaluator.eval(clause.constraint) {
         Ok(Value::Bool(true)) => {}
-        Ok(_) => return Err("the constraint is false".to_owned()),
-        Err(error) => return Err(format!("the constraint has no value: {}", error.display(store))),
+        Ok(_) => return Err(wrong("the constraint is false")),
+        Err(error) => return Err(no_value("the constraint", error)),
     }
-    let mut has_arguments = |atom: &Atom, fact: &[Value]| -> Result<bool, String> {
+    let mut has_arguments = |atom: &Atom, fact: &[Value]| -> Result<bool, Fault> {
         for (&arg, expected) in atom.args.iter().zip(fact) {
-            let found = evaluator.eval(arg);
-            if found.map_err(|error| format!("an argument has no value: {}", error.display(store)))?
-                != *expected
-            {
+            let found = evaluator.eval(arg).map_err(|error| no_value("an argument", error))?;
+            if found != *expected {
                 return Ok(false);
             }
         }
@@ -86,20 +94,21 @@ fn check_step<'a>(
     };
     for (atom, &premise) in clause.body.iter().zip(&step.premises) {
         let earlier = refutation.steps[..number].get(premise);
-        let earlier = earlier
-            .ok_or_else(|| format!("the premise {} is not an earlier step", premise.saturating_add(1)))?;
+        let premise = premise.saturating_add(1);
+        let earlier =
+            earlier.ok_or_else(|| wrong(&format!("the premise {premise} is not an earlier step")))?;
         let concluded = system.clauses[earlier.clause].head.as_ref().map(|head| head.predicate);
         if concluded != Some(atom.predicate) {
-            return Err(format!("the premise {} is about another predicate", premise + 1));
+            return Err(wrong(&format!("the premise {premise} is about another predicate")));
         }
         if !has_arguments(atom, &earlier.fact)? {
-            return Err(format!("the premise {} is not the fact that the body needs", premise + 1));
+            return Err(wrong(&format!("the premise {premise} is not the fact that the body needs")));
         }
         instance.atoms.push((atom, &earlier.fact));
     }
     if let Some(head) = &clause.head {
         if !has_arguments(head, &step.fact)? {
-            return Err("the fact is not what the head says".to_owned());
+            return Err(wrong("the fact is not what the head says"));
         }
         instance.atoms.push((head, &step.fact));
     }
@@ -137,7 +146,7 @@ impl Instance<'_> {
             Ok(Outcome::Unsat) => Ok(()),
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";
-                Err(Verdict::Invalid(Fault::Step { step, message: message.to_owned() }))
+                Err(Verdict::Invalid(Fault::Open { step, message: message.to_owned() }))
             }
             Ok(Outcome::Unknown(reason)) => Err(Verdict::Unknown(Lost::Interrupted(reason))),
             Err(unsupported) => Err(Verdict::Unknown(Lost::unsupported(store, unsupported))),

@@ -48,6 +48,8 @@ pub(crate) struct Equations<'a> {
     substitution: Substitution,
     /// The symbols that are defined, in the order of the frames.
     symbols: Vec<Term>,
+    /// How many of them are defined by finished batches whose symbols are kept.
+    finished: usize,
     /// Symbols that must stay what they are (Q2), in the order of the frames.
     kept: Vec<Term>,
     is_kept: FxHashSet<Term>,
@@ -91,6 +93,7 @@ impl<'a> Equations<'a> {
             store,
             substitution: Substitution::new(),
             symbols: Vec::new(),
+            finished: 0,
             kept: Vec::new(),
             is_kept: FxHashSet::default(),
             frames: Vec::new(),
@@ -104,6 +107,7 @@ impl<'a> Equations<'a> {
     }
 
     pub(crate) fn push(&mut self) {
+        self.keep_symbols();
         self.frames.push((self.symbols.len(), self.kept.len()));
     }
 
@@ -117,6 +121,7 @@ impl<'a> Equations<'a> {
         for symbol in self.kept.drain(kept..) {
             self.is_kept.remove(&symbol);
         }
+        self.finished = symbols;
         is_news
     }
 
@@ -125,10 +130,8 @@ impl<'a> Equations<'a> {
         if self.symbols.is_empty() {
             return Vec::new();
         }
-        let mentioned = self.store.symbols(formulas);
-        let constants = mentioned.funs.iter().filter_map(|&fun| self.store.apply(fun, &[]).ok());
-        let symbols = mentioned.vars.iter().copied().chain(constants);
-        symbols.filter_map(|symbol| Some((symbol, self.substitution.get(symbol)?))).collect()
+        let mentioned = symbols(self.store, formulas).into_iter();
+        mentioned.filter_map(|symbol| Some((symbol, self.substitution.get(symbol)?))).collect()
     }
 
     /// The normal formula with definitions in the place of defined symbols.
@@ -153,6 +156,7 @@ impl<'a> Equations<'a> {
         instances: &[Instance],
         open: impl Fn(Term) -> bool,
     ) -> Solved {
+        self.keep_symbols();
         let store = self.store;
         let mut conjuncts = conjuncts(store, formulas.iter().copied().enumerate().collect());
         let mut rounds: Vec<Vec<Taken>> = Vec::new();
@@ -192,16 +196,22 @@ impl<'a> Equations<'a> {
             }
         }
         conjuncts.sort_by_key(|&(source, _)| source);
-        let definitions: Vec<Term> =
-            self.symbols[first..].iter().filter_map(|&symbol| self.substitution.get(symbol)).collect();
-        let mentioned = store.symbols(&definitions);
-        let constants = mentioned.funs.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
-        for symbol in mentioned.vars.iter().copied().chain(constants) {
+        Solved { conjuncts, rounds }
+    }
+
+    /// Takes note of the symbols in the definitions of finished batches. Many a solver is asked once only, and has no need
+    /// of it.
+    fn keep_symbols(&mut self) {
+        let finished = std::mem::replace(&mut self.finished, self.symbols.len());
+        if finished == self.symbols.len() {
+            return;
+        }
+        let definitions = self.symbols[finished..].iter().filter_map(|&symbol| self.substitution.get(symbol));
+        for symbol in symbols(self.store, &definitions.collect::<Vec<Term>>()) {
             if self.is_kept.insert(symbol) {
                 self.kept.push(symbol);
             }
         }
-        Solved { conjuncts, rounds }
     }
 
     /// An instance with definitions in the place of symbols.
@@ -405,6 +415,13 @@ fn few_symbols(store: &TermStore, term: Term) -> Option<Vec<Term>> {
         open.extend_from_slice(args);
     }
     Some(symbols)
+}
+
+/// The symbols of terms.
+fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
+    let mentioned = store.symbols(terms);
+    let constants = mentioned.funs.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
+    mentioned.vars.iter().copied().chain(constants).collect()
 }
 
 fn is_symbol(store: &TermStore, term: Term) -> bool {

@@ -1,0 +1,336 @@
+//! Unit propagation over formulas, before they become clauses.
+//!
+//! A query that checks an invariant is often decided by little more than a look at it: once symbols are replaced by what
+//! they are equal to, the members of what is claimed stand among what is known, or are weaker bounds on the same sum. To
+//! give atoms variables, rows and clauses for that is most of the work. So the conjuncts that are literals are taken for
+//! *facts* here, and disjunctions lose the members that facts exclude:
+//!
+//! ```text
+//! x <= 3, not (y = 0 and x <= 5)      becomes  x <= 3, not (y = 0)
+//! x <= 3, p, (not p or x > 3 or q)    becomes  x <= 3, p, q
+//! ```
+//!
+//! What is left is equivalent to what was given. Facts are what stands there, and bounds on sums (N10 of
+//! [`shofar_logic::build`]); what follows from several sums is the simplex kernel's business.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+use shofar_logic::number::Rational;
+use shofar_logic::{Op, Sort, Term, TermStore};
+
+/// Times that disjunctions are looked at.
+const MOST_ROUNDS: usize = 4;
+/// How deep members are looked into.
+const MOST_LEVELS: usize = 4;
+/// Members of members that are looked at in all. What is shared is looked at wherever it occurs.
+const MOST_VISITS: usize = 1 << 16;
+
+/// Normal formulas without what follows from others of them, as far as that is seen; or `false` alone.
+pub(crate) fn propagate(store: &TermStore, conjuncts: impl Iterator<Item = Term>) -> Vec<Term> {
+    let mut units = Units::new(store);
+    let mut news: Vec<Term> = conjuncts.collect();
+    for _ in 0..MOST_ROUNDS {
+        news.reverse();
+        if !units.take(&mut news) {
+            return vec![Term::FALSE];
+        }
+        units.reduce_clauses(&mut news);
+        if news.is_empty() {
+            break;
+        }
+    }
+    [units.literals, units.clauses, news].concat()
+}
+
+/// Conjuncts, and what those of them that are literals say.
+struct Units<'s> {
+    store: &'s TermStore,
+    literals: Vec<Term>,
+    /// The disjunctions and negated conjunctions.
+    clauses: Vec<Term>,
+    /// Atoms and junctions that are conjuncts, or whose negations are. A junction is a fact for those in which it occurs, and
+    /// none occurs in itself: so nothing is left out for its own sake.
+    truths: FxHashMap<Term, bool>,
+    /// By sums.
+    ranges: FxHashMap<Term, Range<'s>>,
+    visits: usize,
+}
+
+/// The bounds on a sum.
+#[derive(Default)]
+struct Range<'s> {
+    lower: Option<Bound<'s>>,
+    upper: Option<Bound<'s>>,
+}
+
+#[derive(Clone, Copy)]
+struct Bound<'s> {
+    number: &'s Rational,
+    is_strict: bool,
+}
+
+impl<'s> Units<'s> {
+    fn new(store: &'s TermStore) -> Self {
+        Units {
+            store,
+            literals: Vec::new(),
+            clauses: Vec::new(),
+            truths: FxHashMap::default(),
+            ranges: FxHashMap::default(),
+            visits: 0,
+        }
+    }
+
+    /// Takes all formulas of a stack, unless a literal contradicts another. Conjunctions fall apart.
+    fn take(&mut self, stack: &mut Vec<Term>) -> bool {
+        let store = self.store;
+        while let Some(formula) = stack.pop() {
+            let (atom, holds) = match store.view(formula) {
+                (Op::Not, &[atom]) => (atom, false),
+                _ => (formula, true),
+            };
+            match (store.view(atom), holds) {
+                ((Op::And, args), true) => stack.extend(args.iter().rev()),
+                ((Op::Or, args), false) => stack.extend(args.iter().rev().map(|&arg| store.not(arg))),
+                ((Op::And | Op::Or, _), _) => {
+                    if self.truths.insert(atom, holds).is_none() {
+                        self.clauses.push(formula);
+                    }
+                }
+                _ => match self.value(atom, 0) {
+                    Some(value) if value == holds => {}
+                    Some(_) => return false,
+                    None => {
+                        self.literals.push(formula);
+                        self.learn(atom, holds);
+                    }
+                },
+            }
+        }
+        true
+    }
+
+    /// Drops clauses that facts satisfy, and moves those of which facts exclude members to the others, without these.
+    fn reduce_clauses(&mut self, reduced: &mut Vec<Term>) {
+        let mut clauses = std::mem::take(&mut self.clauses);
+        clauses.retain(|&clause| match self.reduce(clause) {
+            Some(Term::TRUE) => false,
+            Some(smaller) => {
+                reduced.push(smaller);
+                false
+            }
+            None => true,
+        });
+        self.clauses = clauses;
+    }
+
+    /// Takes a literal for a fact, of which nothing was known.
+    fn learn(&mut self, atom: Term, holds: bool) {
+        let store = self.store;
+        if let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, constant]) = store.view(atom)
+            && let Some(number) = store.numeral(constant)
+        {
+            let range = self.ranges.entry(sum).or_default();
+            match (op, holds) {
+                (Op::Eq, true) => {
+                    let bound = Some(Bound { number, is_strict: false });
+                    *range = Range { lower: bound, upper: bound };
+                }
+                (Op::Eq, false) => {}
+                (_, true) => range.upper = Some(Bound { number, is_strict: op == Op::Lt }),
+                (_, false) => range.lower = Some(Bound { number, is_strict: op == Op::Le }),
+            }
+        }
+        self.truths.insert(atom, holds);
+    }
+
+    /// What facts say of a formula.
+    fn value(&mut self, formula: Term, level: usize) -> Option<bool> {
+        let store = self.store;
+        let (op, args) = store.view(formula);
+        match (op, args) {
+            (Op::True, _) => return Some(true),
+            (Op::False, _) => return Some(false),
+            (Op::Not, &[inner]) => return self.value(inner, level).map(|value| !value),
+            (Op::Le | Op::Lt | Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
+                if let Some(range) = self.ranges.get(&sum)
+                    && let Some(number) = store.numeral(constant)
+                    && let Some(value) = range.value(op, number, store.sort_of(sum) == Sort::INT)
+                {
+                    return Some(value);
+                }
+            }
+            (Op::And | Op::Or, members) if level < MOST_LEVELS && self.visits < MOST_VISITS => {
+                self.visits += members.len();
+                // A disjunction is a conjunction with all signs changed.
+                let absorbing = op == Op::Or;
+                let mut is_neutral = true;
+                for &member in members {
+                    match self.value(member, level + 1) {
+                        Some(value) if value == absorbing => return Some(absorbing),
+                        Some(_) => {}
+                        None => is_neutral = false,
+                    }
+                }
+                if is_neutral {
+                    return Some(!absorbing);
+                }
+            }
+            _ => {}
+        }
+        self.truths.get(&formula).copied()
+    }
+
+    /// A disjunction without what facts exclude, unless it stays what it is.
+    fn reduce(&mut self, clause: Term) -> Option<Term> {
+        let store = self.store;
+        let (members, sign) = match store.view(clause) {
+            (Op::Not, &[inner]) => (store.args(inner), false),
+            (_, members) => (members, true),
+        };
+        let mut left: Vec<Term> = Vec::new();
+        for &member in members {
+            match self.value(member, 1) {
+                Some(value) if value == sign => return Some(Term::TRUE),
+                Some(_) => {}
+                None => left.push(member),
+            }
+        }
+        if left.len() == members.len() {
+            return None;
+        }
+        Some(if sign { store.or_of(left) } else { store.not(store.and_of(left)) })
+    }
+}
+
+impl Range<'_> {
+    /// Whether a number in the range is below another, or at most it, or equal to it.
+    fn value(&self, op: Op, number: &Rational, is_int: bool) -> Option<bool> {
+        let upper = self.upper.map(|bound| (bound.number.cmp(number), bound.is_strict));
+        let lower = self.lower.map(|bound| (bound.number.cmp(number), bound.is_strict));
+        let is_below = matches!(upper, Some((Ordering::Less, _) | (Ordering::Equal, true)));
+        let is_above = matches!(lower, Some((Ordering::Greater, _) | (Ordering::Equal, true)));
+        let is_at_most = is_below || matches!(upper, Some((Ordering::Equal, _)));
+        let is_at_least = is_above
+            || matches!(lower, Some((Ordering::Equal, _)))
+            || is_int
+                && self.lower.is_some_and(|bound| bound.is_strict && bound.number + Rational::ONE == *number);
+        match op {
+            Op::Le if is_at_most => Some(true),
+            Op::Le if is_above => Some(false),
+            Op::Lt if is_below => Some(true),
+            Op::Lt if is_at_least => Some(false),
+            Op::Eq if is_at_most && is_at_least => Some(true),
+            Op::Eq if is_below || is_above => Some(false),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_logic::{Assignment, Value};
+
+    use super::*;
+
+    fn propagated(store: &TermStore, conjuncts: &[Term]) -> Vec<Term> {
+        propagate(store, conjuncts.iter().copied())
+    }
+
+    #[test]
+    fn facts_decide_members() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let [p, q] = ["p", "q"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+        let at_most = |term: Term, number: i64| store.le(term, store.int(number));
+        let is = |term: Term, number: i64| store.eq(term, store.int(number));
+
+        let claim = store.not(store.and2(is(y, 0), at_most(x, 5)));
+        assert_eq!(propagated(&store, &[claim, at_most(x, 3)]), [at_most(x, 3), store.not(is(y, 0))]);
+        let claim = store.or_of([store.not(p), store.not(at_most(x, 3)), q]);
+        assert_eq!(propagated(&store, &[at_most(x, 3), claim, p]), [at_most(x, 3), p, q]);
+        // The junction is known as a whole, and stays.
+        let known = store.or2(p, is(y, 1));
+        let claim = store.not(store.and2(known, at_most(x, 3)));
+        assert_eq!(propagated(&store, &[claim, known]), [store.not(at_most(x, 3)), known]);
+    }
+
+    #[test]
+    fn facts_contradict_each_other() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let r = store.var(store.symbol("r"), Sort::REAL);
+        let one = store.int(1);
+        let half = store.mul_const(&Rational::new(1.into(), 2.into()), store.real(1));
+        let contradictions: &[&[Term]] = &[
+            &[store.le(x, one), store.gt(x, one)],
+            &[store.eq(x, one), store.lt(x, one)],
+            &[store.ge(x, one), store.le(x, one), store.not(store.eq(x, one))],
+            &[store.ge(r, half), store.lt(r, half)],
+            &[store.le(r, half), store.ge(r, half), store.not(store.eq(r, half))],
+            &[store.le(x, one), store.not(store.and2(store.le(x, one), store.le(x, store.int(2))))],
+        ];
+        for contradiction in contradictions {
+            assert_eq!(propagated(&store, contradiction), [Term::FALSE]);
+        }
+        let possible = [store.gt(r, half), store.le(r, store.real(1))];
+        assert_eq!(propagated(&store, &possible), possible);
+    }
+
+    #[test]
+    fn what_is_left_means_the_same() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let [r, p] =
+            [("r", Sort::REAL), ("p", Sort::BOOL)].map(|(name, sort)| store.var(store.symbol(name), sort));
+        let mut state = 1_u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut literal = |_: u64| {
+            let number = below(4) as i64 - 1;
+            let (term, number) = match below(4) {
+                0 => (x, store.int(number)),
+                1 => (store.add(&[x, y]), store.int(number)),
+                2 => (r, store.real(number)),
+                _ => return if below(2) == 0 { p } else { store.not(p) },
+            };
+            match below(5) {
+                0 => store.le(term, number),
+                1 => store.lt(term, number),
+                2 => store.gt(term, number),
+                3 => store.eq(term, number),
+                _ => store.not(store.eq(term, number)),
+            }
+        };
+        let mut decided = [0, 0];
+        for _ in 0..2000 {
+            let mut conjuncts: Vec<Term> = (0..2).map(&mut literal).collect();
+            conjuncts.extend((0..3).map(|round| {
+                let [a, b, c, d] = [0; 4].map(&mut literal);
+                match round {
+                    0 => store.or_of([a, store.and2(b, store.or2(c, d))]),
+                    1 => store.not(store.and_of([a, b, store.or2(c, d)])),
+                    _ => store.or_of([a, b, c]),
+                }
+            }));
+            let left = propagated(&store, &conjuncts);
+            decided[0] += usize::from(left == [Term::FALSE]);
+            decided[1] += usize::from(left.len() < conjuncts.len());
+            let [before, after] = [&conjuncts, &left].map(|formulas| store.and_of(formulas.iter().copied()));
+            for place in 0..(5 * 5 * 9 * 2) {
+                let values = [place % 5, place / 5 % 5, place / 25 % 9, place / 225];
+                let int = |value: i32| Value::Int((value - 2).into());
+                let mut assignment = Assignment::new();
+                assignment.set(x, int(values[0]));
+                assignment.set(y, int(values[1]));
+                assignment.set(r, Value::Real(Rational::new((values[2] - 4).into(), 2.into())));
+                assignment.set(p, Value::Bool(values[3] == 0));
+                assert_eq!(store.eval(before, &assignment), store.eval(after, &assignment));
+            }
+        }
+        assert!(decided.iter().all(|&number| number > 200), "{decided:?}");
+    }
+}
