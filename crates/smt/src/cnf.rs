@@ -19,8 +19,11 @@
 //!
 //! G. S. Tseitin, "On the complexity of derivation in propositional calculus", 1968.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
+use smallvec::SmallVec;
 
 use crate::sat::{Lit, Var};
 
@@ -48,7 +51,7 @@ pub struct Cnf<'a> {
     /// By variables: what they are the literals of.
     formulas: Vec<Option<Term>>,
     /// Atoms that were not handed out yet.
-    new_atoms: Vec<(Term, Var)>,
+    new_atoms: VecDeque<(Term, Var)>,
     /// Scratch of [`Cnf::define`].
     clause: Vec<Lit>,
 }
@@ -60,14 +63,14 @@ impl<'a> Cnf<'a> {
             store,
             literals: FxHashMap::default(),
             formulas: Vec::new(),
-            new_atoms: Vec::new(),
+            new_atoms: VecDeque::new(),
             clause: Vec::new(),
         }
     }
 
     /// Asserts a normal formula. Conjunctions fall apart, and a disjunction becomes a clause, without gates.
     pub fn assert(&mut self, formula: Term, clauses: &mut impl Clauses) {
-        let mut open = vec![(formula, true)];
+        let mut open: SmallVec<[(Term, bool); 8]> = SmallVec::from_slice(&[(formula, true)]);
         while let Some((term, holds)) = open.pop() {
             match (self.store.view(term), holds) {
                 ((Op::Not, args), _) => open.push((args[0], !holds)),
@@ -77,7 +80,7 @@ impl<'a> Cnf<'a> {
                 ((Op::And, args), false) | ((Op::Or, args), true) => {
                     let literals = args.iter().map(|&arg| self.literal(arg, clauses));
                     let literals = literals.map(|literal| if holds { literal } else { !literal });
-                    let clause: Vec<Lit> = literals.collect();
+                    let clause: SmallVec<[Lit; 8]> = literals.collect();
                     clauses.assert(&clause);
                 }
                 ((Op::True, _), true) | ((Op::False, _), false) => {}
@@ -93,7 +96,7 @@ impl<'a> Cnf<'a> {
     /// The literal that is equivalent to a normal formula.
     pub fn literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         let literal = self.dispensable_literal(formula, clauses);
-        if clauses.require(literal.var()) {
+        if clauses.require(literal.var()) && is_connective(self.store, formula) {
             self.require_below(formula, clauses);
         }
         literal
@@ -134,7 +137,7 @@ impl<'a> Cnf<'a> {
         if is_connective(self.store, term) || matches!(self.store.op(term), Op::True | Op::False) {
             self.define(term, variable.positive(), clauses);
         } else {
-            self.new_atoms.push((term, variable));
+            self.new_atoms.push_back((term, variable));
         }
         variable.positive()
     }
@@ -171,9 +174,9 @@ impl<'a> Cnf<'a> {
         self.formulas.get(variable.index()).copied().flatten()
     }
 
-    /// The atoms that were met since this was asked last, with their variables.
-    pub fn take_atoms(&mut self) -> Vec<(Term, Var)> {
-        std::mem::take(&mut self.new_atoms)
+    /// An atom that was met and was not asked for before, with its variable: the first one that is left.
+    pub fn next_atom(&mut self) -> Option<(Term, Var)> {
+        self.new_atoms.pop_front()
     }
 
     /// Says what a gate means; its arguments have literals.

@@ -3,6 +3,7 @@
 mod cases;
 pub mod cnf;
 mod equations;
+pub mod facts;
 mod groups;
 pub mod interpolate;
 mod model;

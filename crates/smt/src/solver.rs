@@ -20,11 +20,10 @@
 //! outside of all frames; the stages remember them and do not give them twice. What the search has to decide are only
 //! the atoms and gates that matter at present (`relevance.rs`).
 
-use std::collections::VecDeque;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
+use smallvec::SmallVec;
 
 use crate::cnf::{Clauses, Cnf};
 use crate::equations::{Equations, Solved, Taken};
@@ -520,8 +519,7 @@ impl<'a> Solver<'a> {
 
     /// Gives meaning to the atoms that the translation has met.
     fn define_atoms(&mut self) {
-        let mut atoms = VecDeque::from(self.cnf.take_atoms());
-        while let Some((term, var)) = atoms.pop_front() {
+        while let Some((term, var)) = self.cnf.next_atom() {
             match self.store.view(term) {
                 (Op::Le, &[sum, constant]) => self.define_comparison(var, sum, Comparison::AtMost, constant),
                 (Op::Lt, &[sum, constant]) => self.define_comparison(var, sum, Comparison::Below, constant),
@@ -537,7 +535,6 @@ impl<'a> Solver<'a> {
                 // The node of the application has given the literal its meaning.
                 _ => {}
             }
-            atoms.extend(self.cnf.take_atoms());
         }
     }
 
@@ -572,7 +569,11 @@ impl<'a> Solver<'a> {
     }
 
     /// The two sides of a normal atom.
-    fn linear_form(&mut self, sum: Term, constant: Term) -> (Vec<(arith::Var, Rational)>, Rational) {
+    fn linear_form(
+        &mut self,
+        sum: Term,
+        constant: Term,
+    ) -> (SmallVec<[(arith::Var, Rational); 4]>, Rational) {
         let constant = self.store.numeral(constant).expect("normal atoms have a numeral on the right");
         let poly = LinearPoly::from_term(self.store, sum);
         let sum = poly.terms().iter().map(|(term, factor)| (self.number(*term), factor.clone()));

@@ -10,14 +10,11 @@
 //! x <= 3, p, (not p or x > 3 or q)    becomes  x <= 3, p, q
 //! ```
 //!
-//! What is left is equivalent to what was given. Facts are what stands there, and bounds on sums (N10 of
-//! [`shofar_logic::build`]); what follows from several sums is the simplex kernel's business.
+//! What is left is equivalent to what was given. What follows from bounds on several sums is the simplex kernel's business.
 
-use std::cmp::Ordering;
+use shofar_logic::{Op, Term, TermStore};
 
-use rustc_hash::FxHashMap;
-use shofar_logic::number::Rational;
-use shofar_logic::{Op, Sort, Term, TermStore};
+use crate::facts::{Facts, without_sign};
 
 /// Times that disjunctions are looked at.
 const MOST_ROUNDS: usize = 4;
@@ -49,61 +46,32 @@ struct Units<'s> {
     literals: Vec<Term>,
     /// The disjunctions and negated conjunctions.
     clauses: Vec<Term>,
-    /// Atoms and junctions that are conjuncts, or whose negations are. A junction is a fact for those in which it occurs, and
-    /// none occurs in itself: so nothing is left out for its own sake.
-    truths: FxHashMap<Term, bool>,
-    /// By sums.
-    ranges: FxHashMap<Term, Range<'s>>,
+    /// All conjuncts. A disjunction is a fact for those in which it occurs, and none occurs in itself: so nothing is left out
+    /// for its own sake.
+    facts: Facts<'s>,
     visits: usize,
-}
-
-/// The bounds on a sum.
-#[derive(Default)]
-struct Range<'s> {
-    lower: Option<Bound<'s>>,
-    upper: Option<Bound<'s>>,
-}
-
-#[derive(Clone, Copy)]
-struct Bound<'s> {
-    number: &'s Rational,
-    is_strict: bool,
 }
 
 impl<'s> Units<'s> {
     fn new(store: &'s TermStore) -> Self {
-        Units {
-            store,
-            literals: Vec::new(),
-            clauses: Vec::new(),
-            truths: FxHashMap::default(),
-            ranges: FxHashMap::default(),
-            visits: 0,
-        }
+        Units { store, literals: Vec::new(), clauses: Vec::new(), facts: Facts::new(store), visits: 0 }
     }
 
     /// Takes all formulas of a stack, unless a literal contradicts another. Conjunctions fall apart.
     fn take(&mut self, stack: &mut Vec<Term>) -> bool {
         let store = self.store;
         while let Some(formula) = stack.pop() {
-            let (atom, holds) = match store.view(formula) {
-                (Op::Not, &[atom]) => (atom, false),
-                _ => (formula, true),
-            };
+            let (atom, holds) = without_sign(store, formula);
             match (store.view(atom), holds) {
                 ((Op::And, args), true) => stack.extend(args.iter().rev()),
                 ((Op::Or, args), false) => stack.extend(args.iter().rev().map(|&arg| store.not(arg))),
-                ((Op::And | Op::Or, _), _) => {
-                    if self.truths.insert(atom, holds).is_none() {
-                        self.clauses.push(formula);
-                    }
-                }
-                _ => match self.value(atom, 0) {
-                    Some(value) if value == holds => {}
-                    Some(_) => return false,
+                (view, _) => match self.facts.truth(formula) {
+                    Some(true) => {}
+                    Some(false) => return false,
                     None => {
-                        self.literals.push(formula);
-                        self.learn(atom, holds);
+                        let is_junction = matches!(view.0, Op::And | Op::Or);
+                        if is_junction { &mut self.clauses } else { &mut self.literals }.push(formula);
+                        self.facts.add(formula);
                     }
                 },
             }
@@ -125,61 +93,28 @@ impl<'s> Units<'s> {
         self.clauses = clauses;
     }
 
-    /// Takes a literal for a fact, of which nothing was known.
-    fn learn(&mut self, atom: Term, holds: bool) {
-        let store = self.store;
-        if let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, constant]) = store.view(atom)
-            && let Some(number) = store.numeral(constant)
-        {
-            let range = self.ranges.entry(sum).or_default();
-            match (op, holds) {
-                (Op::Eq, true) => {
-                    let bound = Some(Bound { number, is_strict: false });
-                    *range = Range { lower: bound, upper: bound };
-                }
-                (Op::Eq, false) => {}
-                (_, true) => range.upper = Some(Bound { number, is_strict: op == Op::Lt }),
-                (_, false) => range.lower = Some(Bound { number, is_strict: op == Op::Le }),
-            }
-        }
-        self.truths.insert(atom, holds);
-    }
-
     /// What facts say of a formula.
     fn value(&mut self, formula: Term, level: usize) -> Option<bool> {
-        let store = self.store;
-        let (op, args) = store.view(formula);
-        match (op, args) {
-            (Op::True, _) => return Some(true),
-            (Op::False, _) => return Some(false),
-            (Op::Not, &[inner]) => return self.value(inner, level).map(|value| !value),
-            (Op::Le | Op::Lt | Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
-                if let Some(range) = self.ranges.get(&sum)
-                    && let Some(number) = store.numeral(constant)
-                    && let Some(value) = range.value(op, number, store.sort_of(sum) == Sort::INT)
-                {
-                    return Some(value);
-                }
-            }
-            (Op::And | Op::Or, members) if level < MOST_LEVELS && self.visits < MOST_VISITS => {
-                self.visits += members.len();
-                // A disjunction is a conjunction with all signs changed.
-                let absorbing = op == Op::Or;
-                let mut is_neutral = true;
-                for &member in members {
-                    match self.value(member, level + 1) {
-                        Some(value) if value == absorbing => return Some(absorbing),
-                        Some(_) => {}
-                        None => is_neutral = false,
-                    }
-                }
-                if is_neutral {
-                    return Some(!absorbing);
-                }
-            }
-            _ => {}
+        let (op, args) = self.store.view(formula);
+        if op == Op::Not {
+            return self.value(args[0], level).map(|value| !value);
         }
-        self.truths.get(&formula).copied()
+        if matches!(op, Op::And | Op::Or) && level < MOST_LEVELS && self.visits < MOST_VISITS {
+            self.visits += args.len();
+            let absorbing = op == Op::Or;
+            let mut is_neutral = true;
+            for &member in args {
+                match self.value(member, level + 1) {
+                    Some(value) if value == absorbing => return Some(absorbing),
+                    Some(_) => {}
+                    None => is_neutral = false,
+                }
+            }
+            if is_neutral {
+                return Some(!absorbing);
+            }
+        }
+        self.facts.truth(formula)
     }
 
     /// A disjunction without what facts exclude, unless it stays what it is.
@@ -204,33 +139,10 @@ impl<'s> Units<'s> {
     }
 }
 
-impl Range<'_> {
-    /// Whether a number in the range is below another, or at most it, or equal to it.
-    fn value(&self, op: Op, number: &Rational, is_int: bool) -> Option<bool> {
-        let upper = self.upper.map(|bound| (bound.number.cmp(number), bound.is_strict));
-        let lower = self.lower.map(|bound| (bound.number.cmp(number), bound.is_strict));
-        let is_below = matches!(upper, Some((Ordering::Less, _) | (Ordering::Equal, true)));
-        let is_above = matches!(lower, Some((Ordering::Greater, _) | (Ordering::Equal, true)));
-        let is_at_most = is_below || matches!(upper, Some((Ordering::Equal, _)));
-        let is_at_least = is_above
-            || matches!(lower, Some((Ordering::Equal, _)))
-            || is_int
-                && self.lower.is_some_and(|bound| bound.is_strict && bound.number + Rational::ONE == *number);
-        match op {
-            Op::Le if is_at_most => Some(true),
-            Op::Le if is_above => Some(false),
-            Op::Lt if is_below => Some(true),
-            Op::Lt if is_at_least => Some(false),
-            Op::Eq if is_at_most && is_at_least => Some(true),
-            Op::Eq if is_below || is_above => Some(false),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use shofar_logic::{Assignment, Value};
+    use shofar_logic::number::Rational;
+    use shofar_logic::{Assignment, Sort, Value};
 
     use super::*;
 

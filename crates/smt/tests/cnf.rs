@@ -108,12 +108,12 @@ fn atoms_are_handed_out_once() {
     let mut cnf = Cnf::new(&store);
     let mut kept = Kept::default();
     cnf.assert(store.or2(store.not(atom), p), &mut kept);
-    let atoms = cnf.take_atoms();
-    assert_eq!(atoms.iter().map(|(term, _)| *term).collect::<Vec<_>>().len(), 2);
+    let atoms: Vec<_> = std::iter::from_fn(|| cnf.next_atom()).collect();
+    assert_eq!(atoms.len(), 2);
     assert_eq!(kept.assertions.len(), 1);
     assert!(kept.definitions.is_empty());
     cnf.assert(atom, &mut kept);
-    assert!(cnf.take_atoms().is_empty());
+    assert_eq!(cnf.next_atom(), None);
     let (_, variable) = atoms.into_iter().find(|(term, _)| *term == atom).unwrap();
     assert_eq!(kept.assertions[1], [variable.positive()]);
 }

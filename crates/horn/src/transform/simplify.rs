@@ -26,6 +26,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_smt::facts::{Facts, Interval, without_sign};
 
 use super::equations::{conjuncts, solve};
 use super::subgraph::Edges;
@@ -92,11 +93,13 @@ pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Te
 /// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
 pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     let conjuncts = conjuncts(store, formula);
-    let mut facts = Facts::default();
+    let mut facts = Facts::new(store);
     for &conjunct in &conjuncts {
-        facts.add(store, conjunct);
+        if !matches!(store.op(without_sign(store, conjunct).0), Op::And | Op::Or | Op::Ite) {
+            facts.add(conjunct);
+        }
     }
-    if facts.is_contradictory {
+    if facts.is_contradictory() {
         return Term::FALSE;
     }
     if facts.is_empty() {
@@ -104,169 +107,25 @@ pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     }
     let mut images = Images { store, facts: &facts, images: FxHashMap::default() };
     images.add(&conjuncts);
-    let others = conjuncts.iter().filter(|&&conjunct| bound(store, conjunct).is_none());
-    let others = others.map(|&conjunct| match atom(store, conjunct) {
+    let others = conjuncts.iter().filter(|&&conjunct| Interval::of(store, conjunct).is_none());
+    let others = others.map(|&conjunct| match without_sign(store, conjunct) {
         // The fact itself, of which only the arguments are simplified.
-        (atom, true) if facts.literals.contains_key(&atom) => images.rebuilt(atom),
-        (atom, false) if facts.literals.contains_key(&atom) => store.not(images.rebuilt(atom)),
+        (atom, true) if facts.contains(atom) => images.rebuilt(atom),
+        (atom, false) if facts.contains(atom) => store.not(images.rebuilt(atom)),
         _ => images.image(conjunct),
     });
-    let bounds = facts.sums.iter().flat_map(|sum| {
+    let bounds = facts.intervals().flat_map(|(sum, interval)| {
         // A variable with a value would be replaced by it.
-        let image = if matches!(store.op(*sum), Op::Var(_)) { *sum } else { images.image(*sum) };
-        facts.intervals[sum].literals(store, image)
+        let image = if matches!(store.op(sum), Op::Var(_)) { sum } else { images.image(sum) };
+        interval.literals(store, image)
     });
     store.and_of(others.chain(bounds).collect::<Vec<Term>>())
-}
-
-/// What literals say that hold.
-#[derive(Default)]
-struct Facts {
-    /// Atoms that are not bounds, and whether they are true.
-    literals: FxHashMap<Term, bool>,
-    /// The sums with bounds, in the order of the conjuncts.
-    sums: Vec<Term>,
-    intervals: FxHashMap<Term, Interval>,
-    is_contradictory: bool,
-}
-
-impl Facts {
-    fn is_empty(&self) -> bool {
-        self.literals.is_empty() && self.sums.is_empty()
-    }
-
-    fn add(&mut self, store: &TermStore, conjunct: Term) {
-        if let Some((sum, bound)) = bound(store, conjunct) {
-            let interval = self.intervals.entry(sum).or_insert_with(|| {
-                self.sums.push(sum);
-                Interval::default()
-            });
-            interval.meet(bound);
-            self.is_contradictory |= interval.is_empty();
-            return;
-        }
-        let (atom, is_true) = atom(store, conjunct);
-        if !matches!(store.op(atom), Op::And | Op::Or | Op::Ite) {
-            self.literals.insert(atom, is_true);
-        }
-    }
-
-    /// The truth value of an atom, if it is known.
-    fn truth(&self, store: &TermStore, atom: Term) -> Option<bool> {
-        if let Some(&known) = self.literals.get(&atom) {
-            return Some(known);
-        }
-        let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
-        self.intervals.get(&sum)?.decides(op, store.numeral(number)?)
-    }
-}
-
-/// An atom, and whether it is not negated.
-fn atom(store: &TermStore, literal: Term) -> (Term, bool) {
-    match store.view(literal) {
-        (Op::Not, &[atom]) => (atom, false),
-        _ => (literal, true),
-    }
-}
-
-/// The numbers between two ends, each of which is missing or excluded or not.
-#[derive(Clone, Default)]
-struct Interval {
-    lower: Option<End>,
-    upper: Option<End>,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-struct End {
-    number: Rational,
-    is_excluded: bool,
-}
-
-/// The sum that a literal bounds, and how. A disequality is no bound.
-fn bound(store: &TermStore, literal: Term) -> Option<(Term, Interval)> {
-    let (atom, is_true) = atom(store, literal);
-    let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
-    let number = store.numeral(number)?.clone();
-    let is_int = store.sort_of(sum) == Sort::INT;
-    let end = |number, is_excluded| Some(End { number, is_excluded });
-    let interval = match (op, is_true) {
-        (Op::Eq, true) => Interval { lower: end(number.clone(), false), upper: end(number, false) },
-        (Op::Eq, false) => return None,
-        (_, true) => Interval { lower: None, upper: end(number, op == Op::Lt) },
-        (Op::Le, false) if is_int => Interval { lower: end(number + Rational::ONE, false), upper: None },
-        (_, false) => Interval { lower: end(number, op == Op::Le), upper: None },
-    };
-    Some((sum, interval))
-}
-
-impl Interval {
-    /// Keeps what is in the other one too.
-    fn meet(&mut self, other: Interval) {
-        let is_stricter = |new: &End, old: &Option<End>, sign: bool| match old {
-            None => true,
-            Some(old) if new.number == old.number => new.is_excluded && !old.is_excluded,
-            Some(old) => (new.number > old.number) == sign,
-        };
-        if let Some(lower) = other.lower.filter(|end| is_stricter(end, &self.lower, true)) {
-            self.lower = Some(lower);
-        }
-        if let Some(upper) = other.upper.filter(|end| is_stricter(end, &self.upper, false)) {
-            self.upper = Some(upper);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
-        lower.number > upper.number
-            || (lower.number == upper.number && (lower.is_excluded || upper.is_excluded))
-    }
-
-    /// The only number in it.
-    fn value(&self) -> Option<&Rational> {
-        let (lower, upper) = (self.lower.as_ref()?, self.upper.as_ref()?);
-        (lower.number == upper.number).then_some(&lower.number)
-    }
-
-    /// Whether all numbers in it are so compared to a number, or none is.
-    fn decides(&self, op: Op, number: &Rational) -> Option<bool> {
-        let is_above = self.lower.as_ref().is_some_and(|lower| match op {
-            Op::Lt => lower.number >= *number,
-            _ => lower.number > *number || (lower.number == *number && lower.is_excluded),
-        });
-        if is_above {
-            return Some(false);
-        }
-        let upper = self.upper.as_ref()?;
-        let is_below = upper.number < *number || (upper.number == *number && upper.is_excluded);
-        match op {
-            Op::Le => (upper.number <= *number).then_some(true),
-            Op::Lt => is_below.then_some(true),
-            _ if is_below => Some(false),
-            _ => (self.value() == Some(number)).then_some(true),
-        }
-    }
-
-    /// The bounds on a term.
-    fn literals(&self, store: &TermStore, term: Term) -> Vec<Term> {
-        let sort = store.sort_of(term);
-        let numeral = |number: &Rational| LinearPoly::from_constant(number.clone()).to_term(store, sort);
-        if let Some(value) = self.value() {
-            return vec![store.eq(term, numeral(value))];
-        }
-        let comparison = |small, large, is_strict: bool| match is_strict {
-            true => store.lt(small, large),
-            false => store.le(small, large),
-        };
-        let lower = self.lower.iter().map(|end| comparison(numeral(&end.number), term, end.is_excluded));
-        let upper = self.upper.iter().map(|end| comparison(term, numeral(&end.number), end.is_excluded));
-        lower.chain(upper).collect()
-    }
 }
 
 /// Terms as they look where the facts are known.
 struct Images<'a> {
     store: &'a TermStore,
-    facts: &'a Facts,
+    facts: &'a Facts<'a>,
     /// Where it is not the term itself.
     images: FxHashMap<Term, Term>,
 }
@@ -274,7 +133,7 @@ struct Images<'a> {
 impl Images<'_> {
     fn add(&mut self, roots: &[Term]) {
         for term in self.store.subterms(roots) {
-            let image = match self.facts.truth(self.store, term) {
+            let image = match self.facts.truth(term) {
                 Some(truth) => self.store.bool(truth),
                 None => match self.value(term) {
                     Some(value) => value,
@@ -292,7 +151,7 @@ impl Images<'_> {
         if !matches!(self.store.op(term), Op::Var(_)) {
             return None;
         }
-        let value = self.facts.intervals.get(&term)?.value()?;
+        let value = self.facts.interval(term)?.value()?;
         Some(LinearPoly::from_constant(value.clone()).to_term(self.store, self.store.sort_of(term)))
     }
 
@@ -487,7 +346,7 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
 }
 
 fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
-    let (atom, is_true) = atom(store, conjunct);
+    let (atom, is_true) = without_sign(store, conjunct);
     let (op @ (Op::Le | Op::Lt), mut poly) = comparison(store, atom)? else { return None };
     if !is_true {
         poly.scale(&-Rational::ONE);

@@ -167,8 +167,13 @@ impl<'a> Equations<'a> {
                 break;
             }
             if stage == 1 {
-                let made = instances.iter().map(|instance| self.instance(instance));
-                let made = std::iter::zip(formulas.len().., made).collect();
+                let mut made = Vec::with_capacity(instances.len());
+                for (source, instance) in std::iter::zip(formulas.len().., instances) {
+                    made.push((source, self.instance(instance)));
+                    if made.last().is_some_and(|&(_, formula)| formula == Term::FALSE) {
+                        return Solved { conjuncts: vec![(source, Term::FALSE)], rounds };
+                    }
+                }
                 conjuncts.extend(self::conjuncts(store, made));
             }
             let (defined, logged) = (self.symbols.len(), rounds.len());

@@ -21,6 +21,7 @@ use shofar_logic::{Op, Sort, Term, TermStore};
 
 use super::factor::Factoring;
 use super::verify::{Verdict, implies};
+use crate::facts::Facts;
 use crate::project::cube;
 use crate::sat::Limits;
 
@@ -149,7 +150,7 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
         before.iter().copied().partition(|&member| is_literal(store, member));
     cube::simplify(store, &mut after);
     if !others.is_empty() && !after.is_empty() {
-        let facts = cube::Facts::new(store, &after);
+        let facts = Facts::of(store, &after);
         after.extend(assign(store, others, &facts, budget));
     } else {
         after.extend(others);
@@ -165,7 +166,7 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
 }
 
 /// The formulas with truth values for the atoms that literals settle. What they share is looked at once.
-fn assign(store: &TermStore, formulas: Vec<Term>, facts: &cube::Facts<'_>, budget: &mut usize) -> Vec<Term> {
+fn assign(store: &TermStore, formulas: Vec<Term>, facts: &Facts<'_>, budget: &mut usize) -> Vec<Term> {
     if *budget == 0 {
         return formulas;
     }
@@ -181,12 +182,8 @@ fn assign(store: &TermStore, formulas: Vec<Term>, facts: &cube::Facts<'_>, budge
         let image = if is_connective(store, term) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
             rebuilt(store, term, &args)
-        } else if facts.imply(term) {
-            Term::TRUE
-        } else if facts.imply(store.not(term)) {
-            Term::FALSE
         } else {
-            term
+            facts.truth(term).map_or(term, |truth| store.bool(truth))
         };
         images.insert(term, image);
     }

@@ -1,103 +1,37 @@
 //! Cubes as sets of normal literals: which literal follows from which, as far as that can be seen.
-//!
-//! A literal on numbers compares a form with a constant (N10 of [`shofar_logic::build`]), so that literals on the same
-//! form are bounds on one number, and the tighter implies the weaker.
 
-use std::cmp::Ordering;
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::{Term, TermStore};
 
-use rustc_hash::FxHashMap;
-use shofar_logic::number::Rational;
-use shofar_logic::{Op, Sort, Term, TermStore};
-
-/// What a literal says of a form.
-#[derive(Clone)]
-struct Bound {
-    form: Term,
-    side: Side,
-    constant: Rational,
-    strict: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Side {
-    Upper,
-    Lower,
-    Both,
-}
-
-/// The bound that a literal is.
-fn bound(store: &TermStore, literal: Term) -> Option<Bound> {
-    let (atom, negated) = match store.view(literal) {
-        (Op::Not, &[atom]) => (atom, true),
-        _ => (literal, false),
-    };
-    let (op, &[form, constant]) = store.view(atom) else { return None };
-    let constant = store.numeral(constant)?.clone();
-    let (side, strict) = match (op, negated) {
-        (Op::Le, false) => (Side::Upper, false),
-        (Op::Lt, false) => (Side::Upper, true),
-        // On Int, what is not at most c is at least c + 1.
-        (Op::Le, true) if store.sort_of(form) == Sort::INT => {
-            return Some(Bound {
-                form,
-                side: Side::Lower,
-                constant: constant + Rational::ONE,
-                strict: false,
-            });
-        }
-        (Op::Le, true) => (Side::Lower, true),
-        (Op::Lt, true) => (Side::Lower, false),
-        (Op::Eq, false) => (Side::Both, false),
-        _ => return None,
-    };
-    Some(Bound { form, side, constant, strict })
-}
-
-impl Bound {
-    /// Whether this bound implies another one on the same form.
-    fn implies(&self, other: &Bound) -> bool {
-        let order = match (self.side, other.side) {
-            (Side::Both | Side::Upper, Side::Upper) => other.constant.cmp(&self.constant),
-            (Side::Both | Side::Lower, Side::Lower) => self.constant.cmp(&other.constant),
-            (Side::Both, Side::Both) => return self.constant == other.constant,
-            _ => return false,
-        };
-        match order {
-            Ordering::Greater => true,
-            Ordering::Equal => self.strict || !other.strict,
-            Ordering::Less => false,
-        }
-    }
-}
+use crate::facts::Interval;
 
 /// Drops repeated literals and bounds that follow from others. The order of what stays is kept.
 pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
-    let mut tightest: FxHashMap<(Term, Side), (usize, Bound)> = FxHashMap::default();
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    literals.retain(|&literal| literal != Term::TRUE && seen.insert(literal));
+    let bounds: Vec<_> = literals.iter().map(|&literal| Interval::of(store, literal)).collect();
+    // The tightest ones of each kind, by their positions.
+    let mut tightest: FxHashMap<(Term, (bool, bool)), usize> = FxHashMap::default();
     let mut kept = vec![true; literals.len()];
-    let mut seen: FxHashMap<Term, ()> = FxHashMap::default();
-    for (position, &literal) in literals.iter().enumerate() {
-        if literal == Term::TRUE || seen.insert(literal, ()).is_some() {
-            kept[position] = false;
-            continue;
-        }
-        let Some(bound) = bound(store, literal) else { continue };
-        match tightest.get_mut(&(bound.form, bound.side)) {
-            Some((_, tighter)) if tighter.implies(&bound) => kept[position] = false,
-            Some((other, weaker)) if bound.implies(weaker) => {
-                kept[*other] = false;
-                (*other, *weaker) = (position, bound);
+    for (position, bound) in bounds.iter().enumerate() {
+        let Some((sum, interval)) = bound else { continue };
+        let other = tightest.entry((*sum, interval.sides())).or_insert(position);
+        match &bounds[*other] {
+            Some((_, tighter)) if *other != position && tighter.is_within(interval) => kept[position] = false,
+            Some((_, weaker)) if interval.is_within(weaker) => {
+                kept[std::mem::replace(other, position)] = false;
+                kept[position] = true;
             }
-            Some(_) => {}
-            None => {
-                tightest.insert((bound.form, bound.side), (position, bound));
-            }
+            _ => {}
         }
     }
-    for (position, &literal) in literals.iter().enumerate() {
-        if let Some(bound) = bound(store, literal)
-            && bound.side != Side::Both
-            && let Some((_, equality)) = tightest.get(&(bound.form, Side::Both))
-            && equality.implies(&bound)
+    // Equations imply bounds on either side.
+    for (position, bound) in bounds.iter().enumerate() {
+        if let Some((sum, interval)) = bound
+            && interval.sides() != (true, true)
+            && let Some(&equation) = tightest.get(&(*sum, (true, true)))
+            && let Some((_, value)) = &bounds[equation]
+            && value.is_within(interval)
         {
             kept[position] = false;
         }
@@ -110,47 +44,17 @@ pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
 pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     weak.iter().all(|&wanted| {
         strong.contains(&wanted)
-            || bound(store, wanted).is_some_and(|wanted| {
-                strong
-                    .iter()
-                    .filter_map(|&literal| bound(store, literal))
-                    .any(|given| given.form == wanted.form && given.implies(&wanted))
+            || Interval::of(store, wanted).is_some_and(|(sum, wanted)| {
+                let mut given = strong.iter().filter_map(|&literal| Interval::of(store, literal));
+                given.any(|(other, given)| other == sum && given.is_within(&wanted))
             })
     })
 }
 
-/// A cube that is asked many times what follows from it.
-pub struct Facts<'s> {
-    store: &'s TermStore,
-    /// In their order.
-    literals: Vec<Term>,
-    /// The bounds among the literals, in the order of their forms.
-    bounds: Vec<Bound>,
-}
-
-impl<'s> Facts<'s> {
-    /// The facts of a cube.
-    pub fn new(store: &'s TermStore, cube: &[Term]) -> Self {
-        let mut literals = cube.to_vec();
-        literals.sort_unstable();
-        let mut bounds: Vec<Bound> = cube.iter().filter_map(|&literal| bound(store, literal)).collect();
-        bounds.sort_unstable_by_key(|bound| bound.form);
-        Facts { store, literals, bounds }
-    }
-
-    /// Whether the literal follows from one of the cube.
-    pub fn imply(&self, literal: Term) -> bool {
-        self.literals.binary_search(&literal).is_ok()
-            || bound(self.store, literal).is_some_and(|wanted| {
-                let start = self.bounds.partition_point(|given| given.form < wanted.form);
-                let mut given = self.bounds[start..].iter().take_while(|given| given.form == wanted.form);
-                given.any(|given| given.implies(&wanted))
-            })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use shofar_logic::Sort;
+
     use super::*;
 
     #[test]
@@ -177,8 +81,5 @@ mod tests {
         assert!(implies(&store, &cube, &[store.le(x, int(2)), store.ge(x, int(1))]));
         assert!(!implies(&store, &[store.le(y, real(2))], &[store.lt(y, real(2))]));
         assert!(implies(&store, &[store.le(y, real(2))], &[]));
-        let facts = Facts::new(&store, &[store.le(y, real(2)), store.eq(x, int(2))]);
-        assert!(facts.imply(store.lt(y, real(3))) && facts.imply(store.ge(x, int(1))));
-        assert!(!facts.imply(store.lt(y, real(2))) && !facts.imply(store.ge(x, int(3))));
     }
 }

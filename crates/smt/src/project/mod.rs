@@ -47,7 +47,7 @@ use arith::{Obstacle, System};
 use context::Context;
 use implicant::Implicant;
 
-pub use cube::{Facts as CubeFacts, implies as cube_implies, simplify as simplify_cube};
+pub use cube::{implies as cube_implies, simplify as simplify_cube};
 pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
 
 /// A cube without the variables that were to be eliminated.

@@ -18,6 +18,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
+use smallvec::SmallVec;
 
 use super::bounds::{Bounds, round};
 use super::propagate::Propagation;
@@ -168,6 +169,13 @@ impl Simplex {
     /// This can be done at any level and changes neither bounds nor assignment; levels do not matter to rows.
     /// A slack variable is an integer if all its variables are.
     pub fn new_row(&mut self, terms: &[(Var, Rational)]) -> Option<(Var, Rational)> {
+        // A multiple of a variable is the most frequent sum.
+        if let [(var, factor)] = terms
+            && self.definition(*var).is_none()
+            && !factor.is_zero()
+        {
+            return Some((*var, factor.clone()));
+        }
         let (form, factor) = self.normal_form(terms)?;
         if let [(var, _)] = form[..] {
             return Some((var, factor));
@@ -195,7 +203,7 @@ impl Simplex {
     /// The sum as a multiple of a form with coprime integer coefficients, the first of which is positive,
     /// over variables that are not slack variables, in the order of their indices.
     fn normal_form(&self, terms: &[(Var, Rational)]) -> Option<(Vec<(Var, Integer)>, Rational)> {
-        let mut sum: Vec<(Var, Rational)> = Vec::with_capacity(terms.len());
+        let mut sum: SmallVec<[(Var, Rational); 4]> = SmallVec::with_capacity(terms.len());
         for (var, coeff) in terms {
             match self.definition(*var) {
                 None => sum.push((*var, coeff.clone())),
