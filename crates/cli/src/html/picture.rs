@@ -45,6 +45,9 @@ const MOST_LABELS: usize = 80;
 const LINE: i64 = 16;
 const CHARACTER: i64 = 73;
 
+/// The width of a loop beside its box, without the label.
+const LOOP: i64 = 30;
+
 /// Characters of clauses that an arrow shows.
 const MOST_CLAUSE_CHARACTERS: usize = 700;
 
@@ -262,7 +265,8 @@ impl Painter<'_> {
         let size = |(&node, frame): (&usize, &Frame)| {
             let Point { x, y } = frame.size;
             // Room for loops on the right, and as much on the left, so that arrows meet the middle.
-            Point { x: if self.loops.contains_key(&node) { x + 100 } else { x }, y }
+            let room = self.loops.get(&node).map_or(0, |clauses| LOOP + text_width(numbers(clauses).len()));
+            Point { x: x + 2 * room, y }
         };
         let graph = Graph {
             sizes: drawn.iter().zip(&frames).map(size).collect(),
@@ -299,7 +303,7 @@ impl Painter<'_> {
     }
 
     fn frame(&self, node: &Node, is_small: bool) -> Frame {
-        let width = |columns: usize| columns as i64 * CHARACTER / 10 + 20;
+        let width = |columns: usize| text_width(columns) + 20;
         let plain =
             |title: String, size| Frame { title, lines: Vec::new(), hint: String::new(), rows: 0, size };
         match node {
@@ -389,7 +393,8 @@ impl Painter<'_> {
     fn draw_loop(&self, number: usize, clauses: &[usize], at: Point, svg: &mut String) {
         let Point { x, y } = at;
         let path = format!("M{x} {}C{} {} {} {} {x} {}", y - 9, x + 34, y - 22, x + 34, y + 22, y + 9);
-        self.draw_arrow(number, "arrow", &path, clauses, Some(Point { x: x + 38, y }), svg);
+        let label = Point { x: x + LOOP + text_width(numbers(clauses).len()) / 2, y };
+        self.draw_arrow(number, "arrow", &path, clauses, Some(label), svg);
     }
 
     fn draw_arrow(
@@ -489,8 +494,13 @@ fn numbers(clauses: &[usize]) -> String {
         [] => String::new(),
         [one] => (one + 1).to_string(),
         [one, two] => format!("{}, {}", one + 1, two + 1),
-        [one, ..] => format!("{}, ... ({})", one + 1, clauses.len()),
+        [one, others @ ..] => format!("{} +{}", one + 1, others.len()),
     }
+}
+
+/// The width of a line with so many characters.
+fn text_width(columns: usize) -> i64 {
+    columns as i64 * CHARACTER / 10
 }
 
 /// A smooth line through points, which arrives straight from above or below.
