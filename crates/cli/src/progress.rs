@@ -56,6 +56,8 @@ struct Line {
     since: Option<Instant>,
     /// How long it ran before.
     ran: Duration,
+    /// The bytes that it has.
+    memory: usize,
     depth: Option<u64>,
     counters: Vec<(&'static str, u64)>,
 }
@@ -76,6 +78,7 @@ impl Display {
                 engine,
                 since: Some(now),
                 ran: Duration::ZERO,
+                memory: 0,
                 depth: None,
                 counters: Vec::new(),
             }),
@@ -94,6 +97,11 @@ impl Display {
                 if let Some(line) = self.line(engine) {
                     line.depth = Some(*depth);
                     line.counters.clone_from(counters);
+                }
+            }
+            Event::Memory { engine, bytes } => {
+                if let Some(line) = self.line(engine) {
+                    line.memory = *bytes;
                 }
             }
             Event::Stopped { engine, .. } => self.engines.retain(|line| line.engine != *engine),
@@ -140,7 +148,8 @@ impl Display {
         if self.drawn == 0 { String::new() } else { format!("\r\x1b[{}A\x1b[J", self.drawn) }
     }
 
-    /// The lines for a terminal of this size. None is as long as the terminal is wide, as it would take two then.
+    /// The lines for a terminal of this size. None is as long as the terminal is wide, as it would take two then. They have
+    /// columns where these fit.
     fn lines(
         &self,
         now: Instant,
@@ -150,7 +159,14 @@ impl Display {
         let running = self.engines.iter().filter(|line| line.since.is_some());
         let most = usize::from(height).saturating_sub(2);
         let column = running.clone().map(|line| line.engine.len() + 1).max().unwrap_or(0).max(LEAST_COLUMN);
+        // Names and numbers are ASCII.
+        let width = usize::from(width).saturating_sub(1);
         let mut lines: Vec<String> = running.take(most).map(|line| line.text(now, column)).collect();
+        if lines.iter().any(|line| line.len() > width) {
+            for line in &mut lines {
+                *line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+        }
         let waiting = self.engines.iter().filter(|line| line.since.is_none()).count();
         let mut whole = format!("{:.1} s", now.duration_since(self.start).as_secs_f64());
         if let Some(bytes) = memory {
@@ -160,10 +176,7 @@ impl Display {
             whole.push_str(&format!(", {waiting} waiting"));
         }
         lines.push(whole);
-        for line in &mut lines {
-            // Names and numbers are ASCII.
-            line.truncate(usize::from(width).saturating_sub(1));
-        }
+        lines.iter_mut().for_each(|line| line.truncate(width));
         lines
     }
 }
@@ -176,8 +189,8 @@ impl Line {
     /// The line, with a column of this width for the engine.
     fn text(&self, now: Instant, column: usize) -> String {
         let depth = self.depth.map_or_else(|| "-".to_owned(), short);
-        let mut text =
-            format!("{:<column$}{:>7.1} s  depth {depth:<6}", self.engine, self.time(now).as_secs_f64());
+        let (time, memory) = (self.time(now).as_secs_f64(), self.memory >> 20);
+        let mut text = format!("{:<column$}{time:>7.1} s{memory:>6} MiB  depth {depth:<6}", self.engine);
         for kind in COUNTERS {
             let count = |&(name, title)| {
                 self.counters.iter().find(|(counter, _)| *counter == name).map(|&(_, value)| (title, value))
@@ -211,6 +224,7 @@ mod tests {
         display.hear(&Event::Started { engine: "bmc" });
         let counters = vec![("levels", 3), ("obligations", 1_234_567), ("solver.queries", 12)];
         display.hear(&Event::Progress { engine: "spacer", depth: 4, counters });
+        display.hear(&Event::Memory { engine: "spacer", bytes: 3 << 20 });
         (display, start + Duration::from_secs(2))
     }
 
@@ -219,8 +233,8 @@ mod tests {
         let (mut display, now) = display();
         let wide = (Width(100), Height(24));
         let lines = display.lines(now, wide, Some(5 << 20));
-        assert_eq!(lines[0], "spacer        2.0 s  depth 4       obligations 1234k   queries 12");
-        assert_eq!(lines[1], "bmc           2.0 s  depth -");
+        assert_eq!(lines[0], "spacer        2.0 s     3 MiB  depth 4       obligations 1234k   queries 12");
+        assert_eq!(lines[1], "bmc           2.0 s     0 MiB  depth -");
         assert_eq!(lines[2], "2.0 s, 5 MiB");
         display.hear(&Event::Paused { engine: "bmc" });
         assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
@@ -236,6 +250,9 @@ mod tests {
     #[test]
     fn lines_fit_into_narrow_and_low_terminals() {
         let (display, now) = display();
+        let lines = display.lines(now, (Width(60), Height(24)), None);
+        assert_eq!(lines[0], "spacer 2.0 s 3 MiB depth 4 obligations 1234k queries 12");
+        assert_eq!(lines[1], "bmc 2.0 s 0 MiB depth -");
         for width in [0, 1, 7, 30] {
             for line in display.lines(now, (Width(width), Height(24)), Some(0)) {
                 assert!(line.len() < usize::from(width).max(1), "{line}");

@@ -221,6 +221,7 @@ impl EventSink for Events {
     fn tell(&self, event: Event) {
         let event = match event {
             Event::Progress { engine, .. } if !self.is_time_for(engine) => return,
+            Event::Memory { .. } if self.interval.is_none() => return,
             // It is told by the thread that has panicked.
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },
             event => event,

@@ -63,7 +63,8 @@ impl Statistics {
             | Event::Started { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
-            | Event::Progress { .. } => {}
+            | Event::Progress { .. }
+            | Event::Memory { .. } => {}
         }
     }
 

@@ -65,7 +65,8 @@ impl<'a> Talk<'a> {
         if self.arguments.json {
             self.print(&describe_json(event, self.start.elapsed()), out)?;
         }
-        if self.arguments.verbose {
+        // Memory is told in the end, and too often meanwhile for lines that stay.
+        if self.arguments.verbose && !matches!(event, Event::Memory { .. }) {
             self.say(&format!("{:>9.3}s  {}", self.start.elapsed().as_secs_f64(), describe(event)));
         }
         match event {
@@ -179,6 +180,7 @@ fn describe(event: &Event) -> String {
         Event::Paused { engine } => format!("{engine}: waits"),
         Event::Resumed { engine } => format!("{engine}: goes on"),
         Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
+        Event::Memory { engine, bytes } => format!("{engine}: {} MiB", bytes >> 20),
         Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
         Event::Stopped { engine, reason, time, .. } => {
             let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
@@ -217,6 +219,7 @@ fn describe_json(event: &Event, at: Duration) -> Json {
         Event::Progress { engine, depth, counters } => {
             json!({"event": "progress", "engine": engine, "depth": depth, "counters": object(counters)})
         }
+        Event::Memory { engine, bytes } => json!({"event": "memory", "engine": engine, "bytes": bytes}),
         Event::Statistics { engine, counters, time } => json!({
             "event": "statistics",
             "engine": engine,

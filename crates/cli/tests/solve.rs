@@ -369,10 +369,11 @@ fn programs_are_not_flooded() {
     );
     let most = answer["seconds"].as_f64().unwrap() * 10.0 + 1.0;
     for engine in &engines {
-        let of_engine =
-            |event: &&serde_json::Value| event["event"] == "progress" && event["engine"] == **engine;
-        let number = events.iter().filter(of_engine).count();
-        assert!(number as f64 <= most, "{number} of {engine}");
+        for kind in ["progress", "memory"] {
+            let of_kind = |event: &&serde_json::Value| event["event"] == kind && event["engine"] == **engine;
+            let number = events.iter().filter(of_kind).count();
+            assert!(number as f64 <= most, "{number} of {kind} of {engine}");
+        }
     }
     assert!(engines.contains(&"spacer"), "{engines:?}");
 }

@@ -20,6 +20,12 @@ use std::time::{Duration, Instant};
 /// Time between two looks at the memory, for which the system has to be asked.
 const INTERVAL: Duration = Duration::from_millis(20);
 
+/// Time between two times that others are told.
+const NEWS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The bytes by which an engine's memory has to change to be worth telling.
+const NEWS: usize = 1 << 20;
+
 /// What an engine may do to the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Use {
@@ -53,6 +59,9 @@ pub(crate) struct Memory {
     /// By engines: what they use, and the most that they have used.
     used: Vec<usize>,
     most: Vec<usize>,
+    /// What [`news`](Self::news) has told of them, and when it tells more.
+    told: Vec<usize>,
+    next_news: Instant,
     stopped: Vec<bool>,
     /// The engine that has to end and has not yet.
     ending: Option<usize>,
@@ -69,6 +78,8 @@ impl Memory {
             in_use: None,
             used: vec![0; engines],
             most: vec![0; engines],
+            told: vec![0; engines],
+            next_news: Instant::now(),
             stopped: vec![false; engines],
             ending: None,
         }
@@ -82,6 +93,23 @@ impl Memory {
     /// The most bytes that an engine has used.
     pub(crate) fn most(&self, engine: usize) -> usize {
         self.most[engine]
+    }
+
+    /// The engines whose memory has changed since it was told the last time, and the bytes that they use now.
+    pub(crate) fn news(&mut self) -> Vec<(usize, usize)> {
+        let now = Instant::now();
+        if now < self.next_news {
+            return Vec::new();
+        }
+        self.next_news = now.checked_add(NEWS_INTERVAL).unwrap_or(now);
+        let engines = self.told.iter_mut().zip(&self.used).enumerate();
+        let changed = engines.filter(|(_, (told, used))| told.abs_diff(**used) >= NEWS);
+        changed
+            .map(|(engine, (told, &used))| {
+                *told = used;
+                (engine, used)
+            })
+            .collect()
     }
 
     /// Whether [`advice`](Self::advice) is to be asked for.
@@ -203,5 +231,25 @@ mod tests {
         assert_eq!(memory.advice(900, |_| Use::Growing), Advice::GoOn);
         assert_eq!(memory.advice(900, |_| Use::Growing), Advice::GoOn);
         assert_eq!(memory.advice(1001, |_| Use::Possible), Advice::StopAll);
+    }
+
+    #[test]
+    fn changes_of_a_mebibyte_are_news_once() {
+        const MIB: usize = 1 << 20;
+        let mut memory = memory(1000 * MIB, 2);
+        let first = |index| if index == 0 { Use::Growing } else { Use::Constant };
+        let mut news_at = |in_use: usize| {
+            memory.count(in_use, first);
+            memory.next_news = Instant::now();
+            memory.news()
+        };
+        assert_eq!(news_at(10 * MIB), []);
+        assert_eq!(news_at(11 * MIB - 1), []);
+        assert_eq!(news_at(12 * MIB), [(0, 2 * MIB)]);
+        assert_eq!(news_at(12 * MIB), []);
+        assert_eq!(news_at(11 * MIB), [(0, MIB)]);
+        memory.count(20 * MIB, first);
+        memory.next_news = Instant::now() + NEWS_INTERVAL;
+        assert_eq!(memory.news(), []);
     }
 }

@@ -325,6 +325,11 @@ impl<'a> Table<'a> {
             Advice::Stop(index) => self.seats[index].end(),
             Advice::StopAll => self.end_all(Reason::Memory),
         }
+        for (index, bytes) in
+            self.memory.news().into_iter().filter(|&(index, _)| self.states[index] != State::Ended)
+        {
+            self.run.events.tell(Event::Memory { engine: self.label(index), bytes });
+        }
     }
 
     /// Why there is no answer.

@@ -103,6 +103,7 @@ impl EventSink for Labelled<'_> {
             | Event::Started { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Memory { .. }
             | Event::Stopped { .. }
             | Event::Panicked { .. } => {}
         }

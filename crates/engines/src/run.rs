@@ -128,6 +128,14 @@ pub enum Event {
         /// What it has counted so far, as in [`Statistics`](Event::Statistics).
         counters: Vec<(&'static str, u64)>,
     },
+    /// How much memory an engine has now; told when that has changed by a mebibyte or more.
+    Memory {
+        /// The engine.
+        engine: &'static str,
+        /// The bytes, as far as that can be told: what the process grows by counts for the engines that run, in equal
+        /// parts.
+        bytes: usize,
+    },
     /// What was counted, when the engine ends: names as in `lemmas` or `solver.conflicts`.
     Statistics {
         /// The engine.
@@ -145,8 +153,7 @@ pub enum Event {
         reason: Option<Stop>,
         /// The time that it ran, without that in which it waited.
         time: Duration,
-        /// The most bytes that it had, as far as that can be told: what the process grows by counts for the engines that
-        /// run, in equal parts.
+        /// The most bytes that it had, counted as in [`Memory`](Event::Memory).
         memory: usize,
     },
     /// An engine has panicked, which is a mistake in Shofar. The others go on.
