@@ -146,10 +146,16 @@ def describe(options, solvers):
         out.write('\n')
 
 
-def run(options):
-    solvers, tracks = solvers_of(options), options.track or TRACKS
+def tasks_of(options):
+    """The chosen rows of the list of tasks, each with the path of its file."""
+    root, tracks = os.path.dirname(os.path.abspath(options.tasks)), options.track or TRACKS
     with open(options.tasks, newline='') as lines:
         tasks = [task for task in csv.DictReader(lines) if task['track'] in tracks][::options.every]
+    return [(task, os.path.join(root, task['track'], task['task'] + '.smt2')) for task in tasks]
+
+
+def run(options):
+    solvers, tasks = solvers_of(options), tasks_of(options)
     done = set()
     is_new = not os.path.exists(options.out)
     if not is_new:
@@ -160,14 +166,12 @@ def run(options):
         sys.exit(f'there is no program for {", ".join(missing)}: {solvers[missing[0]]}')
     os.makedirs(os.path.dirname(os.path.abspath(options.out)), exist_ok=True)
     describe(options, solvers)
-    root = os.path.dirname(os.path.abspath(options.tasks))
     wrong = 0
     with open(options.out, 'a', newline='') as out:
         writer = csv.DictWriter(out, COLUMNS, lineterminator='\n')
         if is_new:
             writer.writeheader()
-        for number, task in enumerate(tasks, 1):
-            path = os.path.join(root, task['track'], task['task'] + '.smt2')
+        for number, (task, path) in enumerate(tasks, 1):
             for name, command in solvers.items():
                 if (task['track'], task['task'], name) in done:
                     continue
