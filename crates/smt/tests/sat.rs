@@ -179,6 +179,8 @@ fn prefix_script(num_vars: usize) -> impl Strategy<Value = Vec<Step>> {
 
 fn plain(num_vars: usize, seed: u64) -> (Solver, Vec<Var>) {
     let mut solver = Solver::with_theory(NoTheory, seed);
+    // With so few variables no jump is far.
+    solver.set_longest_jump(seed as u32);
     let vars = (0..num_vars).map(|_| solver.new_var()).collect();
     (solver, vars)
 }
@@ -387,6 +389,9 @@ fn counting(
 ) -> (Solver<Counting>, Vec<Var>) {
     let vars: Vec<Var> = (0..num_vars).map(Var::from_index).collect();
     let mut solver = Solver::with_theory(Counting::new(style, constraints, &vars, state), 0);
+    if state {
+        solver.set_longest_jump(0);
+    }
     for &var in &vars {
         let is_atom = constraints.iter().any(|constraint| match constraint {
             Constraint::AtMost(_, chosen) | Constraint::Even(chosen) => chosen.contains(&var.index()),

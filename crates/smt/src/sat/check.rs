@@ -13,6 +13,7 @@ impl<T: Theory> Solver<T> {
         self.check_watches();
         self.check_frames();
         self.check_cover();
+        self.check_late();
         self.check_log();
         let trail = &self.trail;
         self.order.check_invariants(|var| trail.value(var.positive()) == 0);
@@ -78,7 +79,8 @@ impl<T: Theory> Solver<T> {
                 let holds = |other: Lit| {
                     trail.value(other) > 0 && trail.level_of(other.var()) <= trail.level_of(lit.var())
                 };
-                let is_excused = !self.consistent || !propagated[lit.index()];
+                let is_excused =
+                    !self.consistent || !propagated[lit.index()] || trail.is_antecedent_of(clause, other);
                 assert!(is_excused || holds(other) || holds(watch.blocker), "W2: {lit:?} is false");
             }
         }

@@ -93,10 +93,12 @@ impl<T: Theory> Solver<T> {
             return Intake::Done;
         }
         self.backtrack(second_level);
-        if first_value < 0 && first_level == second_level {
-            return Intake::Conflict(clause);
+        // If the first is of a higher level it is open now, unless it was late.
+        match self.trail.value(first) {
+            0 => self.trail.assign(first, Antecedent::Clause(clause)),
+            1 => {}
+            _ => return Intake::Conflict(clause),
         }
-        self.trail.assign(first, Antecedent::Clause(clause));
         Intake::Done
     }
 

@@ -8,7 +8,7 @@
 //! loop
 //!     interrupted?                          give up                      limits.rs
 //!     propagate                             clauses, then the theory     propagate.rs, intake.rs
-//!     conflict?                             analyze, backtrack, learn    analyze.rs
+//!     conflict?                             analyze, backtrack, learn    analyze.rs, chrono.rs
 //!     restarting?  reducing?                                             restart.rs, reduce.rs
 //!     next decision:  an assumption         failed? find the core        assumptions.rs
 //!                     for an open clause    before the first conflict    cover.rs
@@ -16,8 +16,8 @@
 //!                     none is left          ask the theory; satisfiable
 //! ```
 //!
-//! Invariants are numbered where they belong: A (clauses), T (trail), D (decisions), K (covering), W (watches), F (frames),
-//! P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every
+//! Invariants are numbered where they belong: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W (watches),
+//! F (frames), P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every
 //! learnt clause is a resolvent of clauses and explanations, so level 0 holds in all models, and a failed assumption is
 //! false by resolution from the core alone; at a fixpoint no clause is false (W2), so a complete assignment satisfies all
 //! of them, and the theory vouches for its part (C6).
@@ -50,6 +50,7 @@ mod trail;
 
 mod analyze;
 mod assumptions;
+mod chrono;
 mod cover;
 mod decide;
 mod gate;
@@ -72,6 +73,7 @@ pub use theory::{Answers, Certificate, Clash, Effort, NoTheory, Theory};
 
 use analyze::Analysis;
 use assumptions::Frames;
+use chrono::Late;
 use clause::{Arena, ClauseRef};
 use cover::Cover;
 use decide::Order;
@@ -132,6 +134,7 @@ pub struct Solver<T: Theory = NoTheory> {
 
     // The search.
     trail: Trail,
+    late: Late,
     order: Order,
     cover: Cover,
     restarts: Restarts,
@@ -208,6 +211,7 @@ impl<T: Theory> Solver<T> {
             frames: Frames::default(),
             consistent: true,
             trail: Trail::default(),
+            late: Late::default(),
             order: Order::new(seed),
             cover: Cover::default(),
             restarts: Restarts::default(),
@@ -406,6 +410,8 @@ impl<T: Theory> Solver<T> {
             }
             if self.restarting() {
                 self.restart();
+                // Late literals wait for propagation.
+                continue;
             }
             if self.reducing() {
                 self.reduce();
@@ -437,36 +443,49 @@ impl<T: Theory> Solver<T> {
     /// Resolves a conflict: learns a clause, jumps back and asserts its first literal. Returns whether that was possible;
     /// a conflict at level 0 refutes the clauses.
     fn learn_from(&mut self, conflict: ClauseRef) -> bool {
-        self.statistics.conflicts += 1;
-        if self.trail.level() == 0 {
-            self.log_refutation(conflict);
-            self.consistent = false;
-            return false;
+        let mut conflict = Some(conflict);
+        while let Some(clause) = conflict {
+            self.statistics.conflicts += 1;
+            if self.trail.level() == 0 {
+                self.log_refutation(clause);
+                self.consistent = false;
+                return false;
+            }
+            conflict = self.learn(clause);
         }
+        true
+    }
+
+    /// Learns a clause from a conflict above level 0. Returns it if it is a conflict itself: where a late literal was asserted
+    /// again that denies its first one.
+    fn learn(&mut self, conflict: ClauseRef) -> Option<ClauseRef> {
         let (level, glue) = self.analyze(conflict);
-        self.backtrack(level);
+        self.backtrack(self.target(level));
         let learnt = &self.analysis.learnt;
         self.statistics.learnt += 1;
         self.statistics.learnt_literals += learnt.len() as u64;
-        let antecedent = if let [unit] = learnt[..] {
-            self.log_unit(unit);
-            Antecedent::None
-        } else {
-            let clause = self.arena.alloc(learnt, Some(glue));
-            self.log_clause(clause);
-            self.arena.set_used(clause, 2);
-            self.redundant.push(clause);
-            self.watches.attach(&self.arena, clause);
-            Antecedent::Clause(clause)
-        };
-        self.trail.assign(self.analysis.learnt[0], antecedent);
-        if let Antecedent::Clause(clause) = antecedent {
-            self.bump_clause(clause);
-        }
         self.restarts.learnt(glue);
         self.order.decay();
+        if let [unit] = learnt[..] {
+            self.log_unit(unit);
+            self.trail.assign(unit, Antecedent::None);
+            self.decay_clauses();
+            return None;
+        }
+        let clause = self.arena.alloc(learnt, Some(glue));
+        self.log_clause(clause);
+        self.arena.set_used(clause, 2);
+        self.redundant.push(clause);
+        self.watches.attach(&self.arena, clause);
+        self.bump_clause(clause);
         self.decay_clauses();
-        true
+        let literal = self.analysis.learnt[0];
+        if self.trail.value(literal) < 0 {
+            return Some(clause);
+        }
+        self.trail.assign(literal, Antecedent::Clause(clause));
+        self.note_late(literal, level);
+        None
     }
 
     fn restarting(&self) -> bool {
@@ -503,6 +522,7 @@ impl<T: Theory> Solver<T> {
             return;
         }
         self.cover.end();
+        self.keep_late(level);
         let Self { trail, order, .. } = self;
         trail.pop_to(level, |lit| order.undone(lit));
         if T::ACTIVE {
@@ -514,6 +534,7 @@ impl<T: Theory> Solver<T> {
             self.agreed = self.agreed.min(self.trail.lits().len());
             self.clashed = false;
         }
+        self.assert_late();
     }
 
     /// Propagates clauses at level 0 outside of queries. Returns whether that found no contradiction.

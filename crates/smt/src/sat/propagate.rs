@@ -7,10 +7,10 @@
 //!
 //! - W1: a clause that is attached is watched by its literals 0 and 1, and by no others.
 //! - W2: when a watched literal is false and propagated, the other watched literal or the blocker is true, and became
-//!   so at the same or an earlier level.
+//!   so at the same or an earlier level. Late literals and their antecedents are excepted (`chrono.rs`).
 //!
-//! Why W2 survives backtracking without work: the true literal is taken back no earlier than the false one. Together
-//! with T3 it says that at a fixpoint no clause is false, and none is unit.
+//! Why W2 survives backtracking without work: the true literal is taken back no earlier than the false one, and a late one
+//! is asserted again. Together with T3 it says that at a fixpoint no clause is false, and none is unit.
 
 use super::Solver;
 use super::clause::{Arena, ClauseRef};
