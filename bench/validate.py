@@ -125,6 +125,8 @@ def validate(file, options):
     if output is None:
         return 'timeout', None
     answer, _, witness = output.partition('\n')
+    if answer in ('sat', 'unsat') and not witness:
+        return answer, errors.strip()[:200] or 'there is no witness'
     if answer == 'sat':
         return answer, validate_model(file, witness, options.judge)
     if answer == 'unsat':

@@ -80,7 +80,9 @@ fn simplified(context: &Context<'_>, parameters: &[Term], formula: Term) -> Opti
     let mut formula = simplify::structural(store, formula).formula;
     for _ in 0..MOST_ROUNDS {
         let before = formula;
-        formula = simplify::structural(store, junctions_in_context(store, formula)).formula;
+        if let Some(image) = junctions_in_context(context, formula) {
+            formula = simplify::structural(store, image).formula;
+        }
         formula = without_redundancy(context, formula);
         if formula == before || context.interrupted().is_some() {
             break;
@@ -90,15 +92,18 @@ fn simplified(context: &Context<'_>, parameters: &[Term], formula: Term) -> Opti
 }
 
 /// The normal formula with each junction simplified by what its members say of each other, from the leaves up. A
-/// disjunction is the negation of the conjunction of the negations.
-fn junctions_in_context(store: &TermStore, formula: Term) -> Term {
+/// disjunction is the negation of the conjunction of the negations. What several junctions share may become different in each
+/// of them: there is no result if it would be larger, or takes too long.
+fn junctions_in_context(context: &Context<'_>, formula: Term) -> Option<Term> {
+    let store = context.store;
     let is_inner = |term: Term| matches!(store.op(term), Op::And | Op::Or | Op::Not);
     let subterms = store.subterms_until(&[formula], |term| !is_inner(term));
     if subterms.len() > MOST_SUBTERMS {
-        return by_context(store, formula);
+        return Some(by_context(store, formula));
     }
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
     for term in subterms {
+        context.interrupted().is_none().then_some(())?;
         let (op, args) = store.view(term);
         let image = if is_inner(term) {
             let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
@@ -112,7 +117,8 @@ fn junctions_in_context(store: &TermStore, formula: Term) -> Term {
         };
         images.insert(term, image);
     }
-    images[&formula]
+    let size = |formula: Term| store.subterms(&[formula]).len();
+    Some(images[&formula]).filter(|&image| size(image) <= size(formula))
 }
 
 fn conjunction_in_context(store: &TermStore, conjunction: Term) -> Term {
@@ -241,6 +247,26 @@ mod tests {
         assert_eq!(shown("(or (<= x 3) (= x 4))"), "(<= x 4)");
         assert_eq!(shown("(and (=> b (<= x y)) (=> (<= x y) b) (>= n 0))"), "(and (= b (<= x y)) (>= n 0))");
         assert_eq!(shown("(or (and b (<= x y)) (and (not b) (> x y)))"), "(= b (<= x y))");
+    }
+
+    /// What is shared is different in each context, and by far larger without sharing.
+    #[test]
+    fn shared_parts_stay_shared() {
+        let store = TermStore::new();
+        let parameters = parameters(&store);
+        let mut formula = parameters[3];
+        for step in 0..24 {
+            let bound = store.le(parameters[step % 3], store.int(step as i64));
+            let [both, neither] =
+                [store.and2(bound, formula), store.and2(store.not(bound), store.not(formula))];
+            formula = store.or2(both, neither);
+        }
+        let context = Context { store: &store, limits: Limits::default() };
+        let size = |formula: Term| store.subterms(&[formula]).len();
+        assert_eq!(junctions_in_context(&context, formula), None);
+        let readable = readable(&context, &parameters, formula).expect("there are no quantifiers");
+        // Notation writes what occurs in both polarities twice.
+        assert!(size(readable) <= 3 * size(formula), "{} and {}", size(formula), size(readable));
     }
 
     #[test]

@@ -111,6 +111,9 @@ impl<'s> Simplifier<'s> {
         let polarity = |member: Term| if kind == Op::And { member } else { store.not(member) };
         let mut members: Vec<Term> = members.iter().map(|&member| polarity(member)).collect();
         for position in (0..members.len()).rev() {
+            if limits.interruption().is_some() {
+                break;
+            }
             let member = members.remove(position);
             if implies(store, &members, member, limits) != Ok(Verdict::Holds) {
                 members.insert(position, member);
