@@ -104,7 +104,7 @@ impl<T: Theory> Solver<T> {
     ///
     /// Before: the current level is above 0, all literals of `conflict` are false, one at least at the current level.
     /// After: `analysis.learnt` holds a clause that follows from clauses and theory, is false now, and whose first
-    /// literal alone is of the current level. Returns the level to jump back to and the glue.
+    /// literal alone is of the current level. Returns the level since which it is unit, and the glue.
     pub(super) fn analyze(&mut self, conflict: ClauseRef) -> (u32, u32) {
         self.analysis.learnt.clear();
         self.analysis.learnt.push(self.arena.lit(conflict, 0));

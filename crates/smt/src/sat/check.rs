@@ -79,8 +79,8 @@ impl<T: Theory> Solver<T> {
                 let holds = |other: Lit| {
                     trail.value(other) > 0 && trail.level_of(other.var()) <= trail.level_of(lit.var())
                 };
-                let is_excused =
-                    !self.consistent || !propagated[lit.index()] || trail.is_antecedent_of(clause, other);
+                let is_late = trail.is_antecedent_of(clause, other) && self.is_noted_late(other);
+                let is_excused = !self.consistent || !propagated[lit.index()] || is_late;
                 assert!(is_excused || holds(other) || holds(watch.blocker), "W2: {lit:?} is false");
             }
         }

@@ -75,9 +75,8 @@ impl<T: Theory> Solver<T> {
     pub(super) fn keep_late(&mut self, level: u32) {
         let Self { late, trail, .. } = self;
         while let Some((lit, since)) = late.literals.pop_if(|(lit, _)| trail.level_of(lit.var()) > level) {
-            if since <= level
-                && let Antecedent::Clause(clause) = trail.antecedent(lit.var())
-            {
+            if since <= level {
+                let Antecedent::Clause(clause) = trail.antecedent(lit.var()) else { unreachable!("L1") };
                 late.again.push((lit, clause, since));
             }
         }
@@ -89,6 +88,11 @@ impl<T: Theory> Solver<T> {
             self.trail.assign(lit, Antecedent::Clause(clause));
             self.note_late(lit, since);
         }
+    }
+
+    /// Whether a literal is among the late ones; slow.
+    pub(super) fn is_noted_late(&self, lit: Lit) -> bool {
+        self.late.literals.iter().any(|&(late, _)| late == lit)
     }
 
     /// L1.

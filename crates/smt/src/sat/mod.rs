@@ -16,11 +16,11 @@
 //!                     none is left          ask the theory; satisfiable
 //! ```
 //!
-//! Invariants are numbered where they belong: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W (watches),
-//! F (frames), P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them. Why the answers are right: every
-//! learnt clause is a resolvent of clauses and explanations, so level 0 holds in all models, and a failed assumption is
-//! false by resolution from the core alone; at a fixpoint no clause is false (W2), so a complete assignment satisfies all
-//! of them, and the theory vouches for its part (C6).
+//! Invariants are numbered where they belong: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W
+//! (watches), F (frames), P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them.
+//! Why the answers are right: every learnt clause is a resolvent of clauses and explanations, so level 0 holds in all
+//! models, and a failed assumption is false by resolution from the core alone; at a fixpoint no clause is false (W2), so
+//! a complete assignment satisfies all of them, and the theory vouches for its part (C6).
 //!
 //! The architecture is that of MiniSat (Eén & Sörensson, "An Extensible SAT-solver", SAT 2003); each file names the
 //! source of its technique. Between queries we keep the trail, as far as assumptions agree, because our queries are many,
