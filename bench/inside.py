@@ -71,8 +71,8 @@ def main():
             shares = [100 * row['check'] / row['total'] for row in mine]
             check, total = (1000 * statistics.geometric_mean(row[what] for row in mine) for what in ('check', 'total'))
             ends = [1000 * row['end'] for row in mine]
-            print(f'| `{command.replace(SHOFAR, "shofar")}` | {number + 1} | {len(mine)} of {len(tasks)} | {statistics.median(shares):.1f} % '
-                  f'| {statistics.mean(shares):.1f} % | {check:.2f} | {total:.1f} '
+            print(f'| `{command.replace(SHOFAR, "shofar")}` | {number + 1} | {len(mine)} of {len(tasks)} '
+                  f'| {statistics.median(shares):.1f} % | {statistics.mean(shares):.1f} % | {check:.2f} | {total:.1f} '
                   f'| {statistics.median(ends):.1f}, {max(ends):.0f} |')
 
 

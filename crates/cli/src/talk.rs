@@ -65,9 +65,10 @@ impl<'a> Talk<'a> {
         if self.arguments.json {
             self.print(&describe_json(event, self.start.elapsed()), out)?;
         }
-        // Memory is told in the end, and too often meanwhile for lines that stay.
-        if self.arguments.verbose && !matches!(event, Event::Memory { .. }) {
-            self.say(&format!("{:>9.3}s  {}", self.start.elapsed().as_secs_f64(), describe(event)));
+        if self.arguments.verbose
+            && let Some(text) = describe(event)
+        {
+            self.say(&format!("{:>9.3}s  {text}", self.start.elapsed().as_secs_f64()));
         }
         match event {
             Event::Panicked { engine, message } => self.report(engine, message),
@@ -156,13 +157,13 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// An event in words.
-fn describe(event: &Event) -> String {
+/// An event in words, if it is worth a line that stays.
+fn describe(event: &Event) -> Option<String> {
     let list = |counters: &[(&'static str, u64)]| {
         let counters: Vec<String> = counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
         counters.join(", ")
     };
-    match event {
+    Some(match event {
         Event::Phase { name, engine, time } => {
             let engine = engine.map_or_else(String::new, |engine| format!("{engine}: "));
             format!("{engine}{name}: {:.3} s", time.as_secs_f64())
@@ -180,14 +181,15 @@ fn describe(event: &Event) -> String {
         Event::Paused { engine } => format!("{engine}: waits"),
         Event::Resumed { engine } => format!("{engine}: goes on"),
         Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
-        Event::Memory { engine, bytes } => format!("{engine}: {} MiB", bytes >> 20),
+        // It changes often, and is told in the end.
+        Event::Memory { .. } => return None,
         Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
         Event::Stopped { engine, reason, time, .. } => {
             let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
             format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
         }
         Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
-    }
+    })
 }
 
 /// An event as a JSON object.
