@@ -8,7 +8,7 @@ use shofar_cooperate::slot::{self, Slot};
 use shofar_engines::Interpolation;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 
 use crate::input::seconds;
 use crate::{Failure, html};

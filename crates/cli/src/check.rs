@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
 use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Verdict, checked};
-use shofar_horn::transform::{Context, Lost};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::{Limits, Reason};
+use shofar_run::{Limits, Reason, Stop};
 
 use crate::Failure;
 use crate::input::{read_system_within, read_witness_within, seconds, shown_name};
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 /// Nothing is known where a limit has ended the reading of a file.
 fn unread(name: &str, reason: Reason, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "unknown")?;
-    Err(Failure::Refused(format!("{name}: {}", Lost::Interrupted(reason))))
+    Err(Failure::Refused(format!("{name}: {}", Stop::Interrupted(reason))))
 }
 
 /// Why a witness does not count.
@@ -71,7 +71,7 @@ pub(crate) fn complaint(
     match verdict {
         Verdict::Valid => format!("{witness}: valid"),
         Verdict::Invalid(fault) => format!("{witness}: {}", explanation(store, system, file, fault)),
-        Verdict::Unknown(lost) => format!("{witness}: {lost}"),
+        Verdict::Unknown(stop) => format!("{witness}: {stop}"),
     }
 }
 

@@ -6,13 +6,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
 use shofar_horn::HornSystem;
 use shofar_horn::check::checked;
-use shofar_horn::transform::{Context, Lost};
 use shofar_horn::witness::{Explanation, Witness};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::{Limits, Reason};
+use shofar_run::{Limits, Reason, Stop};
 
 use crate::input::{read_system_within, read_witness_within, shown_name};
 use crate::{Failure, arguments, check, html, solve};
@@ -95,7 +95,7 @@ fn explain_file(
     let clauses = arguments.solve.file();
     let context = Context { store: &store, limits };
     let unread = |file: &str, reason: Reason| {
-        Failure::Refused(format!("{}: {}", shown_name(file), Lost::Interrupted(reason)))
+        Failure::Refused(format!("{}: {}", shown_name(file), Stop::Interrupted(reason)))
     };
     let system =
         read_system_within(&context, &mut environment, clauses)?.map_err(|reason| unread(clauses, reason))?;

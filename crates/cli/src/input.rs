@@ -5,12 +5,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use shofar_horn::transform::Context;
+use shofar_horn::Context;
 use shofar_horn::witness::{self, Witness};
 use shofar_horn::{HornSystem, Unread};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::Reason;
+use shofar_run::Reason;
 
 use crate::Failure;
 

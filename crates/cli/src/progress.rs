@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use shofar_engines::Event;
-use shofar_smt::sat::memory_in_use;
+use shofar_run::memory_in_use;
 use terminal_size::{Height, Width, terminal_size_of};
 
 /// The least time between two pictures.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 use shofar_smt::script::{Commands, Progress, Script};
 
 use crate::Failure;

@@ -21,11 +21,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Verdict};
-use shofar_engines::{Event, EventSink, Run, Stop};
+use shofar_engines::{Event, EventSink, Run};
 use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
 use crate::input::read_system_within;

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use shofar_engines::Event;
-use shofar_smt::sat::memory_in_use;
+use shofar_run::memory_in_use;
 
 /// What is known so far.
 #[derive(Default)]

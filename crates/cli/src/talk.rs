@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value as Json, json};
-use shofar_engines::{Event, Stop};
+use shofar_engines::Event;
 use shofar_horn::witness::WitnessFormat;
+use shofar_run::Stop;
 
 use crate::Failure;
 use crate::arguments::Arguments;

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use shofar_horn::transform::{Context, Pipeline, Report};
+use shofar_horn::Context;
+use shofar_horn::transform::{Pipeline, Report};
 use shofar_horn::{Format, HornGraph};
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 
 use crate::Failure;
 use crate::input::{read_system, seconds};

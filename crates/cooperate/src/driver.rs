@@ -12,12 +12,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Answer, Engine, Event, Interpolation, Run, Stop, set_option};
+use shofar_engines::{Answer, Engine, Event, Interpolation, Run, set_option};
 use shofar_horn::check::{self, Fault, Trust, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
-use shofar_smt::sat::Gate;
+use shofar_run::{Gate, Stop};
 
 use crate::portfolio::{Contender, race};
 use crate::schedule::Features;
@@ -174,7 +174,7 @@ fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Ru
             let fault = fault.display(run.store, system);
             Err(Stop::Internal(format!("the witness of engine {engine} is wrong: {fault}")))
         }
-        check::Verdict::Unknown(lost) => Err(lost.into()),
+        check::Verdict::Unknown(stop) => Err(stop),
     }
 }
 

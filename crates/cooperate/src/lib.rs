@@ -37,11 +37,11 @@ pub mod schedule;
 pub mod slot;
 
 pub use driver::{Options, Outcome, Verdict, solve};
-pub use shofar_engines::{Event, EventSink, Interpolation, Run, Stop};
+pub use shofar_engines::{Event, EventSink, Interpolation, Run};
 pub use shofar_horn::witness::{Model, Refutation, Witness, WitnessFormat};
 pub use shofar_horn::{
     BuildError, Format, HornSystem, ParseError, Position, PredicateId, SystemBuilder, check, parse,
 };
 pub use shofar_logic::{Op, Sort, Term, TermStore, Value};
-pub use shofar_smt::sat::{Limits, Reason};
+pub use shofar_run::{Limits, Reason, Stop};
 pub use {shofar_engines as engines, shofar_horn as horn, shofar_logic as logic, shofar_smt as smt};

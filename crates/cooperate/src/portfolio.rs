@@ -34,8 +34,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Engine, Event, Run, Stop};
-use shofar_smt::sat::{Gate, Limits, Reason, memory_in_use};
+use shofar_engines::{Engine, Event, Run};
+use shofar_run::{Gate, Limits, Reason, Stop, memory_in_use};
 
 use crate::memory::{Advice, Memory, Use};
 use crate::slot::Labelled;

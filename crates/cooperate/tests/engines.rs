@@ -9,13 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Options, Verdict};
-use shofar_engines::{Answer, Engine, KInduction, Run, Stop, all, by_name};
+use shofar_engines::{Answer, Engine, KInduction, Run, all, by_name};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::witness::{Derivation, GraphStep, Refutation};
 use shofar_horn::{HornGraph, HornSystem, parse};
 use shofar_logic::{TermStore, Value};
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 use support::Random;
 use support::explicit::Saturation;
 use support::systems::{Shape, multiplication, system};

@@ -32,11 +32,12 @@ use shofar_horn::HornGraph;
 use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Assignment, Sort, Term, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::eliminate_all_but;
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Answer, Engine, Event, Run, Stop};
+use crate::{Answer, Engine, Event, Run};
 
 /// The name of the engine.
 const NAME: &str = "bmc";

@@ -6,10 +6,10 @@
 use rustc_hash::FxHashSet;
 use shofar_horn::transform::solve_equations;
 use shofar_logic::{Term, TermStore};
+use shofar_run::{Limits, Stop};
 use shofar_smt::project::{Bounds, Status, eliminate};
-use shofar_smt::sat::Limits;
 
-use crate::{Run, Stop};
+use crate::Run;
 
 /// The number of disjuncts up to which a result is worth having.
 const MAX_DISJUNCTS: usize = 1000;

@@ -37,13 +37,14 @@ use std::time::Instant;
 
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
 use crate::interpolation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run};
 
 /// The name of the engine.
 const NAME: &str = "imc";

@@ -4,13 +4,14 @@
 //! and again; [`Parts`] is a contradiction between several formulas, from which interpolants for all cuts can be read.
 
 use shofar_logic::{Term, TermStore};
+use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::interpolate::{Arithmetic, Error, Interpolator, Labelling, Options, fallback};
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::{Run, Stop};
+use crate::Run;
 
 /// Proofs after which a solver is made anew, as it keeps a log.
 const MOST_PROOFS: u32 = 64;
@@ -97,7 +98,7 @@ impl<'a> Prover<'a> {
 
     /// What is known of both sides together with further formulas.
     pub(crate) fn separate(&mut self, run: &Run<'_>, a: &[Term], b: &[Term]) -> Result<Separation, Stop> {
-        let unsupported = |unsupported: Unsupported| Stop::unsupported(self.store, unsupported);
+        let unsupported = |unsupported: Unsupported| unsupported.stop(self.store);
         if self.proofs >= MOST_PROOFS {
             self.solver = None;
         }
@@ -160,7 +161,7 @@ impl<'a> Parts<'a> {
         for (part, formulas) in &parts {
             for &formula in formulas {
                 let asserted = solver.assert_in(formula, *part);
-                asserted.map_err(|unsupported| Stop::unsupported(run.store, unsupported))?;
+                asserted.map_err(|unsupported| unsupported.stop(run.store))?;
             }
         }
         Ok(Parts { run, solver, parts })

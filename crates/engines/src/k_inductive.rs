@@ -36,12 +36,13 @@
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
 use shofar_logic::Term;
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
+use crate::Run;
 use crate::eliminate::{eliminate_all_but, eliminate_by_equations};
 use crate::interpolation::{Interpolation, Parts};
 use crate::unroll::Unrolling;
-use crate::{Run, Stop};
 
 /// The number of steps up to which sets of states are followed, one for each step.
 const MOST_FOLLOWED: usize = 16;
@@ -178,7 +179,7 @@ fn eliminate_exits(
 #[cfg(test)]
 mod tests {
     use shofar_logic::{Sort, TermStore};
-    use shofar_smt::sat::Limits;
+    use shofar_run::Limits;
 
     use super::*;
 

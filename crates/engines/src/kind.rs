@@ -29,6 +29,7 @@ use rustc_hash::FxHashMap;
 use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, TermStore, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
@@ -36,7 +37,7 @@ use crate::k_inductive::to_inductive;
 use crate::run::solver_counters;
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run};
 
 /// The name of the engine.
 const NAME: &str = "kind";

@@ -21,6 +21,7 @@ mod unroll;
 
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
+use shofar_run::Stop;
 
 pub use bmc::Bmc;
 pub use imc::Imc;
@@ -29,7 +30,7 @@ pub use kind::KInduction;
 pub use lawi::Lawi;
 pub use option::EngineOption;
 pub use pdkind::PdKind;
-pub use run::{Event, EventSink, Run, Stop};
+pub use run::{Event, EventSink, Run};
 pub use spacer::Spacer;
 pub use tpa::Tpa;
 

@@ -3,15 +3,14 @@
 //! Events are told by engines, and by whoever lets them run; only [`Event::Progress`] and [`Event::Statistics`] are
 //! the engines' own.
 
-use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use shofar_horn::transform::{Context, Lost, Report};
+use shofar_horn::Context;
+use shofar_horn::transform::Report;
 use shofar_logic::{Term, TermStore};
-use shofar_smt::project::ProjectError;
-use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_run::{Limits, Stop};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 /// The circumstances of one run of an engine.
@@ -66,7 +65,7 @@ impl<'a> Run<'a> {
     /// does not tell.
     pub fn is_satisfiable(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<bool, Stop> {
         let outcome = solver.check(assumptions, &self.limits);
-        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+        match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
             Outcome::Sat => Ok(true),
             Outcome::Unsat => Ok(false),
             Outcome::Unknown(reason) => Err(Stop::Interrupted(reason)),
@@ -75,7 +74,7 @@ impl<'a> Run<'a> {
 
     /// Asserts formulas that come together, for good or in the innermost frame.
     pub fn assert(&self, solver: &mut Solver<'_>, formulas: &[Term]) -> Result<(), Stop> {
-        solver.assert_all(formulas).map_err(|unsupported| Stop::unsupported(self.store, unsupported))
+        solver.assert_all(formulas).map_err(|unsupported| unsupported.stop(self.store))
     }
 }
 
@@ -174,69 +173,6 @@ pub trait EventSink: Sync {
 /// No one.
 impl EventSink for () {
     fn tell(&self, _: Event) {}
-}
-
-/// Why an engine has given up.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Stop {
-    /// The limits of the run have ended, or a query was too hard.
-    Interrupted(Reason),
-    /// The clauses use something that the engine or the solver does not know.
-    Unsupported(String),
-    /// The method cannot go on from here, though there is time left.
-    Exhausted(&'static str),
-    /// A witness could not be built, because something is wrong in Shofar.
-    Internal(String),
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::Interrupted(Reason::Deadline) => f.write_str("the time limit was reached"),
-            Stop::Interrupted(Reason::Memory) => f.write_str("the memory limit was reached"),
-            Stop::Interrupted(Reason::Cancelled) => f.write_str("interrupted"),
-            Stop::Interrupted(Reason::Budget | Reason::Incomplete) => {
-                f.write_str("a query was too hard for the solver")
-            }
-            Stop::Unsupported(what) => write!(f, "not supported: {what}"),
-            Stop::Exhausted(why) => f.write_str(why),
-            Stop::Internal(what) => write!(f, "internal error: {what}"),
-        }
-    }
-}
-
-impl From<Reason> for Stop {
-    fn from(reason: Reason) -> Self {
-        Stop::Interrupted(reason)
-    }
-}
-
-impl From<Lost> for Stop {
-    fn from(lost: Lost) -> Self {
-        match lost {
-            Lost::Interrupted(reason) => Stop::Interrupted(reason),
-            Lost::Unsupported(what) => Stop::Unsupported(what),
-            Lost::Wrong(what) => Stop::Internal(what),
-        }
-    }
-}
-
-impl Stop {
-    /// For a term that the solver does not understand.
-    pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
-        Lost::unsupported(store, unsupported).into()
-    }
-
-    /// For a projection that failed: because of what is to be projected, or of how it was asked for.
-    pub fn unprojected(store: &TermStore, error: ProjectError) -> Self {
-        let what = error.display(store).to_string();
-        match error {
-            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
-                Stop::Unsupported(what)
-            }
-            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
-        }
-    }
 }
 
 /// Variables of a solver beyond which it is made anew: what was assumed in earlier queries leaves atoms behind.

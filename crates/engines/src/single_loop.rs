@@ -9,9 +9,10 @@ use shofar_horn::transform::{Pipeline, Transformed, WayBack, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Substitution, Term, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
-use crate::{Answer, Run, Stop};
+use crate::{Answer, Run};
 
 /// A linear graph, and where it comes from.
 pub(crate) struct LoopForm {

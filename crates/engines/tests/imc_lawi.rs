@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use shofar_engines::imc::{self, Imc};
 use shofar_engines::lawi::{self, Lawi};
-use shofar_engines::{Answer, Engine, Interpolation, Run, Stop};
+use shofar_engines::{Answer, Engine, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 
 /// What an engine says to a system. Witnesses are checked.
 fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Answer {

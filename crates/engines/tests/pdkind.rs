@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use shofar_engines::pdkind::{Depth, Options, Order, PdKind, Port, SharedLemma};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop};
+use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 
 /// Keeps the statistics.
 #[derive(Default)]

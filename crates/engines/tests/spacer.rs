@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop};
+use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::witness::Derivation;
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::{Op, TermStore};
-use shofar_smt::sat::{Limits, Reason};
+use shofar_run::{Limits, Reason, Stop};
 use support::Random;
 use support::explicit::Saturation;
 use support::systems::{Shape, multiplication, system};

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shofar_engines::tpa::{Intermediate, Options};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Stop, Tpa};
+use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Tpa};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 use support::Random;
 use support::explicit::Saturation;
 use support::systems::{Shape, system};

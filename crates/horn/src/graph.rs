@@ -18,10 +18,10 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore};
-use shofar_smt::sat::Reason;
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
-use crate::transform::Context;
 
 /// Clauses between two looks at the limits.
 const STOP_INTERVAL: usize = 64;
@@ -169,13 +169,11 @@ impl HornGraph {
     }
 
     /// As [`of`](Self::of), within limits.
-    pub fn within(context: &Context<'_>, system: &HornSystem) -> Result<Self, Reason> {
+    pub fn within(context: &Context<'_>, system: &HornSystem) -> Result<Self, Stop> {
         let mut graph = HornGraph::of_predicates(context.store, system);
         for (number, clause) in system.clauses.iter().enumerate() {
-            if number.is_multiple_of(STOP_INTERVAL)
-                && let Some(reason) = context.interrupted()
-            {
-                return Err(reason);
+            if number.is_multiple_of(STOP_INTERVAL) {
+                context.go_on()?;
             }
             graph.add_clause_of_system(context.store, clause);
         }

@@ -5,11 +5,12 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
+use shofar_run::Stop;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::transform::{Context, Lost};
+use crate::Context;
 
 /// Values for the wanted variables with which a formula is true, where other variables have given values. Variables
 /// that do not matter get the default value of their sort.
@@ -18,7 +19,7 @@ pub fn complete(
     formula: Term,
     given: impl IntoIterator<Item = (Term, Value)>,
     wanted: &[Term],
-) -> Result<Vec<Value>, Lost> {
+) -> Result<Vec<Value>, Stop> {
     let store = context.store;
     let mut values = Substitution::new();
     let mut known = FxHashMap::default();
@@ -39,14 +40,14 @@ pub fn complete(
 }
 
 /// Values for the symbols of a formula with which it is true.
-fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Lost> {
+fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Stop> {
     let mut solver = Solver::new(context.store);
-    let unsupported = |unsupported: Unsupported| Lost::unsupported(context.store, unsupported);
+    let unsupported = |unsupported: Unsupported| unsupported.stop(context.store);
     solver.assert_all(&[formula]).map_err(unsupported)?;
     match solver.check(&[], &context.limits).map_err(unsupported)? {
         Outcome::Sat => Ok(solver.model(&[formula])),
-        Outcome::Unsat => Err(Lost::Wrong("a step has no ground instance".into())),
-        Outcome::Unknown(reason) => Err(Lost::Interrupted(reason)),
+        Outcome::Unsat => Err(Stop::Internal("a step has no ground instance".into())),
+        Outcome::Unknown(reason) => Err(Stop::Interrupted(reason)),
     }
 }
 

@@ -21,6 +21,7 @@
 pub mod builder;
 pub mod check;
 mod clausify;
+mod context;
 mod frontend;
 pub mod graph;
 pub mod ground;
@@ -33,6 +34,7 @@ mod transition;
 pub mod witness;
 
 pub use builder::{BuildError, ClauseBuilder, SystemBuilder};
+pub use context::Context;
 pub use frontend::{ParseError, Unread, parse, parse_in, parse_within};
 pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};

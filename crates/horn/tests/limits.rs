@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
 use shofar_horn::check::{Verdict, check_refutation};
-use shofar_horn::transform::{Context, Lost};
 use shofar_horn::witness::{Refutation, Step, Witness, read_within as read_witness_within};
 use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_within};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{TermStore, Value};
-use shofar_smt::sat::{Limits, Reason};
+use shofar_run::{Limits, Reason, Stop};
 
 const MANY: usize = 50_000;
 
@@ -39,7 +39,7 @@ fn limits_end_in_the_middle_of_each_phase() {
         other => panic!("{:?}", other.map(|system| system.clauses.len())),
     };
     let graph = HornGraph::within(&Context { store: &store, limits: soon() }, &system);
-    assert_eq!(graph.map(|graph| graph.edges().len()), Err(Reason::Deadline));
+    assert_eq!(graph.map(|graph| graph.edges().len()), Err(Stop::Interrupted(Reason::Deadline)));
 
     // The fact again and again is a long refutation, though of nothing.
     let fact = Step {
@@ -50,7 +50,7 @@ fn limits_end_in_the_middle_of_each_phase() {
     };
     let refutation = Refutation { steps: vec![fact; 20 * MANY] };
     let verdict = check_refutation(&Context { store: &store, limits: soon() }, &system, &refutation);
-    assert_eq!(verdict, Verdict::Unknown(Lost::Interrupted(Reason::Deadline)));
+    assert_eq!(verdict, Verdict::Unknown(Stop::Interrupted(Reason::Deadline)));
 }
 
 /// What reading a witness of one fact says within limits.
@@ -97,7 +97,7 @@ fn each_limit_is_told() {
         assert_eq!(read_within(&store, text, limits).map(|_| ()), Err(Unread::Interrupted(reason)));
         let system = parse(&store, "test", text.as_bytes()).unwrap();
         let context = Context { store: &store, limits };
-        assert_eq!(HornGraph::within(&context, &system).map(|_| ()), Err(reason));
+        assert_eq!(HornGraph::within(&context, &system).map(|_| ()), Err(reason.into()));
     }
 }
 

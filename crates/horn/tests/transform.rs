@@ -7,16 +7,17 @@ use std::fmt::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::transform::{
-    Context, Pipeline, PropagateConstants, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments,
-    Simplify, SplitArguments, Transformation,
+    Pipeline, PropagateConstants, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Simplify,
+    SplitArguments, Transformation,
 };
 use shofar_horn::witness::{Derivation, GraphStep};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::{Op, Term, TermStore, Value};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 use support::Random;
 use support::explicit::{Ends, Saturation};
 use support::systems::{self, Shape};

@@ -5,13 +5,14 @@ mod support;
 
 use std::fmt::Write;
 
+use shofar_horn::Context;
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::{Edge, EdgeId, Node, NodeId};
-use shofar_horn::transform::{Context, Pipeline, Transformed, standard};
+use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem, parse};
 use shofar_logic::{TermStore, Value};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 use support::Random;
 use support::explicit::{Ends, Saturation};
 use support::systems::{self, Shape};
@@ -55,7 +56,7 @@ fn there_and_back(seed: u64, shape: &Shape, names: &str) -> bool {
         Some(derivation) => {
             assert_eq!(check_derivation(&context, &new, &derivation), Ok(()), "{}", case());
             let derivation =
-                back.derivation(&context, derivation).unwrap_or_else(|lost| panic!("{lost}: {}", case()));
+                back.derivation(&context, derivation).unwrap_or_else(|stop| panic!("{stop}: {}", case()));
             assert_eq!(check_derivation(&context, &graph, &derivation), Ok(()), "{}", case());
             let mut steps = derivation.steps.clone();
             steps.dedup();
@@ -64,7 +65,7 @@ fn there_and_back(seed: u64, shape: &Shape, names: &str) -> bool {
         None => {
             for model in [answer.least_model(Ends::Open), answer.larger_model(random, 10, Ends::Open)] {
                 assert_eq!(check_graph_model(&context, &new, &model), Ok(()), "{}", case());
-                let model = back.model(&context, model).unwrap_or_else(|lost| panic!("{lost}: {}", case()));
+                let model = back.model(&context, model).unwrap_or_else(|stop| panic!("{stop}: {}", case()));
                 assert_eq!(check_graph_model(&context, &graph, &model), Ok(()), "{}", case());
             }
         }

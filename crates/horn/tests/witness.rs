@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
 use shofar_horn::check::{Fault, Trust, Verdict, check_model, check_refutation};
-use shofar_horn::transform::Context;
 use shofar_horn::witness::{
     Definition, Derivation, GraphModel, GraphStep, Model, Refutation, Step, Witness, WitnessFormat,
     read as read_witness,
@@ -13,7 +13,7 @@ use shofar_horn::witness::{
 use shofar_horn::{HornGraph, HornSystem, parse, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 
 /// A counter to five: Figure 2.3 of Blicha's thesis.
 const COUNTER: &str = "(declare-fun Inv (Int) Bool)
@@ -269,14 +269,14 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let verdict = match witness {
         Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
             Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs),
-            Err(lost) => Verdict::Unknown(lost),
+            Err(stop) => Verdict::Unknown(stop),
         },
         Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
     };
     Ok(match verdict {
         Verdict::Valid => "valid".to_owned(),
         Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
-        Verdict::Unknown(lost) => lost.to_string(),
+        Verdict::Unknown(stop) => stop.to_string(),
     })
 }
 
@@ -293,7 +293,7 @@ fn predicates_that_always_or_never_hold() {
     let judged = |p, q| verdict(clauses, &model(p, q)).unwrap();
     assert!(judged("false", "false").starts_with("the model violates clause 1 "));
     assert!(judged("true", "true").starts_with("the model violates clause 3 "));
-    assert!(judged("true", "false").contains("does not know"), "{}", judged("true", "false"));
+    assert!(judged("true", "false").contains("not supported"), "{}", judged("true", "false"));
     let without_fact = clauses.replace("(assert (P 0))", "");
     assert_eq!(verdict(&without_fact, &model("false", "false")).unwrap(), "valid");
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use generators::{Instance, JobShop};
 use shofar_logic::{Sort, TermStore};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_run::Limits;
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 /// Makes the member of a family of a size.

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 use shofar_logic::number::Rational;
 use shofar_logic::{Sort, Term, TermStore};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_run::Limits;
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 const ATOMS: usize = 200;

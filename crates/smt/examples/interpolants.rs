@@ -28,11 +28,11 @@ use std::time::{Duration, Instant};
 
 use refutations::{Refutation, solve, timed};
 use shofar_logic::{Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::fallback::Bounds;
 use shofar_smt::interpolate::verify::{Verdict, implies};
 use shofar_smt::interpolate::{Arithmetic, Error, Interpolant, Interpolator, Labelling, Options};
 use shofar_smt::proof::Part;
-use shofar_smt::sat::Limits;
 
 /// How long a query may take.
 const TIMEOUT: Duration = Duration::from_secs(30);

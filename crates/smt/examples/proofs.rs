@@ -16,9 +16,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use refutations::{Refutation, solve, timed};
+use shofar_run::Limits;
 use shofar_smt::proof::{Justification, Proof, Rule, check, write_alethe};
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 /// The option that is set.

@@ -30,6 +30,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
+use shofar_run::Stop;
 
 use crate::cases::CaseTable;
 
@@ -40,6 +41,17 @@ pub struct Unsupported {
     pub term: Term,
     /// What it would take.
     pub feature: Feature,
+}
+
+impl Unsupported {
+    /// Why work ends that needs this term; of a large one only the beginning is shown.
+    pub fn stop(self, store: &TermStore) -> Stop {
+        const MOST_CHARACTERS: usize = 200;
+        let term = store.display(self.term).to_string();
+        let cut: String = term.chars().take(MOST_CHARACTERS).collect();
+        let dots = if cut.len() < term.len() { "..." } else { "" };
+        Stop::Unsupported(format!("{} in {cut}{dots}", self.feature))
+    }
 }
 
 /// What a solver would have to know.

@@ -11,6 +11,7 @@ use std::io::{self, BufRead, Write};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, SyntaxError};
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_run::{Limits, Reason};
 
 use crate::groups::{self, Group};
 use crate::interpolate::farkas::Strength;
@@ -18,7 +19,7 @@ use crate::interpolate::{self, Arithmetic, Interpolator, Labelling, fallback};
 use crate::project::{self, Bounds, Elimination, Status};
 use crate::proof::{Part, Proof, write_alethe};
 use crate::purify::Unsupported;
-use crate::sat::{Limits, Outcome, Reason};
+use crate::sat::Outcome;
 use crate::solver::Solver;
 
 /// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.

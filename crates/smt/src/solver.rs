@@ -23,6 +23,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
+use shofar_run::{Limits, Reason};
 use smallvec::SmallVec;
 
 use crate::cnf::{Clauses, Cnf};
@@ -32,7 +33,7 @@ use crate::proof::extract::Extraction;
 use crate::proof::{self, Assertion, Definition, Part, Proof};
 use crate::purify::{Purified, Purifier, Unsupported, is_application};
 use crate::relevance::{Relevance, Scope};
-use crate::sat::{self, Limits, Lit, Origin, Outcome, Reason, Var};
+use crate::sat::{self, Lit, Origin, Outcome, Var};
 use crate::theory::combination::Combination;
 use crate::theory::linear::Comparison;
 use crate::theory::{arith, euf};

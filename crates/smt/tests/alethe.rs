@@ -10,8 +10,9 @@ mod z3;
 use alethe_checker::{OPEN, Tally, check};
 use formulas::{Generator, Language};
 use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::proof::{Part, write_alethe};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use support::{Random, execute, group, members};
 

@@ -4,8 +4,9 @@ mod generators;
 
 use generators::{Instance, JobShop};
 use shofar_logic::{Sort, SortKind, Term, TermStore, Value};
+use shofar_run::Limits;
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 /// The answer of the solver, after a look at its model.

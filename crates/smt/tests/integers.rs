@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
-use shofar_smt::sat::{Limits, Outcome, Reason as GaveUp};
+use shofar_run::{Limits, Reason as GaveUp};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use shofar_smt::theory::arith::{
     self, Budget, Config, DeltaRational, IntegerStatistics, Integers, Reason, Refutation, Side, Simplex,

@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::decomposed::{decompose, decomposed, dual_decomposed};
 use shofar_smt::interpolate::divisibility::{Confined, divisibility};
 use shofar_smt::interpolate::farkas::{Strength, Summand, dual_farkas, farkas, flexible, is_refutation};
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::proof::{Inequality, Sign};
-use shofar_smt::sat::Limits;
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex};
 use support::Random;
 

@@ -6,11 +6,12 @@ mod support;
 use refutations::{Refuted, holds, random_formula, random_numbers, random_tree};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::fallback::{self, Failure};
 use shofar_smt::interpolate::simplify;
 use shofar_smt::interpolate::{Error, Options, Simplification};
 use shofar_smt::proof::{Justification, Part, Proof, Rule, Step, StepId};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use support::Random;
 

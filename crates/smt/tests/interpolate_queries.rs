@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use formulas::{Generator, Language};
 use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::verify::{Verdict, implies};
 use shofar_smt::interpolate::{Arithmetic, Equality, Error, Interpolator, Labelling, Options, fallback};
 use shofar_smt::proof::{Justification, Part, Proof, Rule};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use support::Random;
 use z3::Implications;

@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, ConstructorSpec, EvalError, Op, Sort, SortKind, Term, TermStore, Value};
+use shofar_run::Limits;
 use shofar_smt::project::{
     Bounds, ProjectError, Projection, Projector, Status, eliminate, eliminate_forall, project, project_cube,
 };
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use support::{Random, scale};
 

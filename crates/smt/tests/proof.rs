@@ -11,10 +11,11 @@ use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_smt::proof::{
     CongruenceProof, Definition, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
 };
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use formulas::{FUNCTIONS, Generator, Language};
+use shofar_run::Limits;
 use support::{Random, execute};
 
 /// Runs scripts with frames, assumptions and several queries, and hands over each proof.

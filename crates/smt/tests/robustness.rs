@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
-use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_run::{Limits, Reason};
+use shofar_smt::sat::Outcome;
 use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
 

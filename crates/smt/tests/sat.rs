@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use shofar_smt::sat::{
-    Answers, Certificate, Clash, Effort, Limits, Lit, NoTheory, Outcome, Reason, Solver, Theory, Var,
-};
+use shofar_run::{Limits, Reason};
+use shofar_smt::sat::{Answers, Certificate, Clash, Effort, Lit, NoTheory, Outcome, Solver, Theory, Var};
 use support::Random;
 
 // ---- scripts, run on the solver and on a truth table ---------------------------------------------------------

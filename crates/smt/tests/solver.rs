@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 use shofar_smt::purify::Feature;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
 use formulas::{FUNCTIONS, Generator, Language};
+use shofar_run::Limits;
 use support::Random;
 
 /// What a script does next, and what was answered.

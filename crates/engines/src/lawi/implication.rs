@@ -5,10 +5,11 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Term, TermStore, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
+use crate::Run;
 use crate::run::MOST_VARIABLES;
-use crate::{Run, Stop};
 
 /// Answers to implications between formulas.
 pub(super) struct Implications<'a> {

@@ -44,8 +44,9 @@ use shofar_logic::{Op, Term, TermStore};
 
 use crate::interpolation::{Interpolation, Parts};
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run};
 use implication::Implications;
+use shofar_run::Stop;
 use tree::{Location, Tree, Vertex, VertexId};
 
 /// The name of the engine.

@@ -6,8 +6,9 @@
 
 use std::hash::Hash;
 
+use shofar_run::Stop;
+
 use super::ice::Received;
-use crate::Stop;
 
 /// Sets of states and questions about transitions.
 pub(super) trait Domain {

@@ -5,10 +5,11 @@
 //! same test finds the mistakes that are printed in the literature: they are made by hand after the rule in
 //! question, or by a domain that breaks the contract in the way in question.
 
+use shofar_run::Stop;
+
 use super::domain::{Domain, Image};
 use super::ice::{Ice, Rule, Status};
 use super::{Depth, Order};
-use crate::Stop;
 
 /// A linear congruential generator.
 struct Random(u64);

@@ -24,9 +24,9 @@
 //! The stack of goals is a path: each state of a goal has a successor in the next one.
 
 use rustc_hash::FxHashMap;
+use shofar_run::Stop;
 
 use super::domain::{Domain, Image};
-use crate::Stop;
 
 /// What became of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -38,10 +38,11 @@
 
 use std::collections::BTreeSet;
 
+use shofar_run::Stop;
+
 use super::domain::Domain;
 use super::fire::{Fire, Reach};
 use super::{Depth, Order};
-use crate::Stop;
 
 /// A lemma of the induction frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

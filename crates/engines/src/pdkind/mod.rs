@@ -58,9 +58,10 @@ use crate::interpolation::Interpolation;
 use crate::k_inductive::to_inductive;
 use crate::option::{Named, Setting};
 use crate::single_loop::SingleLoop;
-use crate::{Answer, Engine, EngineOption, Event, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Run};
 use domain::{Domain, Image};
 use ice::{Ice, Rule};
+use shofar_run::Stop;
 use symbolic::Symbolic;
 
 pub use port::{Port, SharedLemma};
@@ -278,7 +279,7 @@ mod tests {
     use super::*;
     use shofar_horn::graph::rename;
     use shofar_logic::{Sort, TermStore};
-    use shofar_smt::sat::Limits;
+    use shofar_run::Limits;
     use shofar_smt::solver::Solver;
     use std::time::Duration;
 

@@ -18,16 +18,17 @@ use rustc_hash::FxHashSet;
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
 use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
+use shofar_run::Stop;
 use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
 use super::ice::Received;
 use super::port::{Port, SharedLemma};
+use crate::Run;
 use crate::interpolation::{Interpolation, Prover, Separation};
 use crate::run::MOST_VARIABLES;
 use crate::unroll::Unrolling;
-use crate::{Run, Stop};
 
 /// A transition system whose bad states have no local variables, and solvers that know it.
 pub(super) struct Symbolic<'a> {
@@ -169,7 +170,7 @@ impl<'a> Symbolic<'a> {
     fn project(&mut self, formulas: &[Term], model: &Assignment, vars: &[Term]) -> Result<Term, Stop> {
         let store = self.run.store;
         let projection = self.projector.project_cube(formulas, model, vars);
-        let projection = projection.map_err(|error| Stop::unprojected(store, error))?;
+        let projection = projection.map_err(|error| error.stop(store))?;
         Ok(projection.formula(store))
     }
 }

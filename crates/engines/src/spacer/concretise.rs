@@ -233,7 +233,8 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shofar_smt::sat::{Limits, Outcome};
+    use shofar_run::Limits;
+    use shofar_smt::sat::Outcome;
     use shofar_smt::solver::Solver;
 
     fn sum_of(store: &TermStore, parts: &[(i64, Term)]) -> Term {

@@ -17,8 +17,9 @@
 use shofar_horn::HornGraph;
 use shofar_horn::graph::EdgeId;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_run::{Limits, Reason};
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::facts::Facts;

@@ -10,7 +10,8 @@ use std::rc::Rc;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Assignment, Evaluator, Term, TermStore, Value};
-use shofar_smt::sat::{Limits, Outcome, Reason};
+use shofar_run::{Limits, Reason};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::edges::{By, Core, Query, Reply, others};
@@ -285,7 +286,7 @@ impl Search<'_> {
         let node = clause.target().unwrap_or(self.goal);
         let eliminated = others(self.graph, self.clause(edge), None);
         let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| Stop::unprojected(self.store, error))?;
+        let projection = projection.map_err(|error| error.stop(self.store))?;
         let mut cube: Vec<Term> = projection
             .literals
             .iter()
@@ -372,7 +373,7 @@ impl Search<'_> {
         }
         let eliminated = others(self.graph, self.clause(edge), Some(wanted));
         let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| Stop::unprojected(self.store, error))?;
+        let projection = projection.map_err(|error| error.stop(self.store))?;
         let node = clause.sources()[wanted];
         let place = Place::Source(clause.occurrence(wanted));
         let mut cube: Vec<Term> =
@@ -465,7 +466,7 @@ impl<'a> Cubes<'a> {
                 Err(Stop::Interrupted(reason))
             }
             Ok(outcome) => Ok(outcome),
-            Err(unsupported) => Err(Stop::unsupported(self.store, unsupported)),
+            Err(unsupported) => Err(unsupported.stop(self.store)),
         }
     }
 }

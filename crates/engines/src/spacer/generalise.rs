@@ -10,7 +10,7 @@
 
 use shofar_horn::graph::NodeId;
 use shofar_logic::{Op, Term, TermStore};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 
 use super::expand::{Block, Conflict};
 use super::frames::Level;

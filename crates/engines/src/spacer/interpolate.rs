@@ -23,11 +23,12 @@ use std::collections::hash_map::Entry;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Op, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::Interpolator;
 use shofar_smt::project::simplify_cube;
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::edges::Core;
@@ -149,7 +150,7 @@ impl Search<'_> {
         }
         let (store, graph) = (self.store, self.graph);
         let label = graph.edge(edge).label();
-        let unsupported = |unsupported: Unsupported| Stop::unsupported(store, unsupported);
+        let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         if self.provers.get(&edge).is_some_and(|prover| prover.proofs >= MOST_PROOFS) {
             self.provers.remove(&edge);
         }

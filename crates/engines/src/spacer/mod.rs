@@ -71,9 +71,8 @@ use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::{SortKind, Term, TermStore};
 use shofar_smt::project::Projector;
-use shofar_smt::sat::{Limits, Reason};
 
-use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run};
 use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
@@ -84,6 +83,7 @@ use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
 use propagate::Obstacle;
 use renaming::Renaming;
+use shofar_run::{Limits, Reason, Stop};
 use weaken::Constants;
 
 pub use expand::Descent;
@@ -481,7 +481,7 @@ impl<'a> Search<'a> {
                 Err(Stop::Interrupted(reason))
             }
             Ok(reply) => Ok(reply),
-            Err(unsupported) => Err(Stop::unsupported(store, unsupported)),
+            Err(unsupported) => Err(unsupported.stop(store)),
         }
     }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Assignment, Evaluator, Value};
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 
 use super::expand::Block;
 use super::frames::{INFINITY, LemmaId, Level};

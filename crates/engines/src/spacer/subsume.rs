@@ -277,8 +277,9 @@ fn resolve_all(rows: Vec<Row>, weight: usize, eliminated: u32) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shofar_run::Limits;
     use shofar_smt::project::{Bounds, Status, eliminate};
-    use shofar_smt::sat::{Limits, Outcome};
+    use shofar_smt::sat::Outcome;
     use shofar_smt::solver::Solver;
 
     use super::super::guidance::literal;

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::EdgeId;
 use shofar_horn::ground::complete;
-use shofar_horn::transform::Lost;
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Term, Value};
+use shofar_run::Stop;
 
+use super::Search;
 use super::facts::FactId;
 use super::frames::Level;
 use super::renaming::Place;
-use super::{Search, Stop};
 
 /// A ground fact.
 type Point = Box<[Value]>;
@@ -134,8 +134,8 @@ impl Search<'_> {
                     let fixed: Vec<(Term, Value)> = variables.iter().copied().zip(known).collect();
                     match complete(&context, formula, given.iter().chain(&fixed).cloned(), &body) {
                         Ok(found) => values = found,
-                        Err(Lost::Wrong(_)) => {}
-                        Err(lost) => return Err(lost.into()),
+                        Err(Stop::Internal(_)) => {}
+                        Err(stop) => return Err(stop),
                     }
                 }
                 given.extend(variables.iter().copied().zip(values[range].iter().cloned()));

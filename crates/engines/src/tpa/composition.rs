@@ -20,14 +20,15 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_run::{Limits, Stop};
 use shofar_smt::interpolate::{Interpolator, Options, fallback};
 use shofar_smt::proof::{Part, Proof};
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::powers::{Count, Level, Powers, Vectors};
-use crate::{Run, Stop};
+use crate::Run;
 
 const A: Part = Part(0);
 const SOURCE: Part = Part(1);
@@ -115,7 +116,7 @@ impl<'a> Composition<'a> {
         target: &[Term],
     ) -> Result<Reply, Stop> {
         let store = self.store;
-        let unsupported = |unsupported: Unsupported| Stop::unsupported(store, unsupported);
+        let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         self.extend(powers).map_err(unsupported)?;
         self.renew().map_err(unsupported)?;
         let in_part = |part| move |&formula: &Term| (formula, part);

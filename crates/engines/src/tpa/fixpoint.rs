@@ -31,12 +31,12 @@
 //! C. Flanagan and K. R. M. Leino (FME 2001); the papers on TPA do without.
 
 use shofar_logic::{Term, Value};
-use shofar_smt::sat::{Outcome, Reason};
+use shofar_run::{Reason, Stop};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::Search;
 use super::powers::{Count, Level};
-use crate::Stop;
 
 /// A relation that may be a transition invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -187,7 +187,7 @@ impl Search<'_> {
         let store = self.store;
         let mut solver = Solver::new(store);
         for &premise in premises {
-            solver.assert(premise).map_err(|unsupported| Stop::unsupported(store, unsupported))?;
+            solver.assert(premise).map_err(|unsupported| unsupported.stop(store))?;
         }
         loop {
             let fails = store.not(store.and_of(lemmas.iter().map(|&(lemma, _)| lemma)));
@@ -220,7 +220,7 @@ impl Search<'_> {
     /// Whether what is asserted and assumed has a model; nothing if the solver does not tell.
     fn outcome(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<Option<bool>, Stop> {
         let outcome = solver.check(assumptions, &self.run.limits);
-        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+        match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
             Outcome::Sat => Ok(Some(true)),
             Outcome::Unsat => Ok(Some(false)),
             Outcome::Unknown(Reason::Budget | Reason::Incomplete) => Ok(None),
@@ -236,7 +236,7 @@ mod tests {
     use crate::tpa::Options;
     use shofar_horn::TransitionSystem;
     use shofar_logic::{Sort, TermStore};
-    use shofar_smt::sat::Limits;
+    use shofar_run::Limits;
 
     /// Example 4.1 of the thesis: the two ways to be inductive differ.
     #[test]

@@ -31,15 +31,15 @@
 
 use shofar_horn::graph::rename;
 use shofar_logic::Term;
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 
 use super::Search;
 use super::fixpoint::{Candidate, Relation, Side};
 use super::powers::{Count, Level};
+use crate::Run;
 use crate::eliminate::eliminate_all_but;
 use crate::k_inductive::{interpolant, to_inductive};
 use crate::kind::reversed;
-use crate::{Run, Stop};
 
 /// The greatest number of steps of an induction that is unrolled.
 const MOST_STEPS: usize = 256;

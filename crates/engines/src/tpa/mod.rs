@@ -64,12 +64,13 @@ use shofar_smt::solver::Solver;
 
 use crate::option::Named;
 use crate::single_loop::LoopForm;
-use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run, Stop};
+use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run};
 use composition::Composition;
 use fixpoint::Candidate;
 use network::{Found, Network};
 use powers::{Count, Level, Powers};
 use reach::Reached;
+use shofar_run::Stop;
 use summaries::Summaries;
 
 /// Queries after which the solver for conjunctions is made anew.
@@ -316,7 +317,7 @@ impl<'a> Search<'a> {
             self.conjunctions = Solver::new(self.store);
         }
         let outcome = self.conjunctions.check(formulas, &self.run.limits);
-        match outcome.map_err(|unsupported| Stop::unsupported(self.store, unsupported))? {
+        match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
             Outcome::Sat => Ok(Some(self.conjunctions.model(formulas))),
             Outcome::Unsat => Ok(None),
             Outcome::Unknown(reason) => Err(reason.into()),
@@ -327,7 +328,7 @@ impl<'a> Search<'a> {
     fn project(&mut self, formulas: &[Term], model: &Assignment, gone: &[Term]) -> Result<Vec<Term>, Stop> {
         self.statistics.projections += 1;
         let projection = self.projector.project_cube(formulas, model, gone);
-        Ok(projection.map_err(|error| Stop::unprojected(self.store, error))?.literals)
+        Ok(projection.map_err(|error| error.stop(self.store))?.literals)
     }
 
     /// How often a solver was asked.

@@ -43,13 +43,14 @@
 use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use super::powers::Level;
 use super::summaries::SummaryId;
 use super::{Options, Search, Statistics};
 use crate::unroll::value;
-use crate::{Event, Run, Stop};
+use crate::{Event, Run};
 
 /// What the search ends with.
 pub(super) enum Found {

@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 use shofar_horn::ground::complete;
 use shofar_horn::transform::solve_equations;
 use shofar_logic::{Assignment, Term, Value};
+use shofar_run::Stop;
 
 use super::Search;
 use super::summaries::{Origin, SummaryId};
-use crate::Stop;
 
 impl Search<'_> {
     /// The states of a path of a summary between two states that it connects.

@@ -22,13 +22,13 @@
 
 use shofar_horn::graph::rename;
 use shofar_logic::{Assignment, Term};
+use shofar_run::Stop;
 use shofar_smt::project::{Bounds, Status, eliminate};
 
 use super::composition::{Composition, Connection, Reply};
 use super::powers::{Count, Level};
 use super::summaries::{Origin, SummaryId};
 use super::{Intermediate, Search};
-use crate::Stop;
 
 /// States that are reached, by what (R2).
 pub(super) struct Reached {
@@ -196,7 +196,7 @@ impl Search<'_> {
                 let bounds =
                     Bounds { limits: self.run.limits, disjuncts: MOST_DISJUNCTS, ..Bounds::default() };
                 let found = eliminate(self.store, self.store.and(&formulas), &gone, &bounds);
-                let found = found.map_err(|error| Stop::unprojected(self.store, error))?;
+                let found = found.map_err(|error| error.stop(self.store))?;
                 (found.status == Status::Complete).then(|| vec![found.formula])
             }
         };

@@ -15,10 +15,11 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
+use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use super::powers::{Count, Level, Powers};
-use crate::{Run, Stop};
+use crate::Run;
 
 /// Queries after which the solver of a list is made anew.
 const MOST_QUERIES: u32 = 2_000;

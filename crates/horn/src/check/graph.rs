@@ -2,18 +2,19 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, Value};
+use shofar_run::Stop;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::Values;
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
-use crate::transform::{Context, Lost};
 use crate::witness::{Derivation, GraphModel};
 
-/// Whether a model of a graph is one. [`Lost::Wrong`] says which edge it violates, or which formula is none.
-pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Lost> {
+/// Whether a model of a graph is one. [`Stop::Internal`] says which edge it violates, or which formula is none.
+pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Stop> {
     let store = context.store;
     if model.formulas.len() != graph.nodes().len() {
         return wrong(format!("{} formulas for {} nodes", model.formulas.len(), graph.nodes().len()));
@@ -33,7 +34,7 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
     }
     for (id, edge) in graph.edges() {
         if let Some(reason) = context.interrupted() {
-            return Err(Lost::Interrupted(reason));
+            return Err(Stop::Interrupted(reason));
         }
         let sources = edge.sources().iter().enumerate();
         let mut formulas: Vec<Term> = sources
@@ -43,28 +44,28 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         let conclusion = edge.target().map_or(Term::FALSE, |node| model.formula(node));
         formulas.push(store.not(graph.at_target(store, id, conclusion)));
         let mut solver = Solver::new(store);
-        let unsupported = |unsupported: Unsupported| Lost::unsupported(store, unsupported);
+        let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         solver.assert_all(&formulas).map_err(unsupported)?;
         match solver.check(&[], &context.limits).map_err(unsupported)? {
             Outcome::Unsat => {}
             Outcome::Sat => return wrong(format!("the model violates {}", described(context, graph, id))),
-            Outcome::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+            Outcome::Unknown(reason) => return Err(Stop::Interrupted(reason)),
         }
     }
     Ok(())
 }
 
-/// Whether a derivation of `false` in a graph is one. [`Lost::Wrong`] says which step does not follow.
+/// Whether a derivation of `false` in a graph is one. [`Stop::Internal`] says which step does not follow.
 pub fn check_derivation(
     context: &Context<'_>,
     graph: &HornGraph,
     derivation: &Derivation,
-) -> Result<(), Lost> {
+) -> Result<(), Stop> {
     let store = context.store;
     let mut values = Values::default();
     for (number, step) in derivation.steps.iter().enumerate() {
         if let Some(reason) = context.interrupted() {
-            return Err(Lost::Interrupted(reason));
+            return Err(Stop::Interrupted(reason));
         }
         if step.edge.index() >= graph.edges().len() {
             return wrong(format!("step {number}: there is no such edge"));
@@ -92,7 +93,7 @@ pub fn check_derivation(
         }
         let locals = graph.locals(store, step.edge);
         let found = match ground::complete(context, edge.label(), given.iter().cloned(), &locals) {
-            Err(Lost::Wrong(_)) => return wrong(format!("{}: the label is false", at())),
+            Err(Stop::Internal(_)) => return wrong(format!("{}: the label is false", at())),
             found => found?,
         };
         // Functions have no values here, so what depends on their interpretation is no proof.
@@ -109,8 +110,8 @@ pub fn check_derivation(
     }
 }
 
-fn wrong(message: String) -> Result<(), Lost> {
-    Err(Lost::Wrong(message))
+fn wrong(message: String) -> Result<(), Stop> {
+    Err(Stop::Internal(message))
 }
 
 /// An edge by its number and its nodes.
@@ -125,7 +126,7 @@ fn described(context: &Context<'_>, graph: &HornGraph, id: EdgeId) -> String {
 #[cfg(test)]
 mod tests {
     use shofar_logic::TermStore;
-    use shofar_smt::sat::Limits;
+    use shofar_run::Limits;
 
     use super::*;
     use crate::graph::NodeId;
@@ -136,9 +137,9 @@ mod tests {
         HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
     }
 
-    fn message(result: Result<(), Lost>) -> String {
+    fn message(result: Result<(), Stop>) -> String {
         match result {
-            Err(Lost::Wrong(message)) => message,
+            Err(Stop::Internal(message)) => message,
             other => panic!("{other:?}"),
         }
     }

@@ -25,9 +25,10 @@ use std::fmt;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Sort, Term, TermStore, Value};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::system::{HornSystem, PredicateId};
-use crate::transform::{Context, Lost};
 use crate::witness::Witness;
 
 pub use graph::{check_derivation, check_graph_model};
@@ -63,7 +64,7 @@ pub enum Verdict {
     /// The witness proves nothing.
     Invalid(Fault),
     /// The check could not be finished.
-    Unknown(Lost),
+    Unknown(Stop),
 }
 
 /// What is wrong with a witness.

@@ -2,14 +2,15 @@
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Sort, Term, Value};
+use shofar_run::Stop;
 use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
 use super::{Fault, Verdict};
+use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
-use crate::transform::{Context, Lost};
 use crate::witness::{Definition, Model};
 
 /// Cases of a body that are checked one by one.
@@ -86,7 +87,7 @@ fn check_clause(
 ) -> Result<(), Verdict> {
     let store = context.store;
     if let Some(reason) = context.interrupted() {
-        return Err(Verdict::Unknown(Lost::Interrupted(reason)));
+        return Err(Verdict::Unknown(Stop::Interrupted(reason)));
     }
     let meaning = |atom: &Atom| {
         let Definition { parameters, body } = model.definition(atom.predicate);
@@ -125,12 +126,11 @@ fn refute(
     instances: &[Instance],
 ) -> Result<(), Verdict> {
     let store = context.store;
-    let lost = |lost: Lost| Verdict::Unknown(lost);
     let mut solver = match trust {
         Trust::Solver => Solver::new(store),
         Trust::Proofs => Solver::with_proofs(store),
     };
-    let unsupported = |unsupported: Unsupported| lost(Lost::unsupported(store, unsupported));
+    let unsupported = |unsupported: Unsupported| Verdict::Unknown(unsupported.stop(store));
     solver.assert_instances(&[clause.constraint], instances).map_err(unsupported)?;
     let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
     if outcome == Outcome::Unsat && trust == Trust::Solver {
@@ -141,14 +141,14 @@ fn refute(
     match outcome {
         Outcome::Unsat => return replay(context, number, &formulas, &solver),
         Outcome::Sat => {}
-        Outcome::Unknown(reason) => return Err(lost(Lost::Interrupted(reason))),
+        Outcome::Unknown(reason) => return Err(Verdict::Unknown(reason.into())),
     }
     let assignment = solver.model(&formulas);
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
     if !is_counterexample {
         let message = format!("the solver's counterexample to clause {} is none", number + 1);
-        return Err(lost(Lost::Wrong(message)));
+        return Err(Verdict::Unknown(Stop::Internal(message)));
     }
     let value = |&variable: &Term| {
         let value = assignment.get(variable).cloned();
@@ -168,7 +168,7 @@ fn replay(
     let wrong = |what: String| {
         let message =
             format!("the solver's refutation of counterexamples to clause {} is none: {what}", number + 1);
-        Verdict::Unknown(Lost::Wrong(message))
+        Verdict::Unknown(Stop::Internal(message))
     };
     let proof = solver.proof().ok_or_else(|| wrong("there is no proof".to_owned()))?;
     if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {

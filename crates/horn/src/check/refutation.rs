@@ -4,12 +4,13 @@ use shofar_logic::smtlib::Declaration;
 use shofar_logic::{
     Assignment, EvalError, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value,
 };
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_run::{Limits, Stop};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::{Fault, Values, Verdict};
+use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
-use crate::transform::{Context, Lost};
 use crate::witness::{Refutation, Step};
 
 /// Conflicts that the solver may spend on a ground instance with elements of declared sorts.
@@ -27,7 +28,7 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
         if step.is_multiple_of(STOP_INTERVAL)
             && let Some(reason) = context.interrupted()
         {
-            return Verdict::Unknown(Lost::Interrupted(reason));
+            return Verdict::Unknown(Stop::Interrupted(reason));
         }
         let checked = check_step(store, system, refutation, step, &mut values)
             .map_err(Verdict::Invalid)
@@ -148,8 +149,8 @@ impl Instance<'_> {
                 let message = "the step depends on which elements of a declared sort are different";
                 Err(Verdict::Invalid(Fault::Open { step, message: message.to_owned() }))
             }
-            Ok(Outcome::Unknown(reason)) => Err(Verdict::Unknown(Lost::Interrupted(reason))),
-            Err(unsupported) => Err(Verdict::Unknown(Lost::unsupported(store, unsupported))),
+            Ok(Outcome::Unknown(reason)) => Err(Verdict::Unknown(Stop::Interrupted(reason))),
+            Err(unsupported) => Err(Verdict::Unknown(unsupported.stop(store))),
         }
     }
 }

@@ -14,11 +14,11 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
-use shofar_smt::sat::Reason;
+use shofar_run::Reason;
 
+use crate::Context;
 use crate::clausify::{RawClause, clausify};
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
-use crate::transform::Context;
 
 /// A mistake in an input, and where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -20,11 +20,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Substitutor, Term, TermStore, Value};
+use shofar_run::Stop;
 
 use super::equations::{Solved, solve};
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{Transformation, Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel};
 
 /// Removes arguments that do not matter.
@@ -164,14 +166,14 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for number in 0..derivation.steps.len() {
             if let Some(reason) = context.interrupted() {
-                return Err(Lost::Interrupted(reason));
+                return Err(Stop::Interrupted(reason));
             }
             let fact = self.fact(context, &derivation, number)?;
             derivation.steps[number].fact = fact;
@@ -187,9 +189,9 @@ impl Back {
         context: &Context<'_>,
         derivation: &Derivation,
         number: usize,
-    ) -> Result<Box<[Value]>, Lost> {
+    ) -> Result<Box<[Value]>, Stop> {
         let step = &derivation.steps[number];
-        let wrong = || Lost::Wrong(format!("step {number} is no application of a clause"));
+        let wrong = || Stop::Internal(format!("step {number} is no application of a clause"));
         let edge = (step.edge.index() < self.graph.edges().len()).then(|| self.graph.edge(step.edge));
         let edge = edge.ok_or_else(wrong)?;
         let Some(node) = edge.target() else { return Ok([].into()) };

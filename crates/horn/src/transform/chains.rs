@@ -26,11 +26,13 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::Term;
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::graph::{Edge, EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack, interpolants};
+use crate::transform::{Transformation, Transformed, WayBack, interpolants};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of edges that become one.
@@ -158,7 +160,7 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let mut model = self.kept.model_back(model);
         for piece in &self.pieces {
@@ -181,7 +183,7 @@ impl WayBack for Back {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         expand(context, &self.graph, &self.joints, self.kept.derivation_back(derivation))
     }
 }

@@ -29,11 +29,13 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_run::Stop;
 
 use super::equations::solve;
 use super::subgraph::{Edges, formula};
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{Transformation, Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel};
 
 /// How often an edge is looked at on average before the analysis is given up.
@@ -254,9 +256,9 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
-        let of_node = |(node, known): (usize, &Known)| {
+        let of_node = |(node, known): (usize, &Known)| -> Result<Term, Stop> {
             let Some(relations) = known else { return Ok(Term::FALSE) };
             let variables = &self.variables[node];
             let determined = relations.iter().enumerate();
@@ -270,7 +272,7 @@ impl WayBack for Back {
         Ok(GraphModel { formulas: self.known.iter().enumerate().map(of_node).collect::<Result<_, _>>()? })
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             step.edge = self.edges.origin(step.edge)?;
             if let Some(node) = self.targets[step.edge.index()] {
@@ -283,9 +285,9 @@ impl WayBack for Back {
 
 impl Back {
     /// A fact with the arguments that are determined.
-    fn fact(&self, store: &TermStore, node: NodeId, values: &[Value]) -> Result<Box<[Value]>, Lost> {
+    fn fact(&self, store: &TermStore, node: NodeId, values: &[Value]) -> Result<Box<[Value]>, Stop> {
         let kept = &self.kept[node.index()];
-        let wrong = || Lost::Wrong(format!("a fact of node {} has wrong arguments", node.index()));
+        let wrong = || Stop::Internal(format!("a fact of node {} has wrong arguments", node.index()));
         let Some(relations) = &self.known[node.index()] else { return Err(wrong()) };
         let value = |(anchor, offset): &Relation| {
             let value = match *anchor {

@@ -9,10 +9,11 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Term, Value};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
-use crate::transform::{Context, Lost};
 use crate::witness::{Derivation, GraphStep};
 
 /// What a joined edge stands for.
@@ -47,7 +48,7 @@ pub(super) fn expand(
     graph: &HornGraph,
     joints: &FxHashMap<EdgeId, Joint>,
     derivation: Derivation,
-) -> Result<Derivation, Lost> {
+) -> Result<Derivation, Stop> {
     let mut expansion = Expansion {
         context,
         graph,
@@ -66,8 +67,8 @@ pub(super) fn expand(
     Ok(Derivation { steps: expansion.steps })
 }
 
-fn misplaced() -> Lost {
-    Lost::Wrong("a premise of a step does not come before it".into())
+fn misplaced() -> Stop {
+    Stop::Internal("a premise of a step does not come before it".into())
 }
 
 type Key = (EdgeId, Box<[usize]>, Box<[Value]>);
@@ -94,7 +95,7 @@ struct Frame<'a> {
 
 impl<'a> Expansion<'a> {
     /// The step that derives what the given one does; its premises are final.
-    fn derive(&mut self, step: GraphStep) -> Result<usize, Lost> {
+    fn derive(&mut self, step: GraphStep) -> Result<usize, Stop> {
         let mut derived = self.enter(step)?;
         while let Some(frame) = self.open.last_mut() {
             frame.done.extend(derived);
@@ -103,13 +104,13 @@ impl<'a> Expansion<'a> {
                 None => self.leave(),
             };
         }
-        derived.ok_or_else(|| Lost::Wrong("a joined edge stands for no steps".into()))
+        derived.ok_or_else(|| Stop::Internal("a joined edge stands for no steps".into()))
     }
 
     /// Makes a step, unless it is known or has to be taken apart.
-    fn enter(&mut self, step: GraphStep) -> Result<Option<usize>, Lost> {
+    fn enter(&mut self, step: GraphStep) -> Result<Option<usize>, Stop> {
         if let Some(reason) = self.context.interrupted() {
-            return Err(Lost::Interrupted(reason));
+            return Err(Stop::Interrupted(reason));
         }
         let key = (step.edge, step.premises.clone(), step.fact.clone());
         if let Some(&known) = self.known.get(&key) {
@@ -134,7 +135,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Values for the facts of all steps of a joint.
-    fn facts_between(&self, step: &GraphStep, joint: &Joint) -> Result<Vec<Value>, Lost> {
+    fn facts_between(&self, step: &GraphStep, joint: &Joint) -> Result<Vec<Value>, Stop> {
         let target = self.graph.target_variables(step.edge);
         let mut given: Vec<(Term, Value)> = target.iter().copied().zip(step.fact.iter().cloned()).collect();
         for (source, &premise) in step.premises.iter().enumerate() {

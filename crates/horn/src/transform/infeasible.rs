@@ -16,13 +16,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Sort, Substitution, Substitutor, Term, TermStore};
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_run::Limits;
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::equations::conjuncts;
 use super::subgraph::with_edges;
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Context, Transformation, Transformed};
+use crate::transform::{Transformation, Transformed};
 
 /// Conflicts that one label may take.
 const MOST_CONFLICTS: u64 = 100;

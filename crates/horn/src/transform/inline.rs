@@ -46,12 +46,14 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::simplify::simplified;
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack, interpolants};
+use crate::transform::{Transformation, Transformed, WayBack, interpolants};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of definitions and uses of a predicate that is looked at.
@@ -416,7 +418,7 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let mut model = self.kept.model_back(model);
         for elimination in self.eliminations.iter().rev() {
             let formula = self.formula(context, &model, elimination)?;
@@ -425,7 +427,7 @@ impl WayBack for Back {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         expand(context, &self.graph, &self.joints, self.kept.derivation_back(derivation))
     }
 }
@@ -437,7 +439,7 @@ impl Back {
         context: &Context<'_>,
         model: &GraphModel,
         elimination: &Elimination,
-    ) -> Result<Term, Lost> {
+    ) -> Result<Term, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let Elimination { node, definitions, uses } = elimination;
         let node = *node;

@@ -5,18 +5,19 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore};
+use shofar_run::{Reason, Stop};
 use shofar_smt::interpolate::{Interpolator, Options, fallback};
 use shofar_smt::project::{self, Status, eliminate};
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Outcome, Reason};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::transform::{Context, Lost};
+use crate::Context;
 
 /// A formula over the shared variables that follows from `a` and contradicts `b`. Other variables are local to each,
 /// even where both have them.
-pub(super) fn between(context: &Context<'_>, a: Term, b: Term, shared: &[Term]) -> Result<Term, Lost> {
+pub(super) fn between(context: &Context<'_>, a: Term, b: Term, shared: &[Term]) -> Result<Term, Stop> {
     if a == Term::FALSE || b == Term::FALSE {
         return Ok(context.store.bool(a != Term::FALSE));
     }
@@ -42,9 +43,9 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
 
 /// Path interpolants of contradictory parts: for each part but the last a formula that follows from the part and the
 /// formula before, and contradicts the rest.
-pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Lost> {
+pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
-    let unsupported = |unsupported: Unsupported| Lost::unsupported(store, unsupported);
+    let unsupported = |unsupported: Unsupported| unsupported.stop(store);
     let numbered = || (0..).map(Part).zip(parts.iter().copied());
     let mut solver = Solver::with_proofs(store);
     for (part, formula) in numbered() {
@@ -52,9 +53,9 @@ pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, 
     }
     match solver.check(&[], &context.limits).map_err(unsupported)? {
         Outcome::Unsat => {}
-        Outcome::Sat => return Err(Lost::Wrong("the model violates a joined edge".into())),
+        Outcome::Sat => return Err(Stop::Internal("the model violates a joined edge".into())),
         Outcome::Unknown(Reason::Budget | Reason::Incomplete) => return by_elimination(context, parts),
-        Outcome::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+        Outcome::Unknown(reason) => return Err(Stop::Interrupted(reason)),
     }
     let Some(proof) = solver.proof() else { return by_elimination(context, parts) };
     let formulas = numbered().map(|(part, formula)| (part, vec![formula])).collect();
@@ -69,7 +70,7 @@ pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, 
 }
 
 /// The strongest path interpolants.
-fn by_elimination(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Lost> {
+fn by_elimination(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
     let mut last_part: FxHashMap<Term, usize> = FxHashMap::default();
     for (position, &part) in parts.iter().enumerate() {
@@ -83,11 +84,11 @@ fn by_elimination(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Lo
         let mut locals = store.free_vars(&[formula]);
         locals.retain(|variable| last_part.get(variable).is_none_or(|&last| last <= position));
         let elimination = eliminate(store, formula, &locals, &bounds)
-            .map_err(|error| Lost::Unsupported(error.display(store).to_string()))?;
+            .map_err(|error| Stop::Unsupported(error.display(store).to_string()))?;
         before = match elimination.status {
             Status::Complete => elimination.formula,
-            Status::TooManyDisjuncts => return Err(Lost::Interrupted(Reason::Budget)),
-            Status::Unknown(reason) => return Err(Lost::Interrupted(reason)),
+            Status::TooManyDisjuncts => return Err(Stop::Interrupted(Reason::Budget)),
+            Status::Unknown(reason) => return Err(Stop::Interrupted(reason)),
         };
         interpolants.push(before);
     }

@@ -31,9 +31,11 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{LinearPoly, Op, Sort, Substitution, Term, TermStore};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId};
-use crate::transform::{Context, Lost, Transformed, WayBack};
+use crate::transform::{Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel, GraphStep};
 
 /// Makes one predicate of the predicates of each group, which is given by its number for each node.
@@ -287,12 +289,12 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
         let mut formulas = Vec::with_capacity(self.places.len());
         for ((_, node), place) in self.graph.nodes().zip(&self.places) {
             if let Some(reason) = context.interrupted() {
-                return Err(Lost::Interrupted(reason));
+                return Err(Stop::Interrupted(reason));
             }
             let layout = &self.layouts[place.group];
             let mut state: Vec<Term> = layout.code(place).map(|bit| store.bool(bit)).collect();
@@ -308,7 +310,7 @@ impl WayBack for Back {
         Ok(GraphModel { formulas })
     }
 
-    fn derivation(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         // Where the steps are in the new derivation; the way to the start is nowhere.
         let mut images: Vec<Option<usize>> = Vec::with_capacity(derivation.steps.len());
@@ -323,7 +325,7 @@ impl WayBack for Back {
             let premises: Box<[usize]> =
                 step.premises.iter().filter_map(|&premise| images[premise]).collect();
             if premises.len() != self.graph.edge(edge).sources().len() {
-                return Err(Lost::Wrong("a step starts where its clause does not".into()));
+                return Err(Stop::Internal("a step starts where its clause does not".into()));
             }
             images.push(Some(steps.len()));
             steps.push(GraphStep { edge, premises, fact });

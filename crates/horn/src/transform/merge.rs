@@ -19,10 +19,12 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Term, Value};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{Transformation, Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel, GraphStep};
 
 /// Merges parallel edges.
@@ -66,15 +68,15 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
             if let Some(reason) = context.interrupted() {
-                return Err(Lost::Interrupted(reason));
+                return Err(Stop::Interrupted(reason));
             }
             let back = match &*self.groups[step.edge.index()] {
                 [edge] => GraphStep { edge: *edge, ..step },
@@ -94,7 +96,7 @@ impl Back {
         group: &[EdgeId],
         step: GraphStep,
         earlier: &[GraphStep],
-    ) -> Result<GraphStep, Lost> {
+    ) -> Result<GraphStep, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let sources = graph.edge(group[0]).sources();
         let mut given: Vec<(Term, Value)> = Vec::new();
@@ -116,7 +118,7 @@ impl Back {
                 let found = ground::complete(context, store.or(&labels), given.iter().cloned(), &locals)?;
                 let all: Assignment = given.into_iter().chain(locals.into_iter().zip(found)).collect();
                 let chosen = group.iter().find(|&&edge| is_true(&all, edge));
-                *chosen.ok_or_else(|| Lost::Wrong("no clause gives a step of merged ones".into()))?
+                *chosen.ok_or_else(|| Stop::Internal("no clause gives a step of merged ones".into()))?
             }
         };
         let premises = permuted(sources, graph.edge(edge).sources(), &step.premises);

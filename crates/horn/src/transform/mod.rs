@@ -26,12 +26,9 @@ mod subgraph;
 mod unreachable;
 mod working;
 
-use std::fmt;
+use shofar_run::Stop;
 
-use shofar_logic::TermStore;
-use shofar_smt::purify::Unsupported;
-use shofar_smt::sat::{Limits, Reason};
-
+use crate::Context;
 use crate::graph::HornGraph;
 use crate::witness::{Derivation, GraphModel};
 
@@ -50,22 +47,6 @@ pub use single_loop::SingleLoop;
 pub use split::SplitArguments;
 pub use unreachable::RemoveUnreachable;
 
-/// What transformations and ways back work with.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The terms.
-    pub store: &'a TermStore,
-    /// Bounds on each query to the solver; deadline, memory and cancel flag are bounds on the whole.
-    pub limits: Limits<'a>,
-}
-
-impl Context<'_> {
-    /// Whether deadline, memory or cancel flag end what is under way, and which.
-    pub fn interrupted(&self) -> Option<Reason> {
-        self.limits.interruption()
-    }
-}
-
 /// A way to simplify a graph or to bring it into a form.
 pub trait Transformation: Send + Sync {
     /// The name by which pipelines ask for it.
@@ -83,48 +64,12 @@ pub struct Transformed {
     pub back: Box<dyn WayBack>,
 }
 
-/// Translates witnesses of a new graph into witnesses of an old one.
+/// Translates witnesses of a new graph into witnesses of an old one. Where the witness is wrong, or the translation is,
+/// that is [`Stop::Internal`].
 pub trait WayBack: Send + Sync {
     /// A model of the old graph.
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost>;
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop>;
 
     /// A derivation in the old graph.
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost>;
-}
-
-/// Why a witness could not be translated.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Lost {
-    /// The limits ended.
-    Interrupted(Reason),
-    /// The clauses use something that the solver does not know.
-    Unsupported(String),
-    /// The witness is wrong, or the translation is; what was found to be so.
-    Wrong(String),
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Lost::Interrupted(Reason::Deadline) => f.write_str("the time is over"),
-            Lost::Interrupted(Reason::Memory) => f.write_str("the memory is used up"),
-            Lost::Interrupted(Reason::Cancelled) => f.write_str("it was cancelled"),
-            Lost::Interrupted(Reason::Budget | Reason::Incomplete) => {
-                f.write_str("a query was too hard for the solver")
-            }
-            Lost::Unsupported(what) => write!(f, "the solver does not know {what}"),
-            Lost::Wrong(what) => f.write_str(what),
-        }
-    }
-}
-
-impl Lost {
-    /// For a term that the solver does not understand.
-    pub fn unsupported(store: &TermStore, unsupported: Unsupported) -> Self {
-        const MOST_CHARACTERS: usize = 200;
-        let term = store.display(unsupported.term).to_string();
-        let cut: String = term.chars().take(MOST_CHARACTERS).collect();
-        let dots = if cut.len() < term.len() { "..." } else { "" };
-        Lost::Unsupported(format!("{} in {cut}{dots}", unsupported.feature))
-    }
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop>;
 }

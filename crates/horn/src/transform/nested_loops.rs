@@ -4,9 +4,10 @@
 //! what engines that summarise loops one by one need. Linear clauses need not be a single loop for that, and the others
 //! keep their shape.
 
+use crate::Context;
 use crate::graph::HornGraph;
 use crate::scc::components;
-use crate::transform::{Context, Transformation, Transformed, locations};
+use crate::transform::{Transformation, Transformed, locations};
 
 /// Joins predicates that depend on each other.
 pub struct NestedLoops;

@@ -7,13 +7,13 @@
 use std::time::{Duration, Instant};
 
 use shofar_logic::{TermStore, Walker};
-use shofar_smt::sat::Limits;
+use shofar_run::{Limits, Stop};
 
+use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Context, Inline, Lost, Merge, NestedLoops, PropagateConstants, RemoveInfeasible,
-    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation,
-    Transformed, WayBack,
+    Chains, Inline, Merge, NestedLoops, PropagateConstants, RemoveInfeasible, RemoveUnreachable,
+    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation, Transformed, WayBack,
 };
 use crate::witness::{Derivation, GraphModel};
 
@@ -236,11 +236,11 @@ struct Backwards {
 }
 
 impl WayBack for Backwards {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         self.ways.iter().rev().try_fold(model, |model, way| way.model(context, model))
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         self.ways.iter().rev().try_fold(derivation, |derivation, way| way.derivation(context, derivation))
     }
 }

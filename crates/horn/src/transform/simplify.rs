@@ -30,8 +30,9 @@ use shofar_smt::facts::{Facts, Interval, without_sign};
 
 use super::equations::{conjuncts, solve};
 use super::subgraph::Edges;
+use crate::Context;
 use crate::graph::HornGraph;
-use crate::transform::{Context, Transformation, Transformed};
+use crate::transform::{Transformation, Transformed};
 
 /// How often the steps are repeated on one label.
 const MOST_ROUNDS: usize = 6;

@@ -3,8 +3,9 @@
 //! Systems that are transition systems already stay as they are; so inlining comes first, and leaves one predicate where
 //! there was one loop.
 
+use crate::Context;
 use crate::graph::HornGraph;
-use crate::transform::{Context, Transformation, Transformed, locations};
+use crate::transform::{Transformation, Transformed, locations};
 use crate::transition::TransitionSystem;
 
 /// Makes a transition system of linear clauses.

@@ -23,11 +23,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_run::Stop;
 
 use super::equations::{conjuncts, solve};
 use super::subgraph::{Edges, formula};
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{Transformation, Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel};
 
 /// By how much the number of edges may grow.
@@ -369,7 +371,7 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
         let mut disjuncts: Vec<Vec<Term>> = vec![Vec::new(); self.old.len()];
         for (number, state) in self.states.iter().enumerate() {
@@ -386,12 +388,12 @@ impl WayBack for Back {
         Ok(GraphModel { formulas: disjuncts.iter().map(|disjuncts| store.or(disjuncts)).collect() })
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             let origin = self.edges.origin(step.edge)?;
             if let Some(state) = self.targets[step.edge.index()] {
                 let fact = self.fact(context.store, &self.states[state], &step.fact);
-                step.fact = fact.ok_or_else(|| Lost::Wrong("a fact has too few arguments".to_owned()))?;
+                step.fact = fact.ok_or_else(|| Stop::Internal("a fact has too few arguments".to_owned()))?;
             }
             step.edge = origin;
         }

@@ -1,7 +1,10 @@
 //! Which edges of an old graph the edges of a new one come from: what ways back have in common.
 
+use shofar_run::Stop;
+
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Context, Lost, WayBack};
+use crate::transform::WayBack;
 use crate::witness::{Derivation, GraphModel};
 
 /// The way back where nodes stay what they are, and each edge of the new graph follows from one of the old graph and has
@@ -13,18 +16,19 @@ pub(super) struct Edges {
 
 impl Edges {
     /// The old edge that a new one comes from.
-    pub(super) fn origin(&self, edge: EdgeId) -> Result<EdgeId, Lost> {
+    pub(super) fn origin(&self, edge: EdgeId) -> Result<EdgeId, Stop> {
         let origin = self.origins.get(edge.index()).copied();
-        origin.ok_or_else(|| Lost::Wrong(format!("a step uses edge {}, which does not exist", edge.index())))
+        origin
+            .ok_or_else(|| Stop::Internal(format!("a step uses edge {}, which does not exist", edge.index())))
     }
 }
 
 impl WayBack for Edges {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         Ok(model)
     }
 
-    fn derivation(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             step.edge = self.origin(step.edge)?;
         }
@@ -47,7 +51,7 @@ pub(super) fn with_edges(graph: &HornGraph, is_kept: impl Fn(EdgeId) -> bool) ->
 }
 
 /// The formula of a node in a model of a new graph, which engines may have got wrong.
-pub(super) fn formula(model: &GraphModel, node: NodeId) -> Result<shofar_logic::Term, Lost> {
+pub(super) fn formula(model: &GraphModel, node: NodeId) -> Result<shofar_logic::Term, Stop> {
     let formula = model.formulas.get(node.index()).copied();
-    formula.ok_or_else(|| Lost::Wrong(format!("the model has no formula for node {}", node.index())))
+    formula.ok_or_else(|| Stop::Internal(format!("the model has no formula for node {}", node.index())))
 }

@@ -16,10 +16,12 @@
 //! Gallier, J. Log. Program. 1984). In program analysis the pass is known as slicing, or as the cone of influence.
 
 use shofar_logic::Term;
+use shofar_run::Stop;
 
 use super::subgraph::{Edges, formula};
+use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Context, Lost, Transformation, Transformed, WayBack};
+use crate::transform::{Transformation, Transformed, WayBack};
 use crate::witness::{Derivation, GraphModel};
 
 /// Removes what cannot be derived and what no query depends on.
@@ -128,7 +130,7 @@ struct Back {
 }
 
 impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Lost> {
+    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let of_node = |fate: &Fate| match *fate {
             Fate::Kept(node) => formula(&model, node),
             Fate::NotDerivable => Ok(Term::FALSE),
@@ -137,7 +139,7 @@ impl WayBack for Back {
         Ok(GraphModel { formulas: self.fates.iter().map(of_node).collect::<Result<_, _>>()? })
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Lost> {
+    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         self.edges.derivation(context, derivation)
     }
 }

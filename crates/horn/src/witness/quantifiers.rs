@@ -1,24 +1,25 @@
 //! Models without quantifiers, for the checker: by elimination, where the theory has it.
 
 use shofar_logic::{Op, Term};
+use shofar_run::Stop;
 use shofar_smt::project::{Bounds, Elimination, ProjectError, Status, eliminate, eliminate_forall};
 
 use super::{Definition, Model};
-use crate::transform::{Context, Lost};
+use crate::Context;
 
 impl Model {
     /// An equivalent model without quantifiers. Fails where they cannot be eliminated.
-    pub fn without_quantifiers(self, context: &Context<'_>) -> Result<Model, Lost> {
+    pub fn without_quantifiers(self, context: &Context<'_>) -> Result<Model, Stop> {
         let store = context.store;
         let definition = |definition: Definition| {
             if !store.is_quantified(definition.body) {
                 return Ok(definition);
             }
-            let mut failed: Option<Lost> = None;
+            let mut failed: Option<Stop> = None;
             let body = store.rewrite(definition.body, &mut |op, args| match (op, args) {
                 (Op::Forall | Op::Exists, [variables @ .., body]) if failed.is_none() => {
-                    without_quantifier(context, op, variables, *body).unwrap_or_else(|lost| {
-                        failed = Some(lost);
+                    without_quantifier(context, op, variables, *body).unwrap_or_else(|stop| {
+                        failed = Some(stop);
                         Term::TRUE
                     })
                 }
@@ -27,14 +28,14 @@ impl Model {
             failed.map_or(Ok(Definition { body, ..definition }), Err)
         };
         let definitions = self.definitions.into_iter().map(definition);
-        Ok(Model { definitions: definitions.collect::<Result<_, Lost>>()? })
+        Ok(Model { definitions: definitions.collect::<Result<_, Stop>>()? })
     }
 }
 
 /// A formula that is equivalent to one with a quantifier in front of a formula without any.
-fn without_quantifier(context: &Context<'_>, op: Op, variables: &[Term], body: Term) -> Result<Term, Lost> {
+fn without_quantifier(context: &Context<'_>, op: Op, variables: &[Term], body: Term) -> Result<Term, Stop> {
     if let Some(reason) = context.interrupted() {
-        return Err(Lost::Interrupted(reason));
+        return Err(Stop::Interrupted(reason));
     }
     let store = context.store;
     let bounds = Bounds { limits: context.limits, ..Bounds::default() };
@@ -44,11 +45,11 @@ fn without_quantifier(context: &Context<'_>, op: Op, variables: &[Term], body: T
     };
     match elimination {
         Ok(Elimination { formula, status: Status::Complete, .. }) => Ok(formula),
-        Ok(Elimination { status: Status::Unknown(reason), .. }) => Err(Lost::Interrupted(reason)),
+        Ok(Elimination { status: Status::Unknown(reason), .. }) => Err(Stop::Interrupted(reason)),
         Ok(Elimination { status: Status::TooManyDisjuncts, .. }) => {
-            Err(Lost::Unsupported("quantifiers with so many cases".to_owned()))
+            Err(Stop::Unsupported("quantifiers with so many cases".to_owned()))
         }
-        Err(ProjectError::Unsupported(unsupported)) => Err(Lost::unsupported(store, unsupported)),
-        Err(error) => Err(Lost::Unsupported(format!("this quantifier: {}", error.display(store)))),
+        Err(ProjectError::Unsupported(unsupported)) => Err(unsupported.stop(store)),
+        Err(error) => Err(Stop::Unsupported(format!("this quantifier: {}", error.display(store)))),
     }
 }

@@ -15,9 +15,9 @@ use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
 
 use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
 use super::{Definition, Model, Refutation, Step, Witness};
+use crate::Context;
 use crate::frontend::{ParseError, Unread, within};
 use crate::system::{HornSystem, Position};
-use crate::transform::Context;
 
 /// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
 const MOST_BITS: u64 = 1 << 22;

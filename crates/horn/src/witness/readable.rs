@@ -21,14 +21,16 @@ use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::simplify;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::notation::written;
 use super::redundancy::without_redundancy;
 use super::{Definition, Model};
-use crate::transform::{Context, by_context};
+use crate::Context;
+use crate::transform::by_context;
 
 /// Subterms of a formula up to which each of its junctions is looked at by itself, which takes quadratic time.
 const MOST_SUBTERMS: usize = 2000;

@@ -22,11 +22,12 @@
 //! much is redundant.
 
 use shofar_logic::{Op, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::interpolate::simplify;
-use shofar_smt::sat::{Limits, Outcome};
+use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::transform::Context;
+use crate::Context;
 
 /// Parts of a formula, as a tree, that are looked at.
 const MOST_PARTS: usize = 400;

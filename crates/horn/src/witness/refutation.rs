@@ -1,10 +1,11 @@
 //! Refutations of systems: ground derivations of `false`.
 
 use shofar_logic::{Assignment, Op, Term, TermStore, Value};
+use shofar_run::Stop;
 
+use crate::Context;
 use crate::ground;
 use crate::system::{Atom, Clause, HornSystem};
-use crate::transform::{Context, Lost};
 use crate::witness::Derivation;
 
 /// A ground instance of a clause.
@@ -35,21 +36,21 @@ impl Refutation {
         context: &Context<'_>,
         system: &HornSystem,
         derivation: Derivation,
-    ) -> Result<Self, Lost> {
+    ) -> Result<Self, Stop> {
         let mut steps: Vec<Step> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
             if let Some(reason) = context.interrupted() {
-                return Err(Lost::Interrupted(reason));
+                return Err(Stop::Interrupted(reason));
             }
             let number = step.edge.index();
             let clause = system
                 .clauses
                 .get(number)
-                .ok_or_else(|| Lost::Wrong("the derivation is of another system".to_owned()))?;
+                .ok_or_else(|| Stop::Internal("the derivation is of another system".to_owned()))?;
             let mut facts: Vec<&[Value]> = Vec::with_capacity(step.premises.len() + 1);
             for &premise in &step.premises {
                 let earlier = steps.get(premise);
-                let wrong = || Lost::Wrong("a premise is not an earlier step".to_owned());
+                let wrong = || Stop::Internal("a premise is not an earlier step".to_owned());
                 facts.push(&earlier.ok_or_else(wrong)?.fact);
             }
             facts.push(&step.fact);
@@ -61,7 +62,7 @@ impl Refutation {
 }
 
 /// Values for the variables of a clause whose atoms, the head last, are the given facts.
-fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> Result<Box<[Value]>, Lost> {
+fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> Result<Box<[Value]>, Stop> {
     let store = context.store;
     let mut known = Assignment::new();
     let mut others: Vec<(Term, &Value)> = Vec::new();

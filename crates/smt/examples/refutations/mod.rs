@@ -5,8 +5,8 @@ use std::io::{self, BufReader};
 use std::time::{Duration, Instant};
 
 use shofar_logic::TermStore;
+use shofar_run::Limits;
 use shofar_smt::proof::Proof;
-use shofar_smt::sat::Limits;
 use shofar_smt::script::{Commands, Script};
 
 /// A refutation that was found, and what it took.

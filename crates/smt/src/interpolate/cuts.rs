@@ -159,10 +159,11 @@ mod tests {
 
     use shofar_logic::number::Rational;
     use shofar_logic::{Sort, Term, TermStore};
+    use shofar_run::Limits;
 
     use super::*;
     use crate::interpolate::{Arithmetic, Interpolator, Options};
-    use crate::sat::{Limits, Outcome};
+    use crate::sat::Outcome;
     use crate::solver::Solver;
 
     /// The parts of A at each cut.

@@ -16,6 +16,7 @@
 //! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
 use shofar_logic::{Op, Term, TermStore};
+use shofar_run::{Limits, Reason};
 
 use super::arrange;
 use super::colour::{Colours, Origins, Vocabulary};
@@ -23,7 +24,7 @@ use super::cuts::Cuts;
 use crate::project::{ProjectError, Projector};
 use crate::proof::Part;
 use crate::purify::Unsupported;
-use crate::sat::{Limits, Outcome, Reason};
+use crate::sat::Outcome;
 use crate::solver::Solver;
 
 /// Propagations that are spent on whether a literal of a core is needed.

@@ -64,11 +64,11 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Term, TermStore};
 
 use crate::proof::{Justification, Part, Proof, Rule, StepId};
-use crate::sat::Limits;
 use colour::{Colours, Origins, Vocabulary};
 use cuts::Cuts;
 use farkas::Strength;
 use labelled::Pass;
+use shofar_run::Limits;
 use simplify::Simplifier;
 use verify::{Verdict, implies};
 

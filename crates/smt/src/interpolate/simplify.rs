@@ -18,12 +18,12 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_run::Limits;
 
 use super::factor::Factoring;
 use super::verify::{Verdict, implies};
 use crate::facts::Facts;
 use crate::project::cube;
-use crate::sat::Limits;
 
 /// Terms that may be visited for sibling assignment: so many, and so many times the size of the formula.
 const ALLOWANCE: usize = 1 << 10;

@@ -15,11 +15,12 @@
 //! interpolant from a proof is a matter of its size, where projection has to cover one side by cubes.
 
 use shofar_logic::{Term, TermStore};
+use shofar_run::Limits;
 
 use super::fallback::{Bounds, Failure, any_interpolant};
 use super::{Interpolator, Options};
 use crate::proof::Part;
-use crate::sat::{Limits, Outcome};
+use crate::sat::Outcome;
 use crate::solver::Solver;
 
 /// The interpolants of the subtrees of a tree of formulas, each node with the position of its parent, which comes later.

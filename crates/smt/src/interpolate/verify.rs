@@ -1,9 +1,10 @@
 //! Whether a formula is an interpolant, by asking the solver.
 
 use shofar_logic::{Term, TermStore};
+use shofar_run::{Limits, Reason};
 
 use crate::purify::Unsupported;
-use crate::sat::{Limits, Outcome, Reason};
+use crate::sat::Outcome;
 use crate::solver::Solver;
 
 /// What the solver says.

@@ -17,9 +17,10 @@
 //! The universal quantifier is the dual: `forall x. f` is the negation of `exists x. not f`.
 
 use shofar_logic::{Term, TermStore};
+use shofar_run::{Limits, Reason};
 
 use super::{ProjectError, Projector, cube};
-use crate::sat::{Limits, Outcome, Reason};
+use crate::sat::Outcome;
 use crate::solver::Solver;
 
 /// The number of disjuncts up to which the solver looks for redundant ones. Each takes a query about all of them.

@@ -46,6 +46,7 @@ use crate::purify::Unsupported;
 use arith::{Obstacle, System};
 use context::Context;
 use implicant::Implicant;
+use shofar_run::Stop;
 
 pub use cube::{implies as cube_implies, simplify as simplify_cube};
 pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
@@ -103,6 +104,17 @@ impl ProjectError {
             ProjectError::Buried(_) => format!("no method eliminates the variables in {term}"),
             ProjectError::NotAVariable(_) => format!("{term} is neither a variable nor a constant"),
             ProjectError::Unsupported(unsupported) => format!("{} in {term}", unsupported.feature),
+        }
+    }
+
+    /// Why work ends that needs the projection: because of what is to be projected, or of how it was asked for.
+    pub fn stop(self, store: &TermStore) -> Stop {
+        let what = self.display(store).to_string();
+        match self {
+            ProjectError::Buried(_) | ProjectError::Unsupported(_) | ProjectError::NoValue(_) => {
+                Stop::Unsupported(what)
+            }
+            ProjectError::NotSatisfied(_) | ProjectError::NotAVariable(_) => Stop::Internal(what),
         }
     }
 }

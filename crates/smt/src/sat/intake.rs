@@ -14,8 +14,8 @@
 //!
 //! So W2 and T2 hold as if the clause had been there all the time. Clauses of one literal hold at level 0.
 
+use super::Poll;
 use super::clause::ClauseRef;
-use super::limits::Poll;
 use super::literal::Lit;
 use super::log::Origin;
 use super::propagate::Propagation;

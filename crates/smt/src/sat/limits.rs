@@ -1,4 +1,4 @@
-//! How long a query may take, and the counters by which that is measured.
+//! The counters of the search, and the budget of a query that is measured by them.
 //!
 //! The search asks [`Solver::interrupted`] once in each round of its main loop, and nowhere else. A round is bounded:
 //! propagation pauses after some thousand literals, and a theory asks the same [`Poll`] during long checks
@@ -8,49 +8,11 @@
 //!
 //! What an interrupted query has learnt stays, and the next one goes on from there.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-use super::gate::Gate;
 use super::theory::Theory;
-use super::{Reason, Solver};
+use super::{Limits, Poll, Reason, Solver};
 
 /// Steps between two looks at clock, memory and cancel flag.
 const POLL_INTERVAL: u64 = 1000;
-
-/// Time between two looks at the memory, for which the system has to be asked.
-const MEMORY_INTERVAL: Duration = Duration::from_millis(10);
-
-/// Bounds on one query. The default has none.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Limits<'a> {
-    /// Conflicts that may be resolved in this query.
-    pub conflicts: Option<u64>,
-    /// Literals that may be propagated in this query.
-    pub propagations: Option<u64>,
-    /// When to give up.
-    pub deadline: Option<Instant>,
-    /// Gives up soon after the process has grown beyond so many bytes of resident memory. Where the system does not tell
-    /// how many it has, there is no such limit.
-    pub memory: Option<usize>,
-    /// Gives up soon after another thread has set the flag.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Waits, wherever the others are looked at, while another thread keeps this closed.
-    pub gate: Option<&'a Gate>,
-}
-
-impl Limits<'_> {
-    /// Whether deadline, memory or cancel flag end what is under way, and which; for loops around queries.
-    pub fn interruption(&self) -> Option<Reason> {
-        Poll::new(self).interruption()
-    }
-}
-
-/// How many bytes of resident memory the process has, where the system tells.
-pub fn memory_in_use() -> Option<usize> {
-    memory_stats::memory_stats().map(|stats| stats.physical_mem)
-}
 
 /// What the solver did since it was created.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -125,69 +87,10 @@ impl<T: Theory> Solver<T> {
     }
 }
 
-/// Looks at clock, memory and cancel flag on behalf of one query.
-pub(super) struct Poll<'a> {
-    limits: &'a Limits<'a>,
-    /// When to look at the memory next; only used with a limit on it.
-    next_memory: Cell<Option<Instant>>,
-    /// What was found. A query that has to end is not told otherwise later.
-    found: Cell<Option<Reason>>,
-}
-
-impl<'a> Poll<'a> {
-    pub(super) fn new(limits: &'a Limits<'a>) -> Self {
-        Poll { limits, next_memory: Cell::new(None), found: Cell::new(None) }
-    }
-
-    /// Whether the query has to end, and why.
-    #[inline]
-    pub(super) fn interruption(&self) -> Option<Reason> {
-        let Limits { deadline, memory, cancel, gate, .. } = *self.limits;
-        if deadline.is_none() && memory.is_none() && cancel.is_none() && gate.is_none() {
-            return None;
-        }
-        if let Some(gate) = gate {
-            gate.pass(|| self.look(deadline, None, cancel).is_some());
-        }
-        self.look(deadline, memory, cancel)
-    }
-
-    fn look(
-        &self,
-        deadline: Option<Instant>,
-        memory: Option<usize>,
-        cancel: Option<&AtomicBool>,
-    ) -> Option<Reason> {
-        let reason = self.found.get().or_else(|| {
-            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                return Some(Reason::Cancelled);
-            }
-            let now = (deadline.is_some() || memory.is_some()).then(Instant::now)?;
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                Some(Reason::Deadline)
-            } else if memory.is_some_and(|memory| self.exceeds(memory, now)) {
-                Some(Reason::Memory)
-            } else {
-                None
-            }
-        });
-        self.found.set(reason);
-        reason
-    }
-
-    /// Whether the process uses more memory, if it is time to look.
-    fn exceeds(&self, memory: usize, now: Instant) -> bool {
-        if self.next_memory.get().is_some_and(|next| now < next) {
-            return false;
-        }
-        self.next_memory.set(now.checked_add(MEMORY_INTERVAL));
-        memory_in_use().is_some_and(|bytes| bytes > memory)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::sat::{Outcome, Var};

@@ -53,7 +53,6 @@ mod assumptions;
 mod chrono;
 mod cover;
 mod decide;
-mod gate;
 mod intake;
 mod limits;
 mod log;
@@ -63,8 +62,7 @@ mod restart;
 
 mod check;
 
-pub use gate::Gate;
-pub use limits::{Limits, Statistics, memory_in_use};
+pub use limits::Statistics;
 pub use literal::{Lit, Var};
 pub use log::{LoggedRule, LoggedStep, Origin};
 #[cfg(test)]
@@ -78,11 +76,12 @@ use clause::{Arena, ClauseRef};
 use cover::Cover;
 use decide::Order;
 use intake::Intake;
-use limits::{Budget, Poll};
+use limits::Budget;
 use log::Log;
 use propagate::{Propagation, Watches};
 use reduce::Reductions;
 use restart::Restarts;
+use shofar_run::{Limits, Poll, Reason};
 use theory::Inbox;
 use trail::{Antecedent, Trail};
 
@@ -98,21 +97,6 @@ pub enum Outcome {
     Unsat,
     /// The search was given up.
     Unknown(Reason),
-}
-
-/// Why a search was given up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
-    /// The conflicts or propagations allowed were used up.
-    Budget,
-    /// The cancel flag was set.
-    Cancelled,
-    /// The deadline passed.
-    Deadline,
-    /// The process uses more memory than allowed.
-    Memory,
-    /// The theory could not decide an assignment.
-    Incomplete,
 }
 
 /// A satisfiability solver with a theory.

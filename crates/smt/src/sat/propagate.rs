@@ -12,9 +12,9 @@
 //! Why W2 survives backtracking without work: the true literal is taken back no earlier than the false one, and a late one
 //! is asserted again. Together with T3 it says that at a fixpoint no clause is false, and none is unit.
 
+use super::Poll;
 use super::Solver;
 use super::clause::{Arena, ClauseRef};
-use super::limits::Poll;
 use super::literal::Lit;
 use super::theory::{Effort, Theory};
 use super::trail::Antecedent;

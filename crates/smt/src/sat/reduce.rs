@@ -177,7 +177,8 @@ impl<T: Theory> Solver<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sat::{Limits, Outcome, Solver, Var};
+    use crate::sat::{Outcome, Solver, Var};
+    use shofar_run::Limits;
 
     #[test]
     fn satisfied_clauses_go_and_false_literals_with_them() {

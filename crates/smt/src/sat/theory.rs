@@ -22,7 +22,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::limits::Poll;
+use super::Poll;
 use super::literal::{Lit, Var};
 use super::log::Origin;
 
@@ -260,7 +260,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sat::Limits;
+    use shofar_run::Limits;
 
     #[test]
     fn conflicts_are_stored_as_clauses_and_new_variables_are_counted_on() {

@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Sort, Term, TermStore};
+use shofar_run::Limits;
 use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::interpolate::{Interpolant, Interpolator, Options};
 use shofar_smt::proof::{FarkasTerm, Inequality, Justification, Part, Proof, Rule, Sign, Step, StepId};
 use shofar_smt::purify::{Purified, Purifier};
-use shofar_smt::sat::{Limits, Lit, Var};
+use shofar_smt::sat::{Lit, Var};
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Side, Simplex};
 
 use crate::support::Random;

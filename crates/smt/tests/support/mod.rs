@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use shofar_logic::TermStore;
-use shofar_smt::sat::Limits;
+use shofar_run::Limits;
 use shofar_smt::script::{Commands, Script};
 
 /// Xorshift, so that inputs are the same in every run.

@@ -41,7 +41,7 @@ impl Gate {
 
     /// Waits while the gate is closed and nothing else ends what is under way.
     #[inline]
-    pub(super) fn pass(&self, is_over: impl Fn() -> bool) {
+    pub(crate) fn pass(&self, is_over: impl Fn() -> bool) {
         if self.is_closed.load(Ordering::Relaxed) {
             self.wait(is_over);
         }
@@ -69,7 +69,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::sat::{Limits, Reason};
+    use crate::{Limits, Reason};
 
     #[test]
     fn whoever_comes_to_a_closed_gate_waits_until_it_opens() {

@@ -1,0 +1,38 @@
+//! What all work on clauses is given: the terms and the limits.
+//!
+//! Reading, transformations, ways back, witnesses and the checker need no more. The run of an engine contains a context,
+//! and adds what only engines need.
+
+use shofar_logic::TermStore;
+use shofar_run::{Limits, Reason};
+
+/// The terms and the limits.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The terms.
+    pub store: &'a TermStore,
+    /// Bounds on each query to the solver; deadline, memory and cancel flag are bounds on the whole.
+    pub limits: Limits<'a>,
+}
+
+impl<'a> Context<'a> {
+    /// A context without limits.
+    pub fn new(store: &'a TermStore) -> Self {
+        Context { store, limits: Limits::default() }
+    }
+
+    /// The same terms with other limits.
+    pub fn within(self, limits: Limits<'a>) -> Self {
+        Context { limits, ..self }
+    }
+
+    /// Whether deadline, memory or cancel flag end what is under way, and which.
+    pub fn interrupted(&self) -> Option<Reason> {
+        self.limits.interruption()
+    }
+
+    /// As [`interrupted`](Self::interrupted), for the operator `?`.
+    pub fn go_on(&self) -> Result<(), Reason> {
+        self.limits.go_on()
+    }
+}

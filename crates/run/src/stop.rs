@@ -1,0 +1,76 @@
+//! Why work ends without a result.
+
+use std::fmt;
+
+/// Why a limit, or the difficulty of a query, has interrupted work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The conflicts or propagations allowed were used up.
+    Budget,
+    /// The cancel flag was set.
+    Cancelled,
+    /// The deadline passed.
+    Deadline,
+    /// The process uses more memory than allowed.
+    Memory,
+    /// The theory could not decide an assignment.
+    Incomplete,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Deadline => "the time limit was reached",
+            Reason::Memory => "the memory limit was reached",
+            Reason::Cancelled => "interrupted",
+            Reason::Budget | Reason::Incomplete => "a query was too hard for the solver",
+        })
+    }
+}
+
+/// Why there is no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// A limit of the run was reached, or a query was too hard.
+    Interrupted(Reason),
+    /// The clauses use something that the engine or the solver does not know.
+    Unsupported(String),
+    /// The method cannot go on from here, though there is time left.
+    Exhausted(&'static str),
+    /// A witness or its translation is wrong, or an invariant of Shofar does not hold: a mistake in Shofar, unless the
+    /// witness is somebody else's.
+    Internal(String),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Interrupted(reason) => reason.fmt(f),
+            Stop::Unsupported(what) => write!(f, "not supported: {what}"),
+            Stop::Exhausted(why) => f.write_str(why),
+            Stop::Internal(what) => write!(f, "internal error: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Stop::Interrupted(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_reads_as_its_reason() {
+        for reason in
+            [Reason::Budget, Reason::Cancelled, Reason::Deadline, Reason::Memory, Reason::Incomplete]
+        {
+            assert_eq!(Stop::from(reason).to_string(), reason.to_string());
+        }
+    }
+}
