@@ -1,9 +1,6 @@
 //! All engines against each other's examples, explicit solving and the checker. Every answer is checked on the graph that
 //! the engine was given, and again on the clauses by the driver.
 
-#[path = "../../horn/tests/support/mod.rs"]
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,9 +13,9 @@ use shofar_horn::witness::{Derivation, GraphStep, Refutation};
 use shofar_horn::{HornGraph, HornSystem, parse};
 use shofar_logic::{TermStore, Value};
 use shofar_run::{Limits, Stop};
-use support::Random;
-use support::explicit::Saturation;
-use support::systems::{Shape, multiplication, system};
+use shofar_testing::Random;
+use shofar_testing::explicit::Saturation;
+use shofar_testing::systems::{Shape, multiplication, system};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {

@@ -1,8 +1,5 @@
 //! Spacer on the worked examples of the literature and on systems that show one rule each.
 
-#[path = "../../horn/tests/support/mod.rs"]
-mod support;
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,9 +11,9 @@ use shofar_horn::witness::Derivation;
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::{Op, TermStore};
 use shofar_run::{Limits, Reason, Stop};
-use support::Random;
-use support::explicit::Saturation;
-use support::systems::{Shape, multiplication, system};
+use shofar_testing::explicit::Saturation;
+use shofar_testing::systems::{Shape, multiplication, system};
+use shofar_testing::{Random, scale};
 
 /// Keeps the statistics, and ends the run at a depth.
 #[derive(Default)]
@@ -357,8 +354,7 @@ fn random_finite_systems_are_decided() {
         Options { descent: Descent::Random, conjecture: false, ..all },
         Options { generalise: false, concretise: false, ..all },
     ];
-    let scale = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
-    for seed in 0..60 * scale {
+    for seed in 0..60 * scale() {
         let shape = if seed % 2 == 0 { Shape::LINEAR } else { Shape::NONLINEAR };
         let text = system(&mut Random::new(seed), &shape);
         let store = TermStore::new();

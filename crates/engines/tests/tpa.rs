@@ -1,9 +1,6 @@
 //! TPA and split-TPA: the worked examples of the thesis, deep counterexamples, and random systems with all options. Every
 //! witness is checked on the graph that the engine was given.
 
-#[path = "../../horn/tests/support/mod.rs"]
-mod support;
-
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -13,9 +10,9 @@ use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Stop};
-use support::Random;
-use support::explicit::Saturation;
-use support::systems::{Shape, system};
+use shofar_testing::explicit::Saturation;
+use shofar_testing::systems::{Shape, system};
+use shofar_testing::{Random, scale};
 
 /// What an engine has found, and what it has counted.
 struct Outcome {
@@ -353,10 +350,8 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
         options(Interpolation::DualFarkas, Intermediate::Projected),
         options(Interpolation::DualDecomposed, Intermediate::Projected),
     ];
-    let scale: u64 =
-        std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
     let (mut decided, mut safe) = (0, 0);
-    for (seed, options) in (1000..1000 + systems * scale).zip(all.as_flattened().iter().cycle()) {
+    for (seed, options) in (1000..1000 + systems * scale()).zip(all.as_flattened().iter().cycle()) {
         let text = system(&mut Random::new(seed), shape);
         let store = TermStore::new();
         let clauses = parse(&store, "test", text.as_bytes()).expect("the generator makes clauses");
@@ -368,7 +363,7 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
         decided += u64::from(found.is_some());
         safe += u64::from(is_safe);
     }
-    let asked = systems * scale;
+    let asked = systems * scale();
     assert!(10 * decided >= 9 * asked, "{decided} of {asked} decided");
     assert!((asked / 5..=asked * 4 / 5).contains(&safe), "{safe} of {asked} are safe");
 }

@@ -6,12 +6,14 @@
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write as _};
 
-const PREDICATES: u64 = 1000;
+use shofar_testing::Random;
+
+const PREDICATES: usize = 1000;
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().unwrap_or(1));
     let wanted = arguments.next().unwrap_or(1) * 1_000_000;
-    let mut random = Random(arguments.next().unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Random::new(arguments.next().unwrap_or(1));
     let mut out = BufWriter::new(io::stdout().lock());
     writeln!(out, "(set-logic HORN)")?;
     for predicate in 0..PREDICATES {
@@ -29,8 +31,8 @@ fn main() -> io::Result<()> {
     out.flush()
 }
 
-fn arity(predicate: u64) -> usize {
-    3 + predicate as usize % 6
+fn arity(predicate: usize) -> usize {
+    3 + predicate % 6
 }
 
 fn write_clause(random: &mut Random, out: &mut String) {
@@ -64,14 +66,13 @@ fn write_clause(random: &mut Random, out: &mut String) {
 }
 
 fn comparison(random: &mut Random, variables: usize, out: &mut String) {
-    let operator = ["<=", "<", ">=", ">", "="][random.below(5) as usize];
+    let operator = ["<=", "<", ">=", ">", "="][random.below(5)];
     let _ = write!(out, "({operator} ");
     sum(random, variables, out);
     let _ = write!(out, " {})", random.below(1000));
 }
 
 fn sum(random: &mut Random, variables: usize, out: &mut String) {
-    let variables = variables as u64;
     let (x, y) = (random.below(variables), random.below(variables));
     let _ = match random.below(4) {
         0 => write!(out, "x{x}"),
@@ -79,16 +80,4 @@ fn sum(random: &mut Random, variables: usize, out: &mut String) {
         2 => write!(out, "(+ x{x} (* (- {}) x{y}))", random.below(10)),
         _ => write!(out, "(- x{x} x{y})"),
     };
-}
-
-/// Xorshift: good enough to vary clauses.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
 }

@@ -1,10 +1,7 @@
 //! Transformations keep answers, and their ways back lead to witnesses, on random systems whose answers an explicit
 //! search finds.
 
-mod support;
-
 use std::fmt::Write;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
@@ -18,9 +15,9 @@ use shofar_horn::witness::{Derivation, GraphStep};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::{Op, Term, TermStore, Value};
 use shofar_run::Limits;
-use support::Random;
-use support::explicit::{Ends, Saturation};
-use support::systems::{self, Shape};
+use shofar_testing::explicit::{Ends, Saturation};
+use shofar_testing::systems::{self, Shape};
+use shofar_testing::{Random, scale, z3};
 
 const SHAPES: [Shape; 3] = [Shape::LINEAR, Shape::NONLINEAR, Shape::PASSING];
 
@@ -97,14 +94,8 @@ fn keeps_the_answer(seed: u64, shape: &Shape, passes: Vec<Box<dyn Transformation
     !reports.is_empty()
 }
 
-/// How many systems each test tries.
-fn scale(systems: u64) -> u64 {
-    let factor = std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|factor| factor.parse().ok());
-    systems * factor.unwrap_or(1)
-}
-
 fn alone(number: usize, least_changed: u64) {
-    let count = scale(400);
+    let count = 400 * scale();
     for shape in SHAPES {
         let changed = (0..count).filter(|&seed| keeps_the_answer(seed, &shape, vec![pass(number)])).count();
         assert!(changed as u64 * 100 >= count * least_changed, "only {changed} of {count} are changed");
@@ -144,7 +135,7 @@ fn splitting_keeps_answers() {
 #[test]
 fn sequences_of_passes_keep_answers() {
     for shape in SHAPES {
-        for seed in 0..scale(400) {
+        for seed in 0..400 * scale() {
             let mut random = Random::new(seed ^ 0x5eed);
             let passes = (0..2 + random.below(7)).map(|_| pass(random.below(PASSES))).collect();
             keeps_the_answer(seed + 1_000_000, &shape, passes);
@@ -189,15 +180,14 @@ fn constraint(random: &mut Random) -> String {
 
 #[test]
 fn simplified_constraints_mean_the_same() {
-    if Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_err() {
-        println!("skipped: there is no z3");
+    if !z3::is_installed() {
         return;
     }
     let store = TermStore::new();
     let context = Context { store: &store, limits: Limits::default() };
     let mut queries = String::new();
     let mut changed = 0;
-    for seed in 0..scale(300) {
+    for seed in 0..300 * scale() {
         let mut random = Random::new(seed);
         let sort = *random.choose(&["Int", "Real"]);
         let text = format!(
@@ -234,18 +224,13 @@ fn simplified_constraints_mean_the_same() {
             closed(&new.graph)
         );
     }
-    let file = std::env::temp_dir().join(format!("simplified-{}.smt2", std::process::id()));
-    std::fs::write(&file, &queries).unwrap();
-    let output = Command::new("z3").arg(&file).output().unwrap();
-    std::fs::remove_file(&file).unwrap();
-    let output = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<&str> = output.lines().collect();
-    assert_eq!(lines.len(), 2 * changed, "{output}");
+    let lines = z3::answers(&queries).expect("it is installed");
+    assert_eq!(lines.len(), 2 * changed, "{lines:?}");
     for pair in lines.chunks(2) {
         assert_ne!(pair[0], "sat", "seed {} has another meaning now", pair[1]);
     }
-    let decided = lines.iter().filter(|&&line| line == "unsat").count();
-    assert!(decided * 10 >= changed * 9 && changed * 2 >= scale(300) as usize, "{decided} of {changed}");
+    let decided = lines.iter().filter(|&line| line == "unsat").count();
+    assert!(decided * 10 >= changed * 9 && changed * 2 >= 300 * scale() as usize, "{decided} of {changed}");
 }
 
 /// A chain of predicates. The first argument is a counter, the second one a constant, the third one is ignored.

@@ -1,8 +1,6 @@
 //! Transformations of the structure of a system keep its answer, and their ways back lead to witnesses: on random
 //! systems whose answers an explicit search finds, and on large ones.
 
-mod support;
-
 use std::fmt::Write;
 
 use shofar_horn::Context;
@@ -13,9 +11,9 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem, parse};
 use shofar_logic::{TermStore, Value};
 use shofar_run::Limits;
-use support::Random;
-use support::explicit::{Ends, Saturation};
-use support::systems::{self, Shape};
+use shofar_testing::Random;
+use shofar_testing::explicit::{Ends, Saturation};
+use shofar_testing::systems::{self, Shape};
 
 /// Labels of joined edges have many local variables, each of which multiplies the work of the explicit search.
 const SHAPES: [Shape; 2] = [

@@ -1,7 +1,6 @@
 //! Witnesses: the checker against right ones and against ones that are wrong in every way, and all formats.
 
 use std::collections::{BTreeSet, HashMap};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
@@ -14,6 +13,7 @@ use shofar_horn::{HornGraph, HornSystem, parse, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 use shofar_run::Limits;
+use shofar_testing::{Random, z3};
 
 /// A counter to five: Figure 2.3 of Blicha's thesis.
 const COUNTER: &str = "(declare-fun Inv (Int) Bool)
@@ -502,17 +502,6 @@ fn mistakes_in_witnesses_have_their_place() {
     assert!(verdict(&function, "(define-fun c () Int 0)").unwrap_err().contains("only predicates"));
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
-
 /// A step-by-step judgement by substitution and normal forms.
 fn follows(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> bool {
     let step = |(number, step): (usize, &Step)| {
@@ -546,7 +535,7 @@ fn follows(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> b
 #[test]
 fn changed_refutations_are_judged_as_by_substitution() {
     let store = TermStore::new();
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     let mut valid = 0;
     for (system, right) in [locations(&store), counting(&store, 6)] {
         for _ in 0..2000 {
@@ -581,27 +570,9 @@ fn changed_refutations_are_judged_as_by_substitution() {
     assert!(valid > 100, "only {valid} were valid");
 }
 
-fn has_z3() -> bool {
-    Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok()
-}
-
-/// The answers of Z3 to the queries of a script.
-fn z3(script: &str) -> Vec<String> {
-    use std::io::Write;
-    let mut child =
-        Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let script = script.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
-}
-
 #[test]
 fn models_are_judged_as_by_z3() {
-    if !has_z3() {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
+    if !z3::is_installed() {
         return;
     }
     let clauses = [
@@ -612,7 +583,7 @@ fn models_are_judged_as_by_z3() {
     ];
     let asserted: String = clauses.iter().map(|clause| format!("(assert {clause})")).collect();
     let system = format!("(declare-fun Inv (Int Int) Bool)(declare-fun Out (Int) Bool){asserted}");
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut script = String::new();
     let mut found: Vec<String> = Vec::new();
     for round in 0..150 {
@@ -630,7 +601,7 @@ fn models_are_judged_as_by_z3() {
         let negated: String = clauses.iter().map(|clause| format!("(not {clause})")).collect();
         script += &format!("(push){model}(assert (or {negated}))(check-sat)(pop)(echo \"{round}\")");
     }
-    let answers = z3(&script);
+    let answers = z3::answers(&script).expect("it is installed");
     let judged: Vec<&String> = answers.iter().filter(|line| line.ends_with("sat")).collect();
     assert_eq!(judged.len(), found.len(), "{answers:?}");
     for (found, judged) in found.iter().zip(judged) {
@@ -678,8 +649,7 @@ fn resolved(clauses: &[&Vec<String>]) -> BTreeSet<String> {
 /// Each step of an Alethe proof follows from its premises, or is true; a hole without using what predicates mean.
 #[test]
 fn z3_believes_each_step_of_alethe() {
-    if !has_z3() {
-        println!("skipped: z3 is not installed (pip install z3-solver)");
+    if !z3::is_installed() {
         return;
     }
     let store = TermStore::new();
@@ -745,7 +715,7 @@ fn z3_believes_each_step_of_alethe() {
             }
         }
         assert_eq!(last, "(cl)");
-        let answers = z3(&script);
+        let answers = z3::answers(&script).expect("it is installed");
         assert_eq!(answers, vec!["unsat".to_owned(); expected], "{proof}");
     }
 }
@@ -819,7 +789,7 @@ fn no_text_is_too_strange() {
     let squares = (0..60).fold("x".to_owned(), |term, _| format!("(let ((x {term})) (* x x))"));
     let squares = squares.replacen("((x x))", "((x 1000))", 1);
     texts.push((COUNTER, format!("(define-fun Inv ((x Int)) Bool (< {squares} 1))").into_bytes()));
-    let mut random = Random(99);
+    let mut random = Random::new(99);
     let pieces: [&[u8]; 12] = [
         b"(",
         b")",

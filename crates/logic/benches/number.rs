@@ -12,6 +12,7 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use divan::Bencher;
 use shofar_logic::number::{Integer, Rational};
+use shofar_testing::Random;
 
 fn main() {
     divan::main();
@@ -30,24 +31,12 @@ enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Tiny, Kind::Word, Kind::Big, Kind::Mixed];
 
-/// A multiplicative generator: the measurements are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 ^ (self.0 >> 29)
-    }
-
-    /// The decimal digits of a positive number.
-    fn digits(&mut self, big: bool, kind: Kind) -> String {
-        if big {
-            return format!("{}{:020}{:020}", self.next() | 1 << 63, self.next(), self.next());
-        }
-        match kind {
-            Kind::Tiny => (self.next() % 100 + 1).to_string(),
-            _ => (self.next() % 1_000_000_000 + 1).to_string(),
-        }
+/// The decimal digits of a positive number.
+fn digits(random: &mut Random, big: bool, kind: Kind) -> String {
+    match kind {
+        _ if big => random.digits(60),
+        Kind::Tiny => random.between(1, 100).to_string(),
+        _ => random.between(1, 1_000_000_000).to_string(),
     }
 }
 
@@ -84,11 +73,11 @@ impl Number for RBig {
 }
 
 fn pairs<T: Number>(kind: Kind) -> Vec<(T, T)> {
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     let mut number = |big: bool| {
-        let sign = if random.next() & 1 << 40 == 0 { "" } else { "-" };
-        let num = random.digits(big, kind);
-        T::read(&format!("{sign}{num}"), &random.digits(big, kind))
+        let sign = if random.bool() { "" } else { "-" };
+        let num = digits(&mut random, big, kind);
+        T::read(&format!("{sign}{num}"), &digits(&mut random, big, kind))
     };
     let (left, right) = match kind {
         Kind::Tiny | Kind::Word => (false, false),

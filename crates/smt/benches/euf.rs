@@ -3,6 +3,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use shofar_smt::theory::euf::{EGraph, Node, Reason, Symbol, Token};
+use shofar_testing::Random;
 
 const F: Symbol = Symbol(u32::MAX - 10);
 
@@ -10,22 +11,10 @@ fn main() {
     divan::main();
 }
 
-/// A generator of random numbers that is the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (((self.0 >> 32) * bound as u64) >> 32) as usize
-    }
-}
-
 /// A tenth of the nodes are constants; the others apply one of four binary functions to random earlier ones.
 fn random_graph(size: usize) -> (EGraph, Vec<Node>, Random) {
     let mut graph = EGraph::new();
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(1);
     let mut nodes: Vec<Node> = (0..size / 10).map(|name| graph.new_node(Symbol(name as u32), &[])).collect();
     for _ in size / 10..size {
         let args = [nodes[random.below(nodes.len())], nodes[random.below(nodes.len())]];

@@ -4,32 +4,30 @@
 
 #![expect(clippy::print_stdout, reason = "the table is what the benchmark is for")]
 
-#[path = "../tests/generators/mod.rs"]
-mod generators;
-
 use std::time::{Duration, Instant};
 
-use generators::{Instance, JobShop};
 use shofar_logic::{Sort, TermStore};
 use shofar_run::Limits;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
+use shofar_testing::families;
+use shofar_testing::families::{Instance, JobShop};
 
 /// Makes the member of a family of a size.
 type Family = fn(&TermStore, usize) -> Instance;
 
 const FAMILIES: [(&str, Family, &[usize]); 9] = [
-    ("pigeons", |store, size| generators::pigeons(store, size + 1, size), &[5, 6, 7, 8, 9, 10]),
-    ("random 3-SAT", |store, size| generators::random_3_sat(store, size, 1), &[50, 100, 150, 200, 250]),
-    ("chain", |store, size| generators::chain(store, size, size - 1), &[100, 300, 1000, 3000]),
-    ("cycle", |store, size| generators::cycle(store, size, 0, 1), &[100, 300, 1000, 3000]),
-    ("arithmetic diamonds", generators::arithmetic_diamonds, &[5, 10, 15, 20, 40, 80]),
+    ("pigeons", |store, size| families::pigeons(store, size + 1, size), &[5, 6, 7, 8, 9, 10]),
+    ("random 3-SAT", |store, size| families::random_3_sat(store, size, 1), &[50, 100, 150, 200, 250]),
+    ("chain", |store, size| families::chain(store, size, size - 1), &[100, 300, 1000, 3000]),
+    ("cycle", |store, size| families::cycle(store, size, 0, 1), &[100, 300, 1000, 3000]),
+    ("arithmetic diamonds", families::arithmetic_diamonds, &[5, 10, 15, 20, 40, 80]),
     (
         "equality diamonds",
-        |store, size| generators::equality_diamonds(store, size, Sort::INT),
+        |store, size| families::equality_diamonds(store, size, Sort::INT),
         &[5, 10, 15, 20, 40],
     ),
-    ("knapsack", |store, size| generators::knapsack(store, size, 1), &[5, 10, 15, 20, 30]),
+    ("knapsack", |store, size| families::knapsack(store, size, 1), &[5, 10, 15, 20, 30]),
     ("job shop, loose", |store, size| job_shop(store, size, 2), &[3, 4, 5, 6, 8, 10]),
     ("job shop, tight", |store, size| job_shop(store, size, 3), &[3, 4, 5, 6, 8, 10]),
 ];

@@ -7,19 +7,10 @@ use divan::Bencher;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
 use shofar_smt::project::Projector;
+use shofar_testing::Random;
 
 fn main() {
     divan::main();
-}
-
-/// A multiplicative generator: the measurements are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        low + ((self.0 >> 33) % (high - low + 1) as u64) as i64
-    }
 }
 
 struct Problem {
@@ -32,7 +23,7 @@ struct Problem {
 
 fn problem(sort: Sort, largest: i64) -> Problem {
     let store = TermStore::new();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let vars: Vec<Term> = (0..15).map(|i| store.var(store.symbol(&format!("x{i}")), sort)).collect();
     let values: Vec<i64> = vars.iter().map(|_| random.between(-20, 20)).collect();
     let value = |n: i64| if sort == Sort::INT { Value::Int(n.into()) } else { Value::Real(n.into()) };

@@ -3,24 +3,16 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use shofar_smt::sat::{Lit, Outcome, Solver, Var};
+use shofar_testing::Random;
 
 fn main() {
     divan::main();
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
-
 fn random_3_sat(num_vars: usize, num_clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut clause = || loop {
-        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.below(2) == 0));
+        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.bool()));
         if lits[0].var() != lits[1].var() && lits[0].var() != lits[2].var() && lits[1].var() != lits[2].var()
         {
             return lits;
@@ -86,7 +78,7 @@ fn one_solver_for_a_million_queries(bencher: Bencher<'_, '_>, stable: usize) {
     let clauses = random_3_sat(50, 150, 1);
     bencher.counter(ItemsCount::new(QUERIES)).bench(|| {
         let mut solver = solver_of(50, &clauses);
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let model: Vec<Lit> = {
             assert_eq!(solver.solve(&[]), Outcome::Sat);
             (0..stable).map(Var::from_index).map(|var| var.lit(solver.value(var) == Some(true))).collect()
@@ -94,7 +86,7 @@ fn one_solver_for_a_million_queries(bencher: Bencher<'_, '_>, stable: usize) {
         let mut assumptions = model.clone();
         for _ in 0..QUERIES {
             assumptions.truncate(stable);
-            assumptions.extend((0..3).map(|_| Var::from_index(random.below(50)).lit(random.below(2) == 0)));
+            assumptions.extend((0..3).map(|_| Var::from_index(random.below(50)).lit(random.bool())));
             black_box(solver.solve(&assumptions));
         }
     });

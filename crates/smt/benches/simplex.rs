@@ -7,23 +7,10 @@
 use divan::{Bencher, counter::ItemsCount};
 use shofar_logic::number::Rational;
 use shofar_smt::theory::arith::{Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex, Var};
+use shofar_testing::Random;
 
 fn main() {
     divan::main();
-}
-
-/// A multiplicative generator: the measurements are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
 }
 
 /// A sum of terms and its upper bound.
@@ -34,14 +21,14 @@ struct Inequality {
 
 /// A system of the given number of rows.
 fn system(rows: usize, feasible: bool) -> Vec<Inequality> {
-    let mut random = Random(rows as u64 * 2 + u64::from(feasible));
+    let mut random = Random::new(rows as u64 * 2 + u64::from(feasible));
     let point: Vec<i64> = (0..rows).map(|_| random.between(-50, 50)).collect();
     let mut system = Vec::new();
     for _ in 0..rows {
         let mut terms: Vec<(usize, i64)> = Vec::new();
         while terms.len() < 4 {
-            let var = random.below(rows as u64) as usize;
-            let coeff = [-3, -2, -1, -1, 1, 1, 2, 3][random.below(8) as usize];
+            let var = random.below(rows);
+            let coeff = [-3, -2, -1, -1, 1, 1, 2, 3][random.below(8)];
             if terms.iter().all(|(other, _)| *other != var) {
                 terms.push((var, coeff));
             }
@@ -147,11 +134,11 @@ fn walk(bencher: Bencher<'_, '_>, rows: usize, rounds: usize, awake: bool) {
     };
     let bencher = bencher.counter(ItemsCount::new(rounds)).with_inputs(prepare);
     bencher.bench_local_values(|(mut simplex, bounds)| {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for _ in 0..rounds {
             simplex.push();
             for reason in 0..ACTIVE as u32 {
-                let (var, side, value) = &bounds[random.below(rows as u64) as usize];
+                let (var, side, value) = &bounds[random.below(rows)];
                 simplex.assert_bound(*var, *side, value.clone(), Reason(reason + 2)).expect("no clash");
             }
             assert_eq!(simplex.check(&Budget::UNLIMITED), Outcome::Feasible);

@@ -21,6 +21,7 @@ use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
+use shofar_testing::Random;
 
 const ATOMS: usize = 200;
 const CLAUSES: usize = 20;
@@ -44,24 +45,14 @@ fn main() {
     }
 }
 
-/// The generator of both programs: linear congruential, of 64 bits, of which the upper 31 are used.
-struct Random(u64);
+fn literal(random: &mut Random, atoms: &Atoms) -> Term {
+    let atom = random.below(ATOMS);
+    atoms[atom][random.below(2)]
+}
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound
-    }
-
-    fn literal(&mut self, atoms: &Atoms) -> Term {
-        let atom = self.below(ATOMS);
-        atoms[atom][self.below(2)]
-    }
-
-    fn clause(&mut self, store: &TermStore, atoms: &Atoms, size: usize) -> Term {
-        let literals: Vec<Term> = (0..size).map(|_| self.literal(atoms)).collect();
-        store.or_of(literals)
-    }
+fn clause(random: &mut Random, store: &TermStore, atoms: &Atoms, size: usize) -> Term {
+    let literals: Vec<Term> = (0..size).map(|_| literal(random, atoms)).collect();
+    store.or_of(literals)
 }
 
 /// For each atom its negation and itself.
@@ -80,22 +71,22 @@ fn atoms(store: &TermStore, random: &mut Random) -> Atoms {
             0 | 1 => bools[random.below(5)],
             2..=5 => {
                 let var = ints[random.below(10)];
-                store.le(var, store.int(random.below(41) as i64 - 20))
+                store.le(var, store.int(random.between(-20, 20)))
             }
             6 | 7 => {
                 let first = random.below(10);
                 let second = other(random, first, 10);
-                let bound = store.int(random.below(41) as i64 - 20);
+                let bound = store.int(random.between(-20, 20));
                 store.le(store.sub(ints[first], ints[second]), bound)
             }
             8 => {
                 let var = reals[random.below(5)];
-                store.le(var, store.real(Rational::from(random.below(41) as i64 - 20)))
+                store.le(var, store.real(Rational::from(random.between(-20, 20))))
             }
             _ => {
                 let first = random.below(5);
                 let second = other(random, first, 5);
-                let bound = store.real(Rational::from(random.below(41) as i64 - 20));
+                let bound = store.real(Rational::from(random.between(-20, 20)));
                 store.lt(store.sub(reals[first], reals[second]), bound)
             }
         }
@@ -106,12 +97,12 @@ fn atoms(store: &TermStore, random: &mut Random) -> Atoms {
 
 fn solvers(queries: usize, tally: &mut Tally) {
     let store = TermStore::new();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let atoms = atoms(&store, &mut random);
     for _ in 0..queries {
         let mut solver = Solver::new(&store);
         for _ in 0..LITERALS {
-            assert_supported(&mut solver, random.literal(&atoms));
+            assert_supported(&mut solver, literal(&mut random, &atoms));
         }
         tally.count(check(&mut solver, &[]));
     }
@@ -119,27 +110,27 @@ fn solvers(queries: usize, tally: &mut Tally) {
 
 fn assumptions(queries: usize, tally: &mut Tally) {
     let store = TermStore::new();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let atoms = atoms(&store, &mut random);
     let mut solver = with_clauses(&store, &atoms, &mut random);
     let mut assumed = [Term::TRUE; LITERALS];
     for _ in 0..queries {
-        assumed.fill_with(|| random.literal(&atoms));
+        assumed.fill_with(|| literal(&mut random, &atoms));
         tally.count(check(&mut solver, &assumed));
     }
 }
 
 fn frames(queries: usize, tally: &mut Tally) {
     let store = TermStore::new();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let atoms = atoms(&store, &mut random);
     let mut solver = with_clauses(&store, &atoms, &mut random);
     // Clauses are among the terms that are there before the clock starts.
-    let clauses: Vec<Term> = (0..ATOMS).map(|_| random.clause(&store, &atoms, 2)).collect();
+    let clauses: Vec<Term> = (0..ATOMS).map(|_| clause(&mut random, &store, &atoms, 2)).collect();
     for _ in 0..queries {
         solver.push();
         for _ in 0..3 {
-            assert_supported(&mut solver, random.literal(&atoms));
+            assert_supported(&mut solver, literal(&mut random, &atoms));
         }
         assert_supported(&mut solver, clauses[random.below(ATOMS)]);
         tally.count(check(&mut solver, &[]));
@@ -151,7 +142,7 @@ fn frames(queries: usize, tally: &mut Tally) {
 fn with_clauses<'a>(store: &'a TermStore, atoms: &Atoms, random: &mut Random) -> Solver<'a> {
     let mut solver = Solver::new(store);
     for _ in 0..CLAUSES {
-        assert_supported(&mut solver, random.clause(store, atoms, 3));
+        assert_supported(&mut solver, clause(random, store, atoms, 3));
     }
     solver
 }

@@ -3,18 +3,18 @@
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 
 mod alethe_checker;
-mod formulas;
-mod support;
-mod z3;
 
 use alethe_checker::{OPEN, Tally, check};
-use formulas::{Generator, Language};
 use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::proof::{Part, write_alethe};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
-use support::{Random, execute, group, members};
+use shofar_testing::Random;
+use shofar_testing::formulas::{Generator, Language};
+use shofar_testing::scale::numbers;
+use shofar_testing::scripts::{execute, group, members};
+use shofar_testing::z3;
 
 /// A proof as text, with what was asserted and the declarations for it.
 struct Text {
@@ -37,7 +37,7 @@ fn generated(language: Language, seed: u64, together: bool) -> Option<Text> {
             solver.assert_all_in(&batch).ok()?;
             asserted.extend(batch.iter().map(|(formula, _)| formula));
         } else {
-            let depth = generator.random.index(3);
+            let depth = generator.random.below(3);
             let formula = generator.formula(depth);
             solver.assert_in(formula, Part(part)).ok()?;
             asserted.push(formula);
@@ -59,7 +59,7 @@ fn generated(language: Language, seed: u64, together: bool) -> Option<Text> {
 fn checked(language: Language, proofs: u64, seed: u64, together: bool) -> (usize, usize) {
     let mut total = Tally::new();
     let mut count = 0;
-    for number in support::numbers(proofs) {
+    for number in numbers(proofs) {
         let text = generated(language, seed * 1_000_000 + number, together);
         let Some(Text { declarations, assertions, proof }) = text else { continue };
         let tally = check(&declarations, &assertions, &proof)
@@ -99,7 +99,7 @@ fn proofs_with_definitions_have_few_holes() {
 
 #[test]
 fn proofs_about_functions_have_few_holes() {
-    has_few_holes(Language::Declared, 60, 2, 50);
+    has_few_holes(Language::Declared, 120, 2, 40);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn without_literal(line: &str, random: &mut Random) -> Option<String> {
     let start = line.find("(cl ")? + 4;
     let (clause, _) = group(&line[start - 4..])?;
     let literals = members(&clause[4..clause.len() - 1]);
-    let left_out = random.index(literals.len());
+    let left_out = random.below(literals.len());
     let rest: Vec<&str> =
         literals.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, literal)| *literal).collect();
     Some(format!("{}{}{}", &line[..start], rest.join(" "), &line[start + clause.len() - 5..]))
@@ -227,7 +227,7 @@ fn changed_proofs_are_rejected() {
             if steps.is_empty() {
                 continue;
             }
-            let changed = steps[random.index(steps.len())];
+            let changed = steps[random.below(steps.len())];
             let Some(line) = without_literal(lines[changed], &mut random) else { continue };
             let mut lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
             lines[changed] = line;

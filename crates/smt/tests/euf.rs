@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use shofar_smt::theory::euf::{
     Apart, Conflict, EGraph, Model, Node, Proof, ProofWhy, Propagation, Reason, Symbol, Token,
 };
+use shofar_testing::Random;
 
 // ---- the slow and obvious procedure ----------------------------------------------------------------------
 
@@ -485,25 +486,21 @@ proptest! {
 /// Many random scripts over few nodes, made by a counter instead of proptest: deeper levels, more merges.
 #[test]
 fn agrees_with_the_naive_closure_on_long_searches() {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = move |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) % below
-    };
+    let mut random = Random::new(1);
     for _ in 0..40 {
         let mut script: Vec<Step> = vec![];
         for _ in 0..8 {
-            script
-                .push(Step::Apply(random(2) as u8, (0..1 + random(2)).map(|_| random(100) as u16).collect()));
-            script.push(Step::Watch(random(100) as u16, random(100) as u16));
+            script.push(Step::Apply(
+                random.below(2) as u8,
+                (0..1 + random.below(2)).map(|_| random.below(100) as u16).collect(),
+            ));
+            script.push(Step::Watch(random.below(100) as u16, random.below(100) as u16));
         }
         for _ in 0..60 {
-            let (left, right) = (random(100) as u16, random(100) as u16);
-            script.push(match random(8) {
+            let (left, right) = (random.below(100) as u16, random.below(100) as u16);
+            script.push(match random.below(8) {
                 0 => Step::Distinct(vec![left, right]),
-                1 => Step::Pop(1 + random(3) as u8),
+                1 => Step::Pop(1 + random.below(3) as u8),
                 2 | 3 => Step::Push,
                 _ => Step::Equal(left, right),
             });

@@ -1,13 +1,12 @@
 //! Small members of the families of [`generators`]: answers are the known ones, models make all formulas true.
 
-mod generators;
-
-use generators::{Instance, JobShop};
 use shofar_logic::{Sort, SortKind, Term, TermStore, Value};
 use shofar_run::Limits;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
+use shofar_testing::families;
+use shofar_testing::families::{Instance, JobShop};
 
 /// The answer of the solver, after a look at its model.
 fn solve(store: &TermStore, formulas: &[Term]) -> Result<bool, Unsupported> {
@@ -38,8 +37,8 @@ fn check(store: &TermStore, instance: &Instance) {
 fn pigeons_need_as_many_holes() {
     let store = TermStore::new();
     for holes in 1..=6 {
-        check(&store, &generators::pigeons(&store, holes, holes));
-        check(&store, &generators::pigeons(&store, holes + 1, holes));
+        check(&store, &families::pigeons(&store, holes, holes));
+        check(&store, &families::pigeons(&store, holes + 1, holes));
     }
 }
 
@@ -48,7 +47,7 @@ fn random_3_sat_agrees_with_truth_tables() {
     let mut satisfiable = 0;
     for seed in 0..40 {
         let store = TermStore::new();
-        let instance = generators::random_3_sat(&store, 12, seed);
+        let instance = families::random_3_sat(&store, 12, seed);
         let vars: Vec<Term> =
             (0..12).map(|index| store.var(store.symbol(&format!("b{index}")), Sort::BOOL)).collect();
         let all = store.and_of(instance.formulas.iter().copied());
@@ -66,8 +65,8 @@ fn random_3_sat_agrees_with_truth_tables() {
 fn chains_fit_into_their_length() {
     for length in [1, 2, 10, 100] {
         let store = TermStore::new();
-        check(&store, &generators::chain(&store, length, length));
-        check(&store, &generators::chain(&store, length, length - 1));
+        check(&store, &families::chain(&store, length, length));
+        check(&store, &families::chain(&store, length, length - 1));
     }
 }
 
@@ -76,7 +75,7 @@ fn cycles_of_negative_weight_are_contradictory() {
     for length in [2, 3, 10, 100] {
         for total in [-1, 0, 1] {
             let store = TermStore::new();
-            check(&store, &generators::cycle(&store, length, total, length as u64));
+            check(&store, &families::cycle(&store, length, total, length as u64));
         }
     }
 }
@@ -85,8 +84,8 @@ fn cycles_of_negative_weight_are_contradictory() {
 fn diamonds_lead_to_their_end() {
     for diamonds in [1, 2, 5, 10] {
         let store = TermStore::new();
-        check(&store, &generators::arithmetic_diamonds(&store, diamonds));
-        check(&store, &generators::equality_diamonds(&store, diamonds, Sort::INT));
+        check(&store, &families::arithmetic_diamonds(&store, diamonds));
+        check(&store, &families::equality_diamonds(&store, diamonds, Sort::INT));
     }
 }
 
@@ -95,7 +94,7 @@ fn diamonds_of_a_declared_sort_lead_to_their_end() {
     for diamonds in [1, 2, 5, 10] {
         let store = TermStore::new();
         let sort = store.sort(SortKind::Uninterpreted(store.symbol("U"), Box::new([])));
-        let instance = generators::equality_diamonds(&store, diamonds, sort);
+        let instance = families::equality_diamonds(&store, diamonds, sort);
         check(&store, &instance);
     }
 }
@@ -105,7 +104,7 @@ fn knapsacks_agree_with_dynamic_programming() {
     for items in 2..=8 {
         for seed in 0..6 {
             let store = TermStore::new();
-            check(&store, &generators::knapsack(&store, items, seed));
+            check(&store, &families::knapsack(&store, items, seed));
         }
     }
 }

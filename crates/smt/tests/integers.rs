@@ -1,8 +1,5 @@
 //! Integer reasoning: the steps of the kernel against enumeration, and the solver against Z3.
 
-mod support;
-mod z3;
-
 use std::fmt::Write as _;
 
 use shofar_logic::number::{Integer, Rational};
@@ -14,11 +11,13 @@ use shofar_smt::theory::arith::{
     self, Budget, Config, DeltaRational, IntegerStatistics, Integers, Reason, Refutation, Side, Simplex,
     Step, Var,
 };
-use support::Random;
+use shofar_testing::Random;
+use shofar_testing::scale;
+use shofar_testing::z3;
 
 /// `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many problems.
 fn scaled(problems: u64) -> u64 {
-    problems * support::scale()
+    problems * scale()
 }
 
 // The kernel.
@@ -221,7 +220,7 @@ fn compare_in_boxes(
     for number in 0..problems {
         let mut random = Random::new(seed * 1_000_000 + number + 1);
         let size = random.between(1, 4);
-        let mut problem = Conjunction::in_box(2 + random.below(3) as usize, -size, size);
+        let mut problem = Conjunction::in_box(2 + random.below(3), -size, size);
         forms(&mut random, &mut problem);
         let all: Vec<usize> = (0..problem.bounds.len()).collect();
         let expected = problem.is_satisfied_within(-size, size, &all);
@@ -503,7 +502,7 @@ impl Generator<'_> {
 
     fn problem(&mut self, family: Family) -> Vec<Term> {
         let store = self.store;
-        let count = self.vars.len() as u64;
+        let count = self.vars.len();
         match family {
             Family::Equations => {
                 (0..1 + self.random.below(count - 1)).map(|_| self.equation(20, 50)).collect()
@@ -553,7 +552,7 @@ impl Generator<'_> {
     }
 }
 
-fn compare(family: Family, vars: (u64, u64), problems: u64) {
+fn compare(family: Family, vars: (usize, usize), problems: u64) {
     let problems = scaled(problems);
     let mut script = String::from("(set-option :timeout 2000)\n");
     let mut answers = Vec::new();

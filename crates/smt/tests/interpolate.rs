@@ -1,12 +1,8 @@
 //! Interpolants from whole refutations: propositional ones by a small prover, conflicts of the congruence kernel, and
 //! worked examples with proofs written by hand. Every interpolant is checked for all that it has to satisfy.
 
-mod refutations;
-mod support;
-
 use std::collections::BTreeSet;
 
-use refutations::{Prover, Refuted, holds, random_numbers, random_tree};
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
@@ -19,7 +15,8 @@ use shofar_smt::proof::{
 };
 use shofar_smt::sat::{Lit, Var};
 use shofar_smt::theory::euf::{EGraph, Node, ProofWhy, Reason, Symbol};
-use support::{Random, scale};
+use shofar_testing::refutations::{Prover, Refuted, holds, random_numbers, random_tree};
+use shofar_testing::{Random, scale};
 
 const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labelling::DualMcMillan];
 
@@ -27,16 +24,16 @@ const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labe
 
 /// Random clauses in parts, if they are contradictory.
 fn random_clauses(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
-    let vars = 4 + random.index(3);
+    let vars = 4 + random.below(3);
     let formulas: Vec<Term> =
         (0..vars).map(|var| store.var(store.symbol(&format!("p{var}")), Sort::BOOL)).collect();
     let mut steps = Vec::new();
     let mut clauses: Vec<Vec<Term>> = vec![Vec::new(); parts];
     for _ in 0..vars * 5 {
-        let part = random.index(parts);
-        let length = if random.index(3) == 0 { 2 } else { 3 };
-        let lits: BTreeSet<Var> = (0..length).map(|_| Var::from_index(random.index(vars))).collect();
-        let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.index(2) == 0)).collect();
+        let part = random.below(parts);
+        let length = if random.below(3) == 0 { 2 } else { 3 };
+        let lits: BTreeSet<Var> = (0..length).map(|_| Var::from_index(random.below(vars))).collect();
+        let clause: Box<[Lit]> = lits.into_iter().map(|var| var.lit(random.bool())).collect();
         let literal = |lit: &Lit| {
             let formula = formulas[lit.var().index()];
             if lit.is_positive() { formula } else { store.not(formula) }
@@ -58,10 +55,10 @@ fn propositional_refutations_have_interpolants_of_all_kinds() {
     for seed in 1..=2000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.index(4);
+        let parts = 2 + random.below(4);
         let Some(refuted) = random_clauses(&store, &mut random, parts) else { continue };
         refuted_count += 1;
-        let in_a: Vec<bool> = (0..parts).map(|_| random.index(2) == 0).collect();
+        let in_a: Vec<bool> = (0..parts).map(|_| random.bool()).collect();
         let parts_of_a: Vec<Part> =
             refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
         let shape = random_tree(&mut random, parts);
@@ -465,18 +462,18 @@ fn an_interface_equality_joins_two_lemmas() {
 fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
     let symbols = ["u", "v", "w", "x", "y", "z"].map(|name| store.var(store.symbol(name), Sort::INT));
     let number = |value: i64| Rational::from(Integer::from(value));
-    let divisor = 2 + random.index(5) as i64;
+    let divisor = 2 + random.below(5) as i64;
     let small = |random: &mut Random| {
-        let pairs = (0..2).map(|_| (symbols[random.index(6)], number(random.index(5) as i64 - 2)));
+        let pairs = (0..2).map(|_| (symbols[random.below(6)], number(random.between(-2, 2))));
         LinearPoly::from_pairs(pairs.collect(), Rational::ZERO)
     };
     // The last form completes the sum to an integer one, and its value makes the sum a fraction.
     let mut forms: Vec<(LinearPoly, i64)> =
-        (0..2 + random.index(2)).map(|_| (small(random), 1 + random.index(3) as i64)).collect();
+        (0..2 + random.below(2)).map(|_| (small(random), 1 + random.below(3) as i64)).collect();
     let mut last = small(random) * &number(divisor);
     forms.iter().for_each(|(form, factor)| last.add_scaled(form, &number(-factor)));
     forms.push((last, 1));
-    let values: Vec<i64> = forms.iter().map(|_| random.index(7) as i64 - 3).collect();
+    let values: Vec<i64> = forms.iter().map(|_| random.between(-3, 3)).collect();
     let total: i64 = std::iter::zip(&forms, &values).map(|((_, factor), value)| factor * value).sum();
     if forms.iter().any(|(form, _)| form.is_constant()) || total.rem_euclid(divisor) == 0 {
         return None;
@@ -484,8 +481,8 @@ fn random_integers(store: &TermStore, random: &mut Random, parts: usize) -> Opti
     let mut literals = Vec::new();
     for ((form, _), &value) in std::iter::zip(&forms, &values) {
         let (form, value) = (form.to_term(store, Sort::INT), store.int(value));
-        let part = random.index(parts);
-        let other = if random.index(2) == 0 { random.index(parts) } else { part };
+        let part = random.below(parts);
+        let other = if random.bool() { random.below(parts) } else { part };
         literals.extend([(store.ge(form, value), part), (store.le(form, value), other)]);
     }
     if literals.iter().any(|(literal, _)| [Term::TRUE, Term::FALSE].contains(literal)) {
@@ -508,7 +505,7 @@ fn integer_refutations_have_sequences_and_trees() {
     for seed in 1..=1500 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.index(3);
+        let parts = 2 + random.below(3);
         let Some(refuted) = random_integers(&store, &mut random, parts) else { continue };
         let shape = random_tree(&mut random, parts);
         for labelling in LABELLINGS {
@@ -586,8 +583,8 @@ impl<'a> Language<'a> {
     }
 
     fn term(&self, random: &mut Random, depth: usize) -> Term {
-        match if depth == 0 { 0 } else { random.index(4) } {
-            0 | 1 => self.apply(&format!("c{}", random.index(self.constants)), &[], self.sort),
+        match if depth == 0 { 0 } else { random.below(4) } {
+            0 | 1 => self.apply(&format!("c{}", random.below(self.constants)), &[], self.sort),
             2 => self.apply("f", &[self.term(random, depth - 1)], self.sort),
             _ => {
                 let args = [self.term(random, depth - 1), self.term(random, depth - 1)];
@@ -598,7 +595,7 @@ impl<'a> Language<'a> {
 
     fn literal(&self, random: &mut Random) -> Term {
         let store = self.store;
-        match random.index(12) {
+        match random.below(12) {
             0 => self.apply("p", &[self.term(random, 2)], Sort::BOOL),
             1 => store.not(self.apply("p", &[self.term(random, 2)], Sort::BOOL)),
             2 | 3 => store.not(store.eq(self.term(random, 2), self.term(random, 2))),
@@ -730,10 +727,10 @@ fn generated_conflicts_of_equality_have_interpolants() {
     for seed in 1..=1000 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.index(3);
-        let language = Language::new(&store, 3 + random.index(4));
+        let parts = 2 + random.below(3);
+        let language = Language::new(&store, 3 + random.below(4));
         let literals: Vec<(Term, usize)> = (0..30)
-            .map(|_| (language.literal(&mut random), random.index(parts)))
+            .map(|_| (language.literal(&mut random), random.below(parts)))
             .filter(|literal| ![Term::TRUE, Term::FALSE].contains(&literal.0))
             .collect();
         // Only what the conflict needs, so that not all symbols are shared.
@@ -806,11 +803,11 @@ fn refutations_over_numbers_have_interpolants_of_all_kinds() {
     for seed in 1..=2500 * scale() {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 2 + random.index(3);
+        let parts = 2 + random.below(3);
         let Some(refuted) = random_numbers(&store, &mut random, parts) else { continue };
         refuted_count += 1;
         with_symbols += usize::from(!refuted.proof.origins().is_empty());
-        let in_a: Vec<bool> = (0..parts).map(|_| random.index(2) == 0).collect();
+        let in_a: Vec<bool> = (0..parts).map(|_| random.bool()).collect();
         let parts_of_a: Vec<Part> =
             refuted.order().into_iter().filter(|part| in_a[part.0 as usize]).collect();
         let shape = random_tree(&mut random, parts);

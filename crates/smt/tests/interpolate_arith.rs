@@ -1,8 +1,5 @@
 //! Interpolants of single arithmetic conflicts: worked examples, and generated conflicts checked by the solver and Z3.
 
-mod support;
-mod z3;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -15,7 +12,8 @@ use shofar_smt::interpolate::farkas::{Strength, Summand, dual_farkas, farkas, fl
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
 use shofar_smt::proof::{Inequality, Sign};
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex};
-use support::Random;
+use shofar_testing::Random;
+use shofar_testing::z3;
 
 fn number(value: i64) -> Rational {
     Rational::from(Integer::from(value))
@@ -291,8 +289,8 @@ fn random_conflict(store: &TermStore, random: &mut Random, sort: Sort) -> Option
         if inequalities.len() > 40 {
             return None;
         }
-        let count = 1 + random.below(3) as usize;
-        let pairs = (0..count).map(|_| (terms[random.below(6) as usize], random.between(-3, 3)));
+        let count = 1 + random.below(3);
+        let pairs = (0..count).map(|_| (terms[random.below(6)], random.between(-3, 3)));
         let sum = poly(&pairs.collect::<Vec<_>>(), 0);
         let left = sum.to_term(store, sort);
         let right = LinearPoly::from_constant(number(random.between(-6, 4))).to_term(store, sort);
@@ -328,7 +326,7 @@ fn random_conflict(store: &TermStore, random: &mut Random, sort: Sort) -> Option
     let summand = |term: &arith::Weighted| Summand {
         inequality: inequalities[term.reason.0 as usize].clone(),
         weight: term.coefficient.clone(),
-        in_a: random.below(2) == 0,
+        in_a: random.bool(),
     };
     Some(outcome.terms.iter().map(summand).collect())
 }
@@ -404,7 +402,7 @@ fn run_z3(script: &str, questions: usize) {
 fn decompositions_are_in_the_kernel_and_sum_up() {
     let mut random = Random::new(77);
     for _ in 0..2_000 {
-        let (rows, columns) = (1 + random.below(3) as usize, 2 + random.below(5) as usize);
+        let (rows, columns) = (1 + random.below(3), 2 + random.below(5));
         let v: Vec<Rational> =
             (0..columns).map(|_| ratio(random.between(1, 4), random.between(1, 3))).collect();
         // The last column is chosen such that v is in the kernel.
@@ -513,10 +511,10 @@ fn generated_integer_refutations_have_interpolants() {
         let mut random = Random::new(seed);
         let symbols = vars(&store, names, Sort::INT);
         let divisor = random.between(2, 7);
-        let count = 2 + random.below(2) as usize;
+        let count = 2 + random.below(2);
         let small = |random: &mut Random| {
             let pairs: Vec<(Term, i64)> =
-                (0..2).map(|_| (symbols[random.below(5) as usize], random.between(-2, 2))).collect();
+                (0..2).map(|_| (symbols[random.below(5)], random.between(-2, 2))).collect();
             poly(&pairs, 0)
         };
         // The last form completes the sum to an integer one.
@@ -555,7 +553,7 @@ fn generated_integer_refutations_have_interpolants() {
         let terms: Vec<Confined> = std::iter::zip(&forms, &bounds)
             .filter(|((form, factor), _)| *factor != 0 && !form.is_constant())
             .map(|((form, factor), &(low, high))| {
-                let mut side = || random.below(2) == 0;
+                let mut side = || random.bool();
                 let side = side();
                 let sides = if random.below(3) == 0 { (side, !side) } else { (side, side) };
                 confined(form, low, high, ratio(*factor, divisor), sides)

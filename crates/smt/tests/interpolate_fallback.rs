@@ -1,9 +1,5 @@
 //! Interpolants by projection, where there is no proof or none that helps, and simplification.
 
-mod refutations;
-mod support;
-
-use refutations::{Refuted, holds, random_formula, random_numbers, random_tree};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_run::Limits;
@@ -13,7 +9,8 @@ use shofar_smt::interpolate::{Error, Options, Simplification};
 use shofar_smt::proof::{Justification, Part, Proof, Rule, Step, StepId};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
-use support::Random;
+use shofar_testing::Random;
+use shofar_testing::refutations::{Refuted, holds, random_formula, random_numbers, random_tree};
 
 #[test]
 fn interpolants_without_a_proof() {
@@ -21,7 +18,7 @@ fn interpolants_without_a_proof() {
     for seed in 1..1500 {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let sort = [Sort::INT, Sort::REAL][random.index(2)];
+        let sort = [Sort::INT, Sort::REAL][random.below(2)];
         let a = vec![random_formula(&store, &mut random, &["u", "x", "y"], sort, 2)];
         let b = vec![random_formula(&store, &mut random, &["v", "x", "y"], sort, 2)];
         let mut solver = Solver::new(&store);
@@ -61,7 +58,7 @@ fn sequences_and_trees_without_a_proof() {
     for seed in 1..=2500 {
         let mut random = Random::new(seed);
         let store = TermStore::new();
-        let parts = 3 + random.index(2);
+        let parts = 3 + random.below(2);
         let Some(mut refuted) = random_numbers(&store, &mut random, parts) else { continue };
         let rule = Rule::Lemma(Justification::Farkas(Box::new([])));
         refuted.proof = Proof::new(vec![Step { clause: Box::new([]), rule }], Vec::new(), Vec::new());

@@ -5,13 +5,8 @@
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 
-mod formulas;
-mod support;
-mod z3;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use formulas::{Generator, Language};
 use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::interpolate::farkas::Strength;
@@ -20,8 +15,10 @@ use shofar_smt::interpolate::{Arithmetic, Equality, Error, Interpolator, Labelli
 use shofar_smt::proof::{Justification, Part, Proof, Rule};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
-use support::Random;
-use z3::Implications;
+use shofar_testing::Random;
+use shofar_testing::formulas::{Generator, Language};
+use shofar_testing::scale::numbers;
+use shofar_testing::z3::Implications;
 
 const LIMITS: Limits<'static> = Limits {
     conflicts: Some(2_000),
@@ -53,7 +50,7 @@ fn refuted_parts(generator: &mut Generator<'_>, family: Family) -> Option<Parts>
     let mut parts: Parts = (0..count as u32).map(|part| (Part(part), Vec::new())).collect();
     let mut solver = Solver::new(store);
     for round in 0..40 {
-        let formula = match family.has_bands && generator.random.below(2) == 0 {
+        let formula = match family.has_bands && generator.random.bool() {
             true => band(store, &mut generator.random),
             false => generator.formula(1),
         };
@@ -77,7 +74,7 @@ fn refuted_parts(generator: &mut Generator<'_>, family: Family) -> Option<Parts>
 /// A linear form over integers that is equal to a number, or between two.
 fn band(store: &TermStore, random: &mut Random) -> Term {
     let app = |op: Op, args: &[Term]| store.app(op, args).unwrap();
-    let mut number = |spread: u64| store.int(random.below(2 * spread + 1) as i64 - spread as i64);
+    let mut number = |spread: i64| store.int(random.between(-spread, spread));
     let summands =
         ["i", "j", "k"].map(|name| app(Op::Mul, &[number(6), store.var(store.symbol(name), Sort::INT)]));
     let (form, bound) = (app(Op::Add, &summands), number(10));
@@ -94,7 +91,7 @@ fn band(store: &TermStore, random: &mut Random) -> Term {
 /// names differ by a number, or not at all, which two parts say between them: what is refuted before is refuted after.
 fn rename(store: &TermStore, random: &mut Random, parts: &mut Parts) {
     let formulas: Vec<Term> = parts.iter().flat_map(|(_, formulas)| formulas).copied().collect();
-    let count = parts.len() as u64;
+    let count = parts.len();
     let mut images: Vec<Substitution> = parts.iter().map(|_| Substitution::new()).collect();
     let mut links: Vec<(usize, Term)> = Vec::new();
     let app = |op: Op, args: &[Term]| store.app(op, args).unwrap();
@@ -103,20 +100,16 @@ fn rename(store: &TermStore, random: &mut Random, parts: &mut Parts) {
         let names: Vec<Term> = (0..1 + random.below(3))
             .map(|name| store.var(store.symbol(&format!("{}{name}", store.display(var))), sort))
             .collect();
-        let is_in_order = random.below(2) == 0;
+        let is_in_order = random.bool();
         for (at, images) in images.iter_mut().enumerate() {
-            let at = if is_in_order {
-                at as u64 * names.len() as u64 / count
-            } else {
-                random.below(names.len() as u64)
-            };
-            images.insert(var, names[at as usize]);
+            let at = if is_in_order { at * names.len() / count } else { random.below(names.len()) };
+            images.insert(var, names[at]);
         }
         for pair in names.windows(2) {
             let (left, right) = (pair[0], pair[1]);
-            let places = [random.below(count) as usize, random.below(count) as usize];
+            let places = [random.below(count), random.below(count)];
             let halves = match sort {
-                _ if random.below(2) == 0 => vec![app(Op::Eq, &[left, right])],
+                _ if random.bool() => vec![app(Op::Eq, &[left, right])],
                 Sort::BOOL => vec![app(Op::Implies, &[left, right]), app(Op::Implies, &[right, left])],
                 _ if sort.is_arithmetic() => vec![app(Op::Le, &[left, right]), app(Op::Ge, &[left, right])],
                 _ => vec![app(Op::Eq, &[left, right])],
@@ -175,9 +168,10 @@ fn procedures(language: Language) -> Vec<Options> {
 
 /// Each part with the position of its parent.
 fn random_tree(random: &mut Random, parts: &Parts) -> Vec<(Part, usize)> {
-    let last = parts.len() as u64 - 1;
-    let parent = |at: u64, random: &mut Random| if at < last { at + 1 + random.below(last - at) } else { at };
-    parts.iter().enumerate().map(|(at, (part, _))| (*part, parent(at as u64, random) as usize)).collect()
+    let last = parts.len() - 1;
+    let parent =
+        |at: usize, random: &mut Random| if at < last { at + 1 + random.below(last - at) } else { at };
+    parts.iter().enumerate().map(|(at, (part, _))| (*part, parent(at, random))).collect()
 }
 
 /// What was found out.
@@ -199,7 +193,7 @@ struct Tally {
 fn check(family: Family, queries: u64, seed: u64) -> Tally {
     let mut tally = Tally::default();
     let mut judge = Implications::default();
-    for number in support::numbers(queries) {
+    for number in numbers(queries) {
         let store = TermStore::new();
         let random = Random::new(seed * 1_000_000 + number);
         let mut generator = Generator { store: &store, random, language: family.language };
@@ -251,10 +245,10 @@ fn interpolate(
     let order: Vec<Part> = parts.iter().map(|(part, _)| *part).collect();
     let tree = random_tree(random, parts);
     // A prefix, or anything.
-    let length = 1 + random.below(parts.len() as u64 - 1) as usize;
+    let length = 1 + random.below(parts.len() - 1);
     let in_a: Vec<Part> = match random.below(2) {
         0 => order[..length].to_vec(),
-        _ => order.iter().copied().filter(|_| random.below(2) == 0).collect(),
+        _ => order.iter().copied().filter(|_| random.bool()).collect(),
     };
     let of = |is_wanted: &dyn Fn(Part) -> bool| -> Vec<Term> {
         let parts = parts.iter().filter(|(part, _)| is_wanted(*part));

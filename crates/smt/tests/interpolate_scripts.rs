@@ -1,16 +1,13 @@
 //! `get-interpolants` as a user has it: all forms of groups, all options, levels and assumptions, and mistakes. What is
 //! answered is judged by Z3.
 
-mod support;
-mod z3;
-
+use shofar_testing::scripts::members;
+use shofar_testing::z3;
 use std::fmt::Write as _;
-
-use support::members;
 
 /// What a script answers, line by line.
 fn execute(script: &str) -> Vec<String> {
-    support::execute(script).lines().map(str::to_owned).collect()
+    shofar_testing::scripts::execute(script).lines().map(str::to_owned).collect()
 }
 
 /// The members of a list.

@@ -3,9 +3,6 @@
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 
-mod support;
-mod z3;
-
 use std::fmt::Write as _;
 
 use shofar_logic::number::{Integer, Rational};
@@ -16,7 +13,8 @@ use shofar_smt::project::{
 };
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
-use support::{Random, scale};
+use shofar_testing::z3;
+use shofar_testing::{Random, scale};
 
 /// Which sorts of numbers occur.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,7 +45,7 @@ impl Generator<'_> {
             8 | 9 => self.app(Op::And, depth, 3),
             10 => self.app(Op::Or, depth, 2),
             11 => {
-                let op = [Op::Eq, Op::Xor, Op::Implies][self.random.below(3) as usize];
+                let op = [Op::Eq, Op::Xor, Op::Implies][self.random.below(3)];
                 self.app(op, depth, 2)
             }
             12 => self.app(Op::Implies, depth, 3),
@@ -61,14 +59,14 @@ impl Generator<'_> {
     }
 
     fn boolean(&mut self) -> Term {
-        let name = ["p", "q", "r", "s"][self.random.below(4) as usize];
+        let name = ["p", "q", "r", "s"][self.random.below(4)];
         self.symbol(name, Sort::BOOL)
     }
 
     fn sort(&mut self) -> Sort {
         match self.language {
             Language::Integers => Sort::INT,
-            Language::Mixed if self.random.below(2) == 0 => Sort::INT,
+            Language::Mixed if self.random.bool() => Sort::INT,
             _ => Sort::REAL,
         }
     }
@@ -76,7 +74,7 @@ impl Generator<'_> {
     fn comparison(&mut self) -> Term {
         let sort = self.sort();
         let op = [Op::Le, Op::Lt, Op::Ge, Op::Gt, Op::Eq, Op::Distinct, Op::Le, Op::Lt];
-        let op = op[self.random.below(8) as usize];
+        let op = op[self.random.below(8)];
         let count = if self.random.below(8) == 0 { 3 } else { 2 };
         let args: Vec<Term> = (0..count).map(|i| self.number(sort, if i == 0 { 2 } else { 1 })).collect();
         self.store.app(op, &args).unwrap()
@@ -97,21 +95,21 @@ impl Generator<'_> {
             0 => self.literal(sort, 20),
             1 | 2 => {
                 let names = if sort == Sort::INT { ["i", "j", "k"] } else { ["x", "y", "z"] };
-                let name = names[self.random.below(3) as usize];
+                let name = names[self.random.below(3)];
                 self.symbol(name, sort)
             }
             3 | 4 => op(Op::Add, &[self.number(sort, depth - 1), self.number(sort, depth - 1)]),
             5 => op(Op::Sub, &[self.number(sort, depth - 1), self.number(sort, depth - 1)]),
             6 | 7 => op(Op::Mul, &[self.literal(sort, self.largest), self.number(sort, depth - 1)]),
             8 => {
-                let condition = if self.random.below(2) == 0 { self.boolean() } else { self.formula(0) };
+                let condition = if self.random.bool() { self.boolean() } else { self.formula(0) };
                 op(Op::Ite, &[condition, self.number(sort, depth - 1), self.number(sort, 0)])
             }
             _ if sort == Sort::REAL && self.language == Language::Mixed => {
                 op(Op::ToReal, &[self.number(Sort::INT, depth - 1)])
             }
             _ if sort == Sort::REAL => self.number(sort, depth - 1),
-            _ if self.language == Language::Mixed && self.random.below(2) == 0 => {
+            _ if self.language == Language::Mixed && self.random.bool() => {
                 op(Op::ToInt, &[self.number(Sort::REAL, depth - 1)])
             }
             _ => match self.random.below(5) {
@@ -130,7 +128,7 @@ impl Generator<'_> {
     fn some_variables(&mut self) -> Vec<Term> {
         let mut some = Vec::new();
         for (names, sort) in SYMBOLS {
-            for name in names.chars().filter(|_| self.random.below(2) == 0).collect::<Vec<_>>() {
+            for name in names.chars().filter(|_| self.random.bool()).collect::<Vec<_>>() {
                 some.push(self.symbol(&name.to_string(), sort));
             }
         }
@@ -202,7 +200,7 @@ fn check_points(store: &TermStore, formula: Term, result: Term, vars: &[Term], r
                 Sort::INT => store.le(symbol, store.int(value)),
                 _ => store.lt(symbol, store.real(Rational::new(value.into(), Integer::from(3)))),
             };
-            wishes.push(if random.below(2) == 0 { bound } else { store.not(bound) });
+            wishes.push(if random.bool() { bound } else { store.not(bound) });
         }
         while somewhere.check(&wishes, &limits()).unwrap() != Outcome::Sat {
             if wishes.pop().is_none() {
@@ -431,7 +429,7 @@ fn integer_cubes_on_a_box() {
                 1 => store
                     .le(store.modulo(form, store.int(modulus)), store.int(random.between(0, modulus - 1))),
                 2 => store.le(store.int_div(form, store.int(modulus)), y),
-                3 if random.below(2) == 0 => store.eq(form, store.int(0)),
+                3 if random.bool() => store.eq(form, store.int(0)),
                 4 => store.not(store.eq(form, store.int(0))),
                 _ => store.le(form, store.int(0)),
             });
@@ -476,7 +474,7 @@ fn divisibilities_without_bounds_are_projected_exactly() {
         let mut cube = Vec::new();
         for _ in 0..random.between(1, 4) {
             let form = [(random.between(-6, 6), x), (random.between(-3, 3), y), (random.between(-2, 2), z)];
-            let modulus = store.int([2, 3, 4, 6, 8, 9, 12][random.below(7) as usize]);
+            let modulus = store.int([2, 3, 4, 6, 8, 9, 12][random.below(7)]);
             let form = sum(&store, &form, random.between(-9, 9));
             cube.push(store.eq(store.modulo(form, modulus), store.int(random.between(0, 1))));
         }
@@ -517,8 +515,8 @@ fn real_cubes_on_a_grid() {
         // Bounds a*y + b*z + c on x; many of them meet at points of the grid.
         let bounds: Vec<(bool, bool, [i64; 3])> = (0..random.between(4, 8))
             .map(|_| {
-                let side = random.below(2) == 0;
-                (side, random.below(2) == 0, [(); 3].map(|()| random.between(-1, 1)))
+                let side = random.bool();
+                (side, random.bool(), [(); 3].map(|()| random.between(-1, 1)))
             })
             .collect();
         let literal = |&(is_lower, strict, [a, b, c]): &(bool, bool, [i64; 3])| {

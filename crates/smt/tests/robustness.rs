@@ -12,6 +12,7 @@ use shofar_run::{Limits, Reason};
 use shofar_smt::sat::Outcome;
 use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
+use shofar_testing::Random;
 
 fn var(store: &TermStore, name: &str, index: usize, sort: Sort) -> Term {
     store.var(store.symbol(&format!("{name}{index}")), sort)
@@ -46,20 +47,15 @@ fn run(script: &str, limits: &Limits<'_>) -> Vec<String> {
     String::from_utf8(out).expect("answers are text").lines().map(str::to_owned).collect()
 }
 
-fn random(state: &mut u64, bound: usize) -> usize {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    ((*state >> 33) as usize) % bound
-}
-
 #[test]
 fn coefficients_of_hundreds_of_digits() {
-    let mut seed = 1;
+    let mut random = Random::new(1);
     let mut big = || {
         let billion = Integer::from(1_000_000_000);
         let number = (0..34).fold(Integer::ONE, |number, _| {
-            &(&number * &billion) + &Integer::from(random(&mut seed, 1_000_000_000) as i64)
+            &(&number * &billion) + &Integer::from(random.below(1_000_000_000) as i64)
         });
-        if random(&mut seed, 2) == 0 { number } else { -number }
+        if random.bool() { number } else { -number }
     };
     let store = TermStore::new();
     let vars: Vec<Term> = (0..8).map(|index| var(&store, "r", index, Sort::REAL)).collect();
@@ -84,10 +80,10 @@ fn coefficients_of_hundreds_of_digits() {
 fn a_hundred_thousand_assertions() {
     let store = TermStore::new();
     let vars: Vec<Term> = (0..1000).map(|index| var(&store, "x", index, Sort::INT)).collect();
-    let mut seed = 7;
+    let mut random = Random::new(7);
     let formulas: Vec<Term> = (0..100_000)
         .map(|_| {
-            let [first, second, bound] = [1000, 1000, 1000].map(|bound| random(&mut seed, bound));
+            let [first, second, bound] = [1000, 1000, 1000].map(|bound| random.below(bound));
             store.le(store.sub(vars[first], vars[second]), store.int(bound as i64))
         })
         .collect();
@@ -158,14 +154,14 @@ fn frames_leave_nothing_behind() {
     let atoms: Vec<Term> =
         atoms.into_iter().filter(|&atom| atom != Term::TRUE && atom != Term::FALSE).collect();
     let mut solver = Solver::new(&store);
-    let mut seed = 3;
+    let mut random = Random::new(3);
     let mut sizes = Vec::new();
     for round in 0..20_000 {
         solver.push();
         for _ in 0..3 {
             let literals = [(); 2].map(|()| {
-                let atom = atoms[random(&mut seed, atoms.len())];
-                if random(&mut seed, 2) == 0 { atom } else { store.not(atom) }
+                let atom = atoms[random.below(atoms.len())];
+                if random.bool() { atom } else { store.not(atom) }
             });
             assert_all(&mut solver, &[store.or_of(literals)]);
         }
@@ -278,13 +274,13 @@ fn deep_nesting_in_a_script() {
 /// A linear program whose first check takes long: dense, and without a solution that is easy to see.
 fn dense_program(store: &TermStore, size: usize) -> Vec<Term> {
     let vars: Vec<Term> = (0..size).map(|index| var(store, "r", index, Sort::REAL)).collect();
-    let mut seed = 5;
+    let mut random = Random::new(5);
     (0..2 * size)
         .map(|_| {
-            let coefficient = |seed: &mut u64| Rational::from(random(seed, 199) as i64 - 99);
+            let coefficient = |random: &mut Random| Rational::from(random.between(-99, 99));
             let products: Vec<Term> =
-                vars.iter().map(|&var| store.mul_const(&coefficient(&mut seed), var)).collect();
-            store.ge(store.add(&products), store.real(Rational::from(random(&mut seed, 1000) as i64)))
+                vars.iter().map(|&var| store.mul_const(&coefficient(&mut random), var)).collect();
+            store.ge(store.add(&products), store.real(Rational::from(random.below(1000) as i64)))
         })
         .collect()
 }
@@ -337,13 +333,13 @@ fn limits_end_a_long_check_and_the_reason_is_told() {
 fn minimized_cores_are_cores_from_which_nothing_can_be_left_out() {
     let store = TermStore::new();
     let vars: Vec<Term> = (0..4).map(|index| var(&store, "x", index, Sort::INT)).collect();
-    let mut seed = 11;
+    let mut random = Random::new(11);
     let mut smaller = 0;
     for _ in 0..300 {
         let mut atom = || {
-            let [first, second] = [0, 1].map(|_| vars[random(&mut seed, 4)]);
-            let bound = store.int(random(&mut seed, 11) as i64 - 5);
-            match random(&mut seed, 3) {
+            let [first, second] = [0, 1].map(|_| vars[random.below(4)]);
+            let bound = store.int(random.between(-5, 5));
+            match random.below(3) {
                 0 => store.le(first, bound),
                 1 => store.ge(first, bound),
                 _ => store.le(store.add(&[first, second]), bound),

@@ -1,7 +1,5 @@
 //! The SAT core against brute force, alone and with a small theory, and on problems of known answer.
 
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use shofar_run::{Limits, Reason};
 use shofar_smt::sat::{Answers, Certificate, Clash, Effort, Lit, NoTheory, Outcome, Solver, Theory, Var};
-use support::Random;
+use shofar_testing::Random;
 
 // ---- scripts, run on the solver and on a truth table ---------------------------------------------------------
 
@@ -506,7 +504,7 @@ fn pigeons(solver: &mut Solver, holes: usize) {
 fn random_3_sat(num_vars: usize, num_clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
     let mut random = Random::new(seed);
     let mut clause = || loop {
-        let lits = [(); 3].map(|()| Var::from_index(random.index(num_vars)).lit(random.below(2) == 0));
+        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.bool()));
         if lits[0].var() != lits[1].var() && lits[0].var() != lits[2].var() && lits[1].var() != lits[2].var()
         {
             return lits;
@@ -595,7 +593,7 @@ fn parities_of_long_chains_are_decided() {
     }
     let mut random = Random::new(1);
     for _ in 0..10 {
-        let mut assumptions: Vec<Lit> = y.iter().map(|var| var.lit(random.below(2) == 0)).collect();
+        let mut assumptions: Vec<Lit> = y.iter().map(|var| var.lit(random.bool())).collect();
         let parity = assumptions.iter().filter(|lit| lit.is_positive()).count() % 2 == 1;
         assumptions.push(x[0].negative());
         assert_eq!(solver.solve(&assumptions), Outcome::Sat);

@@ -9,6 +9,7 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_smt::theory::arith::{
     Budget, Config, Conflict, DeltaRational, ImpliedBound, Outcome, Reason, Side, Simplex, Var, Weighted,
 };
+use shofar_testing::Random;
 
 use Side::{Lower, Upper};
 
@@ -559,14 +560,8 @@ fn a_thousand_levels_are_entered_and_left() {
 fn coefficients_of_hundreds_of_digits_are_exact() {
     let mut checked = Checked::default();
     let vars: [Var; 5] = checked.vars();
-    let mut seed = 12_345_u64;
-    let mut number = || {
-        let digits = (0..300).map(|_| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            b'0' + (seed >> 60) as u8 % 10
-        });
-        Rational::from(Integer::parse(&digits.collect::<Vec<u8>>(), 10).expect("digits"))
-    };
+    let mut random = Random::new(12_345);
+    let mut number = || Rational::from(Integer::parse(random.digits(300).as_bytes(), 10).expect("digits"));
     let rows: Vec<Vec<(Var, Rational)>> =
         (0..5).map(|_| vars.iter().map(|var| (*var, number() - number())).collect()).collect();
     for row in &rows {

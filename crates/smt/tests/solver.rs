@@ -1,19 +1,16 @@
 //! The solver against Z3, and every answer against its evidence: models are evaluated, cores are asked again.
 
-mod formulas;
-mod support;
-mod z3;
-
 use std::fmt::Write as _;
 
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
+use shofar_run::Limits;
 use shofar_smt::purify::Feature;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
-
-use formulas::{FUNCTIONS, Generator, Language};
-use shofar_run::Limits;
-use support::Random;
+use shofar_testing::Random;
+use shofar_testing::formulas::{FUNCTIONS, Generator, Language};
+use shofar_testing::scale;
+use shofar_testing::z3;
 
 /// What a script does next, and what was answered.
 fn run_scripts(language: Language, scripts: u64, seed: u64) -> (String, Vec<Outcome>) {
@@ -122,7 +119,7 @@ fn ask(store: &TermStore, solver: &mut Solver<'_>, formulas: &[Term], assumption
 
 /// Runs scripts; `SHOFAR_TEST_SCALE=100` in the environment makes it a hundred times as many.
 fn compare(language: Language, scripts: u64, seed: u64) {
-    let (script, answers) = run_scripts(language, scripts * support::scale(), seed * 1_000_000);
+    let (script, answers) = run_scripts(language, scripts * scale(), seed * 1_000_000);
     let unknown = answers.iter().filter(|answer| matches!(answer, Outcome::Unknown(_))).count();
     assert!(unknown * 50 <= answers.len(), "{unknown} of {} are unknown", answers.len());
     let Some(expected) = z3::answers(&script) else { return };
@@ -179,7 +176,7 @@ fn functions_between_all_sorts_agree_with_z3() {
 
 /// Executes the commands of a script and returns the answers.
 fn execute(script: &str) -> Vec<String> {
-    support::execute(script).lines().map(str::to_owned).collect()
+    shofar_testing::scripts::execute(script).lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -500,10 +497,10 @@ fn replaced_symbols_and_instances_change_no_answer() {
                 let summands: Vec<Term> = (0..1 + random.below(3))
                     .map(|_| {
                         let factor = i64::try_from(random.below(5)).unwrap() - 2;
-                        store.mul_const(&factor.into(), over[random.below(over.len() as u64) as usize])
+                        store.mul_const(&factor.into(), over[random.below(over.len())])
                     })
                     .collect();
-                let (sum, constant) = (store.add(&summands), store.int(random.below(5) as i64 - 2));
+                let (sum, constant) = (store.add(&summands), store.int(random.between(-2, 2)));
                 if random.below(3) == 0 { store.le(sum, constant) } else { store.eq(sum, constant) }
             };
             if depth == 0 { literal() } else { store.or_of([literal(), literal()]) }

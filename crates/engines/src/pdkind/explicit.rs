@@ -6,35 +6,22 @@
 //! question, or by a domain that breaks the contract in the way in question.
 
 use shofar_run::Stop;
+use shofar_testing::{Random, scale};
 
 use super::domain::{Domain, Image};
 use super::ice::{Ice, Rule, Status};
 use super::{Depth, Order};
 
-/// A linear congruential generator.
-struct Random(u64);
+/// A set between two others.
+fn between(random: &mut Random, least: u32, greatest: u32) -> u32 {
+    assert_eq!(least & !greatest, 0);
+    let optional = greatest & !least;
+    least | (optional & (random.below(1 << 15) as u32))
+}
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    /// A set between two others.
-    fn between(&mut self, least: u32, greatest: u32) -> u32 {
-        assert_eq!(least & !greatest, 0);
-        let optional = greatest & !least;
-        least | (optional & (self.below(1 << 15) as u32))
-    }
-
-    fn member(&mut self, set: u32) -> u32 {
-        let members: Vec<u32> = (0..32).map(|state| 1 << state).filter(|state| set & state != 0).collect();
-        members[self.below(members.len())]
-    }
+fn member(random: &mut Random, set: u32) -> u32 {
+    let members: Vec<u32> = (0..32).map(|state| 1 << state).filter(|state| set & state != 0).collect();
+    *random.choose(&members)
 }
 
 const STATES: usize = 14;
@@ -69,8 +56,7 @@ struct Explicit {
 impl Explicit {
     /// A system with a long chain, so that bad states are reached late.
     fn new(seed: u64, erratum: Option<Erratum>) -> (Self, u32) {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
-        random.below(2);
+        let mut random = Random::new(seed);
         let successors = (0..STATES)
             .map(|state| {
                 let mut to = 0;
@@ -130,7 +116,7 @@ impl Domain for Explicit {
         Ok(if self.init & goal != 0 {
             Image::Meets(goal)
         } else {
-            Image::Apart(self.random.between(self.init, ALL & !goal))
+            Image::Apart(between(&mut self.random, self.init, ALL & !goal))
         })
     }
 
@@ -138,8 +124,8 @@ impl Domain for Explicit {
         let frame = frame.iter().fold(ALL, |all, set| all & set);
         let predecessors = self.pre(goal);
         if frame & predecessors != 0 {
-            let one = self.random.member(frame & predecessors);
-            return Ok(Image::Meets(self.random.between(one, predecessors)));
+            let one = member(&mut self.random, frame & predecessors);
+            return Ok(Image::Meets(between(&mut self.random, one, predecessors)));
         }
         let mut least = self.post(frame);
         match self.erratum {
@@ -151,7 +137,7 @@ impl Domain for Explicit {
                 least |= self.init;
             }
         }
-        Ok(Image::Apart(self.random.between(least, ALL & !goal)))
+        Ok(Image::Apart(between(&mut self.random, least, ALL & !goal)))
     }
 
     fn open_level(&mut self, steps: usize, frame: &[u32]) -> Result<(), Stop> {
@@ -175,11 +161,11 @@ impl Domain for Explicit {
         if starts == 0 {
             return Ok(None);
         }
-        let start = self.random.member(starts);
+        let start = member(&mut self.random, starts);
         let mut at = start;
         for next in backwards.iter().rev().skip(1) {
             let to = self.post(at) & next;
-            at = self.random.member(to);
+            at = member(&mut self.random, to);
         }
         Ok(Some((start, at)))
     }
@@ -190,7 +176,7 @@ impl Domain for Explicit {
 
     fn generalise(&mut self, path: &(u32, u32), set: u32) -> Result<u32, Stop> {
         let starts = (0..self.steps).fold(set, |set, _| self.pre(set));
-        self.start = self.random.between(path.0, starts);
+        self.start = between(&mut self.random, path.0, starts);
         Ok(self.start)
     }
 }
@@ -301,11 +287,6 @@ fn broken_invariant(ice: &Ice<Explicit>) -> Option<&'static str> {
     (0..ice.fire.num_levels())
         .any(|steps| ice.fire.frame(steps).into_iter().any(|lemma| !within(lemma, steps)))
         .then_some("R1")
-}
-
-/// How many systems, where the default run has one.
-fn scale() -> u64 {
-    std::env::var("SHOFAR_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1)
 }
 
 fn strategies() -> impl Iterator<Item = (Depth, Order)> + Clone {

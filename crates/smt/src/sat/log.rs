@@ -609,16 +609,10 @@ impl Resolvent {
 
 #[cfg(test)]
 mod tests {
+    use shofar_testing::Random;
+
     use super::*;
     use crate::sat::Outcome;
-
-    /// Xorshift.
-    fn random(state: &mut u64, bound: u64) -> usize {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state % bound) as usize
-    }
 
     /// Replays a refutation, whose leaves must be among the given clauses and assumptions.
     fn check(steps: &[LoggedStep], clauses: &[Vec<Lit>], assumptions: &[Lit]) {
@@ -653,15 +647,15 @@ mod tests {
     fn refutations_survive_frames_reductions_and_compaction() {
         let mut refutations = 0;
         for seed in 1..=40 {
-            let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed);
+            let mut random = Random::new(seed);
             let mut solver = Solver::new();
             solver.log_proofs();
             let vars: Vec<Var> = (0..12 + seed as usize).map(|_| solver.new_var()).collect();
             let mut frames: Vec<Vec<Vec<Lit>>> = vec![Vec::new()];
             for _ in 0..400 {
-                let mut lit = || vars[random(&mut state, vars.len() as u64)].lit(random(&mut state, 2) == 0);
+                let mut lit = || vars[random.below(vars.len())].lit(random.bool());
                 let [first, second, third] = [lit(), lit(), lit()];
-                match random(&mut state, 12) {
+                match random.below(12) {
                     0 => {
                         solver.push();
                         frames.push(Vec::new());
@@ -671,7 +665,7 @@ mod tests {
                         frames.pop();
                     }
                     3 => {
-                        if random(&mut state, 2) == 0 {
+                        if random.bool() {
                             solver.backtrack_fully();
                             solver.retire_frames();
                         }
@@ -680,7 +674,7 @@ mod tests {
                             log.compact_at = 0;
                         }
                         let assumptions = [first, second, third];
-                        let assumptions = &assumptions[..random(&mut state, 4)];
+                        let assumptions = &assumptions[..random.below(4)];
                         if solver.solve(assumptions) == Outcome::Unsat {
                             refutations += 1;
                             let clauses: Vec<Vec<Lit>> = frames.iter().flatten().cloned().collect();

@@ -9,7 +9,7 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::smtlib::{Environment, Reader};
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore, Value};
 
-use crate::support::group;
+use shofar_testing::scripts::group;
 
 /// The key of holes with premises. Those without are identities, and are looked at.
 pub(crate) const OPEN: &str = "hole with premises";

@@ -134,7 +134,7 @@ mod tests {
         rings.unlink(&mut d, slot);
         rings.unsplice(&mut d, c);
         rings.unsplice(&mut d, a);
-        assert_eq!(contents(&rings, d), []);
+        assert!(contents(&rings, d).is_empty());
         assert_eq!(contents(&rings, a), [0, 1, 2, 4]);
         rings.unsplice(&mut a, b);
         assert_eq!(contents(&rings, a), [0, 4]);

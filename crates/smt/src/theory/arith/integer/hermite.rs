@@ -97,6 +97,8 @@ fn combine(first: &mut [Integer], second: &mut [Integer], row: usize, modulus: &
 
 #[cfg(test)]
 mod tests {
+    use shofar_testing::Random;
+
     use super::*;
 
     fn matrix(rows: &[&[i64]]) -> Vec<Vec<Integer>> {
@@ -119,15 +121,11 @@ mod tests {
 
     #[test]
     fn the_lattice_of_a_normal_form_is_that_of_the_matrix() {
-        let mut state = 7_u64;
-        let mut below = |bound: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % bound
-        };
+        let mut random = Random::new(7);
         let mut found = 0;
         for _ in 0..300 {
-            let (height, width) = (1 + below(4) as usize, 1 + below(5) as usize);
-            let mut entry = || Integer::from(below(19) as i64 - 9);
+            let (height, width) = (1 + random.below(4), 1 + random.below(5));
+            let mut entry = || Integer::from(random.between(-9, 9));
             let all: Vec<Vec<Integer>> = (0..height).map(|_| (0..width).map(|_| entry()).collect()).collect();
             let independent = independent_rows(&all, 1000).expect("small");
             let rows: Vec<&[Integer]> = independent.rows.iter().map(|&row| &all[row][..]).collect();

@@ -11,11 +11,11 @@ use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Assignment, EvalError, Sort, Term, TermStore, Value};
 
-use super::Random;
+use crate::Random;
 
 /// What holds of numbers beyond the domain in a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ends {
+pub enum Ends {
     /// Nothing.
     Closed,
     /// The same as of the nearest number within. That is inductive too where labels keep numbers within the domain
@@ -24,7 +24,7 @@ pub(crate) enum Ends {
 }
 
 /// What can be derived.
-pub(crate) struct Saturation<'a> {
+pub struct Saturation<'a> {
     store: &'a TermStore,
     graph: &'a HornGraph,
     domain: RangeInclusive<i64>,
@@ -36,7 +36,6 @@ pub(crate) struct Saturation<'a> {
 }
 
 struct Fact {
-    node: NodeId,
     values: Vec<Value>,
     /// How it was derived; none for one that was only assumed.
     step: Option<(EdgeId, Vec<usize>)>,
@@ -44,7 +43,7 @@ struct Fact {
 
 impl<'a> Saturation<'a> {
     /// Derives all facts, or `false`.
-    pub(crate) fn of(store: &'a TermStore, graph: &'a HornGraph, domain: RangeInclusive<i64>) -> Self {
+    pub fn of(store: &'a TermStore, graph: &'a HornGraph, domain: RangeInclusive<i64>) -> Self {
         let of_node = vec![Vec::new(); graph.nodes().len()];
         let mut saturation =
             Saturation { store, graph, domain, facts: Vec::new(), of_node, refutation: None };
@@ -53,12 +52,12 @@ impl<'a> Saturation<'a> {
     }
 
     /// Whether `false` cannot be derived.
-    pub(crate) fn is_safe(&self) -> bool {
+    pub fn is_safe(&self) -> bool {
         self.refutation.is_none()
     }
 
     /// The derivation of `false`, if there is one.
-    pub(crate) fn derivation(&self) -> Option<Derivation> {
+    pub fn derivation(&self) -> Option<Derivation> {
         let (query, premises) = self.refutation.as_ref()?;
         let mut is_needed = vec![false; self.facts.len()];
         let mut open = premises.clone();
@@ -81,7 +80,7 @@ impl<'a> Saturation<'a> {
     }
 
     /// The least model, within the domain.
-    pub(crate) fn least_model(&self, ends: Ends) -> GraphModel {
+    pub fn least_model(&self, ends: Ends) -> GraphModel {
         let formula = |node: usize| {
             let variables = self.graph.node(NodeId::new(node)).variables();
             let facts = self.of_node[node].iter();
@@ -92,7 +91,7 @@ impl<'a> Saturation<'a> {
 
     /// A model that is larger: facts that cannot be derived are assumed in random order, where that does not lead to
     /// `false`, so many times at most.
-    pub(crate) fn larger_model(mut self, random: &mut Random, attempts: usize, ends: Ends) -> GraphModel {
+    pub fn larger_model(mut self, random: &mut Random, attempts: usize, ends: Ends) -> GraphModel {
         for _ in 0..attempts {
             if self.of_node.is_empty() {
                 break;
@@ -146,7 +145,7 @@ impl<'a> Saturation<'a> {
             return false;
         }
         facts.push(self.facts.len());
-        self.facts.push(Fact { node, values, step });
+        self.facts.push(Fact { values, step });
         true
     }
 

@@ -9,14 +9,16 @@
 //! | knapsacks | integers between zero and one in one equation | by dynamic programming |
 //! | job shops | differences in disjunctions | by enumeration |
 
-#![allow(dead_code, reason = "each user of this module needs a part of it")]
-
 use shofar_logic::{Sort, Term, TermStore};
 
+use crate::Random;
+
 /// Formulas, and whether they can be true together, if that is known.
-pub(crate) struct Instance {
-    pub(crate) formulas: Vec<Term>,
-    pub(crate) is_satisfiable: Option<bool>,
+pub struct Instance {
+    /// The formulas.
+    pub formulas: Vec<Term>,
+    /// Whether they can be true together.
+    pub is_satisfiable: Option<bool>,
 }
 
 impl Instance {
@@ -25,22 +27,12 @@ impl Instance {
     }
 }
 
-/// A linear congruential generator, of 64 bits, of which the upper 31 are used.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
-
 fn var(store: &TermStore, name: String, sort: Sort) -> Term {
     store.var(store.symbol(&name), sort)
 }
 
 /// Each pigeon sits in a hole, and no two in the same.
-pub(crate) fn pigeons(store: &TermStore, pigeons: usize, holes: usize) -> Instance {
+pub fn pigeons(store: &TermStore, pigeons: usize, holes: usize) -> Instance {
     let sits = |pigeon: usize, hole: usize| var(store, format!("p{pigeon}_{hole}"), Sort::BOOL);
     let mut formulas = Vec::new();
     for pigeon in 0..pigeons {
@@ -55,8 +47,8 @@ pub(crate) fn pigeons(store: &TermStore, pigeons: usize, holes: usize) -> Instan
 }
 
 /// Clauses of three different variables each, 4.26 times as many as variables: about half of these are satisfiable.
-pub(crate) fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> Instance {
-    let mut random = Random(seed);
+pub fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> Instance {
+    let mut random = Random::new(seed);
     let mut clause = || {
         let mut chosen: Vec<usize> = Vec::new();
         while chosen.len() < 3 {
@@ -67,7 +59,7 @@ pub(crate) fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> In
         }
         let literals = chosen.into_iter().map(|variable| {
             let atom = var(store, format!("b{variable}"), Sort::BOOL);
-            if random.below(2) == 0 { atom } else { store.not(atom) }
+            if random.bool() { atom } else { store.not(atom) }
         });
         let literals: Vec<Term> = literals.collect();
         store.or_of(literals)
@@ -77,7 +69,7 @@ pub(crate) fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> In
 }
 
 /// `x0 < x1 < ... < xn`, and `xn - x0 <= span`.
-pub(crate) fn chain(store: &TermStore, length: usize, span: usize) -> Instance {
+pub fn chain(store: &TermStore, length: usize, span: usize) -> Instance {
     let x = |index: usize| var(store, format!("x{index}"), Sort::INT);
     let mut formulas: Vec<Term> = (0..length).map(|index| store.lt(x(index), x(index + 1))).collect();
     formulas.push(store.le(store.sub(x(length), x(0)), store.int(span as i64)));
@@ -85,9 +77,9 @@ pub(crate) fn chain(store: &TermStore, length: usize, span: usize) -> Instance {
 }
 
 /// `x1 - x0 <= w0`, ..., `x0 - xn <= wn` for weights that sum up to the total.
-pub(crate) fn cycle(store: &TermStore, length: usize, total: i64, seed: u64) -> Instance {
-    let mut random = Random(seed);
-    let mut weights: Vec<i64> = (1..length).map(|_| random.below(201) as i64 - 100).collect();
+pub fn cycle(store: &TermStore, length: usize, total: i64, seed: u64) -> Instance {
+    let mut random = Random::new(seed);
+    let mut weights: Vec<i64> = (1..length).map(|_| random.between(-100, 100)).collect();
     weights.push(total - weights.iter().sum::<i64>());
     let x = |index: usize| var(store, format!("x{index}"), Sort::INT);
     let bound = |(index, &weight): (usize, &i64)| {
@@ -97,7 +89,7 @@ pub(crate) fn cycle(store: &TermStore, length: usize, total: i64, seed: u64) -> 
 }
 
 /// From each corner to the next, one of two ways: `x0 < y0 < x1` or `x0 < z0 < x1`; and back to the start.
-pub(crate) fn arithmetic_diamonds(store: &TermStore, diamonds: usize) -> Instance {
+pub fn arithmetic_diamonds(store: &TermStore, diamonds: usize) -> Instance {
     let point = |name: &str, index: usize| var(store, format!("{name}{index}"), Sort::REAL);
     let mut formulas: Vec<Term> = (0..diamonds)
         .map(|index| {
@@ -111,7 +103,7 @@ pub(crate) fn arithmetic_diamonds(store: &TermStore, diamonds: usize) -> Instanc
 }
 
 /// From each corner to the next, one of two ways: `x0 = y0 = x1` or `x0 = z0 = x1`; the ends differ.
-pub(crate) fn equality_diamonds(store: &TermStore, diamonds: usize, sort: Sort) -> Instance {
+pub fn equality_diamonds(store: &TermStore, diamonds: usize, sort: Sort) -> Instance {
     let point = |name: &str, index: usize| var(store, format!("{name}{index}"), sort);
     let mut formulas: Vec<Term> = (0..diamonds)
         .map(|index| {
@@ -125,8 +117,8 @@ pub(crate) fn equality_diamonds(store: &TermStore, diamonds: usize, sort: Sort) 
 }
 
 /// Some of the weights, each taken once at most, sum up to the capacity.
-pub(crate) fn knapsack(store: &TermStore, items: usize, seed: u64) -> Instance {
-    let mut random = Random(seed);
+pub fn knapsack(store: &TermStore, items: usize, seed: u64) -> Instance {
+    let mut random = Random::new(seed);
     let weights: Vec<usize> = (0..items).map(|_| 10 + random.below(90)).collect();
     let capacity = weights.iter().sum::<usize>() / 2 + random.below(3);
     let mut reachable = vec![false; capacity + 1];
@@ -149,31 +141,30 @@ pub(crate) fn knapsack(store: &TermStore, items: usize, seed: u64) -> Instance {
 }
 
 /// A job shop: each job visits all machines in an order of its own.
-pub(crate) struct JobShop {
+pub struct JobShop {
     /// By jobs, in the order of their steps: machine and duration.
     jobs: Vec<Vec<(usize, usize)>>,
 }
 
 impl JobShop {
-    pub(crate) fn new(jobs: usize, machines: usize, seed: u64) -> Self {
-        let mut random = Random(seed);
+    /// Jobs with random orders and durations.
+    pub fn new(jobs: usize, machines: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed);
         let mut job = || {
             let mut order: Vec<usize> = (0..machines).collect();
-            for place in (1..machines).rev() {
-                order.swap(place, random.below(place + 1));
-            }
+            random.shuffle(&mut order);
             order.into_iter().map(|machine| (machine, 1 + random.below(9))).collect()
         };
         JobShop { jobs: (0..jobs).map(|_| job()).collect() }
     }
 
     /// A time in which the work can be done: the jobs one after the other.
-    pub(crate) fn enough(&self) -> usize {
+    pub fn enough(&self) -> usize {
         self.jobs.iter().flatten().map(|(_, duration)| duration).sum()
     }
 
     /// The shortest time, from all orders in which steps can be put on their machines. For very small shops.
-    pub(crate) fn optimum(&self) -> usize {
+    pub fn optimum(&self) -> usize {
         struct State {
             next: Vec<usize>,
             job_free: Vec<usize>,
@@ -215,7 +206,7 @@ impl JobShop {
     }
 
     /// Whether the work can be done in a time.
-    pub(crate) fn within(&self, store: &TermStore, time: usize) -> Instance {
+    pub fn within(&self, store: &TermStore, time: usize) -> Instance {
         let start = |job: usize, step: usize| var(store, format!("s{job}_{step}"), Sort::INT);
         let end = |job: usize, step: usize, duration: usize| {
             store.add(&[start(job, step), store.int(duration as i64)])

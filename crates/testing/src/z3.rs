@@ -1,6 +1,5 @@
 //! Z3 as a judge: many questions to one process.
 
-#![allow(dead_code, reason = "each user of this module needs a part of it")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::fmt::Write as _;
@@ -11,7 +10,7 @@ use std::process::{Command, Stdio};
 use shofar_logic::{SortKind, Term, TermStore};
 
 /// Z3's answers to a script, one for each line; none where it is not installed.
-pub(crate) fn answers(script: &str) -> Option<Vec<String>> {
+pub fn answers(script: &str) -> Option<Vec<String>> {
     let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
         println!("skipped: z3 is not installed (pip install z3-solver)");
@@ -26,8 +25,13 @@ pub(crate) fn answers(script: &str) -> Option<Vec<String>> {
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
+/// Whether Z3 is installed; a test that needs it says otherwise that it is skipped.
+pub fn is_installed() -> bool {
+    answers("").is_some()
+}
+
 /// Declarations of all symbols of the formulas, and of their sorts.
-pub(crate) fn declarations(store: &TermStore, formulas: &[Term]) -> String {
+pub fn declarations(store: &TermStore, formulas: &[Term]) -> String {
     let symbols = store.symbols(formulas);
     let mut sorts = Vec::new();
     let mut text = String::new();
@@ -62,19 +66,20 @@ const BATCH: usize = 1 << 22;
 
 /// Implications, each of which Z3 is asked for.
 #[derive(Default)]
-pub(crate) struct Implications {
+pub struct Implications {
     script: String,
     /// Where the open frame begins, and each question with where its frame begins.
     frame: usize,
     asked: Vec<(usize, Range<usize>)>,
-    /// How many Z3 has confirmed, and how many it has given up.
-    pub(crate) confirmed: usize,
-    pub(crate) unknown: usize,
+    /// How many Z3 has confirmed.
+    pub confirmed: usize,
+    /// How many it has given up.
+    pub unknown: usize,
 }
 
 impl Implications {
     /// Begins a frame in which there are the symbols of these formulas.
-    pub(crate) fn begin(&mut self, store: &TermStore, formulas: &[Term]) {
+    pub fn begin(&mut self, store: &TermStore, formulas: &[Term]) {
         if self.script.is_empty() {
             self.script.push_str("(set-option :timeout 2000)\n");
         }
@@ -84,7 +89,7 @@ impl Implications {
     }
 
     /// Whether the premises imply the conclusion.
-    pub(crate) fn ask(&mut self, store: &TermStore, premises: &[Term], conclusion: Term) {
+    pub fn ask(&mut self, store: &TermStore, premises: &[Term], conclusion: Term) {
         let start = self.script.len();
         self.script.push_str("(push 1)");
         for &premise in premises {
@@ -95,7 +100,7 @@ impl Implications {
     }
 
     /// Ends the frame.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.script.push_str("(pop 1)\n");
         if self.script.len() > BATCH {
             self.settle();
@@ -103,7 +108,7 @@ impl Implications {
     }
 
     /// Asks what was not asked yet. No implication may be wrong.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let (script, asked) = (std::mem::take(&mut self.script), std::mem::take(&mut self.asked));
         let Some(answers) = answers(&script) else { return };
         let errors = answers.iter().find(|answer| answer.contains("error"));

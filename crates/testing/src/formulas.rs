@@ -1,18 +1,20 @@
 //! Random formulas over booleans, numbers and functions.
 
-#![allow(dead_code, reason = "each user of this module needs a part of it")]
-
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
-use crate::support::Random;
+use crate::Random;
 
 /// Which sorts and functions occur.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Language {
+pub enum Language {
+    /// Truth values alone.
     Booleans,
+    /// Linear arithmetic over reals.
     Reals,
+    /// Linear arithmetic over integers, with division by constants.
     Integers,
+    /// Both, with conversions.
     Mixed,
     /// Functions over a declared sort and booleans.
     Declared,
@@ -25,25 +27,29 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    pub(crate) fn has_functions(self) -> bool {
+    /// Whether there are functions.
+    pub fn has_functions(self) -> bool {
         self.has_elements() || matches!(self, Language::IntegerFunctions | Language::RealFunctions)
     }
 
-    pub(crate) fn has_elements(self) -> bool {
+    /// Whether there is the declared sort.
+    pub fn has_elements(self) -> bool {
         matches!(self, Language::Declared | Language::Everything)
     }
 
-    pub(crate) fn has_numbers(self) -> bool {
+    /// Whether there are numbers.
+    pub fn has_numbers(self) -> bool {
         !matches!(self, Language::Booleans | Language::Declared)
     }
 
-    pub(crate) fn mixes_numbers(self) -> bool {
+    /// Whether there are integers and reals.
+    pub fn mixes_numbers(self) -> bool {
         matches!(self, Language::Mixed | Language::Everything)
     }
 }
 
 /// The functions: name, domain and range, where `U` is the declared sort.
-pub(crate) const FUNCTIONS: [(&str, &[char], char); 12] = [
+pub const FUNCTIONS: [(&str, &[char], char); 12] = [
     ("f", &['I'], 'I'),
     ("g", &['I', 'I'], 'I'),
     ("h", &['R'], 'R'),
@@ -58,15 +64,19 @@ pub(crate) const FUNCTIONS: [(&str, &[char], char); 12] = [
     ("bi", &['B'], 'I'),
 ];
 
-pub(crate) struct Generator<'a> {
-    pub(crate) store: &'a TermStore,
-    pub(crate) random: Random,
-    pub(crate) language: Language,
+/// Draws formulas of a language.
+pub struct Generator<'a> {
+    /// Where they are made.
+    pub store: &'a TermStore,
+    /// What they are drawn with.
+    pub random: Random,
+    /// What occurs in them.
+    pub language: Language,
 }
 
 impl Generator<'_> {
     /// A formula of this depth.
-    pub(crate) fn formula(&mut self, depth: usize) -> Term {
+    pub fn formula(&mut self, depth: usize) -> Term {
         if depth == 0 {
             return self.atom();
         }
@@ -129,7 +139,7 @@ impl Generator<'_> {
             *result == range && domain.iter().all(is_there) && is_there(result)
         });
         let fitting: Vec<_> = fitting.collect();
-        let (name, domain, _) = fitting.get(self.random.below(fitting.len().max(1) as u64) as usize)?;
+        let (name, domain, _) = fitting.get(self.random.below(fitting.len().max(1)))?;
         let sorts: Vec<Sort> = domain.iter().map(|&letter| self.sort(letter)).collect();
         let fun = self.store.fun(self.store.symbol(name), &sorts, self.sort(range));
         let args: Vec<Term> =
@@ -140,7 +150,7 @@ impl Generator<'_> {
     fn argument(&mut self, sort: Sort, depth: usize) -> Term {
         match sort {
             Sort::BOOL => {
-                let depth = self.random.below(2).min(depth as u64) as usize;
+                let depth = self.random.below(2).min(depth);
                 self.formula(depth)
             }
             _ if sort.is_arithmetic() => self.number(sort, depth),
@@ -152,7 +162,7 @@ impl Generator<'_> {
     fn element(&mut self, depth: usize) -> Term {
         match if depth == 0 { 0 } else { self.random.below(6) } {
             0 | 1 => {
-                let name = ["a", "b", "c", "d"][self.random.below(4) as usize];
+                let name = ["a", "b", "c", "d"][self.random.below(4)];
                 self.store.var(self.store.symbol(name), self.sort('U'))
             }
             2 => {
@@ -164,24 +174,24 @@ impl Generator<'_> {
     }
 
     fn boolean(&mut self) -> Term {
-        let name = ["p", "q", "r", "s"][self.random.below(4) as usize];
+        let name = ["p", "q", "r", "s"][self.random.below(4)];
         self.store.var(self.store.symbol(name), Sort::BOOL)
     }
 
     fn comparison(&mut self) -> Term {
         let sort = match self.language {
             Language::Integers | Language::IntegerFunctions => Sort::INT,
-            language if language.mixes_numbers() && self.random.below(2) == 0 => Sort::INT,
+            language if language.mixes_numbers() && self.random.bool() => Sort::INT,
             _ => Sort::REAL,
         };
-        let op = [Op::Le, Op::Lt, Op::Ge, Op::Gt, Op::Eq, Op::Distinct][self.random.below(6) as usize];
+        let op = [Op::Le, Op::Lt, Op::Ge, Op::Gt, Op::Eq, Op::Distinct][self.random.below(6)];
         let args = [self.number(sort, 2), self.number(sort, 1)];
         self.store.app(op, &args).unwrap()
     }
 
     fn number(&mut self, sort: Sort, depth: usize) -> Term {
         let store = self.store;
-        let small = self.random.below(11) as i64 - 5;
+        let small = self.random.between(-5, 5);
         let literal = |sort, value: i64| match sort {
             Sort::INT => store.int(value),
             _ => store.real(Rational::new(value.into(), Integer::from(2))),
@@ -189,7 +199,7 @@ impl Generator<'_> {
         let op = |op, args: &[Term]| store.app(op, args).unwrap();
         if depth > 0
             && self.language.has_functions()
-            && self.random.below(2) == 0
+            && self.random.bool()
             && let Some(application) = self.application(if sort == Sort::INT { 'I' } else { 'R' }, depth)
         {
             return application;
@@ -204,7 +214,7 @@ impl Generator<'_> {
             0 => literal(sort, small),
             1 | 2 => {
                 let names = if sort == Sort::INT { ["i", "j", "k"] } else { ["x", "y", "z"] };
-                store.var(store.symbol(names[self.random.below(3) as usize]), sort)
+                store.var(store.symbol(names[self.random.below(3)]), sort)
             }
             3 | 4 => op(Op::Add, &[self.number(sort, depth - 1), self.number(sort, depth - 1)]),
             5 => op(Op::Sub, &[self.number(sort, depth - 1), self.number(sort, depth - 1)]),
@@ -229,7 +239,7 @@ impl Generator<'_> {
     }
 
     /// Formulas as they come together in unrollings: equations for symbols, and a formula.
-    pub(crate) fn batch(&mut self) -> Vec<Term> {
+    pub fn batch(&mut self) -> Vec<Term> {
         let store = self.store;
         let mut batch: Vec<Term> = (0..self.random.below(4))
             .map(|_| {
@@ -240,7 +250,7 @@ impl Generator<'_> {
                             || matches!(language, Language::Integers | Language::IntegerFunctions);
                         let sort = if is_int { Sort::INT } else { Sort::REAL };
                         let name = if is_int { "ijk" } else { "xyz" };
-                        let place = self.random.below(3) as usize;
+                        let place = self.random.below(3);
                         (store.var(store.symbol(&name[place..=place]), sort), self.number(sort, 1))
                     }
                     (_, 1) => (self.boolean(), self.formula(1)),
@@ -254,6 +264,6 @@ impl Generator<'_> {
     }
 
     fn comparison_or_boolean(&mut self) -> Term {
-        if self.random.below(2) == 0 { self.boolean() } else { self.formula(0) }
+        if self.random.bool() { self.boolean() } else { self.formula(0) }
     }
 }

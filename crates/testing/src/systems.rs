@@ -8,33 +8,35 @@
 
 use std::fmt::Write;
 
-use super::Random;
+use crate::Random;
 
 /// How large a system may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Predicates, at most.
-    pub(crate) predicates: usize,
+    pub predicates: usize,
     /// Arguments of a predicate, at most.
-    pub(crate) arity: usize,
+    pub arity: usize,
     /// Rules, at most.
-    pub(crate) rules: usize,
+    pub rules: usize,
     /// Atoms in a body, at most.
-    pub(crate) body: usize,
+    pub body: usize,
     /// The greatest number.
-    pub(crate) greatest: i64,
+    pub greatest: i64,
     /// Whether clauses bound the arguments of their bodies. Facts are within the domain in any case; but if clauses do
     /// not say so, arguments can be passed on without being looked at, and models have to be closed at the ends.
-    pub(crate) bounds_bodies: bool,
+    pub bounds_bodies: bool,
 }
 
 impl Shape {
-    pub(crate) const LINEAR: Shape =
+    /// Linear systems.
+    pub const LINEAR: Shape =
         Shape { predicates: 5, arity: 3, rules: 7, body: 1, greatest: 3, bounds_bodies: true };
-    pub(crate) const NONLINEAR: Shape =
+    /// Clauses with up to three atoms in their bodies, over smaller domains.
+    pub const NONLINEAR: Shape =
         Shape { predicates: 4, arity: 2, rules: 5, body: 3, greatest: 2, bounds_bodies: true };
     /// Linear systems that may pass arguments on without looking at them.
-    pub(crate) const PASSING: Shape = Shape { bounds_bodies: false, ..Shape::LINEAR };
+    pub const PASSING: Shape = Shape { bounds_bodies: false, ..Shape::LINEAR };
 }
 
 /// What an argument of a predicate is in each fact that is derived.
@@ -53,7 +55,7 @@ struct Argument {
 }
 
 /// The text of a random system.
-pub(crate) fn system(random: &mut Random, shape: &Shape) -> String {
+pub fn system(random: &mut Random, shape: &Shape) -> String {
     let predicates: Vec<Vec<Argument>> =
         (0..1 + random.below(shape.predicates)).map(|_| signature(random, shape)).collect();
     let mut text = "(set-logic HORN)\n".to_owned();
@@ -311,7 +313,7 @@ fn application(predicate: usize, args: &[String]) -> String {
 }
 
 /// Two multiplications that always agree (Example 5.1 of Blicha's thesis): there is a model, but none in linear arithmetic.
-pub(crate) fn multiplication() -> String {
+pub fn multiplication() -> String {
     let rules = |name: &str| {
         format!(
             "(declare-fun {name} (Int Int Int) Bool)

@@ -1,7 +1,5 @@
 //! Generated formulas in parts with refutations by a small prover, and what interpolants of these have to satisfy.
 
-#![allow(dead_code, reason = "each user of this module needs a part of it")]
-
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
@@ -16,35 +14,41 @@ use shofar_smt::purify::{Purified, Purifier};
 use shofar_smt::sat::{Lit, Var};
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Side, Simplex};
 
-use crate::support::Random;
+use crate::Random;
 
-pub(crate) fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
+/// Whether the premises imply the conclusion, as a fresh solver says.
+pub fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
     implies(store, premises, conclusion, &Limits::default()) == Ok(Verdict::Holds)
 }
 
 /// Formulas in parts `0, 1, ..`, with a refutation.
-pub(crate) struct Refuted {
-    pub(crate) parts: Vec<Vec<Term>>,
-    pub(crate) proof: Proof,
+pub struct Refuted {
+    /// The formulas of each part.
+    pub parts: Vec<Vec<Term>>,
+    /// The refutation of all of them together.
+    pub proof: Proof,
 }
 
 impl Refuted {
-    pub(crate) fn interpolator<'a>(&'a self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
+    /// Interpolants of the refutation.
+    pub fn interpolator<'a>(&'a self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
         let parts =
             self.parts.iter().enumerate().map(|(part, formulas)| (Part(part as u32), formulas.clone()));
         Interpolator::new(store, &self.proof, parts.collect(), options).unwrap()
     }
 
-    pub(crate) fn formulas(&self, wanted: impl Fn(usize) -> bool) -> Vec<Term> {
+    /// The formulas of some parts.
+    pub fn formulas(&self, wanted: impl Fn(usize) -> bool) -> Vec<Term> {
         (0..self.parts.len()).filter(|&part| wanted(part)).flat_map(|part| self.parts[part].clone()).collect()
     }
 
-    pub(crate) fn order(&self) -> Vec<Part> {
+    /// The parts in their order.
+    pub fn order(&self) -> Vec<Part> {
         (0..self.parts.len() as u32).map(Part).collect()
     }
 
     /// Checks the three conditions of an interpolant.
-    pub(crate) fn check(&self, store: &TermStore, in_a: impl Fn(usize) -> bool, formula: Term) {
+    pub fn check(&self, store: &TermStore, in_a: impl Fn(usize) -> bool, formula: Term) {
         let (a, b) = (self.formulas(&in_a), self.formulas(|part| !in_a(part)));
         let shown = store.display(formula);
         assert_eq!(separates(store, &a, formula, &b, &Limits::default()), Ok(Verdict::Holds), "{shown}");
@@ -56,7 +60,8 @@ impl Refuted {
         }
     }
 
-    pub(crate) fn check_sequence(&self, store: &TermStore, sequence: &[Interpolant]) {
+    /// Checks that each interpolant of a sequence follows from the one before it and the part between them.
+    pub fn check_sequence(&self, store: &TermStore, sequence: &[Interpolant]) {
         assert_eq!(sequence.len() + 1, self.parts.len());
         let mut before = Term::TRUE;
         for (at, interpolant) in sequence.iter().enumerate() {
@@ -67,7 +72,8 @@ impl Refuted {
         }
     }
 
-    pub(crate) fn check_tree(&self, store: &TermStore, nodes: &[(Part, usize)], tree: &[Interpolant]) {
+    /// Checks that each interpolant of a tree follows from those of its children and the part at its node.
+    pub fn check_tree(&self, store: &TermStore, nodes: &[(Part, usize)], tree: &[Interpolant]) {
         assert_eq!(tree.last().map(|root| root.formula), Some(Term::FALSE));
         for (at, interpolant) in tree.iter().enumerate() {
             let children = (0..at).filter(|&child| nodes[child].1 == at);
@@ -79,27 +85,31 @@ impl Refuted {
 }
 
 /// A random tree over all parts: each has a later one as its parent.
-pub(crate) fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
-    let parent = |at: usize, random: &mut Random| at + 1 + random.index((parts - at - 1).max(1));
+pub fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
+    let parent = |at: usize, random: &mut Random| at + 1 + random.below((parts - at - 1).max(1));
     (0..parts).map(|at| (Part(at as u32), parent(at, random))).collect()
 }
 
 /// Finds a lemma that is false in an assignment.
-pub(crate) type Lemmas<'r> = dyn Fn(&[Option<bool>]) -> Option<Step> + 'r;
+pub type Lemmas<'r> = dyn Fn(&[Option<bool>]) -> Option<Step> + 'r;
 
 /// Refutes clauses by splitting on variables: a tree of resolutions, some of which are put into chains.
-pub(crate) struct Prover<'r> {
-    pub(crate) random: &'r mut Random,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) leaves: usize,
-    pub(crate) assignment: Vec<Option<bool>>,
+pub struct Prover<'r> {
+    /// Chooses variables and shapes.
+    pub random: &'r mut Random,
+    /// Clauses that are given, then what was derived.
+    pub steps: Vec<Step>,
+    /// How many clauses are given.
+    pub leaves: usize,
+    /// The values that were split on.
+    pub assignment: Vec<Option<bool>>,
     /// A lemma that is false in the assignment, if the theory has one.
-    pub(crate) lemma: Option<&'r Lemmas<'r>>,
+    pub lemma: Option<&'r Lemmas<'r>>,
 }
 
 impl Prover<'_> {
     /// The step with a clause that the assignment makes false; nothing if the assignment satisfies all clauses.
-    pub(crate) fn refute(&mut self) -> Option<usize> {
+    pub fn refute(&mut self) -> Option<usize> {
         let is_false = |lit: &Lit| self.assignment[lit.var().index()] == Some(!lit.is_positive());
         if let Some(at) = (0..self.leaves).find(|&at| self.steps[at].clause.iter().all(is_false)) {
             return Some(at);
@@ -110,7 +120,7 @@ impl Prover<'_> {
         }
         let open: Vec<usize> =
             (0..self.assignment.len()).filter(|&var| self.assignment[var].is_none()).collect();
-        let var = Var::from_index(*open.get(self.random.index(open.len().max(1)))?);
+        let var = Var::from_index(*open.get(self.random.below(open.len().max(1)))?);
         let mut halves = Vec::new();
         for value in [true, false] {
             self.assignment[var.index()] = Some(value);
@@ -121,7 +131,7 @@ impl Prover<'_> {
             }
             halves.push(half);
         }
-        if self.random.index(2) == 0 {
+        if self.random.bool() {
             halves.reverse();
         }
         let [left, right] = halves[..] else { unreachable!("there are two values") };
@@ -129,7 +139,7 @@ impl Prover<'_> {
         let clause: BTreeSet<Lit> = clause.copied().filter(|lit| lit.var() != var).collect();
         let last = (StepId(right as u32), var);
         let rule = match &self.steps[left].rule {
-            Rule::Resolution { first, others } if self.random.index(2) == 0 => {
+            Rule::Resolution { first, others } if self.random.bool() => {
                 Rule::Resolution { first: *first, others: others.iter().copied().chain([last]).collect() }
             }
             _ => Rule::Resolution { first: StepId(left as u32), others: Box::new([last]) },
@@ -219,8 +229,8 @@ fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<
 }
 
 /// Random formulas in parts, if they are contradictory over the rationals. Some have `ite`, `div` and `mod`.
-pub(crate) fn random_numbers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
-    let sort = [Sort::INT, Sort::REAL][random.index(2)];
+pub fn random_numbers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
+    let sort = [Sort::INT, Sort::REAL][random.below(2)];
     let mut purifier = Purifier::new(store);
     let mut cnf = Cnf::new(store);
     let mut sink = Sink::default();
@@ -230,7 +240,7 @@ pub(crate) fn random_numbers(store: &TermStore, random: &mut Random, parts: usiz
         let known: Vec<&str> = names[part..part + 2].iter().map(String::as_str).chain(["y"]).collect();
         let mut formulas: Vec<Term> =
             (0..2).map(|_| random_formula(store, random, &known, sort, 1)).collect();
-        if random.index(2) == 0 {
+        if random.bool() {
             formulas.push(random_choice(store, random, &known, sort));
         }
         for &formula in &formulas {
@@ -270,22 +280,22 @@ pub(crate) fn random_numbers(store: &TermStore, random: &mut Random, parts: usiz
 
 /// A bound on a number that needs a fresh symbol.
 fn random_choice(store: &TermStore, random: &mut Random, names: &[&str], sort: Sort) -> Term {
-    let mut var = || store.var(store.symbol(names[random.index(names.len())]), sort);
+    let mut var = || store.var(store.symbol(names[random.below(names.len())]), sort);
     let (x, y) = (var(), var());
     let number = |value: i64| {
         if sort == Sort::INT { store.int(value) } else { store.real(Rational::from(Integer::from(value))) }
     };
-    let term = match random.index(3) {
+    let term = match random.below(3) {
         0 if sort == Sort::INT => store.modulo(store.add(&[x, y]), number(3)),
         1 if sort == Sort::INT => store.int_div(x, number(2)),
         _ => store.ite(store.le(x, number(0)), x, store.add(&[y, number(1)])),
     };
-    let bound = number(random.index(5) as i64 - 2);
-    if random.index(2) == 0 { store.le(term, bound) } else { store.ge(store.sub(term, y), bound) }
+    let bound = number(random.between(-2, 2));
+    if random.bool() { store.le(term, bound) } else { store.ge(store.sub(term, y), bound) }
 }
 
 /// Random formulas over numbers and truth values, with some symbols of each side alone.
-pub(crate) fn random_formula(
+pub fn random_formula(
     store: &TermStore,
     random: &mut Random,
     names: &[&str],
@@ -293,29 +303,29 @@ pub(crate) fn random_formula(
     depth: usize,
 ) -> Term {
     if depth == 0 {
-        if random.index(5) == 0 {
-            return store.var(store.symbol(["p", "q"][random.index(2)]), Sort::BOOL);
+        if random.below(5) == 0 {
+            return store.var(store.symbol(["p", "q"][random.below(2)]), Sort::BOOL);
         }
         let term = |random: &mut Random| {
-            let var = store.var(store.symbol(names[random.index(names.len())]), sort);
-            store.mul_const(&Rational::from(Integer::from(random.index(5) as i64 - 2)), var)
+            let var = store.var(store.symbol(names[random.below(names.len())]), sort);
+            store.mul_const(&Rational::from(Integer::from(random.between(-2, 2))), var)
         };
         let sum = store.add(&[term(random), term(random)]);
-        let bound = random.index(9) as i64 - 4;
+        let bound = random.between(-4, 4);
         let bound = if sort == Sort::INT {
             store.int(bound)
         } else {
             store.real(Rational::from(Integer::from(bound)))
         };
-        return match random.index(3) {
+        return match random.below(3) {
             0 => store.eq(sum, bound),
             1 => store.lt(sum, bound),
             _ => store.le(sum, bound),
         };
     }
     let parts: Vec<Term> =
-        (0..2 + random.index(2)).map(|_| random_formula(store, random, names, sort, depth - 1)).collect();
-    match random.index(5) {
+        (0..2 + random.below(2)).map(|_| random_formula(store, random, names, sort, depth - 1)).collect();
+    match random.below(5) {
         0 | 1 => store.and(&parts),
         2 | 3 => store.or(&parts),
         _ => store.not(store.iff(parts[0], parts[1])),
