@@ -16,3 +16,5 @@ pub mod script;
 pub mod solver;
 pub mod theory;
 mod units;
+
+pub use theory::claims::{supports, supports_sort};

@@ -29,10 +29,11 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::Stop;
 
 use crate::cases::CaseTable;
+use crate::theory::claims::supports_operator;
 
 /// A term that no theory solver understands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,11 +179,9 @@ impl<'a> Purifier<'a> {
     fn image(&mut self, term: Term, uses: &FxHashMap<Term, u32>) -> Result<Term, Unsupported> {
         let store = self.store;
         let (op, args) = store.view(term);
-        self.check_theory(term, op)?;
-        let nonlinear = Unsupported { term, feature: Feature::NonlinearArithmetic };
+        supports_operator(store, term)?;
         let args: Vec<Term> =
             args.iter().map(|&arg| self.known(arg).expect("arguments come before the term")).collect();
-        let numeral = |position: usize| store.numeral(args[position]).cloned();
         Ok(match op {
             Op::Var(_) | Op::Numeral(_) | Op::True | Op::False => term,
             Op::Ite if store.sort_of(term).is_arithmetic() => {
@@ -193,24 +192,17 @@ impl<'a> Purifier<'a> {
             Op::Eq | Op::Le | Op::Lt if store.sort_of(args[0]).is_arithmetic() => {
                 self.comparison(op, args[0], args[1])
             }
-            Op::IntDiv | Op::Mod => match numeral(1) {
-                Some(zero) if zero.is_zero() => self.application(op, args),
-                Some(divisor) => {
-                    let dividend = self.without_cases(args[0]);
-                    self.quotient_or_rest(op, dividend, &divisor)
-                }
-                None => return Err(nonlinear),
-            },
-            Op::RealDiv => match numeral(1) {
-                Some(zero) if zero.is_zero() => self.application(op, args),
-                _ => return Err(nonlinear),
-            },
+            Op::IntDiv | Op::Mod | Op::RealDiv if is_application(store, term) => self.application(op, args),
+            Op::IntDiv | Op::Mod => {
+                let dividend = self.without_cases(args[0]);
+                let divisor = store.numeral(args[1]).expect("it is supported");
+                self.quotient_or_rest(op, dividend, divisor)
+            }
             Op::ToInt => {
                 let number = self.without_cases(args[0]);
                 self.floor(number)
             }
             Op::Apply(_) if !args.is_empty() => self.application(op, args),
-            Op::Mul if !args.iter().any(|&arg| store.numeral(arg).is_some()) => return Err(nonlinear),
             Op::Distinct => {
                 let pairs = (0..args.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
                 let equal: Vec<Term> = pairs.map(|(i, j)| self.equation(args[i], args[j])).collect();
@@ -218,21 +210,6 @@ impl<'a> Purifier<'a> {
             }
             _ => store.build(op, &args).expect("images have the sorts of the terms"),
         })
-    }
-
-    fn check_theory(&self, term: Term, op: Op) -> Result<(), Unsupported> {
-        let feature = match op {
-            Op::Forall | Op::Exists => Feature::Quantifiers,
-            _ => match self.store.sort_kind(self.store.sort_of(term)) {
-                SortKind::Array(..) => Feature::Arrays,
-                SortKind::BitVec(_) => Feature::BitVectors,
-                SortKind::Datatype(_) => Feature::Datatypes,
-                SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => {
-                    return Ok(());
-                }
-            },
-        };
-        Err(Unsupported { term, feature })
     }
 
     /// `k` with `(c => k = a) and (not c => k = b)`.

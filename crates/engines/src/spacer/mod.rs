@@ -69,8 +69,8 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
-use shofar_logic::{SortKind, Term, TermStore};
-use shofar_smt::project::Projector;
+use shofar_logic::{Term, TermStore};
+use shofar_smt::project::{self, Projector};
 
 use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run};
 use concretise::Families;
@@ -245,10 +245,7 @@ fn unsupported(store: &TermStore, graph: &HornGraph) -> Option<Stop> {
     let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
     let arguments = graph.nodes().flat_map(|(_, node)| node.variables());
     let terms = store.subterms(&labels).into_iter().chain(arguments.copied());
-    let is_known = |&term: &Term| {
-        matches!(store.sort_kind(store.sort_of(term)), SortKind::Bool | SortKind::Int | SortKind::Real)
-    };
-    let mut others = terms.filter(|term| !is_known(term));
+    let mut others = terms.filter(|&term| !project::supports_sort(store, store.sort_of(term)));
     let sort = store.sort_of(others.next()?);
     Some(Stop::Unsupported(format!("terms of sort {}", store.display_sort(sort))))
 }

@@ -203,6 +203,18 @@ impl<'a> Projector<'a> {
     }
 }
 
+/// Whether each variable of the sort can be eliminated, whatever the literals are, as far as no declared function is
+/// applied to it.
+pub fn supports_sort(store: &TermStore, sort: Sort) -> bool {
+    match store.sort_kind(sort) {
+        SortKind::Bool | SortKind::Int | SortKind::Real => true,
+        // By their values only, and the solver that finds models does not know them.
+        SortKind::BitVec(_) => false,
+        // Only where an equality defines them.
+        SortKind::Array(..) | SortKind::Datatype(_) | SortKind::Uninterpreted(..) => false,
+    }
+}
+
 /// [`Projector::project`] for a single use.
 pub fn project(
     store: &TermStore,
@@ -257,8 +269,11 @@ fn implicant(context: &mut Context<'_, '_>, formulas: &[Term]) -> Result<Vec<Ter
 /// Replaces `Bool` and bit-vector variables by their values. There are finitely many (P3).
 fn fix_values(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<(), ProjectError> {
     let store = context.store;
-    let is_finite =
-        |var: &Term| matches!(store.sort_kind(store.sort_of(*var)), SortKind::Bool | SortKind::BitVec(_));
+    let is_finite = |var: &Term| match store.sort_kind(store.sort_of(*var)) {
+        SortKind::Bool | SortKind::BitVec(_) => true,
+        SortKind::Int | SortKind::Real => false,
+        SortKind::Array(..) | SortKind::Datatype(_) | SortKind::Uninterpreted(..) => false,
+    };
     let mut fixed = Substitution::new();
     for &var in context.vars.iter().filter(|var| is_finite(var)) {
         // One without a value occurs nowhere: the literals have values.

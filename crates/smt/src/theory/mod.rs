@@ -6,6 +6,7 @@
 
 pub mod arith;
 pub mod certificate;
+pub mod claims;
 pub mod combination;
 pub mod congruence;
 pub mod euf;
