@@ -41,7 +41,7 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
-use crate::interpolation::{Interpolation, Prover, Separation};
+use crate::separation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
 use crate::{Answer, Engine, EngineOption, Event, Run};

@@ -41,7 +41,7 @@ use shofar_smt::solver::Solver;
 
 use crate::Run;
 use crate::eliminate::{eliminate_all_but, eliminate_by_equations};
-use crate::interpolation::{Interpolation, Parts};
+use crate::separation::{Interpolation, Parts};
 use crate::unroll::Unrolling;
 
 /// The number of steps up to which sets of states are followed, one for each step.

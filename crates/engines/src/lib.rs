@@ -7,13 +7,13 @@ mod bmc;
 mod eliminate;
 mod flag;
 pub mod imc;
-mod interpolation;
 mod k_inductive;
 mod kind;
 pub mod lawi;
 mod option;
 pub mod pdkind;
 mod run;
+mod separation;
 mod single_loop;
 pub mod spacer;
 pub mod tpa;
@@ -25,12 +25,12 @@ use shofar_run::Stop;
 
 pub use bmc::Bmc;
 pub use imc::Imc;
-pub use interpolation::Interpolation;
 pub use kind::KInduction;
 pub use lawi::Lawi;
 pub use option::EngineOption;
 pub use pdkind::PdKind;
 pub use run::{Event, EventSink, Run};
+pub use separation::Interpolation;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
 

@@ -21,7 +21,6 @@
 
 mod refutations;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
@@ -29,10 +28,10 @@ use std::time::{Duration, Instant};
 use refutations::{Refutation, solve, timed};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Limits;
-use shofar_smt::interpolate::fallback::Bounds;
 use shofar_smt::interpolate::verify::{Verdict, implies};
-use shofar_smt::interpolate::{Arithmetic, Error, Interpolant, Interpolator, Labelling, Options};
+use shofar_smt::interpolate::{Arithmetic, Interpolant, Labelling, Options};
 use shofar_smt::proof::Part;
+use shofar_smt::script::Script;
 
 /// How long a query may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -64,12 +63,12 @@ fn main() -> io::Result<()> {
          largest,source,check"
     );
     for path in paths {
-        let run = solve(&path, Some(":produce-interpolants"), TIMEOUT, |refutation| {
+        let run = solve(&path, Some(":produce-interpolants"), TIMEOUT, |script, refutation| {
             for (labelling_name, labelling) in LABELLINGS {
                 for (arithmetic_name, arithmetic) in arithmetics() {
                     if only.iter().all(|only| [labelling_name, arithmetic_name].contains(only)) {
                         let options = Options { labelling, arithmetic, ..Options::default() };
-                        let row = Row::measure(refutation, options, checks);
+                        let row = Row::measure(script, refutation, options, checks);
                         println!("{path},{labelling_name},{arithmetic_name},{row}");
                     }
                 }
@@ -95,19 +94,20 @@ struct Row {
 }
 
 impl Row {
-    fn measure(refutation: &Refutation<'_>, options: Options, checks: bool) -> Self {
+    fn measure(script: &Script<'_>, refutation: &Refutation<'_>, options: Options, checks: bool) -> Self {
         let Refutation { store, proof, solving, extraction } = refutation;
-        let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
-        for assertion in proof.assertions().iter().chain(proof.assumptions()) {
-            parts.entry(assertion.part).or_default().push(assertion.formula);
-        }
-        let (sequence, interpolation) = timed(|| sequence(refutation, &parts, options));
+        let interpolator = script.interpolator(options).expect("the last answer was unsat");
+        let parts = interpolator.parts();
+        let order: Vec<Part> = parts.iter().map(|&(part, _)| part).collect();
+        let (sequence, interpolation) = timed(|| interpolator.sequence(&order, &limits()));
         let (found, source) = match sequence {
-            Ok((found, source)) => (found, source.to_owned()),
+            Ok(found) => {
+                let is_from_proof = found.iter().all(|interpolant| interpolant.from_proof);
+                (found, if is_from_proof { "proof" } else { "fallback" }.to_owned())
+            }
             Err(error) => (Vec::new(), error.to_string().replace(',', ";")),
         };
-        let links =
-            checks.then(|| check(store, &parts.values().map(Vec::as_slice).collect::<Vec<_>>(), &found));
+        let links = checks.then(|| check(store, parts, &found));
         Row {
             parts: parts.len(),
             steps: proof.steps().len(),
@@ -140,27 +140,12 @@ impl fmt::Display for Row {
     }
 }
 
-/// The sequence, and whether it comes from the proof.
-fn sequence(
-    Refutation { store, proof, .. }: &Refutation<'_>,
-    parts: &BTreeMap<Part, Vec<Term>>,
-    options: Options,
-) -> Result<(Vec<Interpolant>, &'static str), Error> {
-    let order: Vec<Part> = parts.keys().copied().collect();
-    let interpolator = Interpolator::new(store, proof, parts.clone().into_iter().collect(), options)?;
-    if let Ok(found) = interpolator.sequence(&order) {
-        return Ok((found, "proof"));
-    }
-    let bounds = Bounds { limits: limits(), ..Bounds::default() };
-    Ok((interpolator.sequence_with_fallback(&order, &bounds)?, "fallback"))
-}
-
 /// Of the links of the sequence, those that hold, that fail, and that are not known.
-fn check(store: &TermStore, parts: &[&[Term]], found: &[Interpolant]) -> [usize; 3] {
+fn check(store: &TermStore, parts: &[(Part, Vec<Term>)], found: &[Interpolant]) -> [usize; 3] {
     let mut counts = [0; 3];
     let formulas = || found.iter().map(|interpolant| interpolant.formula);
     let links = [Term::TRUE].into_iter().chain(formulas()).zip(formulas().chain([Term::FALSE]));
-    for ((before, after), part) in std::iter::zip(links, parts) {
+    for ((before, after), (_, part)) in std::iter::zip(links, parts) {
         let premises: Vec<Term> = part.iter().copied().chain([before]).collect();
         counts[match implies(store, &premises, after, &limits()) {
             Ok(Verdict::Holds) => 0,

@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
         if is_about_overhead {
             compare(&path)?;
         } else {
-            solve(&path, Some(PROOFS), TIMEOUT, |refutation| report(&path, refutation))?;
+            solve(&path, Some(PROOFS), TIMEOUT, |_, refutation| report(&path, refutation))?;
         }
     }
     Ok(())
@@ -50,8 +50,8 @@ fn compare(path: &str) -> io::Result<()> {
     let mut least = [Duration::MAX; 4];
     for _ in 0..ROUNDS {
         let mut times = [Duration::ZERO; 4];
-        let without = solve(path, None, TIMEOUT, |_| {})?;
-        let with = solve(path, Some(PROOFS), TIMEOUT, |Refutation { store, proof, .. }| {
+        let without = solve(path, None, TIMEOUT, |_, _| {})?;
+        let with = solve(path, Some(PROOFS), TIMEOUT, |_, Refutation { store, proof, .. }| {
             times[2] = timed(|| refute(Solver::new(store), proof)).1;
             times[3] = timed(|| refute(Solver::with_proofs(store), proof)).1;
         })?;

@@ -13,9 +13,9 @@ use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, Synt
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Reason};
 
-use crate::groups::{self, Group};
+use crate::groups;
 use crate::interpolate::farkas::Strength;
-use crate::interpolate::{self, Arithmetic, Interpolator, Labelling, fallback};
+use crate::interpolate::{self, Arithmetic, Interpolator, Labelling};
 use crate::project::{self, Bounds, Elimination, Status};
 use crate::proof::{Part, Proof, write_alethe};
 use crate::purify::Unsupported;
@@ -55,7 +55,7 @@ struct Frame {
     /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
     named: Vec<(Symbol, Term)>,
     /// With interpolants, the parts of assertions, and their names.
-    parts: Vec<(Part, Term, Option<Symbol>)>,
+    parts: Vec<(Part, Option<Symbol>)>,
     declared: Vec<Fun>,
     /// The first assertion that the solver does not understand.
     unsupported: Option<Unsupported>,
@@ -296,7 +296,7 @@ impl<'a> Script<'a> {
             return;
         }
         // Symbols are not replaced, for interpolants speak of what the groups of assertions speak of.
-        self.frame().parts.push((part, formula, name));
+        self.frame().parts.push((part, name));
         if let Err(unsupported) = self.solver.assert_in(formula, part) {
             self.frame().unsupported.get_or_insert(unsupported);
         }
@@ -507,6 +507,15 @@ impl<'a> Script<'a> {
         matches!(self.state, State::Unsat { .. }).then(|| self.solver.proof()).flatten()
     }
 
+    /// After the answer `unsat`, if the option `:produce-interpolants` is set: interpolants between the assertions, each of
+    /// which is a part of its own.
+    pub fn interpolator(
+        &self,
+        options: interpolate::Options,
+    ) -> std::result::Result<Interpolator<'a>, interpolate::Error> {
+        self.solver.interpolator(options)
+    }
+
     fn get_proof(&self, out: &mut impl Write) -> Result<()> {
         if !self.options.proofs {
             return failure("proofs need the option :produce-proofs");
@@ -556,40 +565,35 @@ impl<'a> Script<'a> {
         let State::Unsat { assumptions } = &self.state else {
             return failure("interpolants are there after the answer unsat only");
         };
-        let Some(proof) = self.proof() else { return failure("there is no proof") };
         let nodes = groups::read(text).map_err(Failure::Message)?;
         let named = self.frames.iter().flat_map(|frame| &frame.named);
-        let assumed = named.map(|&(name, term)| (term, Some(name)));
-        let assumed = assumed.chain(assumptions.iter().map(|&term| (term, None)));
-        let assumed = std::iter::zip(assumed, assumed_parts()).map(|((term, name), part)| (part, term, name));
+        let assumed = named.map(|&(name, _)| Some(name)).chain(assumptions.iter().map(|_| None));
+        let assumed = std::iter::zip(assumed_parts(), assumed);
         let asserted = self.frames.iter().flat_map(|frame| frame.parts.iter().copied());
         let last = nodes.len() - 1;
-        let mut parts: Vec<(Part, Vec<Term>)> =
-            (0..=last as u32).map(|node| (Part(node), Vec::new())).collect();
         let mut known = FxHashSet::default();
-        let mut node_of: FxHashMap<Part, Part> = FxHashMap::default();
-        for (part, term, name) in asserted.chain(assumed) {
-            let name = name.map(|name| self.store.name(name));
-            known.extend(name);
-            let is_meant = |group: &Group<'_>| name.is_some_and(|name| group.names.contains(&name));
-            let node = nodes.iter().position(is_meant).unwrap_or(last);
-            parts[node].1.push(term);
-            node_of.insert(part, Part(node as u32));
+        let mut node_of: FxHashMap<Part, usize> = FxHashMap::default();
+        for (part, name) in asserted.chain(assumed) {
+            let Some(name) = name.map(|name| self.store.name(name)) else { continue };
+            known.insert(name);
+            if let Some(node) = nodes.iter().position(|group| group.names.contains(&name)) {
+                node_of.insert(part, node);
+            }
         }
         if let Some(name) = nodes.iter().flat_map(|group| &group.names).find(|name| !known.contains(**name)) {
             return failure(format!("no assertion has the name `{name}`"));
         }
-        let proof = proof.with_parts(|part| node_of.get(&part).copied().unwrap_or(Part(last as u32)));
+        let node = |part: Part| Part(node_of.get(&part).map_or(last, |&node| node) as u32);
         let options = self.options.interpolation.clone();
-        let bounds = fallback::Bounds { limits: *limits, ..fallback::Bounds::default() };
-        let found = Interpolator::new(self.store, &proof, parts, options).and_then(|interpolator| {
+        let interpolator = self.interpolator(options).and_then(|it| it.regroup(node));
+        let found = interpolator.and_then(|interpolator| {
             if nodes.iter().enumerate().all(|(position, group)| group.parent == position + 1) {
                 let order: Vec<Part> = (0..=last as u32).map(Part).collect();
-                return interpolator.sequence_with_fallback(&order, &bounds);
+                return interpolator.sequence(&order, limits);
             }
             let tree: Vec<(Part, usize)> =
                 nodes.iter().enumerate().map(|(node, group)| (Part(node as u32), group.parent)).collect();
-            let mut interpolants = interpolator.tree_with_fallback(&tree, &bounds)?;
+            let mut interpolants = interpolator.tree(&tree, limits)?;
             // That of the root is false.
             interpolants.pop();
             Ok(interpolants)

@@ -20,6 +20,8 @@
 //! outside of all frames; the stages remember them and do not give them twice. What the search has to decide are only
 //! the atoms and gates that matter at present (`relevance.rs`).
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
@@ -28,6 +30,7 @@ use smallvec::SmallVec;
 
 use crate::cnf::{Clauses, Cnf};
 use crate::equations::{Equations, Solved, Taken};
+use crate::interpolate::{self, Interpolator, Options};
 use crate::model::Symbols;
 use crate::proof::extract::Extraction;
 use crate::proof::{self, Assertion, Definition, Part, Proof};
@@ -324,6 +327,17 @@ impl<'a> Solver<'a> {
         let proof = extraction.proof(self.search.refutation()?);
         debug_assert_eq!(proof::check(self.store, &proof), Ok(()));
         Some(proof)
+    }
+
+    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): interpolants between the parts of what is
+    /// asserted and assumed. It owns the proof, so that the solver can be asked other things meanwhile.
+    pub fn interpolator(&self, options: Options) -> Result<Interpolator<'a>, interpolate::Error> {
+        let proof = self.proof().ok_or(interpolate::Error::NoRefutation)?;
+        let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
+        for assertion in self.asserted.iter().chain(self.assumptions.iter().map(|(assumed, _)| assumed)) {
+            parts.entry(assertion.part).or_default().push(assertion.formula);
+        }
+        Interpolator::new(self.store, proof, parts.into_iter().collect(), options)
     }
 
     /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, with which

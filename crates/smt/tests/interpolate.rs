@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, SortKind, Term, TermStore};
-use shofar_smt::interpolate::fallback::{self, Failure};
+use shofar_run::Limits;
+use shofar_smt::interpolate::fallback::Failure;
 use shofar_smt::interpolate::farkas::Strength;
-use shofar_smt::interpolate::{Arithmetic, Equality, Error, Interpolant, Interpolator, Labelling, Options};
+use shofar_smt::interpolate::{
+    Arithmetic, Defect, Equality, Error, Fallback, Interpolant, Interpolator, Labelling, Options,
+};
 use shofar_smt::proof::{
     CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, IntegerTerm,
     Justification, Part, Proof, Rule, Sign, Step, StepId,
@@ -66,11 +69,14 @@ fn propositional_refutations_have_interpolants_of_all_kinds() {
         for labelling in LABELLINGS {
             let options = Options { labelling, ..Options::default() };
             let interpolator = refuted.interpolator(&store, options);
-            let interpolant = interpolator.binary(&parts_of_a).unwrap();
+            let interpolant = interpolator.binary(&parts_of_a, &Limits::default()).unwrap();
             refuted.check(&store, |part| in_a[part], interpolant.formula);
             by_strength.push(interpolant.formula);
-            refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
-            match interpolator.tree(&shape) {
+            refuted.check_sequence(
+                &store,
+                &interpolator.sequence(&refuted.order(), &Limits::default()).unwrap(),
+            );
+            match interpolator.tree(&shape, &Limits::default()) {
                 Ok(tree) => refuted.check_tree(&store, &shape, &tree),
                 Err(error) => {
                     assert_eq!((error, labelling), (Error::NoTreeProperty, Labelling::DualMcMillan))
@@ -114,13 +120,19 @@ fn a_tree_with_an_empty_root() {
     let shape = [(Part(0), 2), (Part(1), 2), (Part(2), 2)];
     for labelling in [Labelling::McMillan, Labelling::Pudlak] {
         let interpolator = refuted.interpolator(&store, Options { labelling, ..Options::default() });
-        refuted.check_tree(&store, &shape, &interpolator.tree(&shape).unwrap());
+        refuted.check_tree(&store, &shape, &interpolator.tree(&shape, &Limits::default()).unwrap());
     }
     let dual = Options { labelling: Labelling::DualMcMillan, ..Options::default() };
-    assert_eq!(refuted.interpolator(&store, dual).tree(&shape), Err(Error::NoTreeProperty));
+    assert_eq!(
+        refuted.interpolator(&store, dual).tree(&shape, &Limits::default()),
+        Err(Error::NoTreeProperty)
+    );
     let interpolator = refuted.interpolator(&store, Options::default());
-    assert_eq!(interpolator.tree(&[(Part(0), 1), (Part(1), 1), (Part(2), 2)]), Err(Error::NotATree));
-    assert_eq!(interpolator.sequence(&[Part(0)]), Err(Error::Unlisted(Part(1))));
+    assert_eq!(
+        interpolator.tree(&[(Part(0), 1), (Part(1), 1), (Part(2), 2)], &Limits::default()),
+        Err(Error::NotATree)
+    );
+    assert_eq!(interpolator.sequence(&[Part(0)], &Limits::default()), Err(Error::Unlisted(Part(1))));
 }
 
 /// A chain of implications: linear, however it is cut into steps.
@@ -166,8 +178,11 @@ fn long_chains_of_implications() {
         for labelling in LABELLINGS {
             let options = Options { labelling, ..Options::default() };
             let interpolator =
-                Interpolator::new(&store, &proof, vec![of_part(0), of_part(1)], options).unwrap();
-            found.insert((labelling as usize, interpolator.binary(&[Part(0)]).unwrap().formula));
+                Interpolator::new(&store, proof.clone(), vec![of_part(0), of_part(1)], options).unwrap();
+            found.insert((
+                labelling as usize,
+                interpolator.binary(&[Part(0)], &Limits::default()).unwrap().formula,
+            ));
         }
     }
     assert_eq!(found.len(), 3, "cutting the chain into steps changes nothing");
@@ -260,7 +275,10 @@ fn a_sequence_of_equations_and_a_tree_of_bounds() {
         3,
         Vec::new(),
     );
-    let sequence = refuted.interpolator(&store, Options::default()).sequence(&refuted.order()).unwrap();
+    let sequence = refuted
+        .interpolator(&store, Options::default())
+        .sequence(&refuted.order(), &Limits::default())
+        .unwrap();
     refuted.check_sequence(&store, &sequence);
     let expected = [store.le(x0, int(0)), store.le(x1, int(1))];
     assert_eq!([sequence[0].formula, sequence[1].formula], expected);
@@ -277,16 +295,18 @@ fn a_sequence_of_equations_and_a_tree_of_bounds() {
     );
     let shape = [(Part(0), 2), (Part(1), 2), (Part(2), 2)];
     for arithmetic in [Arithmetic::Farkas, Arithmetic::Decomposed] {
-        let tree =
-            refuted.interpolator(&store, Options { arithmetic, ..Options::default() }).tree(&shape).unwrap();
+        let tree = refuted
+            .interpolator(&store, Options { arithmetic, ..Options::default() })
+            .tree(&shape, &Limits::default())
+            .unwrap();
         refuted.check_tree(&store, &shape, &tree);
         assert_eq!([tree[0].formula, tree[1].formula], [store.ge(x0, int(1)), store.ge(y, int(1))]);
     }
     let half = Strength::new(Rational::new(1.into(), 2.into())).unwrap();
     for arithmetic in [Arithmetic::DualFarkas, Arithmetic::Flexible(half), Arithmetic::DualDecomposed] {
         let interpolator = refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
-        assert_eq!(interpolator.tree(&shape), Err(Error::NoTreeProperty));
-        refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+        assert_eq!(interpolator.tree(&shape, &Limits::default()), Err(Error::NoTreeProperty));
+        refuted.check_sequence(&store, &interpolator.sequence(&refuted.order(), &Limits::default()).unwrap());
     }
     assert_eq!(Strength::new(Rational::from(Integer::from(2))), None);
 }
@@ -308,7 +328,7 @@ fn literals_of_one_side_are_summed_up() {
     for (arithmetic, expected) in [(Arithmetic::Farkas, store.ge(sum, zero)), (Arithmetic::Decomposed, both)]
     {
         let interpolator = refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
-        let interpolant = interpolator.binary(&[Part(0)]).unwrap();
+        let interpolant = interpolator.binary(&[Part(0)], &Limits::default()).unwrap();
         refuted.check(&store, |part| part == 0, interpolant.formula);
         assert_eq!(interpolant.formula, expected);
     }
@@ -337,12 +357,12 @@ fn sequences_of_decomposed_interpolants_are_gradual() {
     let literals: Vec<_> = rows.iter().map(|&(literal, part)| (literal, part, 1, Sign::Positive)).collect();
     let refuted = refute_sum(&store, &literals, 3, Vec::new());
     let with = |arithmetic| refuted.interpolator(&store, Options { arithmetic, ..Options::default() });
-    let dual = with(Arithmetic::DualDecomposed).sequence(&refuted.order()).unwrap();
+    let dual = with(Arithmetic::DualDecomposed).sequence(&refuted.order(), &Limits::default()).unwrap();
     refuted.check_sequence(&store, &dual);
-    let gradual = with(Arithmetic::Decomposed).sequence(&refuted.order()).unwrap();
+    let gradual = with(Arithmetic::Decomposed).sequence(&refuted.order(), &Limits::default()).unwrap();
     refuted.check_sequence(&store, &gradual);
     let [early, late] = [&[Part(0)][..], &[Part(0), Part(1)]]
-        .map(|in_a| with(Arithmetic::Decomposed).binary(in_a).unwrap().formula);
+        .map(|in_a| with(Arithmetic::Decomposed).binary(in_a, &Limits::default()).unwrap().formula);
     assert_eq!(gradual[0].formula, early);
     let premises: Vec<Term> = refuted.formulas(|part| part == 1).into_iter().chain([early]).collect();
     assert!(!holds(&store, &premises, late));
@@ -364,7 +384,8 @@ fn fresh_symbols_do_not_leak() {
     let mut refuted = refute_sum(&store, &literals, 2, vec![(q, quotient)]);
     let modulo = store.modulo(x, store.int(10));
     refuted.parts = vec![vec![store.lt(modulo, store.int(5))], vec![store.gt(modulo, store.int(6))]];
-    let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+    let interpolant =
+        refuted.interpolator(&store, Options::default()).binary(&[Part(0)], &Limits::default()).unwrap();
     refuted.check(&store, |part| part == 0, interpolant.formula);
 }
 
@@ -399,7 +420,8 @@ fn parity_from_a_proof() {
         ];
         (vec![0, 1, 2], Justification::Integer(IntegerRefutation { terms: Box::new(terms) }))
     });
-    let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+    let interpolant =
+        refuted.interpolator(&store, Options::default()).binary(&[Part(0)], &Limits::default()).unwrap();
     refuted.check(&store, |part| part == 0, interpolant.formula);
     assert_eq!(interpolant.formula, store.eq(store.modulo(z, store.int(2)), store.int(0)));
 }
@@ -450,11 +472,13 @@ fn an_interface_equality_joins_two_lemmas() {
     for labelling in LABELLINGS {
         for equality in [Equality::Strong, Equality::Weak] {
             let options = Options { labelling, equality, ..Options::default() };
-            let interpolant = refuted.interpolator(&store, options).binary(&[Part(0)]).unwrap();
+            let interpolant =
+                refuted.interpolator(&store, options).binary(&[Part(0)], &Limits::default()).unwrap();
             refuted.check(&store, |part| part == 0, interpolant.formula);
         }
     }
-    let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+    let interpolant =
+        refuted.interpolator(&store, Options::default()).binary(&[Part(0)], &Limits::default()).unwrap();
     assert_eq!(interpolant.formula, store.eq(f(z), one), "{}", store.display(interpolant.formula));
 }
 
@@ -510,16 +534,16 @@ fn integer_refutations_have_sequences_and_trees() {
         let shape = random_tree(&mut random, parts);
         for labelling in LABELLINGS {
             let interpolator = refuted.interpolator(&store, Options { labelling, ..Options::default() });
-            let sequence = match interpolator.sequence(&refuted.order()) {
+            let sequence = match interpolator.sequence(&refuted.order(), &Limits::default()) {
                 // A bound and its complement: the two are one variable, and no integers are needed.
-                Err(Error::Invalid(_)) => continue,
+                Err(Error::NotFound(Defect::Invalid(_), None)) => continue,
                 sequence => sequence.unwrap(),
             };
             count += 1;
             let is_trivial = |found: &Interpolant| [Term::TRUE, Term::FALSE].contains(&found.formula);
             nontrivial += usize::from(!sequence.iter().all(is_trivial));
             refuted.check_sequence(&store, &sequence);
-            match interpolator.tree(&shape) {
+            match interpolator.tree(&shape, &Limits::default()) {
                 Ok(tree) => refuted.check_tree(&store, &shape, &tree),
                 Err(error) => {
                     assert_eq!((error, labelling), (Error::NoTreeProperty, Labelling::DualMcMillan))
@@ -537,8 +561,8 @@ fn invalid_certificates_and_mixed_literals_are_errors() {
     let zero = store.real(Rational::ZERO);
     let literals = [(store.gt(x, zero), 0, 1, Sign::Positive), (store.gt(y, zero), 1, 1, Sign::Positive)];
     let refuted = refute_sum(&store, &literals, 2, Vec::new());
-    let found = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]);
-    assert_eq!(found, Err(Error::Invalid(StepId(2))));
+    let found = refuted.interpolator(&store, Options::default()).binary(&[Part(0)], &Limits::default());
+    assert_eq!(found, Err(Error::NotFound(Defect::Invalid(StepId(2)), None)));
 
     // A split on a form over both sides.
     let mixed = store.le(store.add(&[x, y]), zero);
@@ -553,12 +577,15 @@ fn invalid_certificates_and_mixed_literals_are_errors() {
     ];
     let proof = Proof::new(steps, vec![mixed], Vec::new());
     let parts = vec![(Part(0), vec![store.gt(x, zero)]), (Part(1), vec![store.gt(y, zero)])];
-    let interpolator = Interpolator::new(&store, &proof, parts, Options::default()).unwrap();
-    assert_eq!(interpolator.binary(&[Part(0)]), Err(Error::Mixed(mixed)));
-    let satisfiable = interpolator.binary_with_fallback(&[Part(0)], &fallback::Bounds::default());
-    assert_eq!(satisfiable, Err(Error::Fallback(Failure::Satisfiable)), "the proof is wrong");
+    let mut interpolator = Interpolator::new(&store, proof, parts, Options::default()).unwrap();
+    let satisfiable = Error::NotFound(Defect::Mixed(mixed), Some(Failure::Satisfiable));
+    let found = interpolator.binary(&[Part(0)], &Limits::default());
+    assert_eq!(found, Err(satisfiable), "the proof is wrong");
+    interpolator.set_options(Options { fallback: Fallback::Off, ..Options::default() });
+    let found = interpolator.binary(&[Part(0)], &Limits::default());
+    assert_eq!(found, Err(Error::NotFound(Defect::Mixed(mixed), None)));
     let empty = Proof::new(Vec::new(), Vec::new(), Vec::new());
-    let made = Interpolator::new(&store, &empty, Vec::new(), Options::default());
+    let made = Interpolator::new(&store, empty, Vec::new(), Options::default());
     assert_eq!(made.err(), Some(Error::NoRefutation));
 }
 
@@ -715,7 +742,8 @@ fn worked_examples_of_equality() {
         ),
     ] {
         let refuted = refute_equalities(&store, &literals, 2).unwrap();
-        let interpolant = refuted.interpolator(&store, Options::default()).binary(&[Part(0)]).unwrap();
+        let interpolant =
+            refuted.interpolator(&store, Options::default()).binary(&[Part(0)], &Limits::default()).unwrap();
         refuted.check(&store, |part| part == 0, interpolant.formula);
         assert_eq!(interpolant.formula, expected, "{}", store.display(interpolant.formula));
     }
@@ -748,12 +776,15 @@ fn generated_conflicts_of_equality_have_interpolants() {
             for equality in [Equality::Strong, Equality::Weak] {
                 let interpolator =
                     refuted.interpolator(&store, Options { labelling, equality, ..Options::default() });
-                let interpolant = interpolator.binary(&[Part(0)]).unwrap();
+                let interpolant = interpolator.binary(&[Part(0)], &Limits::default()).unwrap();
                 refuted.check(&store, |part| part == 0, interpolant.formula);
                 nontrivial += usize::from(![Term::TRUE, Term::FALSE].contains(&interpolant.formula));
-                refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
+                refuted.check_sequence(
+                    &store,
+                    &interpolator.sequence(&refuted.order(), &Limits::default()).unwrap(),
+                );
                 let is_dual = labelling == Labelling::DualMcMillan || equality == Equality::Weak;
-                match interpolator.tree(&shape) {
+                match interpolator.tree(&shape, &Limits::default()) {
                     Ok(tree) => refuted.check_tree(&store, &shape, &tree),
                     Err(error) => assert_eq!((error, is_dual), (Error::NoTreeProperty, true)),
                 }
@@ -782,7 +813,8 @@ fn deep_nests_of_functions() {
     let refuted = refute_equalities(&store, &literals, 2).unwrap();
     for equality in [Equality::Strong, Equality::Weak] {
         let options = Options { equality, ..Options::default() };
-        let interpolant = refuted.interpolator(&store, options).binary(&[Part(0)]).unwrap();
+        let interpolant =
+            refuted.interpolator(&store, options).binary(&[Part(0)], &Limits::default()).unwrap();
         assert_eq!(interpolant.formula, store.eq(a, b));
     }
 }
@@ -815,11 +847,14 @@ fn refutations_over_numbers_have_interpolants_of_all_kinds() {
             for labelling in LABELLINGS {
                 let options = Options { labelling, arithmetic: arithmetic.clone(), ..Options::default() };
                 let interpolator = refuted.interpolator(&store, options);
-                let interpolant = interpolator.binary(&parts_of_a).unwrap();
+                let interpolant = interpolator.binary(&parts_of_a, &Limits::default()).unwrap();
                 refuted.check(&store, |part| in_a[part], interpolant.formula);
                 sizes = (sizes.0 + interpolant.raw_size, sizes.1 + interpolant.size);
-                refuted.check_sequence(&store, &interpolator.sequence(&refuted.order()).unwrap());
-                match interpolator.tree(&shape) {
+                refuted.check_sequence(
+                    &store,
+                    &interpolator.sequence(&refuted.order(), &Limits::default()).unwrap(),
+                );
+                match interpolator.tree(&shape, &Limits::default()) {
                     Ok(tree) => refuted.check_tree(&store, &shape, &tree),
                     Err(error) => assert_eq!(error, Error::NoTreeProperty),
                 }

@@ -2,10 +2,10 @@
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore};
-use shofar_run::Limits;
+use shofar_run::{Limits, Reason};
 use shofar_smt::interpolate::fallback::{self, Failure};
 use shofar_smt::interpolate::simplify;
-use shofar_smt::interpolate::{Error, Options, Simplification};
+use shofar_smt::interpolate::{Defect, Error, Interpolator, Options, Simplification};
 use shofar_smt::proof::{Justification, Part, Proof, Rule, Step, StepId};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -62,14 +62,16 @@ fn sequences_and_trees_without_a_proof() {
         let Some(mut refuted) = random_numbers(&store, &mut random, parts) else { continue };
         let rule = Rule::Lemma(Justification::Farkas(Box::new([])));
         refuted.proof = Proof::new(vec![Step { clause: Box::new([]), rule }], Vec::new(), Vec::new());
-        let interpolator = refuted.interpolator(&store, Options::default());
-        assert_eq!(interpolator.sequence(&refuted.order()), Err(Error::Invalid(StepId(0))));
-        let bounds = fallback::Bounds::default();
+        let mut interpolator = refuted.interpolator(&store, Options::default());
+        let limits = Limits::default();
+        let found_in_proof = interpolator.sequence(&refuted.order(), &limits);
+        assert_eq!(found_in_proof, Err(Error::NotFound(Defect::Invalid(StepId(0)), None)));
+        interpolator.set_options(Options::default());
         let shape = random_tree(&mut random, parts);
         match (
-            interpolator.sequence_with_fallback(&refuted.order(), &bounds),
-            interpolator.tree_with_fallback(&shape, &bounds),
-            interpolator.binary_with_fallback(&[Part(1)], &bounds),
+            interpolator.sequence(&refuted.order(), &limits),
+            interpolator.tree(&shape, &limits),
+            interpolator.binary(&[Part(1)], &limits),
         ) {
             (Ok(sequence), Ok(tree), Ok(interpolant)) => {
                 found += 1;
@@ -165,4 +167,28 @@ fn siblings_and_weaker_bounds_are_simplified_away() {
     assert_eq!(structural(store.and2(at_most(3), nested)), store.and2(at_most(3), store.or2(q, p)));
     let options = Options { simplification: Simplification::Normal, ..Options::default() };
     assert_ne!(options, Options::default());
+}
+
+/// Of a proof that proves nothing, so that the fallback is asked.
+#[test]
+fn an_interruption_is_not_a_missing_interpolant() {
+    let store = TermStore::new();
+    let mut solver = Solver::with_proofs(&store);
+    assert_eq!(solver.interpolator(Options::default()).err(), Some(Error::NoRefutation));
+    let x = store.var(store.symbol("x"), Sort::INT);
+    solver.assert_in(store.ge(x, store.int(1)), Part(0)).unwrap();
+    assert_eq!(
+        solver.check_in(&[(store.le(x, store.int(0)), Part(1))], &Limits::default()),
+        Ok(Outcome::Unsat)
+    );
+    let useless = Rule::Lemma(Justification::Farkas(Box::new([])));
+    let proof = Proof::new(vec![Step { clause: Box::new([]), rule: useless }], Vec::new(), Vec::new());
+    let parts = solver.interpolator(Options::default()).unwrap().parts().to_vec();
+    let interpolator = Interpolator::new(&store, proof, parts, Options::default()).unwrap();
+    let cancelled = std::sync::atomic::AtomicBool::new(true);
+    let interrupted = Limits { cancel: Some(&cancelled), ..Limits::default() };
+    let found = interpolator.binary(&[Part(0)], &interrupted);
+    assert_eq!(found, Err(Error::Interrupted(Reason::Cancelled)));
+    let found = interpolator.binary(&[Part(0)], &Limits::default()).unwrap();
+    assert_eq!((found.formula, found.from_proof), (store.ge(x, store.int(1)), false));
 }

@@ -11,8 +11,10 @@ use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::verify::{Verdict, implies};
-use shofar_smt::interpolate::{Arithmetic, Equality, Error, Interpolator, Labelling, Options, fallback};
-use shofar_smt::proof::{Justification, Part, Proof, Rule};
+use shofar_smt::interpolate::{
+    Arithmetic, Defect, Equality, Error, Fallback, Interpolator, Labelling, Options,
+};
+use shofar_smt::proof::{Justification, Part, Rule};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use shofar_testing::Random;
@@ -125,8 +127,8 @@ fn rename(store: &TermStore, random: &mut Random, parts: &mut Parts) {
     }
 }
 
-/// Why the formulas contradict each other, if they do; the last part is assumed.
-fn refute(store: &TermStore, parts: &Parts) -> Option<Proof> {
+/// Interpolants between the formulas, if they contradict each other; the last part is assumed.
+fn refute<'a>(store: &'a TermStore, parts: &Parts) -> Option<Interpolator<'a>> {
     let mut solver = Solver::with_proofs(store);
     let (last, asserted) = parts.split_last()?;
     for (part, formulas) in asserted {
@@ -136,7 +138,13 @@ fn refute(store: &TermStore, parts: &Parts) -> Option<Proof> {
     }
     let assumptions: Vec<(Term, Part)> = last.1.iter().map(|&formula| (formula, last.0)).collect();
     let outcome = solver.check_in(&assumptions, &LIMITS).ok()?;
-    if outcome == Outcome::Unsat { solver.proof() } else { None }
+    if outcome != Outcome::Unsat {
+        return None;
+    }
+    let interpolator = solver.interpolator(Options::default()).unwrap();
+    let given: Vec<_> = parts.iter().filter(|(_, formulas)| !formulas.is_empty()).collect();
+    assert!(interpolator.parts().iter().eq(given), "the solver knows the parts");
+    Some(interpolator)
 }
 
 /// Whether each symbol of the formula is in both sides.
@@ -198,12 +206,13 @@ fn check(family: Family, queries: u64, seed: u64) -> Tally {
         let random = Random::new(seed * 1_000_000 + number);
         let mut generator = Generator { store: &store, random, language: family.language };
         let Some(parts) = refuted_parts(&mut generator, family) else { continue };
-        let Some(proof) = refute(&store, &parts) else { continue };
+        let Some(mut interpolator) = refute(&store, &parts) else { continue };
         let is_cut = |rule: &Rule| matches!(rule, Rule::Lemma(Justification::Integer(_)));
         tally.refuted += 1;
-        tally.with_cuts += usize::from(proof.steps().iter().any(|step| is_cut(&step.rule)));
+        tally.with_cuts += usize::from(interpolator.proof().steps().iter().any(|step| is_cut(&step.rule)));
+        let random = &mut generator.random;
         let implications =
-            interpolate(number, &store, family.language, &parts, &proof, &mut generator.random, &mut tally);
+            interpolate(number, &store, family.language, &parts, &mut interpolator, random, &mut tally);
         let all: Vec<Term> = parts.iter().flat_map(|(_, formulas)| formulas).copied().collect();
         judge.begin(&store, &all);
         for ((premises, conclusion), procedure) in implications {
@@ -237,7 +246,7 @@ fn interpolate(
     store: &TermStore,
     language: Language,
     parts: &Parts,
-    proof: &Proof,
+    interpolator: &mut Interpolator<'_>,
     random: &mut Random,
     tally: &mut Tally,
 ) -> Wanted {
@@ -262,20 +271,11 @@ fn interpolate(
         let mut want = |premises: Vec<Term>, conclusion: Term| {
             wanted.entry((premises, conclusion)).or_insert_with(|| name.clone());
         };
-        let interpolator = Interpolator::new(store, proof, parts.clone(), options).unwrap();
-        let bounds = fallback::Bounds { limits: EASY, ..fallback::Bounds::default() };
-        let found = match interpolator.binary(&in_a) {
-            Err(error @ (Error::Mixed(_) | Error::Invalid(_))) if !is_first => Err(error),
-            Err(Error::Mixed(_) | Error::Invalid(_)) => {
-                let found = interpolator.binary_with_fallback(&in_a, &bounds);
-                tally.without_proof += usize::from(found.is_ok());
-                found
-            }
-            found => {
-                tally.from_proof += usize::from(found.is_ok());
-                found
-            }
-        };
+        let fallback = if is_first { Fallback::default() } else { Fallback::Off };
+        interpolator.set_options(Options { fallback, ..options });
+        let found = interpolator.binary(&in_a, &EASY);
+        tally.from_proof += usize::from(found.is_ok_and(|found| found.from_proof));
+        tally.without_proof += usize::from(found.is_ok_and(|found| !found.from_proof));
         match found {
             Ok(found) => {
                 assert!(
@@ -286,15 +286,12 @@ fn interpolate(
                 want(a.clone(), found.formula);
                 want([&b[..], &[found.formula]].concat(), Term::FALSE);
             }
-            Err(Error::Fallback(_)) => tally.missing += 1,
-            Err(Error::Mixed(_) | Error::Invalid(_)) => {}
+            Err(Error::NotFound(Defect::Mixed(_) | Defect::Invalid(_), failure)) => {
+                tally.missing += usize::from(failure.is_some());
+            }
             Err(error) => panic!("{name}: {error:?}"),
         }
-        let sequence = match is_first {
-            true => interpolator.sequence_with_fallback(&order, &bounds),
-            false => interpolator.sequence(&order),
-        };
-        match sequence {
+        match interpolator.sequence(&order, &EASY) {
             Ok(sequence) => {
                 let mut before = Term::TRUE;
                 for (at, formula) in sequence.iter().map(|it| it.formula).chain([Term::FALSE]).enumerate() {
@@ -306,18 +303,14 @@ fn interpolate(
                     before = formula;
                 }
             }
-            Err(Error::Fallback(failure)) => {
+            Err(Error::NotFound(_, Some(failure))) => {
                 tally.missing_lists += 1;
                 println!("query {number} has no sequence: {failure:?}");
             }
-            Err(Error::Mixed(_) | Error::Invalid(_) | Error::NotInductive(_)) if !is_first => {}
+            Err(Error::NotFound(Defect::Mixed(_) | Defect::Invalid(_) | Defect::NotInductive(_), None)) => {}
             Err(error) => panic!("{name}: {error:?}"),
         }
-        let found = match is_first {
-            true => interpolator.tree_with_fallback(&tree, &bounds),
-            false => interpolator.tree(&tree),
-        };
-        match found {
+        match interpolator.tree(&tree, &EASY) {
             Ok(found) => {
                 assert_eq!(found[found.len() - 1].formula, Term::FALSE, "{name}");
                 for (at, interpolant) in found.iter().enumerate() {
@@ -332,12 +325,12 @@ fn interpolate(
                     want(parts[at].1.iter().copied().chain(children).collect(), formula);
                 }
             }
-            Err(Error::Fallback(failure)) => {
+            Err(Error::NotFound(_, Some(failure))) => {
                 tally.missing_lists += 1;
                 println!("query {number} has no tree: {failure:?}");
             }
             Err(Error::NoTreeProperty) => {}
-            Err(Error::Mixed(_) | Error::Invalid(_) | Error::NotInductive(_)) if !is_first => {}
+            Err(Error::NotFound(Defect::Mixed(_) | Defect::Invalid(_) | Defect::NotInductive(_), None)) => {}
             Err(error) => panic!("{name}: {error:?}"),
         }
     }

@@ -8,7 +8,7 @@ use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::cnf::{Clauses, Cnf};
 use shofar_smt::interpolate::verify::{Verdict, implies, separates};
-use shofar_smt::interpolate::{Interpolant, Interpolator, Options};
+use shofar_smt::interpolate::{Fallback, Interpolant, Interpolator, Options};
 use shofar_smt::proof::{FarkasTerm, Inequality, Justification, Part, Proof, Rule, Sign, Step, StepId};
 use shofar_smt::purify::{Purified, Purifier};
 use shofar_smt::sat::{Lit, Var};
@@ -30,11 +30,12 @@ pub struct Refuted {
 }
 
 impl Refuted {
-    /// Interpolants of the refutation.
-    pub fn interpolator<'a>(&'a self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
+    /// Reads interpolants off the proof, and finds none without it.
+    pub fn interpolator<'a>(&self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
+        let options = Options { fallback: Fallback::Off, ..options };
         let parts =
             self.parts.iter().enumerate().map(|(part, formulas)| (Part(part as u32), formulas.clone()));
-        Interpolator::new(store, &self.proof, parts.collect(), options).unwrap()
+        Interpolator::new(store, self.proof.clone(), parts.collect(), options).unwrap()
     }
 
     /// The formulas of some parts.

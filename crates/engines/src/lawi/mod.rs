@@ -42,7 +42,7 @@ use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Op, Term, TermStore};
 
-use crate::interpolation::{Interpolation, Parts};
+use crate::separation::{Interpolation, Parts};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Answer, Engine, EngineOption, Event, Run};
 use implication::Implications;

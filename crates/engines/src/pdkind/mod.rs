@@ -54,9 +54,9 @@ use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
 
 use crate::flag::Flagged;
-use crate::interpolation::Interpolation;
 use crate::k_inductive::to_inductive;
 use crate::option::{Named, Setting};
+use crate::separation::Interpolation;
 use crate::single_loop::SingleLoop;
 use crate::{Answer, Engine, EngineOption, Event, Run};
 use domain::{Domain, Image};

@@ -26,8 +26,8 @@ use super::domain::{Domain, Image};
 use super::ice::Received;
 use super::port::{Port, SharedLemma};
 use crate::Run;
-use crate::interpolation::{Interpolation, Prover, Separation};
 use crate::run::MOST_VARIABLES;
+use crate::separation::{Interpolation, Prover, Separation};
 use crate::unroll::Unrolling;
 
 /// A transition system whose bad states have no local variables, and solvers that know it.

@@ -4,7 +4,7 @@
 //! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
 //! bounds, of which often one is enough. The core of each success drops more literals at once. Before that, literals of
-//! the core may be replaced by weaker ones from proofs (`interpolate.rs`).
+//! the core may be replaced by weaker ones from proofs (`proof_lemmas.rs`).
 //!
 //! A cube with a point of a reach fact is no candidate: its lemma could never hold at all levels.
 

@@ -10,7 +10,7 @@
 //! - *Weaken*: the cube with a constant of the clauses in the place of the one number that differs (`weaken.rs`).
 //!
 //! Another rule, *concretise*, concerns lemmas that differ in coefficients (`concretise.rs`). A cluster that has grown also
-//! tells that the present form of lemmas (`interpolate.rs`) leads to no end.
+//! tells that the present form of lemmas (`proof_lemmas.rs`) leads to no end.
 //!
 //! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
 //! reached and forgotten, or it may be hopeless: each step to a predecessor takes from its *gas*, and

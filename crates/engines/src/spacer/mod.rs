@@ -20,7 +20,7 @@
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
 //!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
-//!                 the lemma is generalised before                            interpolate.rs, generalise.rs
+//!                 the lemma is generalised before                            proof_lemmas.rs, generalise.rs
 //!                 and may suggest others                         guidance.rs, subsume.rs, weaken.rs, concretise.rs
 //!         reached: see whether that settles the obligation that it was made for
 //!     false is reached: a derivation                                                       witness.rs
@@ -55,8 +55,8 @@ mod facts;
 mod frames;
 mod generalise;
 mod guidance;
-mod interpolate;
 mod obligations;
+mod proof_lemmas;
 mod propagate;
 mod renaming;
 mod subsume;
@@ -79,15 +79,15 @@ use expand::Expansion;
 use facts::Facts;
 use frames::{Frames, INFINITY, LemmaId, Level};
 use guidance::Guidance;
-use interpolate::Prover;
 use obligations::{Obligation, ObligationId, Obligations};
+use proof_lemmas::Prover;
 use propagate::Obstacle;
 use renaming::Renaming;
 use shofar_run::{Limits, Reason, Stop};
 use weaken::Constants;
 
 pub use expand::Descent;
-pub use interpolate::LemmaForm;
+pub use proof_lemmas::LemmaForm;
 
 /// Choices of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

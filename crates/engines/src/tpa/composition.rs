@@ -21,8 +21,8 @@
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
 use shofar_run::{Limits, Stop};
-use shofar_smt::interpolate::{Interpolator, Options, fallback};
-use shofar_smt::proof::{Part, Proof};
+use shofar_smt::interpolate::{Error, Fallback, Interpolant, Options};
+use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -140,7 +140,7 @@ impl<'a> Composition<'a> {
                     .is_some_and(|skip| model.get(skip).and_then(|value| value.as_bool()) == Some(true));
                 Ok(Reply::Connected(Connection { model, is_half }))
             }
-            Outcome::Unsat => Ok(Reply::Separated(self.separate(run, powers, options, source, target)?)),
+            Outcome::Unsat => Ok(Reply::Separated(self.separate(run, powers, options)?)),
             Outcome::Unknown(reason) => Err(reason.into()),
         }
     }
@@ -214,27 +214,15 @@ impl<'a> Composition<'a> {
 
     /// The lemma after a query without model. Where the proof has no interpolant and none is found without it, it is that
     /// the core of B does not hold.
-    fn separate(
-        &self,
-        run: &Run<'_>,
-        powers: &Powers<'_>,
-        options: &Options,
-        source: &[Term],
-        target: &[Term],
-    ) -> Result<Separation, Stop> {
+    fn separate(&self, run: &Run<'_>, powers: &Powers<'_>, options: &Options) -> Result<Separation, Stop> {
         let store = self.store;
-        let proof = self.proof()?;
-        let interpolator = self.interpolator(&proof, options, source, target)?;
-        if let Ok(interpolant) = interpolator.binary(&[A]) {
-            return Ok(Separation { lemma: interpolant.formula, from_proof: true });
-        }
         let limits = Limits { conflicts: Some(FALLBACK_CONFLICTS), ..run.limits };
-        let bounds = fallback::Bounds { limits, ..Default::default() };
-        if let Ok(interpolant) = interpolator.binary_with_fallback(&[A], &bounds) {
-            return Ok(Separation { lemma: interpolant.formula, from_proof: false });
-        }
-        if let Some(reason) = run.context().interrupted() {
-            return Err(reason.into());
+        match self.solver.interpolator(options.clone())?.binary(&[A], &limits) {
+            Ok(Interpolant { formula, from_proof, .. }) => {
+                return Ok(Separation { lemma: formula, from_proof });
+            }
+            Err(Error::NotFound(..)) => {}
+            Err(error) => return Err(error.into()),
         }
         let core = self.solver.core();
         let Vectors { state, next, .. } = &powers.vectors;
@@ -245,38 +233,22 @@ impl<'a> Composition<'a> {
         Err(Stop::Exhausted("a query has no interpolant that can be found"))
     }
 
-    /// After a query without model, which is given once more: states that contain the source and from which the composition
-    /// leads to no target. Where the proof has no interpolant, they are what the core has of the source.
+    /// After a query without model, whose source is given once more: states that contain the source and from which the
+    /// composition leads to no target. Where the proof has no interpolant, they are what the core has of the source.
     pub(super) fn safe_sources(
         &self,
+        run: &Run<'_>,
         options: &Options,
         source: &[Term],
-        target: &[Term],
     ) -> Result<Term, Stop> {
-        let proof = self.proof()?;
-        if let Ok(interpolant) = self.interpolator(&proof, options, source, target)?.binary(&[SOURCE]) {
-            return Ok(interpolant.formula);
+        let options = Options { fallback: Fallback::Off, ..options.clone() };
+        match self.solver.interpolator(options)?.binary(&[SOURCE], &run.limits) {
+            Ok(interpolant) => Ok(interpolant.formula),
+            Err(Error::NotFound(..)) => {
+                let core = self.solver.core();
+                Ok(self.store.and_of(core.into_iter().filter(|formula| source.contains(formula))))
+            }
+            Err(error) => Err(error.into()),
         }
-        let core = self.solver.core();
-        Ok(self.store.and_of(core.into_iter().filter(|formula| source.contains(formula))))
-    }
-
-    fn proof(&self) -> Result<Proof, Stop> {
-        self.solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))
-    }
-
-    fn interpolator<'p>(
-        &self,
-        proof: &'p Proof,
-        options: &Options,
-        source: &[Term],
-        target: &[Term],
-    ) -> Result<Interpolator<'p>, Stop>
-    where
-        'a: 'p,
-    {
-        let parts = vec![(A, self.asserted.clone()), (SOURCE, source.to_vec()), (TARGET, target.to_vec())];
-        Interpolator::new(self.store, proof, parts, options.clone())
-            .map_err(|error| Stop::Internal(error.to_string()))
     }
 }

@@ -86,7 +86,7 @@ impl Search<'_> {
         let mut safe = Vec::new();
         for &count in self.counts() {
             let Some(composition) = self.compositions.get(&(count, level)) else { continue };
-            safe.push(composition.safe_sources(&self.interpolation, &self.init, &[self.bad])?);
+            safe.push(composition.safe_sources(self.run, &self.interpolation, &self.init)?);
         }
         Ok(self.store.and(&safe))
     }

@@ -32,7 +32,7 @@ use crate::Context;
 use crate::graph::{Edge, EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Transformation, Transformed, WayBack, interpolants};
+use crate::transform::{Transformation, Transformed, WayBack, removed};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of edges that become one.
@@ -175,7 +175,7 @@ impl WayBack for Back {
             if let Some(part) = parts.last_mut() {
                 *part = store.and2(*part, store.not(target));
             }
-            let between = interpolants::along(context, &parts)?;
+            let between = removed::along(context, &parts)?;
             for (&edge, formula) in piece[1..].iter().zip(between) {
                 model.formulas[graph.edge(edge).sources()[0].index()] = formula;
             }

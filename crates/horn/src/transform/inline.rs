@@ -53,7 +53,7 @@ use crate::graph::{EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::simplify::simplified;
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Transformation, Transformed, WayBack, interpolants};
+use crate::transform::{Transformation, Transformed, WayBack, removed};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of definitions and uses of a predicate that is looked at.
@@ -461,7 +461,7 @@ impl Back {
             store.and2(body, store.not(graph.at_target(store, edge, target)))
         };
         let failures = store.or_of(once.into_iter().map(failure));
-        let mut conjuncts = vec![interpolants::between(context, derived, failures, variables)?];
+        let mut conjuncts = vec![removed::between(context, derived, failures, variables)?];
         for edge in often {
             let positions = occurrences(edge);
             let copies = positions.iter().map(|&position| {
@@ -474,7 +474,7 @@ impl Back {
                 let others = known.iter().enumerate().filter(|&(other, _)| other != occurrence);
                 let rest = store.and_of(others.map(|(_, &formula)| formula).chain([failure]));
                 let shared = graph.source_variables(edge, position);
-                let interpolant = interpolants::between(context, known[occurrence], rest, shared)?;
+                let interpolant = removed::between(context, known[occurrence], rest, shared)?;
                 known[occurrence] = interpolant;
                 conjuncts.push(rename(store, interpolant, shared, variables));
             }

@@ -35,7 +35,7 @@ pub(crate) fn solve(
     path: &str,
     option: Option<&str>,
     timeout: Duration,
-    mut visit: impl FnMut(&Refutation<'_>),
+    mut visit: impl FnMut(&Script<'_>, &Refutation<'_>),
 ) -> io::Result<Run> {
     let store = TermStore::new();
     let mut script = Script::new(&store);
@@ -55,7 +55,7 @@ pub(crate) fn solve(
             let solving = clock.elapsed();
             run.solving += solving;
             if let (Some(proof), extraction) = timed(|| script.proof()) {
-                visit(&Refutation { store: &store, proof, solving, extraction });
+                visit(&script, &Refutation { store: &store, proof, solving, extraction });
             }
             clock = Clock::new();
         }

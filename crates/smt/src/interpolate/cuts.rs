@@ -158,11 +158,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use shofar_logic::number::Rational;
-    use shofar_logic::{Sort, Term, TermStore};
+    use shofar_logic::{Sort, TermStore};
     use shofar_run::Limits;
 
     use super::*;
-    use crate::interpolate::{Arithmetic, Interpolator, Options};
+    use crate::interpolate::{Arithmetic, Options};
     use crate::sat::Outcome;
     use crate::solver::Solver;
 
@@ -201,7 +201,6 @@ mod tests {
         let var = |name: &str, at: u32| store.var(store.symbol(&format!("{name}{at}")), Sort::REAL);
         let zero = store.real(Rational::ZERO);
         let mut solver = Solver::with_proofs(&store);
-        let mut parts: Vec<(Part, Vec<Term>)> = Vec::new();
         for at in 0..=LAST {
             let step = |name: &str| store.le(var(name, at), var(name, at + 1));
             let formula = match at {
@@ -211,21 +210,18 @@ mod tests {
                 _ => store.and2(step("x"), step("y")),
             };
             assert_eq!(solver.assert_in(formula, Part(at)), Ok(()));
-            parts.push((Part(at), vec![formula]));
         }
         assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
-        let proof = solver.proof().expect("proofs are logged");
         let order: Vec<Part> = (0..=LAST).map(Part).collect();
         for arithmetic in
             [Arithmetic::Farkas, Arithmetic::DualFarkas, Arithmetic::Flexible(Default::default())]
         {
             let options = Options { arithmetic, ..Options::default() };
-            let interpolator =
-                Interpolator::new(&store, &proof, parts.clone(), options).expect("it is a proof");
-            let sequence = interpolator.sequence(&order).expect("nothing is mixed");
+            let interpolator = solver.interpolator(options).expect("proofs are logged");
+            let sequence = interpolator.sequence(&order, &Limits::default()).expect("nothing is mixed");
             assert_eq!(sequence.len(), LAST as usize);
             for length in [1, 2, 40, 63, 64, 65, 66, 80] {
-                let single = interpolator.binary(&order[..length]);
+                let single = interpolator.binary(&order[..length], &Limits::default());
                 assert_eq!(single, Ok(sequence[length - 1]), "{length}");
             }
         }

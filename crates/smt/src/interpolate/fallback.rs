@@ -130,7 +130,11 @@ pub fn any_interpolant(
 ) -> Result<Term, Failure> {
     match interpolant(store, a, b, bounds) {
         Err(failure @ (Failure::Satisfiable | Failure::Unsupported(_))) => Err(failure),
-        Err(failure) => dual_interpolant(store, a, b, bounds).map_err(|_| failure),
+        Err(failure) => dual_interpolant(store, a, b, bounds).map_err(|of_dual| match of_dual {
+            // A caller that is interrupted must be told so, whatever the first attempt failed for.
+            Failure::Unknown(Reason::Cancelled | Reason::Deadline | Reason::Memory) => of_dual,
+            _ => failure,
+        }),
         found => found,
     }
 }

@@ -51,7 +51,7 @@ use shofar_logic::{Op, Term, TermStore};
 use super::colour::{Colours, Speakers};
 use super::cuts::{CutSet, Cuts};
 use super::lemmas::Lemma;
-use super::{Arithmetic, Equality, Error};
+use super::{Arithmetic, Defect, Equality};
 use crate::proof::{Justification, Part, Proof, Rule, Step, StepId};
 use crate::sat::{Lit, Var};
 
@@ -123,11 +123,8 @@ impl Labels {
 
 impl<'p> Pass<'_, 'p> {
     /// The interpolants at all cuts, which may mention fresh symbols.
-    pub(super) fn run(&mut self) -> Result<Vec<Term>, Error> {
+    pub(super) fn run(&mut self) -> Result<Vec<Term>, Defect> {
         let steps = self.proof.steps();
-        if steps.last().is_none_or(|step| !step.clause.is_empty()) {
-            return Err(Error::NoRefutation);
-        }
         let needed: Vec<usize> = (0..steps.len()).filter(|&at| self.is_needed[at]).collect();
         let sides = self.sides_of_leaves(&needed)?;
         let labels = self.label(&needed, &sides)?;
@@ -165,7 +162,7 @@ impl<'p> Pass<'_, 'p> {
     }
 
     /// For clauses that are of a side, by steps: the cuts at which they are A's.
-    fn sides_of_leaves(&mut self, needed: &[usize]) -> Result<Vec<Option<CutSet>>, Error> {
+    fn sides_of_leaves(&mut self, needed: &[usize]) -> Result<Vec<Option<CutSet>>, Defect> {
         let mut sides = vec![None; self.proof.steps().len()];
         for &at in needed {
             let step = &self.proof.steps()[at];
@@ -179,7 +176,7 @@ impl<'p> Pass<'_, 'p> {
     }
 
     /// The cuts at which a valid clause is one of A's.
-    fn side_of_valid(&mut self, at: usize, step: &Step) -> Result<CutSet, Error> {
+    fn side_of_valid(&mut self, at: usize, step: &Step) -> Result<CutSet, Defect> {
         let mut fits = Speakers { a: self.cuts.all(), b: self.cuts.all() };
         for lit in &step.clause {
             fits.meet(self.colours.of(self.proof.formula(lit.var())));
@@ -187,7 +184,7 @@ impl<'p> Pass<'_, 'p> {
         let Speakers { mut a, b } = fits;
         if !self.cuts.all().without(&a).without(&b).is_empty() {
             let clause: Vec<Term> = step.clause.iter().map(|&lit| self.literal(lit)).collect();
-            return Err(Error::Mixed(self.store.or(&clause)));
+            return Err(Defect::Mixed(self.store.or(&clause)));
         }
         let made_for = &self.made_for[at];
         let mut is_for_a = if made_for.is_empty() { self.cuts.none() } else { self.cuts.all() };
@@ -198,7 +195,7 @@ impl<'p> Pass<'_, 'p> {
     }
 
     /// The labels of all variables.
-    fn label(&mut self, needed: &[usize], sides: &[Option<CutSet>]) -> Result<Labels, Error> {
+    fn label(&mut self, needed: &[usize], sides: &[Option<CutSet>]) -> Result<Labels, Defect> {
         let (mut numbers, mut vars) = (FxHashMap::default(), Vec::new());
         let mut number = |var: Var| {
             *numbers.entry(var).or_insert_with(|| {
@@ -235,7 +232,7 @@ impl<'p> Pass<'_, 'p> {
             let formula = self.proof.formula(var);
             let Speakers { a, b } = occurs.unwrap_or_else(|| self.colours.of(formula).clone());
             if !self.cuts.all().without(&a).without(&b).is_empty() {
-                return Err(Error::Mixed(formula));
+                return Err(Defect::Mixed(formula));
             }
             let (only_a, only_b) = (a.clone().without(&b), b.clone().without(&a));
             let (a, b) = match self.labelling {
@@ -250,7 +247,7 @@ impl<'p> Pass<'_, 'p> {
     }
 
     /// The interpolants of theory lemmas, by steps and cuts.
-    fn lemmas(&mut self, needed: &[usize], labels: &Labels) -> Result<FxHashMap<usize, Vec<Term>>, Error> {
+    fn lemmas(&mut self, needed: &[usize], labels: &Labels) -> Result<FxHashMap<usize, Vec<Term>>, Defect> {
         let mut found = FxHashMap::default();
         for &at in needed {
             let step = &self.proof.steps()[at];

@@ -14,7 +14,7 @@ use super::decomposed::{self, Component};
 use super::divisibility::{Confined, divisibility};
 use super::farkas::{self, Summand};
 use super::labelled::Labels;
-use super::{Arithmetic, Equality, Error};
+use super::{Arithmetic, Defect, Equality};
 use crate::proof::{
     CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Proof, Sign, Step, StepId,
 };
@@ -46,9 +46,9 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// The cuts at which a literal of the conflict is one of A's.
-    fn of_a(&self, lit: Lit) -> Result<&'l CutSet, Error> {
+    fn of_a(&self, lit: Lit) -> Result<&'l CutSet, Defect> {
         let is_there = self.conflict.contains(&lit);
-        self.labels.of_a(lit.var()).filter(|_| is_there).ok_or(Error::Invalid(self.id))
+        self.labels.of_a(lit.var()).filter(|_| is_there).ok_or(Defect::Invalid(self.id))
     }
 
     fn inequality(&self, lit: Lit, sign: Sign) -> Option<Inequality> {
@@ -56,16 +56,20 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// By the weighted sum of inequalities.
-    pub(super) fn sums(&mut self, terms: &[FarkasTerm], arithmetic: &Arithmetic) -> Result<Vec<Term>, Error> {
+    pub(super) fn sums(
+        &mut self,
+        terms: &[FarkasTerm],
+        arithmetic: &Arithmetic,
+    ) -> Result<Vec<Term>, Defect> {
         let mut summands = Vec::with_capacity(terms.len());
         let mut of_a = Vec::with_capacity(terms.len());
         for term in terms.iter().filter(|term| !term.coefficient.is_zero()) {
-            let inequality = self.inequality(term.lit, term.side).ok_or(Error::Invalid(self.id))?;
+            let inequality = self.inequality(term.lit, term.side).ok_or(Defect::Invalid(self.id))?;
             summands.push(Summand { inequality, weight: term.coefficient.clone(), in_a: false });
             of_a.push(self.of_a(term.lit)?);
         }
         if !farkas::is_refutation(&summands) {
-            return Err(Error::Invalid(self.id));
+            return Err(Defect::Invalid(self.id));
         }
         match arithmetic {
             Arithmetic::Decomposed => self.decomposed(summands, &of_a, true),
@@ -114,7 +118,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         mut summands: Vec<Summand>,
         of_a: &[&CutSet],
         in_a: bool,
-    ) -> Result<Vec<Term>, Error> {
+    ) -> Result<Vec<Term>, Defect> {
         let Self { store, cuts, ref mut colours, id, .. } = *self;
         summands.iter_mut().for_each(|summand| summand.in_a = in_a);
         let is_mine = |at: usize, cut: usize| of_a[at].contains(cut) == in_a;
@@ -136,7 +140,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                     (0, true) => rows.push(summand.clone().into()),
                     (0, false) | (1, true) => {}
                     // By S1 of the labels this does not happen.
-                    _ => return Err(Error::Invalid(id)),
+                    _ => return Err(Defect::Invalid(id)),
                 }
                 count += usize::from(is_mine(at, cut));
             }
@@ -166,11 +170,11 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// By an interval without an integer.
-    pub(super) fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Error> {
+    pub(super) fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Defect> {
         let mut terms = Vec::with_capacity(refutation.terms.len());
         let mut of_a = Vec::with_capacity(refutation.terms.len());
         for term in &refutation.terms {
-            let (monomial, factor) = term.form.terms().first().ok_or(Error::Invalid(self.id))?;
+            let (monomial, factor) = term.form.terms().first().ok_or(Defect::Invalid(self.id))?;
             // What a literal says of the form, or of its negation; an equation says both.
             let bound = |lit: Lit, of_negation: bool| {
                 let inequalities = [Sign::Positive, Sign::Negative].map(|sign| self.inequality(lit, sign));
@@ -178,7 +182,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                     let ratio = &inequality.form.coefficient(*monomial) / factor;
                     !ratio.is_zero() && ratio.is_positive() != of_negation
                 };
-                inequalities.into_iter().flatten().find(is_meant).ok_or(Error::Invalid(self.id))
+                inequalities.into_iter().flatten().find(is_meant).ok_or(Defect::Invalid(self.id))
             };
             let (lower, upper) = (bound(term.lower, false)?, bound(term.upper, true)?);
             // The literal may be about a multiple of the form.
@@ -188,7 +192,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         }
         let Self { store, cuts, ref mut colours, id, .. } = *self;
         let mut interpolant = |cut: usize, terms: &[Confined]| {
-            divisibility(store, terms, |term| !colours.at(cut, term).b).ok_or(Error::Invalid(id))
+            divisibility(store, terms, |term| !colours.at(cut, term).b).ok_or(Defect::Invalid(id))
         };
         let mut found = Vec::with_capacity(cuts.len());
         for cut in 0..cuts.len() {
@@ -205,7 +209,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         &mut self,
         proof: &CongruenceProof,
         equality: Equality,
-    ) -> Result<Vec<Term>, Error> {
+    ) -> Result<Vec<Term>, Defect> {
         let mut found = Vec::with_capacity(self.cuts.len());
         for cut in 0..self.cuts.len() {
             let is_of_a = |lit: Lit| Ok(self.of_a(lit)?.contains(cut));
@@ -230,8 +234,8 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 Equality::Weak => congruence::weak(store, &conflict, |term| colours.at(cut, term)),
             };
             found.push(interpolant.map_err(|obstacle| match obstacle {
-                Obstacle::Mixed(term) => Error::Mixed(term),
-                Obstacle::Invalid => Error::Invalid(self.id),
+                Obstacle::Mixed(term) => Defect::Mixed(term),
+                Obstacle::Invalid => Defect::Invalid(self.id),
             })?);
         }
         Ok(found)

@@ -18,7 +18,7 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::Limits;
 
 use super::fallback::{Bounds, Failure, any_interpolant};
-use super::{Interpolator, Options};
+use super::{Fallback, Options};
 use crate::proof::Part;
 use crate::sat::Outcome;
 use crate::solver::Solver;
@@ -68,8 +68,6 @@ fn from_proof(
     if solver.check(&[], limits).ok()? != Outcome::Unsat {
         return None;
     }
-    let proof = solver.proof()?;
-    let parts = vec![(A, a.to_vec()), (B, b.to_vec())];
-    let interpolator = Interpolator::new(store, &proof, parts, options.clone()).ok()?;
-    Some(interpolator.binary(&[A]).ok()?.formula)
+    let interpolator = solver.interpolator(Options { fallback: Fallback::Off, ..options.clone() }).ok()?;
+    Some(interpolator.binary(&[A], limits).ok()?.formula)
 }

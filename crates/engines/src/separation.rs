@@ -1,11 +1,11 @@
-//! Interpolants, for the engines that learn from them.
+//! Formulas that are told apart by interpolants, for the engines that learn from these.
 //!
 //! [`Interpolation`] is the choice that users have. A [`Prover`] has formulas on both sides for good and is asked again
 //! and again; [`Parts`] is a contradiction between several formulas, from which interpolants for all cuts can be read.
 
 use shofar_logic::{Term, TermStore};
-use shofar_run::{Limits, Reason, Stop};
-use shofar_smt::interpolate::{Arithmetic, Error, Interpolator, Labelling, Options, fallback};
+use shofar_run::{Reason, Stop};
+use shofar_smt::interpolate::{Arithmetic, Error, Labelling, Options};
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
@@ -123,20 +123,14 @@ impl<'a> Prover<'a> {
             Outcome::Unknown(Reason::Budget | Reason::Incomplete) => return Ok(Separation::Unknown),
             Outcome::Unknown(reason) => return Err(reason.into()),
         }
-        let Some(proof) = solver.proof() else { return Ok(Separation::Unknown) };
-        let parts = vec![(A, [&self.a, a].concat()), (B, [&self.b, b].concat())];
-        let interpolator = Interpolator::new(self.store, &proof, parts, self.interpolation.options());
-        let found = interpolator
-            .and_then(|interpolator| interpolator.binary_with_fallback(&[A], &fallback_bounds(&run.limits)));
-        match found {
+        let interpolator = solver.interpolator(self.interpolation.options());
+        match interpolator.and_then(|interpolator| interpolator.binary(&[A], &run.limits)) {
             Ok(interpolant) => {
                 self.found += 1;
                 Ok(Separation::Apart(interpolant.formula))
             }
-            Err(error) => match interruption(error) {
-                Some(reason) => Err(reason.into()),
-                None => Ok(Separation::Unknown),
-            },
+            Err(Error::NotFound(..)) => Ok(Separation::Unknown),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -150,21 +144,21 @@ impl<'a> Prover<'a> {
 pub(crate) struct Parts<'a> {
     run: &'a Run<'a>,
     pub(crate) solver: Solver<'a>,
-    parts: Vec<(Part, Vec<Term>)>,
+    order: Vec<Part>,
 }
 
 impl<'a> Parts<'a> {
     /// Each part is a conjunction.
     pub(crate) fn new(run: &'a Run<'a>, parts: Vec<Vec<Term>>) -> Result<Self, Stop> {
         let mut solver = Solver::with_proofs(run.store);
-        let parts: Vec<(Part, Vec<Term>)> = (0..).map(Part).zip(parts).collect();
-        for (part, formulas) in &parts {
-            for &formula in formulas {
-                let asserted = solver.assert_in(formula, *part);
+        let order: Vec<Part> = (0..).map(Part).take(parts.len()).collect();
+        for (&part, formulas) in std::iter::zip(&order, parts) {
+            for formula in formulas {
+                let asserted = solver.assert_in(formula, part);
                 asserted.map_err(|unsupported| unsupported.stop(run.store))?;
             }
         }
-        Ok(Parts { run, solver, parts })
+        Ok(Parts { run, solver, order })
     }
 
     /// Whether all of them can be true together.
@@ -174,49 +168,15 @@ impl<'a> Parts<'a> {
 
     /// After they were found contradictory: the interpolant with the first parts as A.
     pub(crate) fn binary(&self, first: usize, interpolation: Interpolation) -> Result<Term, Stop> {
-        let in_a: Vec<Part> = self.parts[..first].iter().map(|&(part, _)| part).collect();
-        let found = self.with_interpolator(interpolation, |interpolator, bounds| {
-            interpolator.binary_with_fallback(&in_a, bounds)
-        })?;
-        Ok(found.formula)
+        let interpolator = self.solver.interpolator(interpolation.options())?;
+        Ok(interpolator.binary(&self.order[..first], &self.run.limits)?.formula)
     }
 
     /// After they were found contradictory: interpolants for all cuts, from the one after the first part to that before the
     /// last, each of which follows from the one before and the part between.
     pub(crate) fn sequence(&self, interpolation: Interpolation) -> Result<Vec<Term>, Stop> {
-        let order: Vec<Part> = self.parts.iter().map(|&(part, _)| part).collect();
-        let found = self.with_interpolator(interpolation, |interpolator, bounds| {
-            interpolator.sequence_with_fallback(&order, bounds)
-        })?;
+        let interpolator = self.solver.interpolator(interpolation.options())?;
+        let found = interpolator.sequence(&self.order, &self.run.limits)?;
         Ok(found.into_iter().map(|interpolant| interpolant.formula).collect())
-    }
-
-    fn with_interpolator<T>(
-        &self,
-        interpolation: Interpolation,
-        read: impl FnOnce(&Interpolator<'_>, &fallback::Bounds<'_>) -> Result<T, Error>,
-    ) -> Result<T, Stop> {
-        let proof =
-            self.solver.proof().ok_or_else(|| Stop::Internal("a refutation has no proof".to_owned()))?;
-        Interpolator::new(self.run.store, &proof, self.parts.clone(), interpolation.options())
-            .and_then(|interpolator| read(&interpolator, &fallback_bounds(&self.run.limits)))
-            .map_err(|error| match interruption(error) {
-                Some(reason) => reason.into(),
-                None => Stop::Exhausted("an interpolant could not be found"),
-            })
-    }
-}
-
-fn fallback_bounds<'a>(limits: &Limits<'a>) -> fallback::Bounds<'a> {
-    fallback::Bounds { limits: *limits, ..Default::default() }
-}
-
-/// Whether it is the limits of the run that an interpolant is missing for.
-fn interruption(error: Error) -> Option<Reason> {
-    match error {
-        Error::Fallback(fallback::Failure::Unknown(
-            reason @ (Reason::Cancelled | Reason::Deadline | Reason::Memory),
-        )) => Some(reason),
-        _ => None,
     }
 }

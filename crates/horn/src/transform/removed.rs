@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore};
 use shofar_run::{Reason, Stop};
-use shofar_smt::interpolate::{Interpolator, Options, fallback};
+use shofar_smt::interpolate::{Error, Options};
 use shofar_smt::project::{self, Status, eliminate};
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
@@ -57,14 +57,11 @@ pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, 
         Outcome::Unknown(Reason::Budget | Reason::Incomplete) => return by_elimination(context, parts),
         Outcome::Unknown(reason) => return Err(Stop::Interrupted(reason)),
     }
-    let Some(proof) = solver.proof() else { return by_elimination(context, parts) };
-    let formulas = numbered().map(|(part, formula)| (part, vec![formula])).collect();
     let order: Vec<Part> = numbered().map(|(part, _)| part).collect();
-    let bounds = fallback::Bounds { limits: context.limits, ..fallback::Bounds::default() };
-    let found = Interpolator::new(store, &proof, formulas, Options::default())
-        .and_then(|interpolator| interpolator.sequence_with_fallback(&order, &bounds));
-    match found {
+    let interpolator = solver.interpolator(Options::default());
+    match interpolator.and_then(|interpolator| interpolator.sequence(&order, &context.limits)) {
         Ok(found) => Ok(found.into_iter().map(|interpolant| interpolant.formula).collect()),
+        Err(Error::Interrupted(reason)) => Err(Stop::Interrupted(reason)),
         Err(_) => by_elimination(context, parts),
     }
 }

@@ -24,7 +24,7 @@ use std::collections::hash_map::Entry;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Op, Term, TermStore};
 use shofar_run::Limits;
-use shofar_smt::interpolate::Interpolator;
+use shofar_smt::interpolate::{Fallback, Options};
 use shofar_smt::project::simplify_cube;
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
@@ -179,11 +179,10 @@ impl Search<'_> {
         if prover.solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
             return Ok(Vec::new());
         }
-        let Some(proof) = prover.solver.proof() else { return Ok(Vec::new()) };
-        side_a.push(label);
-        let interpolator =
-            Interpolator::new(store, &proof, vec![(A, side_a), (B, side_b)], interpolation.options());
-        let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A])) else {
+        // An interpolant without the proof knows no more than the core.
+        let options = Options { fallback: Fallback::Off, ..interpolation.options() };
+        let interpolator = prover.solver.interpolator(options);
+        let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A], &limits)) else {
             return Ok(Vec::new());
         };
         let mut cubes = negation(store, interpolant.formula).unwrap_or_default();
