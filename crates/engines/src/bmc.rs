@@ -328,7 +328,7 @@ impl<'a> Unfolding<'a> {
 
     /// The model where no query is ahead of any fact: a node holds always or never.
     fn model_of_shape(&self) -> GraphModel {
-        GraphModel { formulas: self.is_derivable.iter().map(|&yes| self.run.store.bool(yes)).collect() }
+        GraphModel::of_formulas(self.is_derivable.iter().map(|&yes| self.run.store.bool(yes)))
     }
 
     /// The model of a linear system where all paths have been looked at: the ends of the paths, rank by rank.
@@ -361,7 +361,7 @@ impl<'a> Unfolding<'a> {
             Some(ends) => store.or(ends),
             None => store.bool(self.is_derivable[id.index()] && !self.is_useful[id.index()]),
         };
-        Ok(GraphModel { formulas: self.graph.nodes().map(formula).collect() })
+        Ok(GraphModel::of_formulas(self.graph.nodes().map(formula)))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

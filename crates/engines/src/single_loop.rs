@@ -32,7 +32,7 @@ impl LoopForm {
 
     /// The answer if formulas over the variables of the nodes are a model.
     pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Answer, Stop> {
-        Ok(Answer::Sat(self.back.model(&run.context(), GraphModel { formulas })?))
+        Ok(Answer::Sat(self.back.model(&run.context(), GraphModel::of_formulas(formulas))?))
     }
 
     /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
 use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
-use shofar_horn::witness::Derivation;
+use shofar_horn::witness::{Derivation, Interpretation};
 use shofar_horn::{HornGraph, parse};
-use shofar_logic::{Op, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 use shofar_run::{Limits, Reason, Stop};
 use shofar_testing::explicit::Saturation;
 use shofar_testing::systems::{Shape, multiplication, system};
@@ -232,7 +232,10 @@ fn numbers_with_the_same_residue_become_one_lemma() {
         let options = Options { subsume, ..Options::default() };
         let found = observed_in(&store, options, text, 20, &Observer::default());
         let Answer::Sat(model) = found else { panic!("{found:?}") };
-        let is_by_residue = store.subterms(&model.formulas).into_iter().any(|term| store.op(term) == Op::Mod);
+        let formulas: Result<Vec<Term>, Stop> =
+            model.interpretations.iter().map(Interpretation::formula).collect();
+        let is_by_residue =
+            store.subterms(&formulas.unwrap()).into_iter().any(|term| store.op(term) == Op::Mod);
         assert_eq!(is_by_residue, subsume);
     }
 }

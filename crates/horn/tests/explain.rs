@@ -112,7 +112,7 @@ fn large_models_are_cut() {
     let parameters: Box<[Term]> =
         (0..40).map(|number| store.var(store.symbol(&format!("v{number}")), Sort::INT)).collect();
     let body = store.app(Op::Le, &[parameters[7], parameters[31]]).unwrap();
-    let definition = Definition { parameters, body };
+    let definition = Definition { parameters, interpretation: body.into() };
     let model = Witness::Model(Model { definitions: vec![definition; 300] });
     let told = |full| {
         let mut out = Vec::new();

@@ -225,7 +225,7 @@ fn a_chain_of_a_hundred_thousand_clauses() {
                 let number: i64 = store.name(node.name)[1..].parse().expect("names are letters with numbers");
                 store.eq(node.variables()[0], store.int(number))
             };
-            let model = GraphModel { formulas: new.nodes().map(|(_, node)| formula(node)).collect() };
+            let model = GraphModel::of_formulas(new.nodes().map(|(_, node)| formula(node)));
             let model = back.model(&context, model).expect("the model is right");
             assert_eq!(check_graph_model(&context, &old, &model), Ok(()));
         } else {

@@ -66,7 +66,7 @@ fn the_invariant_of_a_counter_is_a_model() {
     let (_, node) = graph.nodes().next().unwrap();
     let check = |bound: i64| {
         let formula = store.le(node.variables()[0], store.int(bound));
-        let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: vec![formula] });
+        let model = Model::of_graph(&store, &system, &graph, &GraphModel::of_formulas([formula]));
         assert_eq!(store.display(model.definitions[0].parameters[0]).to_string(), "x");
         check_model(&context(&store), &system, &model, Trust::Proofs)
     };
@@ -87,8 +87,10 @@ fn a_definition_without_its_form_is_none() {
     let store = TermStore::new();
     let system = read(&store, COUNTER);
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
-    let message = |parameters: &[Term], body| {
-        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
+    let message = |parameters: &[Term], body: Term| {
+        let model = Model {
+            definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
+        };
         match check_model(&context(&store), &system, &model, Trust::Proofs) {
             Verdict::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?}"),
@@ -406,7 +408,7 @@ fn models_are_read_back_and_their_names_do_not_clash() {
         [q] => store.not(q),
         _ => Term::TRUE,
     });
-    let model = Model::of_graph(&store, &system, &graph, &GraphModel { formulas: formulas.collect() });
+    let model = Model::of_graph(&store, &system, &graph, &GraphModel::of_formulas(formulas));
     assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
     let witness = Witness::Model(model);
     let text = witness.to_text(&store, &system, WitnessFormat::Text);
@@ -763,7 +765,8 @@ fn deep_and_shared_models_are_checked_in_seconds() {
         shared = store.app(Op::And, &[shared, shared]).unwrap();
     }
     for body in [deep, shared] {
-        let model = Model { definitions: vec![Definition { parameters: [x].into(), body }] };
+        let model =
+            Model { definitions: vec![Definition { parameters: [x].into(), interpretation: body.into() }] };
         assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
         let witness = Witness::Model(model);
         let text = witness.to_text(&store, &system, WitnessFormat::Text);

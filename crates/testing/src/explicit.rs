@@ -86,7 +86,7 @@ impl<'a> Saturation<'a> {
             let facts = self.of_node[node].iter();
             self.store.or_of(facts.map(|&fact| self.point(variables, &self.facts[fact].values, ends)))
         };
-        GraphModel { formulas: (0..self.of_node.len()).map(formula).collect() }
+        GraphModel::of_formulas((0..self.of_node.len()).map(formula))
     }
 
     /// A model that is larger: facts that cannot be derived are assumed in random order, where that does not lead to

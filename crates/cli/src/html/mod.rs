@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use shofar_horn::HornSystem;
-use shofar_horn::witness::{Model, Refutation, Trace, clause_roles, parameters, value_text};
+use shofar_horn::witness::{Interpretation, Model, Refutation, Trace, clause_roles, parameters, value_text};
 use shofar_logic::{Term, TermStore};
 
 use picture::{Picture, node_of, picture};
@@ -156,8 +156,12 @@ impl Writer<'_> {
             let parameters = cut(&parameters.join(", "), MOST_CHARACTERS);
             let _ = write!(html, "<p class=\"parameters\">{}</p>", Escaped::new(&parameters));
             if let Some(model) = model {
-                let formula = self.store.display(model.definition(predicate).body);
-                let text = cut(&formula.pretty(64, 2).naming_from(LEAST_NAMED).to_string(), MOST_CHARACTERS);
+                let text = match model.definition(predicate).interpretation {
+                    Interpretation::Formula(formula) => {
+                        self.store.display(formula).pretty(64, 2).naming_from(LEAST_NAMED).to_string()
+                    }
+                };
+                let text = cut(&text, MOST_CHARACTERS);
                 let _ = write!(html, "<pre>{}</pre>", Escaped::new(&text));
             }
             html.push_str("<ul>");

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
+use shofar_horn::witness::{Interpretation, Model};
 use shofar_horn::{HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore};
 
@@ -222,7 +223,7 @@ impl Painter<'_> {
         let half = (MOST_MEMBERS / all.len().max(1) / 2).max(1);
         let member = |&predicate: &PredicateId| {
             let about = match self.answer {
-                Answer::Sat(model) => self.formula(model.definition(predicate).body).join("\n"),
+                Answer::Sat(model) => self.meaning(model, predicate).join("\n"),
                 _ => String::new(),
             };
             json!([node_of(predicate), self.name(predicate), about])
@@ -335,7 +336,7 @@ impl Painter<'_> {
                 }
                 let mut rows = 0;
                 match self.answer {
-                    Answer::Sat(model) => lines.extend(self.formula(model.definition(*predicate).body)),
+                    Answer::Sat(model) => lines.extend(self.meaning(model, *predicate)),
                     Answer::Unsat(_) => rows = names.len().min(MOST_ROWS),
                     Answer::Unknown(_) => {}
                 }
@@ -350,6 +351,13 @@ impl Painter<'_> {
                 let height = LINE * (1 + lines.len() + rows) as i64 + 14;
                 Frame { title, lines, hint, rows, size: Point { x: width(columns), y: height } }
             }
+        }
+    }
+
+    /// The beginning of what a predicate means, as lines.
+    fn meaning(&self, model: &Model, predicate: PredicateId) -> Vec<String> {
+        match model.definition(predicate).interpretation {
+            Interpretation::Formula(formula) => self.formula(formula),
         }
     }
 

@@ -431,9 +431,7 @@ impl<'a> Unwinding<'a> {
     fn model(&self) -> GraphModel {
         let label = |vertex: VertexId| self.store.and(&self.tree[vertex].label);
         let nodes = self.graph.nodes();
-        GraphModel {
-            formulas: nodes.map(|(node, _)| self.store.or_of(self.tree.uncovered(node).map(label))).collect(),
-        }
+        GraphModel::of_formulas(nodes.map(|(node, _)| self.store.or_of(self.tree.uncovered(node).map(label))))
     }
 
     fn poll(&self) -> Result<(), Stop> {

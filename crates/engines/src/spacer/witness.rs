@@ -36,7 +36,7 @@ impl Search<'_> {
         let predicates = self.graph.nodes().filter(|&(node, _)| node != self.goal);
         let formulas =
             predicates.map(|(node, _)| self.store.and_of(self.frames[node.index()].conjuncts(level)));
-        GraphModel { formulas: formulas.collect() }
+        GraphModel::of_formulas(formulas)
     }
 
     /// The derivation of `false` that its reach fact stands for.

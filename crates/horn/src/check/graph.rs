@@ -11,16 +11,17 @@ use super::Values;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
-use crate::witness::{Derivation, GraphModel};
+use crate::witness::{Derivation, GraphModel, Interpretation};
 
-/// Whether a model of a graph is one. [`Stop::Internal`] says which edge it violates, or which formula is none.
+/// Whether a model of a graph is one. [`Stop::Internal`] says which edge it violates, or which interpretation is none.
 pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Stop> {
     let store = context.store;
-    if model.formulas.len() != graph.nodes().len() {
-        return wrong(format!("{} formulas for {} nodes", model.formulas.len(), graph.nodes().len()));
+    let (found, needed) = (model.interpretations.len(), graph.nodes().len());
+    if found != needed {
+        return wrong(format!("{found} interpretations of {needed} nodes"));
     }
-    for (node, content) in graph.nodes() {
-        let formula = model.formula(node);
+    for ((_, content), interpretation) in graph.nodes().zip(&model.interpretations) {
+        let Interpretation::Formula(formula) = *interpretation;
         let name = store.display_symbol(content.name);
         let variables: FxHashSet<Term> = content.variables().iter().copied().collect();
         if store.sort_of(formula) != Sort::BOOL || store.is_quantified(formula) {
@@ -36,13 +37,10 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         if let Some(reason) = context.interrupted() {
             return Err(Stop::Interrupted(reason));
         }
-        let sources = edge.sources().iter().enumerate();
-        let mut formulas: Vec<Term> = sources
-            .map(|(source, &node)| graph.at_source(store, id, source, model.formula(node)))
-            .chain([edge.label()])
-            .collect();
-        let conclusion = edge.target().map_or(Term::FALSE, |node| model.formula(node));
-        formulas.push(store.not(graph.at_target(store, id, conclusion)));
+        let mut formulas = vec![edge.label(), store.not(model.at_target(store, graph, id)?)];
+        for source in 0..edge.sources().len() {
+            formulas.push(model.at_source(store, graph, id, source)?);
+        }
         let mut solver = Solver::new(store);
         let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         solver.assert_all(&formulas).map_err(unsupported)?;
@@ -158,13 +156,16 @@ mod tests {
         let context = Context { store: &store, limits: Limits::default() };
         let x = graph.node(NodeId::new(0)).variables()[0];
         let next = graph.node(NodeId::new(0)).next()[0];
-        let check = |formula| check_graph_model(&context, &graph, &GraphModel { formulas: vec![formula] });
+        let check = |formula| check_graph_model(&context, &graph, &GraphModel::of_formulas([formula]));
         assert_eq!(check(store.le(x, store.int(5))), Ok(()));
         assert!(message(check(store.le(x, store.int(-1)))).contains("edge 0 from () to Inv"));
         assert!(message(check(store.le(x, store.int(4)))).contains("edge 1 from (Inv) to Inv"));
         assert!(message(check(store.le(x, store.int(10)))).contains("edge 2 from (Inv) to false"));
         assert!(message(check(store.le(next, store.int(5)))).contains("mentions"));
-        assert!(message(check_graph_model(&context, &graph, &GraphModel::default())).contains("0 formulas"));
+        assert!(
+            message(check_graph_model(&context, &graph, &GraphModel::default()))
+                .contains("0 interpretations")
+        );
     }
 
     /// Example 5.2 of Blicha's thesis.

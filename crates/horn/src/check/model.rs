@@ -11,7 +11,7 @@ use shofar_smt::solver::{Instance, Solver};
 use super::{Fault, Verdict};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
-use crate::witness::{Definition, Model};
+use crate::witness::{Definition, Interpretation, Model};
 
 /// Cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
@@ -44,7 +44,7 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
     }
     let functions: FxHashSet<Fun> = system.functions.iter().copied().collect();
     for (predicate, fun) in system.predicates() {
-        let Definition { parameters, body } = model.definition(predicate);
+        let Definition { parameters, interpretation } = model.definition(predicate);
         let wrong = |message: String| Err(Verdict::Invalid(Fault::Definition { predicate, message }));
         let domain = &store.fun_decl(fun).domain;
         let sorts = parameters.iter().map(|&parameter| store.sort_of(parameter));
@@ -57,6 +57,7 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
         {
             return wrong("its parameters are not different variables".to_owned());
         }
+        let Interpretation::Formula(body) = interpretation;
         if store.sort_of(*body) != Sort::BOOL {
             return wrong("it is not a formula".to_owned());
         }
@@ -90,9 +91,13 @@ fn check_clause(
         return Err(Verdict::Unknown(Stop::Interrupted(reason)));
     }
     let meaning = |atom: &Atom| {
-        let Definition { parameters, body } = model.definition(atom.predicate);
-        let arguments = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
-        Instance { formula: *body, arguments }
+        let Definition { parameters, interpretation } = model.definition(atom.predicate);
+        match interpretation {
+            Interpretation::Formula(formula) => {
+                let arguments = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
+                Instance { formula: *formula, arguments }
+            }
+        }
     };
     let violated = clause.head.as_ref().map(|head| {
         let Instance { formula, arguments } = meaning(head);

@@ -166,18 +166,16 @@ impl WayBack for Back {
         for piece in &self.pieces {
             let mut parts = labels(context, graph, piece);
             let (first, last) = (piece[0], piece[piece.len() - 1]);
-            for (position, &node) in graph.edge(first).sources().iter().enumerate() {
-                let source = graph.at_source(store, first, position, model.formula(node));
-                parts[0] = store.and2(source, parts[0]);
+            for source in 0..graph.edge(first).sources().len() {
+                parts[0] = store.and2(model.at_source(store, graph, first, source)?, parts[0]);
             }
-            let target = graph.edge(last).target().map_or(Term::FALSE, |node| model.formula(node));
-            let target = graph.at_target(store, last, target);
+            let target = model.at_target(store, graph, last)?;
             if let Some(part) = parts.last_mut() {
                 *part = store.and2(*part, store.not(target));
             }
             let between = removed::along(context, &parts)?;
             for (&edge, formula) in piece[1..].iter().zip(between) {
-                model.formulas[graph.edge(edge).sources()[0].index()] = formula;
+                model.interpretations[graph.edge(edge).sources()[0].index()] = formula.into();
             }
         }
         Ok(model)

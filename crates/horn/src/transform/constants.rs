@@ -32,7 +32,7 @@ use shofar_logic::{LinearPoly, Op, Substitution, Substitutor, Term, TermStore, V
 use shofar_run::Stop;
 
 use super::equations::solve;
-use super::subgraph::{Edges, formula};
+use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Transformation, Transformed, WayBack};
@@ -267,9 +267,10 @@ impl WayBack for Back {
             let equations = determined.map(|(position, relation)| {
                 store.eq(variables[position], definition(store, relation, variables))
             });
-            Ok(store.and_of(equations.chain([formula(&model, NodeId::new(node))?])))
+            Ok(store.and_of(equations.chain([model.formula(NodeId::new(node))?])))
         };
-        Ok(GraphModel { formulas: self.known.iter().enumerate().map(of_node).collect::<Result<_, _>>()? })
+        let formulas: Result<Vec<Term>, Stop> = self.known.iter().enumerate().map(of_node).collect();
+        Ok(GraphModel::of_formulas(formulas?))
     }
 
     fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {

@@ -422,7 +422,7 @@ impl WayBack for Back {
         let mut model = self.kept.model_back(model);
         for elimination in self.eliminations.iter().rev() {
             let formula = self.formula(context, &model, elimination)?;
-            model.formulas[elimination.node.index()] = formula;
+            model.interpretations[elimination.node.index()] = formula.into();
         }
         Ok(model)
     }
@@ -445,10 +445,11 @@ impl Back {
         let node = *node;
         let variables = graph.node(node).variables();
         let derived = |&definition: &EdgeId| {
-            let body = self.body(context, model, definition, None);
-            rename(store, body, graph.node(node).next(), variables)
+            let body = self.body(store, model, definition, None)?;
+            Ok(rename(store, body, graph.node(node).next(), variables))
         };
-        let derived = store.or_of(definitions.iter().map(derived));
+        let derived: Result<Vec<Term>, Stop> = definitions.iter().map(derived).collect();
+        let derived = store.or(&derived?);
         let occurrences = |edge: EdgeId| -> Vec<usize> {
             let body = graph.edge(edge).sources().iter().enumerate();
             body.filter(|&(_, &source)| source == node).map(|(position, _)| position).collect()
@@ -456,11 +457,11 @@ impl Back {
         let (once, often): (Vec<EdgeId>, Vec<EdgeId>) =
             uses.iter().partition(|&&edge| occurrences(edge).len() == 1);
         let failure = |edge: EdgeId| {
-            let target = graph.edge(edge).target().map_or(Term::FALSE, |target| model.formula(target));
-            let body = self.body(context, model, edge, Some(node));
-            store.and2(body, store.not(graph.at_target(store, edge, target)))
+            let body = self.body(store, model, edge, Some(node))?;
+            Ok(store.and2(body, store.not(model.at_target(store, graph, edge)?)))
         };
-        let failures = store.or_of(once.into_iter().map(failure));
+        let failures: Result<Vec<Term>, Stop> = once.into_iter().map(failure).collect();
+        let failures = store.or(&failures?);
         let mut conjuncts = vec![removed::between(context, derived, failures, variables)?];
         for edge in often {
             let positions = occurrences(edge);
@@ -469,7 +470,7 @@ impl Back {
             });
             // At each occurrence what is known of it: at first that it is derived, then its interpolant.
             let mut known: Vec<Term> = copies.collect();
-            let failure = failure(edge);
+            let failure = failure(edge)?;
             for (occurrence, &position) in positions.iter().enumerate() {
                 let others = known.iter().enumerate().filter(|&(other, _)| other != occurrence);
                 let rest = store.and_of(others.map(|(_, &formula)| formula).chain([failure]));
@@ -483,13 +484,19 @@ impl Back {
     }
 
     /// What the body of an edge says, without what it says of a node.
-    fn body(&self, context: &Context<'_>, model: &GraphModel, edge: EdgeId, without: Option<NodeId>) -> Term {
-        let (store, graph) = (context.store, &self.graph);
-        let sources = graph.edge(edge).sources().iter().enumerate();
-        let others = sources.filter(|&(_, &source)| Some(source) != without);
-        let formulas =
-            others.map(|(position, &source)| graph.at_source(store, edge, position, model.formula(source)));
-        store.and_of(formulas.chain([graph.edge(edge).label()]))
+    fn body(
+        &self,
+        store: &TermStore,
+        model: &GraphModel,
+        edge: EdgeId,
+        without: Option<NodeId>,
+    ) -> Result<Term, Stop> {
+        let graph = &self.graph;
+        let sources = graph.edge(edge).sources();
+        let others = (0..sources.len()).filter(|&source| Some(sources[source]) != without);
+        let formulas = others.map(|source| model.at_source(store, graph, edge, source));
+        let formulas: Result<Vec<Term>, Stop> = formulas.chain([Ok(graph.edge(edge).label())]).collect();
+        Ok(store.and(&formulas?))
     }
 
     /// A formula about other variables, with new ones for all that are local to it.

@@ -304,10 +304,10 @@ impl WayBack for Back {
                 state[slot] = variable;
             }
             let here: Substitution = self.states[place.group].iter().copied().zip(state).collect();
-            let formula = model.formula(NodeId::new(place.group));
+            let formula = model.formula(NodeId::new(place.group))?;
             formulas.push(store.normalize(store.substitute(formula, &here)));
         }
-        Ok(GraphModel { formulas })
+        Ok(GraphModel::of_formulas(formulas))
     }
 
     fn derivation(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {

@@ -26,7 +26,7 @@ use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::equations::{conjuncts, solve};
-use super::subgraph::{Edges, formula};
+use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
 use crate::transform::{Transformation, Transformed, WayBack};
@@ -382,10 +382,10 @@ impl WayBack for Back {
                 .zip(&state.values)
                 .map(|(&position, &value)| store.eq(variables[position], value));
             let free = free(&self.split, state.node, variables);
-            let own = rename(store, formula(&model, NodeId::new(number))?, &self.new[number], &free);
+            let own = rename(store, model.formula(NodeId::new(number))?, &self.new[number], &free);
             disjuncts[state.node.index()].push(store.and_of(values.chain([own])));
         }
-        Ok(GraphModel { formulas: disjuncts.iter().map(|disjuncts| store.or(disjuncts)).collect() })
+        Ok(GraphModel::of_formulas(disjuncts.iter().map(|disjuncts| store.or(disjuncts))))
     }
 
     fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {

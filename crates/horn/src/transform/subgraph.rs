@@ -3,7 +3,7 @@
 use shofar_run::Stop;
 
 use crate::Context;
-use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::graph::{EdgeId, HornGraph};
 use crate::transform::WayBack;
 use crate::witness::{Derivation, GraphModel};
 
@@ -48,10 +48,4 @@ pub(super) fn with_edges(graph: &HornGraph, is_kept: impl Fn(EdgeId) -> bool) ->
         origins.push(id);
     }
     (new, Edges { origins })
-}
-
-/// The formula of a node in a model of a new graph, which engines may have got wrong.
-pub(super) fn formula(model: &GraphModel, node: NodeId) -> Result<shofar_logic::Term, Stop> {
-    let formula = model.formulas.get(node.index()).copied();
-    formula.ok_or_else(|| Stop::Internal(format!("the model has no formula for node {}", node.index())))
 }

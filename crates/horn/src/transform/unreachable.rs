@@ -18,11 +18,11 @@
 use shofar_logic::Term;
 use shofar_run::Stop;
 
-use super::subgraph::{Edges, formula};
+use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Transformation, Transformed, WayBack};
-use crate::witness::{Derivation, GraphModel};
+use crate::witness::{Derivation, GraphModel, Interpretation};
 
 /// Removes what cannot be derived and what no query depends on.
 #[derive(Clone, Copy, Default, Debug)]
@@ -132,11 +132,11 @@ struct Back {
 impl WayBack for Back {
     fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let of_node = |fate: &Fate| match *fate {
-            Fate::Kept(node) => formula(&model, node),
-            Fate::NotDerivable => Ok(Term::FALSE),
-            Fate::Irrelevant => Ok(Term::TRUE),
+            Fate::Kept(node) => model.interpretation(node).cloned(),
+            Fate::NotDerivable => Ok(Interpretation::FALSE),
+            Fate::Irrelevant => Ok(Interpretation::TRUE),
         };
-        Ok(GraphModel { formulas: self.fates.iter().map(of_node).collect::<Result<_, _>>()? })
+        Ok(GraphModel { interpretations: self.fates.iter().map(of_node).collect::<Result<_, _>>()? })
     }
 
     fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {

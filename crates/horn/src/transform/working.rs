@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore};
 
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::witness::{Derivation, GraphModel};
+use crate::witness::{Derivation, GraphModel, Interpretation};
 
 /// Which nodes and edges of an old graph a new one has, in which order.
 pub(super) struct Kept {
@@ -48,11 +48,11 @@ impl Kept {
 
     /// The model by old nodes. Those that were removed can be true or false for now.
     pub(super) fn model_back(&self, model: GraphModel) -> GraphModel {
-        let mut formulas = vec![Term::TRUE; self.images.len()];
-        for (&node, formula) in self.nodes.iter().zip(model.formulas) {
-            formulas[node.index()] = formula;
+        let mut interpretations = vec![Interpretation::TRUE; self.images.len()];
+        for (&node, interpretation) in self.nodes.iter().zip(model.interpretations) {
+            interpretations[node.index()] = interpretation;
         }
-        GraphModel { formulas }
+        GraphModel { interpretations }
     }
 
     /// The derivation by old edges.

@@ -24,23 +24,21 @@ use std::io;
 use rustc_hash::FxHashSet;
 use shofar_logic::{Substitution, Term, TermStore, Value};
 
-use super::{Refutation, Step};
+use super::{Printer, Refutation, Step};
 use crate::system::{Atom, Clause, HornSystem};
 
-pub(super) fn write_refutation<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    refutation: &Refutation,
-    out: &mut W,
-) -> io::Result<()> {
-    let mut printer = Printer { store, system, refutation, mark: mark(store, system), out };
-    let mut used = vec![false; system.clauses.len()];
-    refutation.steps.iter().for_each(|step| used[step.clause] = true);
-    let used: Vec<usize> = (0..used.len()).filter(|&clause| used[clause]).collect();
-    used.iter().try_for_each(|&clause| printer.definitions(clause))?;
-    used.iter().try_for_each(|&clause| printer.assumption(clause))?;
-    let mut steps = refutation.steps.iter().enumerate();
-    steps.try_for_each(|(number, step)| printer.step(number + 1, step))
+impl<W: io::Write> Printer<'_, W> {
+    pub(super) fn alethe(&mut self, refutation: &Refutation) -> io::Result<()> {
+        let Printer { store, system, out } = self;
+        let mut proof = Proof { store, system, refutation, mark: mark(store, system), out };
+        let mut used = vec![false; system.clauses.len()];
+        refutation.steps.iter().for_each(|step| used[step.clause] = true);
+        let used: Vec<usize> = (0..used.len()).filter(|&clause| used[clause]).collect();
+        used.iter().try_for_each(|&clause| proof.definitions(clause))?;
+        used.iter().try_for_each(|&clause| proof.assumption(clause))?;
+        let mut steps = refutation.steps.iter().enumerate();
+        steps.try_for_each(|(number, step)| proof.step(number + 1, step))
+    }
 }
 
 /// Dots that keep the names of definitions apart from those that the clauses use.
@@ -59,7 +57,8 @@ fn has_constraint(clause: &Clause) -> bool {
     clause.constraint != Term::TRUE || clause.body.is_empty()
 }
 
-struct Printer<'p, W> {
+/// The proof that a refutation becomes.
+struct Proof<'p, W> {
     store: &'p TermStore,
     system: &'p HornSystem,
     refutation: &'p Refutation,
@@ -67,7 +66,7 @@ struct Printer<'p, W> {
     out: &'p mut W,
 }
 
-impl<W: io::Write> Printer<'_, W> {
+impl<W: io::Write> Proof<'_, W> {
     /// What the names for parts of a clause stand for.
     fn definitions(&mut self, number: usize) -> io::Result<()> {
         let clause = &self.system.clauses[number];

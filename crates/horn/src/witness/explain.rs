@@ -20,7 +20,7 @@ use shofar_logic::{Term, TermStore, Value};
 
 use super::text::formula;
 use super::trace::{Argument, Trace, value_text};
-use super::{Definition, Model, Refutation, Witness, variable_name};
+use super::{Definition, Interpretation, Model, Refutation, Witness, variable_name};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
 /// Columns of a line.
@@ -311,7 +311,9 @@ impl Writer<'_> {
         let column = name.chars().count();
         self.wrapped(&self.parameters(definition), column, 6, out)?;
         writeln!(out)?;
-        let text = formula(self.store, definition.body, 4).to_string();
+        let text = match definition.interpretation {
+            Interpretation::Formula(body) => formula(self.store, body, 4).to_string(),
+        };
         let most = if self.explanation.full { usize::MAX } else { MOST_LINES };
         for (position, line) in text.lines().take(most).enumerate() {
             let indent = if position == 0 { "    " } else { "" };
@@ -328,7 +330,9 @@ impl Writer<'_> {
     fn parameters(&self, definition: &Definition) -> Vec<Item> {
         let all = &*definition.parameters;
         let is_cut = !self.explanation.full && all.len() > MOST_PARAMETERS;
-        let mentioned: FxHashSet<Term> = self.store.free_vars(&[definition.body]).into_iter().collect();
+        let mentioned: FxHashSet<Term> = match definition.interpretation {
+            Interpretation::Formula(body) => self.store.free_vars(&[body]).into_iter().collect(),
+        };
         let listed = all.iter().filter(|parameter| !is_cut || mentioned.contains(parameter));
         let mut items: Vec<Item> = listed
             .map(|&parameter| {

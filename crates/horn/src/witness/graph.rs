@@ -1,20 +1,51 @@
 //! Witnesses of graphs, which transformations translate back.
 
-use shofar_logic::{Term, Value};
+use shofar_logic::{Term, TermStore, Value};
 
-use crate::graph::{EdgeId, NodeId};
+use super::Interpretation;
+use crate::graph::{EdgeId, HornGraph, NodeId};
+use shofar_run::Stop;
 
-/// A formula for each node, over the node's variables and without quantifiers.
+/// An interpretation of each node, over the node's variables.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct GraphModel {
     /// By nodes.
-    pub formulas: Vec<Term>,
+    pub interpretations: Vec<Interpretation>,
 }
 
 impl GraphModel {
-    /// The formula of a node.
-    pub fn formula(&self, node: NodeId) -> Term {
-        self.formulas[node.index()]
+    /// The model in which each node means a formula, by nodes.
+    pub fn of_formulas(formulas: impl IntoIterator<Item = Term>) -> Self {
+        GraphModel { interpretations: formulas.into_iter().map(Interpretation::Formula).collect() }
+    }
+
+    /// The interpretation of a node; [`Stop::Internal`] if there is none.
+    pub fn interpretation(&self, node: NodeId) -> Result<&Interpretation, Stop> {
+        let missing = || Stop::Internal(format!("the model has no interpretation of node {}", node.index()));
+        self.interpretations.get(node.index()).ok_or_else(missing)
+    }
+
+    /// The formula that a node means, for what can treat nothing else; see [`Interpretation::formula`].
+    pub fn formula(&self, node: NodeId) -> Result<Term, Stop> {
+        self.interpretation(node)?.formula()
+    }
+
+    /// The formula of an edge's source, over the variables that it has there.
+    pub fn at_source(
+        &self,
+        store: &TermStore,
+        graph: &HornGraph,
+        edge: EdgeId,
+        source: usize,
+    ) -> Result<Term, Stop> {
+        let formula = self.formula(graph.edge(edge).sources()[source])?;
+        Ok(graph.at_source(store, edge, source, formula))
+    }
+
+    /// The formula of an edge's target, over the variables that it has there; false for a query.
+    pub fn at_target(&self, store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Result<Term, Stop> {
+        let Some(node) = graph.edge(edge).target() else { return Ok(Term::FALSE) };
+        Ok(graph.at_target(store, edge, self.formula(node)?))
     }
 }
 

@@ -3,22 +3,27 @@
 //! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, a refutation is
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
 //! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one.
+//!
+//! The same types are read, written, and serialised as a part of other JSON ([`JsonWitness`]). A file has one line for each
+//! definition or step, and these are made one after the other: a refutation may have millions.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Fun, Op, Term, TermStore};
 
-use super::{Model, Refutation};
+use super::{Definition, Interpretation, Model, Printer, Refutation, Step, Witness};
 use crate::system::HornSystem;
 
-/// A witness.
+/// A witness as JSON; see [`Witness::to_json`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct JsonWitness {
+pub struct JsonWitness {
     pub(super) answer: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<Vec<JsonDefinition>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) steps: Option<Vec<JsonStep>>,
 }
 
@@ -28,6 +33,7 @@ pub(super) struct JsonWitness {
 pub(super) struct JsonDefinition {
     pub(super) predicate: String,
     pub(super) parameters: Vec<JsonParameter>,
+    /// The formula, if the interpretation is one.
     pub(super) body: String,
 }
 
@@ -55,39 +61,65 @@ pub(super) struct JsonStep {
     pub(super) instance: BTreeMap<String, String>,
 }
 
-pub(super) fn write_model<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    model: &Model,
-    out: &mut W,
-) -> io::Result<()> {
-    let definitions = system.predicates().zip(&model.definitions).map(|((_, fun), definition)| {
+impl JsonWitness {
+    pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
+        let (mut model, mut steps) = (None, None);
+        let answer = match witness {
+            Witness::Model(content) => {
+                model = Some(definitions(store, system, content).collect());
+                "sat"
+            }
+            Witness::Refutation(content) => {
+                steps = Some(numbered_steps(store, system, content).collect());
+                "unsat"
+            }
+        };
+        JsonWitness { answer: answer.to_owned(), model, steps }
+    }
+}
+
+fn definitions<'a>(
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    model: &'a Model,
+) -> impl Iterator<Item = JsonDefinition> + 'a {
+    let definitions = system.predicates().zip(&model.definitions);
+    definitions.map(|((_, fun), definition)| JsonDefinition::new(store, fun, definition))
+}
+
+fn numbered_steps<'a>(
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    refutation: &'a Refutation,
+) -> impl Iterator<Item = JsonStep> + 'a {
+    let steps = refutation.steps.iter().enumerate();
+    steps.map(|(position, step)| JsonStep::new(store, system, position + 1, step))
+}
+
+impl JsonDefinition {
+    fn new(store: &TermStore, fun: Fun, definition: &Definition) -> Self {
         let parameter = |&parameter: &Term| JsonParameter {
             name: variable_name(store, parameter),
             sort: store.display_sort(store.sort_of(parameter)).to_string(),
         };
-        JsonDefinition {
-            predicate: store.name(store.fun_decl(fun).name).to_owned(),
-            parameters: definition.parameters.iter().map(parameter).collect(),
-            body: store.display(definition.body).to_string(),
+        match &definition.interpretation {
+            Interpretation::Formula(formula) => JsonDefinition {
+                predicate: store.name(store.fun_decl(fun).name).to_owned(),
+                parameters: definition.parameters.iter().map(parameter).collect(),
+                body: store.display(*formula).to_string(),
+            },
         }
-    });
-    write_lines(r#"{"answer": "sat", "model": ["#, definitions, out)
+    }
 }
 
-pub(super) fn write_refutation<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    refutation: &Refutation,
-    out: &mut W,
-) -> io::Result<()> {
-    let steps = refutation.steps.iter().enumerate().map(|(number, step)| {
+impl JsonStep {
+    fn new(store: &TermStore, system: &HornSystem, number: usize, step: &Step) -> Self {
         let clause = &system.clauses[step.clause];
         let variables = clause.variables.iter().map(|&variable| variable_name(store, variable));
         let values = step.instantiation.iter().map(|value| store.display_value(value).to_string());
         let predicate = |fun| store.name(store.fun_decl(fun).name).to_owned();
         JsonStep {
-            step: number + 1,
+            step: number,
             predicate: clause.head.as_ref().map(|head| predicate(system.fun(head.predicate))),
             arguments: step.fact.iter().map(|value| store.display_value(value).to_string()).collect(),
             clause: step.clause + 1,
@@ -95,22 +127,29 @@ pub(super) fn write_refutation<W: io::Write>(
             premises: step.premises.iter().map(|premise| premise + 1).collect(),
             instance: variables.zip(values).collect(),
         }
-    });
-    write_lines(r#"{"answer": "unsat", "steps": ["#, steps, out)
+    }
 }
 
-/// One line for each item.
-fn write_lines<W: io::Write>(
-    opening: &str,
-    items: impl Iterator<Item = impl Serialize>,
-    out: &mut W,
-) -> io::Result<()> {
-    write!(out, "{opening}")?;
-    for (position, item) in items.enumerate() {
-        write!(out, "{}\n  ", if position == 0 { "" } else { "," })?;
-        serde_json::to_writer(&mut *out, &item)?;
+impl<W: io::Write> Printer<'_, W> {
+    pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
+        let definitions = definitions(self.store, self.system, model);
+        self.json_lines(r#"{"answer": "sat", "model": ["#, definitions)
     }
-    writeln!(out, "\n]}}")
+
+    pub(super) fn json_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {
+        let steps = numbered_steps(self.store, self.system, refutation);
+        self.json_lines(r#"{"answer": "unsat", "steps": ["#, steps)
+    }
+
+    /// One line for each item.
+    fn json_lines(&mut self, opening: &str, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
+        write!(self.out, "{opening}")?;
+        for (position, item) in items.enumerate() {
+            write!(self.out, "{}\n  ", if position == 0 { "" } else { "," })?;
+            serde_json::to_writer(&mut *self.out, &item)?;
+        }
+        writeln!(self.out, "\n]}}")
+    }
 }
 
 /// The name of a variable, without bars.

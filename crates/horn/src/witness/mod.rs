@@ -9,6 +9,7 @@
 mod alethe;
 mod explain;
 mod graph;
+mod interpretation;
 mod json;
 mod model;
 mod names;
@@ -31,6 +32,8 @@ use json::variable_name;
 
 pub use explain::{Explanation, Role, clause_roles};
 pub use graph::{Derivation, GraphModel, GraphStep};
+pub use interpretation::Interpretation;
+pub use json::JsonWitness;
 pub use model::{Definition, Model};
 pub use names::parameters;
 pub use read::{read, read_within};
@@ -68,19 +71,20 @@ impl Witness {
         format: WitnessFormat,
         out: &mut impl io::Write,
     ) -> io::Result<()> {
+        let mut printer = Printer { store, system, out };
         match (self, format) {
-            (Witness::Model(model), WitnessFormat::Json) => json::write_model(store, system, model, out),
-            (Witness::Model(model), _) => text::write_model(store, system, model, out),
-            (Witness::Refutation(refutation), format) => {
-                let write = match format {
-                    WitnessFormat::Text => text::write_refutation,
-                    WitnessFormat::Tree => tree::write_refutation,
-                    WitnessFormat::Json => json::write_refutation,
-                    WitnessFormat::Alethe => alethe::write_refutation,
-                };
-                write(store, system, refutation, out)
-            }
+            (Witness::Model(model), WitnessFormat::Json) => printer.json_model(model),
+            (Witness::Model(model), _) => printer.text_model(model),
+            (Witness::Refutation(refutation), WitnessFormat::Text) => printer.text_refutation(refutation),
+            (Witness::Refutation(refutation), WitnessFormat::Tree) => printer.tree(refutation),
+            (Witness::Refutation(refutation), WitnessFormat::Json) => printer.json_refutation(refutation),
+            (Witness::Refutation(refutation), WitnessFormat::Alethe) => printer.alethe(refutation),
         }
+    }
+
+    /// The witness as a value that serialises to the JSON that [`write`](Witness::write) writes, to be put into other JSON.
+    pub fn to_json(&self, store: &TermStore, system: &HornSystem) -> JsonWitness {
+        JsonWitness::new(store, system, self)
     }
 
     /// The witness as text in a format.
@@ -89,4 +93,11 @@ impl Witness {
         self.write(store, system, format, &mut out).expect("writing to memory does not fail");
         String::from_utf8(out).expect("only text is written")
     }
+}
+
+/// Writes witnesses of a system. Each format has a file with its methods.
+struct Printer<'a, W> {
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    out: &'a mut W,
 }

@@ -2,17 +2,17 @@
 
 use shofar_logic::{Term, TermStore};
 
-use crate::graph::{HornGraph, rename};
+use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
-use crate::witness::{GraphModel, parameters};
+use crate::witness::{GraphModel, Interpretation, parameters};
 
-/// What a predicate means: a formula over parameters.
+/// What a predicate means.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
     /// Variables for the arguments, all different.
     pub parameters: Box<[Term]>,
-    /// When the predicate holds; without quantifiers and without other free variables.
-    pub body: Term,
+    /// When the predicate holds. It has no free variables but the parameters.
+    pub interpretation: Interpretation,
 }
 
 /// A model of a system.
@@ -30,10 +30,10 @@ impl Model {
 
     /// The model of a system that a model of [its graph](HornGraph::of) is, with parameters named as in the clauses.
     pub fn of_graph(store: &TermStore, system: &HornSystem, graph: &HornGraph, model: &GraphModel) -> Self {
-        let parameters = parameters(store, system);
-        let definitions = graph.nodes().zip(parameters).map(|((node, content), parameters)| {
-            let body = rename(store, model.formula(node), content.variables(), &parameters);
-            Definition { parameters, body }
+        let nodes = graph.nodes().zip(parameters(store, system));
+        let definitions = nodes.zip(&model.interpretations).map(|(((_, node), parameters), meaning)| {
+            let interpretation = meaning.renamed(store, node.variables(), &parameters);
+            Definition { parameters, interpretation }
         });
         Model { definitions: definitions.collect() }
     }

@@ -4,7 +4,7 @@ use shofar_logic::{Op, Term};
 use shofar_run::Stop;
 use shofar_smt::project::{Bounds, Elimination, ProjectError, Status, eliminate, eliminate_forall};
 
-use super::{Definition, Model};
+use super::{Definition, Interpretation, Model};
 use crate::Context;
 
 impl Model {
@@ -12,11 +12,12 @@ impl Model {
     pub fn without_quantifiers(self, context: &Context<'_>) -> Result<Model, Stop> {
         let store = context.store;
         let definition = |definition: Definition| {
-            if !store.is_quantified(definition.body) {
-                return Ok(definition);
-            }
+            let formula = match definition.interpretation {
+                Interpretation::Formula(formula) if store.is_quantified(formula) => formula,
+                Interpretation::Formula(_) => return Ok(definition),
+            };
             let mut failed: Option<Stop> = None;
-            let body = store.rewrite(definition.body, &mut |op, args| match (op, args) {
+            let formula = store.rewrite(formula, &mut |op, args| match (op, args) {
                 (Op::Forall | Op::Exists, [variables @ .., body]) if failed.is_none() => {
                     without_quantifier(context, op, variables, *body).unwrap_or_else(|stop| {
                         failed = Some(stop);
@@ -25,7 +26,7 @@ impl Model {
                 }
                 _ => store.app(op, args).expect("nothing but formulas has changed"),
             });
-            failed.map_or(Ok(Definition { body, ..definition }), Err)
+            failed.map_or(Ok(Definition { interpretation: formula.into(), ..definition }), Err)
         };
         let definitions = self.definitions.into_iter().map(definition);
         Ok(Model { definitions: definitions.collect::<Result<_, Stop>>()? })

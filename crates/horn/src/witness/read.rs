@@ -14,7 +14,7 @@ use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, Syntax
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
 
 use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
-use super::{Definition, Model, Refutation, Step, Witness};
+use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread, within};
 use crate::system::{HornSystem, Position};
@@ -240,7 +240,7 @@ impl<'a> Builder<'a> {
         if self.store.sort_of(body) != Sort::BOOL || !sorts.eq(domain.iter().copied()) {
             return Err(error(offset, format!("the definition does not have the sorts of {shown}")));
         }
-        self.definitions[predicate] = Some(Definition { parameters, body });
+        self.definitions[predicate] = Some(Definition { parameters, interpretation: body.into() });
         Ok(())
     }
 
@@ -461,7 +461,10 @@ impl<'a> Builder<'a> {
             definitions.push(definition.unwrap_or_else(|| {
                 let domain = declaration.domain.iter().enumerate();
                 let parameter = |(position, &sort)| store.var(store.symbol(&format!("x{position}")), sort);
-                Definition { parameters: domain.map(parameter).collect(), body: Term::TRUE }
+                Definition {
+                    parameters: domain.map(parameter).collect(),
+                    interpretation: Interpretation::TRUE,
+                }
             }));
         }
         if missing.is_empty() {

@@ -28,7 +28,7 @@ use shofar_smt::solver::Solver;
 
 use super::notation::written;
 use super::redundancy::without_redundancy;
-use super::{Definition, Model};
+use super::{Definition, Interpretation, Model};
 use crate::Context;
 use crate::transform::by_context;
 
@@ -45,9 +45,13 @@ impl Model {
         let definitions = self.definitions.iter().map(|definition| {
             let context = with_share(context, left);
             left -= 1;
-            let Definition { parameters, body } = definition;
-            let body = readable(&context, parameters, *body).unwrap_or(*body);
-            Definition { parameters: parameters.clone(), body }
+            let Definition { parameters, interpretation } = definition;
+            let interpretation = match interpretation {
+                Interpretation::Formula(formula) => {
+                    readable(&context, parameters, *formula).unwrap_or(*formula).into()
+                }
+            };
+            Definition { parameters: parameters.clone(), interpretation }
         });
         Model { definitions: definitions.collect() }
     }
@@ -221,6 +225,10 @@ mod tests {
         vec![int("x"), int("y"), int("n"), store.var(store.symbol("b"), Sort::BOOL)]
     }
 
+    fn model(parameters: Vec<Term>, body: Term) -> Model {
+        Model { definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }] }
+    }
+
     fn shown(text: &str) -> String {
         let store = TermStore::new();
         let parameters = parameters(&store);
@@ -229,8 +237,8 @@ mod tests {
         let mut reader = shofar_logic::smtlib::Reader::new(&store, &mut environment, script.as_bytes());
         let (_, _, body) = reader.interpretation().unwrap();
         let context = Context { store: &store, limits: Limits::default() };
-        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
-        let readable = model.readable(&context).definitions.remove(0).body;
+        let readable = model(parameters, body).readable(&context).definitions[0].interpretation.formula();
+        let readable = readable.expect("it is a formula");
         assert!(is_same(&context, body, readable));
         store.display(readable).to_string()
     }
@@ -298,11 +306,10 @@ mod tests {
         let parameters = parameters(&store);
         let [x, y] = [parameters[0], parameters[1]];
         let body = store.and(&[store.gt(x, y), store.le(x, store.int(3)), store.le(x, store.int(4))]);
-        let model = Model { definitions: vec![Definition { parameters: parameters.into(), body }] };
         let deadline = Some(Instant::now());
         let context = Context { store: &store, limits: Limits { deadline, ..Limits::default() } };
-        let body = model.readable(&context).definitions[0].body;
-        assert_eq!(store.display(body).to_string(), "(and (<= x 3) (<= x 4) (> x y))");
+        let body = model(parameters, body).readable(&context).definitions[0].interpretation.formula();
+        assert_eq!(store.display(body.unwrap()).to_string(), "(and (<= x 3) (<= x 4) (> x y))");
     }
 
     /// Random formulas mean the same before and after, by evaluation.

@@ -23,8 +23,7 @@ use std::{fmt, io};
 
 use shofar_logic::{Term, TermStore, Value};
 
-use super::{Model, Refutation, Step};
-use crate::system::HornSystem;
+use super::{Interpretation, Model, Printer, Refutation, Step};
 
 /// Columns of a line in models.
 const WIDTH: usize = 100;
@@ -32,78 +31,74 @@ const WIDTH: usize = 100;
 /// Subterms of so many symbols are named where they occur more than once.
 const LEAST_NAMED: u32 = 12;
 
-pub(super) fn write_model<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    model: &Model,
-    out: &mut W,
-) -> io::Result<()> {
-    writeln!(out, "(")?;
-    for ((_, fun), definition) in system.predicates().zip(&model.definitions) {
-        write!(out, "  (define-fun {} (", store.display_symbol(store.fun_decl(fun).name))?;
-        for (position, &parameter) in definition.parameters.iter().enumerate() {
-            let sort = store.display_sort(store.sort_of(parameter));
-            let space = if position == 0 { "" } else { " " };
-            write!(out, "{space}({} {sort})", store.display(parameter))?;
+impl<W: io::Write> Printer<'_, W> {
+    pub(super) fn text_model(&mut self, model: &Model) -> io::Result<()> {
+        let store = self.store;
+        writeln!(self.out, "(")?;
+        for ((_, fun), definition) in self.system.predicates().zip(&model.definitions) {
+            let name = store.display_symbol(store.fun_decl(fun).name);
+            match &definition.interpretation {
+                Interpretation::Formula(body) => {
+                    write!(self.out, "  (define-fun {name} (")?;
+                    for (position, &parameter) in definition.parameters.iter().enumerate() {
+                        let sort = store.display_sort(store.sort_of(parameter));
+                        let space = if position == 0 { "" } else { " " };
+                        write!(self.out, "{space}({} {sort})", store.display(parameter))?;
+                    }
+                    writeln!(self.out, ") Bool\n    {})", formula(store, *body, 4))?;
+                }
+            }
         }
-        writeln!(out, ") Bool\n    {})", formula(store, definition.body, 4))?;
+        writeln!(self.out, ")")
     }
-    writeln!(out, ")")
+
+    pub(super) fn text_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {
+        let store = self.store;
+        for (number, step) in refutation.steps.iter().enumerate() {
+            let clause = &self.system.clauses[step.clause];
+            write!(self.out, "(step {} ", number + 1)?;
+            self.fact(step)?;
+            write!(self.out, " :clause {}", step.clause + 1)?;
+            if let Some(name) = clause.name {
+                write!(self.out, " :name {}", store.display_symbol(name))?;
+            }
+            if !step.premises.is_empty() {
+                write!(self.out, " :premises (")?;
+                for (position, premise) in step.premises.iter().enumerate() {
+                    write!(self.out, "{}{}", if position == 0 { "" } else { " " }, premise + 1)?;
+                }
+                write!(self.out, ")")?;
+            }
+            if !clause.variables.is_empty() {
+                write!(self.out, " :instance (")?;
+                let values = clause.variables.iter().zip(&step.instantiation);
+                for (position, (&variable, value)) in values.enumerate() {
+                    let space = if position == 0 { "" } else { " " };
+                    let value = store.display_value(value);
+                    write!(self.out, "{space}({} {value})", store.display(variable))?;
+                }
+                write!(self.out, ")")?;
+            }
+            writeln!(self.out, ")")?;
+        }
+        Ok(())
+    }
+
+    /// The fact that a step derives, as an application to values.
+    pub(super) fn fact(&mut self, step: &Step) -> io::Result<()> {
+        let store = self.store;
+        let Some(head) = &self.system.clauses[step.clause].head else { return write!(self.out, "false") };
+        let name = store.display_symbol(store.fun_decl(self.system.fun(head.predicate)).name);
+        if step.fact.is_empty() {
+            return write!(self.out, "{name}");
+        }
+        write!(self.out, "({name}")?;
+        step.fact.iter().try_for_each(|value: &Value| write!(self.out, " {}", store.display_value(value)))?;
+        write!(self.out, ")")
+    }
 }
 
 /// A formula for people, on a line of its own that starts in a column.
 pub(super) fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
     store.display(formula).pretty(WIDTH, 2).at(column).naming_from(LEAST_NAMED)
-}
-
-pub(super) fn write_refutation<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    refutation: &Refutation,
-    out: &mut W,
-) -> io::Result<()> {
-    for (number, step) in refutation.steps.iter().enumerate() {
-        let clause = &system.clauses[step.clause];
-        write!(out, "(step {} ", number + 1)?;
-        write_fact(store, system, step, out)?;
-        write!(out, " :clause {}", step.clause + 1)?;
-        if let Some(name) = clause.name {
-            write!(out, " :name {}", store.display_symbol(name))?;
-        }
-        if !step.premises.is_empty() {
-            write!(out, " :premises (")?;
-            for (position, premise) in step.premises.iter().enumerate() {
-                write!(out, "{}{}", if position == 0 { "" } else { " " }, premise + 1)?;
-            }
-            write!(out, ")")?;
-        }
-        if !clause.variables.is_empty() {
-            write!(out, " :instance (")?;
-            for (position, (&variable, value)) in clause.variables.iter().zip(&step.instantiation).enumerate()
-            {
-                let space = if position == 0 { "" } else { " " };
-                write!(out, "{space}({} {})", store.display(variable), store.display_value(value))?;
-            }
-            write!(out, ")")?;
-        }
-        writeln!(out, ")")?;
-    }
-    Ok(())
-}
-
-/// The fact that a step derives, as an application to values.
-pub(super) fn write_fact<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    step: &Step,
-    out: &mut W,
-) -> io::Result<()> {
-    let Some(head) = &system.clauses[step.clause].head else { return write!(out, "false") };
-    let name = store.display_symbol(store.fun_decl(system.fun(head.predicate)).name);
-    if step.fact.is_empty() {
-        return write!(out, "{name}");
-    }
-    write!(out, "({name}")?;
-    step.fact.iter().try_for_each(|value: &Value| write!(out, " {}", store.display_value(value)))?;
-    write!(out, ")")
 }

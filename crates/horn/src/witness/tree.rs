@@ -13,11 +13,7 @@
 
 use std::io;
 
-use shofar_logic::TermStore;
-
-use super::Refutation;
-use super::text::write_fact;
-use crate::system::HornSystem;
+use super::{Printer, Refutation};
 
 /// Levels of indentation that are shown.
 const MOST_LEVELS: usize = 24;
@@ -25,38 +21,35 @@ const MOST_LEVELS: usize = 24;
 /// Characters of a fact that are shown.
 const MOST_CHARACTERS: usize = 200;
 
-pub(super) fn write_refutation<W: io::Write>(
-    store: &TermStore,
-    system: &HornSystem,
-    refutation: &Refutation,
-    out: &mut W,
-) -> io::Result<()> {
-    let mut shown = vec![false; refutation.steps.len()];
-    // Steps to show, the next one last, with their levels.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    open.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0)));
-    while let Some((number, level)) = open.pop() {
-        let step = &refutation.steps[number];
-        let mut fact = Vec::new();
-        write_fact(store, system, step, &mut fact)?;
-        let fact = String::from_utf8_lossy(&fact);
-        let cut: String = fact.chars().take(MOST_CHARACTERS).collect();
-        let dots = if cut.len() < fact.len() { "..." } else { "" };
-        write!(out, "{}{}. {cut}{dots}", "| ".repeat(level.min(MOST_LEVELS)), number + 1)?;
-        if std::mem::replace(&mut shown[number], true) {
-            writeln!(out, "  (see above)")?;
-            continue;
-        }
-        for (position, premise) in step.premises.iter().enumerate() {
-            write!(out, "{}{}", if position == 0 { "  <- " } else { ", " }, premise + 1)?;
-        }
-        writeln!(out, "  ({})", system.clause_title(store, step.clause))?;
-        let below = if step.premises.len() > 1 { level + 1 } else { level };
-        for (position, &premise) in step.premises.iter().enumerate().rev() {
-            if !step.premises[..position].contains(&premise) {
-                open.push((premise, below));
+impl<W: io::Write> Printer<'_, W> {
+    pub(super) fn tree(&mut self, refutation: &Refutation) -> io::Result<()> {
+        let mut shown = vec![false; refutation.steps.len()];
+        // Steps to show, the next one last, with their levels.
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        open.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0)));
+        while let Some((number, level)) = open.pop() {
+            let step = &refutation.steps[number];
+            let mut fact = Vec::new();
+            Printer { store: self.store, system: self.system, out: &mut fact }.fact(step)?;
+            let fact = String::from_utf8_lossy(&fact);
+            let cut: String = fact.chars().take(MOST_CHARACTERS).collect();
+            let dots = if cut.len() < fact.len() { "..." } else { "" };
+            write!(self.out, "{}{}. {cut}{dots}", "| ".repeat(level.min(MOST_LEVELS)), number + 1)?;
+            if std::mem::replace(&mut shown[number], true) {
+                writeln!(self.out, "  (see above)")?;
+                continue;
+            }
+            for (position, premise) in step.premises.iter().enumerate() {
+                write!(self.out, "{}{}", if position == 0 { "  <- " } else { ", " }, premise + 1)?;
+            }
+            writeln!(self.out, "  ({})", self.system.clause_title(self.store, step.clause))?;
+            let below = if step.premises.len() > 1 { level + 1 } else { level };
+            for (position, &premise) in step.premises.iter().enumerate().rev() {
+                if !step.premises[..position].contains(&premise) {
+                    open.push((premise, below));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
