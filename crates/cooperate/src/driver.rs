@@ -117,7 +117,7 @@ fn decide(
         Some(names) => Pipeline::parse(names).map_err(Stop::Unsupported)?,
         None => standard(),
     };
-    let (Transformed { graph, back }, reports) = pipeline.run(&run.context(), original.clone());
+    let (Transformed { graph, translation }, reports) = pipeline.run(&run.context(), original.clone());
     reports.into_iter().for_each(|report| run.events.tell(Event::Pass(report)));
     clock.phase("transform");
     if let Some(reason) = run.context().interrupted() {
@@ -140,7 +140,7 @@ fn decide(
         let mut clock = Clock::new(run, Some(contender.label));
         match answer {
             Answer::Sat(model) => {
-                let model = back.model(&run.context(), model)?;
+                let model = translation.model_back(&run.context(), model)?;
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
                 let verdict = check_model(&run.context(), system, &model, trust);
@@ -148,7 +148,7 @@ fn decide(
                 is_valid(verdict, contender.label, system, run).map(|()| Verdict::Sat(model))
             }
             Answer::Unsat(derivation) => {
-                let derivation = back.derivation(&run.context(), derivation)?;
+                let derivation = translation.derivation_back(&run.context(), derivation)?;
                 let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
                 clock.phase("way back");
                 let verdict = check_refutation(&run.context(), system, &refutation);

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_horn::transform::{Pipeline, Transformed, WayBack, to_single_loop};
+use shofar_horn::transform::{Pipeline, Transformed, Translation, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Substitution, Term, Value};
@@ -17,22 +17,22 @@ use crate::{Answer, Run};
 /// A linear graph, and where it comes from.
 pub(crate) struct LoopForm {
     pub(crate) graph: HornGraph,
-    back: Box<dyn WayBack>,
+    translation: Box<dyn Translation>,
 }
 
 impl LoopForm {
     /// What transformations make of a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph, form: &Pipeline) -> Result<Self, Stop> {
-        let (Transformed { graph, back }, _) = form.run(&run.context(), graph.clone());
+        let (Transformed { graph, translation }, _) = form.run(&run.context(), graph.clone());
         match run.context().interrupted() {
             Some(reason) => Err(reason.into()),
-            None => Ok(LoopForm { graph, back }),
+            None => Ok(LoopForm { graph, translation }),
         }
     }
 
     /// The answer if formulas over the variables of the nodes are a model.
     pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Answer, Stop> {
-        Ok(Answer::Sat(self.back.model(&run.context(), GraphModel::of_formulas(formulas))?))
+        Ok(Answer::Sat(self.translation.model_back(&run.context(), GraphModel::of_formulas(formulas))?))
     }
 
     /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.
@@ -56,7 +56,7 @@ impl LoopForm {
             steps.push(GraphStep { edge, premises, fact });
             at = target;
         }
-        Ok(Answer::Unsat(self.back.derivation(&run.context(), Derivation { steps })?))
+        Ok(Answer::Unsat(self.translation.derivation_back(&run.context(), Derivation { steps })?))
     }
 }
 

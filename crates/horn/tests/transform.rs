@@ -71,8 +71,8 @@ fn keeps_the_answer(seed: u64, shape: &Shape, passes: Vec<Box<dyn Transformation
     }
     let checked = match saturation.derivation() {
         Some(derivation) => transformed
-            .back
-            .derivation(&context, derivation)
+            .translation
+            .derivation_back(&context, derivation)
             .and_then(|derivation| check_derivation(&context, &graph, &derivation)),
         None => {
             let is_open = shape.bounds_bodies && random.one_in(2);
@@ -83,8 +83,8 @@ fn keeps_the_answer(seed: u64, shape: &Shape, passes: Vec<Box<dyn Transformation
                 fail("the explicit model is none", &error);
             }
             transformed
-                .back
-                .model(&context, model)
+                .translation
+                .model_back(&context, model)
                 .and_then(|model| check_graph_model(&context, &graph, &model))
         }
     };
@@ -306,7 +306,7 @@ fn a_hundred_thousand_clauses_and_steps_take_seconds() {
         let start = Instant::now();
         let (transformed, reports) = Pipeline::new(passes).run(&context, original.clone());
         let derivation = only_derivation(&store, &transformed.graph, 0);
-        let back = transformed.back.derivation(&context, derivation).unwrap();
+        let back = transformed.translation.derivation_back(&context, derivation).unwrap();
         // Well above what it takes, well below what anything quadratic would.
         assert!(start.elapsed() < Duration::from_secs(120), "{reports:?}");
         assert_eq!(back.steps.len(), length + 1);
@@ -329,7 +329,7 @@ fn shared_derivations_stay_shared() {
             // The third argument doubles, which is not what that derivation says.
             continue;
         }
-        let back = transformed.back.derivation(&context, new).unwrap();
+        let back = transformed.translation.derivation_back(&context, new).unwrap();
         assert_eq!(back.steps.len(), 61);
         check_derivation(&context, &original, &back).unwrap();
     }

@@ -37,7 +37,7 @@ fn there_and_back(seed: u64, shape: &Shape, names: &str) -> bool {
     let store = TermStore::new();
     let context = Context { store: &store, limits: Limits::default() };
     let graph = graph(&store, &text);
-    let Transformed { graph: new, back } = run(&context, names, &graph);
+    let Transformed { graph: new, translation } = run(&context, names, &graph);
     if new == graph {
         return false;
     }
@@ -53,8 +53,9 @@ fn there_and_back(seed: u64, shape: &Shape, names: &str) -> bool {
     match answer.derivation() {
         Some(derivation) => {
             assert_eq!(check_derivation(&context, &new, &derivation), Ok(()), "{}", case());
-            let derivation =
-                back.derivation(&context, derivation).unwrap_or_else(|stop| panic!("{stop}: {}", case()));
+            let derivation = translation
+                .derivation_back(&context, derivation)
+                .unwrap_or_else(|stop| panic!("{stop}: {}", case()));
             assert_eq!(check_derivation(&context, &graph, &derivation), Ok(()), "{}", case());
             let mut steps = derivation.steps.clone();
             steps.dedup();
@@ -63,7 +64,9 @@ fn there_and_back(seed: u64, shape: &Shape, names: &str) -> bool {
         None => {
             for model in [answer.least_model(Ends::Open), answer.larger_model(random, 10, Ends::Open)] {
                 assert_eq!(check_graph_model(&context, &new, &model), Ok(()), "{}", case());
-                let model = back.model(&context, model).unwrap_or_else(|stop| panic!("{stop}: {}", case()));
+                let model = translation
+                    .model_back(&context, model)
+                    .unwrap_or_else(|stop| panic!("{stop}: {}", case()));
                 assert_eq!(check_graph_model(&context, &graph, &model), Ok(()), "{}", case());
             }
         }
@@ -159,7 +162,7 @@ fn a_derivation_of_a_hundred_thousand_steps() {
          (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> y (+ x 1))) (P (+ x 1)))))
          (assert (forall ((x Int)) (=> (and (P x) (= x 50000)) false)))",
     );
-    let Transformed { graph: new, back } = run(&context, "inline", &old);
+    let Transformed { graph: new, translation } = run(&context, "inline", &old);
     assert!(TransitionSystem::of(&store, &new).is_some());
     let at = |kind: fn(usize, bool) -> bool| {
         let is_it = |(_, edge): &(EdgeId, &Edge)| kind(edge.sources().len(), edge.target().is_some());
@@ -173,7 +176,8 @@ fn a_derivation_of_a_hundred_thousand_steps() {
         steps.push(GraphStep { edge: rule, premises, fact: [Value::Int(x.into())].into() });
     }
     steps.push(GraphStep { edge: query, premises: [steps.len() - 1].into(), fact: [].into() });
-    let derivation = back.derivation(&context, Derivation { steps }).expect("the derivation is right");
+    let derivation =
+        translation.derivation_back(&context, Derivation { steps }).expect("the derivation is right");
     assert_eq!(derivation.steps.len(), 2 + 2 * STEPS as usize);
     assert_eq!(check_derivation(&context, &old, &derivation), Ok(()));
 }
@@ -218,7 +222,7 @@ fn a_chain_of_a_hundred_thousand_clauses() {
         let store = TermStore::new();
         let context = Context { store: &store, limits: Limits::default() };
         let old = graph(&store, &text);
-        let (Transformed { graph: new, back }, _) = standard().run(&context, old.clone());
+        let (Transformed { graph: new, translation }, _) = standard().run(&context, old.clone());
         assert!(new.edges().len() < 100, "{} edges are left", new.edges().len());
         if is_safe {
             let formula = |node: &Node| {
@@ -226,11 +230,12 @@ fn a_chain_of_a_hundred_thousand_clauses() {
                 store.eq(node.variables()[0], store.int(number))
             };
             let model = GraphModel::of_formulas(new.nodes().map(|(_, node)| formula(node)));
-            let model = back.model(&context, model).expect("the model is right");
+            let model = translation.model_back(&context, model).expect("the model is right");
             assert_eq!(check_graph_model(&context, &old, &model), Ok(()));
         } else {
             let derivation = straight_derivation(&store, &new, |node| node as i64);
-            let derivation = back.derivation(&context, derivation).expect("the derivation is right");
+            let derivation =
+                translation.derivation_back(&context, derivation).expect("the derivation is right");
             assert_eq!(derivation.steps.len(), LENGTH + 1);
             assert_eq!(check_derivation(&context, &old, &derivation), Ok(()));
         }
@@ -256,11 +261,11 @@ fn doubling_clauses_do_not_make_derivations_exponential() {
         let store = TermStore::new();
         let context = Context { store: &store, limits: Limits::default() };
         let old = graph(&store, &text);
-        let (Transformed { graph: new, back }, _) = standard().run(&context, old.clone());
+        let (Transformed { graph: new, translation }, _) = standard().run(&context, old.clone());
         let half = LEVELS - bad.trailing_zeros() as usize;
         let derivation = straight_derivation(&store, &new, |level| 1 << (level - half));
         assert_eq!(check_derivation(&context, &new, &derivation), Ok(()));
-        let derivation = back.derivation(&context, derivation).expect("the derivation is right");
+        let derivation = translation.derivation_back(&context, derivation).expect("the derivation is right");
         assert!(derivation.steps.len() < 2000, "{} steps", derivation.steps.len());
         assert_eq!(check_derivation(&context, &old, &derivation), Ok(()));
     }

@@ -51,6 +51,11 @@ impl<'a> Saturation<'a> {
         saturation
     }
 
+    /// The facts of a node.
+    pub fn facts_of(&self, node: NodeId) -> impl Iterator<Item = &[Value]> + '_ {
+        self.of_node[node.index()].iter().map(|&fact| &*self.facts[fact].values)
+    }
+
     /// Whether `false` cannot be derived.
     pub fn is_safe(&self) -> bool {
         self.refutation.is_none()

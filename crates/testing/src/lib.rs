@@ -8,6 +8,7 @@
 pub mod explicit;
 pub mod families;
 pub mod formulas;
+pub mod lemmas;
 mod random;
 pub mod refutations;
 pub mod scale;

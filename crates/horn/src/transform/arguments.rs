@@ -20,14 +20,18 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Substitutor, Term, TermStore, Value};
-use shofar_run::Stop;
+use shofar_run::{Limits, Stop};
+use shofar_smt::project::{Bounds, Elimination, Status, eliminate};
 
-use super::equations::{Solved, solve};
+use super::equations::{Solved, conjuncts, solve};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
-use crate::transform::{Transformation, Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
+
+/// Conflicts that the solver may spend on each query of a projection of a lemma.
+const MOST_CONFLICTS: u64 = 100;
 
 /// Removes arguments that do not matter.
 #[derive(Clone, Copy, Default, Debug)]
@@ -63,8 +67,8 @@ impl Transformation for RemoveUnusedArguments {
             let label = new_label(store, graph, id, solved, &matters);
             new.add_edge(edge.sources(), edge.target(), label);
         }
-        let back = Back { graph: graph.clone(), matters };
-        Some(Transformed { graph: new, back: Box::new(back) })
+        let translation = Filtered { graph: graph.clone(), matters };
+        Some(Transformed { graph: new, translation: Box::new(translation) })
     }
 }
 
@@ -158,19 +162,64 @@ fn new_label(
     Substitutor::normal(store, &renaming).apply(label)
 }
 
-struct Back {
+/// What a formula says of all but some variables: that there are values for them, or at least something weaker.
+fn projected(context: &Context<'_>, formula: Term, variables: &[Term]) -> Term {
+    let store = context.store;
+    let limits = Limits { conflicts: Some(MOST_CONFLICTS), ..context.limits };
+    let bounds = Bounds { limits, ..Bounds::default() };
+    match eliminate(store, formula, variables, &bounds) {
+        Ok(Elimination { formula, status: Status::Complete, .. }) => formula,
+        _ => {
+            let mut conjuncts = conjuncts(store, formula).to_vec();
+            conjuncts.retain(|&conjunct| {
+                let mentioned = store.free_vars(&[conjunct]);
+                !variables.iter().any(|variable| mentioned.contains(variable))
+            });
+            store.and(&conjuncts)
+        }
+    }
+}
+
+struct Filtered {
     /// The old graph.
     graph: HornGraph,
     /// Which arguments of its nodes were kept.
     matters: Vec<Vec<bool>>,
 }
 
-impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Filtered {
+    /// By A1 each fact of the new graph is one of the old graph for some values of the removed arguments.
+    fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
+        let store = context.store;
+        let variables = self.graph.node(lemma.node).variables().iter();
+        let removed = variables.zip(&self.matters[lemma.node.index()]).filter(|&(_, &matters)| !matters);
+        let removed: FxHashSet<Term> = removed.map(|(&variable, _)| variable).collect();
+        let mut mentioned = store.free_vars(&[lemma.formula]);
+        mentioned.retain(|variable| removed.contains(variable));
+        if mentioned.is_empty() {
+            return lemma.into();
+        }
+        match projected(context, store.normalize(lemma.formula), &mentioned) {
+            Term::TRUE => Image::Inexpressible,
+            formula => Lemma { formula, ..lemma }.into(),
+        }
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+        // A formula says nothing of arguments that it does not mention; other kinds are about all of them.
+        for (interpretation, matters) in model.interpretations.iter().zip(&self.matters) {
+            if matters.contains(&false) {
+                interpretation.formula()?;
+            }
+        }
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for number in 0..derivation.steps.len() {
             if let Some(reason) = context.interrupted() {
                 return Err(Stop::Interrupted(reason));
@@ -182,7 +231,7 @@ impl WayBack for Back {
     }
 }
 
-impl Back {
+impl Filtered {
     /// The fact of a step with values for the removed arguments. Earlier steps have them already.
     fn fact(
         &self,

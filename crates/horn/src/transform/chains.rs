@@ -32,7 +32,7 @@ use crate::Context;
 use crate::graph::{Edge, EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Transformation, Transformed, WayBack, removed};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of edges that become one.
@@ -72,7 +72,10 @@ impl Transformation for Chains {
         }
         let kept = Kept::new(&graph, &is_node_kept, kept_edges.into_iter().flatten().collect());
         let transformed = kept.graph(&graph);
-        Some(Transformed { graph: transformed, back: Box::new(Back { graph, kept, joints, pieces }) })
+        Some(Transformed {
+            graph: transformed,
+            translation: Box::new(Contracted { graph, kept, joints, pieces }),
+        })
     }
 }
 
@@ -151,7 +154,7 @@ fn labels(context: &Context<'_>, graph: &HornGraph, piece: &[EdgeId]) -> Vec<Ter
     (0..piece.len()).map(label).collect()
 }
 
-struct Back {
+struct Contracted {
     /// The old graph, with the new edges.
     graph: HornGraph,
     kept: Kept,
@@ -159,8 +162,16 @@ struct Back {
     pieces: Vec<Vec<EdgeId>>,
 }
 
-impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Contracted {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        self.kept.forward(lemma)
+    }
+
+    fn is_renaming(&self) -> bool {
+        false
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let mut model = self.kept.model_back(model);
         for piece in &self.pieces {
@@ -181,7 +192,7 @@ impl WayBack for Back {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         expand(context, &self.graph, &self.joints, self.kept.derivation_back(derivation))
     }
 }

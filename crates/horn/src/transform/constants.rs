@@ -35,7 +35,7 @@ use super::equations::solve;
 use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Transformation, Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
 
 /// How often an edge is looked at on average before the analysis is given up.
@@ -78,8 +78,8 @@ impl Transformation for PropagateConstants {
         }
         let variables = graph.nodes().map(|(_, node)| node.variables().into()).collect();
         let targets = graph.edges().map(|(_, edge)| edge.target()).collect();
-        let back = Back { known, kept, variables, targets, edges: Edges { origins } };
-        Some(Transformed { graph: new, back: Box::new(back) })
+        let translation = Determined { known, kept, variables, targets, edges: Edges { origins } };
+        Some(Transformed { graph: new, translation: Box::new(translation) })
     }
 }
 
@@ -245,7 +245,7 @@ fn definition(store: &TermStore, (anchor, offset): &Relation, variables: &[Term]
     poly.to_term(store, store.sort_of(anchor))
 }
 
-struct Back {
+struct Determined {
     /// By old nodes, which are the new ones.
     known: Vec<Known>,
     kept: Vec<Vec<usize>>,
@@ -255,8 +255,22 @@ struct Back {
     edges: Edges,
 }
 
-impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Determined {
+    /// The facts of the new graph have the removed arguments that are known.
+    fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
+        let store = context.store;
+        let Some(relations) = &self.known[lemma.node.index()] else { return lemma.into() };
+        let mut known = Substitution::new();
+        define(store, relations, &self.variables[lemma.node.index()], &mut known);
+        let formula = Substitutor::normal(store, &known).apply(store.normalize(lemma.formula));
+        Lemma { formula, ..lemma }.into()
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
         let of_node = |(node, known): (usize, &Known)| -> Result<Term, Stop> {
             let Some(relations) = known else { return Ok(Term::FALSE) };
@@ -273,7 +287,7 @@ impl WayBack for Back {
         Ok(GraphModel::of_formulas(formulas?))
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             step.edge = self.edges.origin(step.edge)?;
             if let Some(node) = self.targets[step.edge.index()] {
@@ -284,7 +298,7 @@ impl WayBack for Back {
     }
 }
 
-impl Back {
+impl Determined {
     /// A fact with the arguments that are determined.
     fn fact(&self, store: &TermStore, node: NodeId, values: &[Value]) -> Result<Box<[Value]>, Stop> {
         let kept = &self.kept[node.index()];

@@ -58,7 +58,7 @@ impl Transformation for RemoveInfeasible {
             return None;
         }
         let (graph, edges) = with_edges(graph, |edge| is_kept[edge.index()]);
-        Some(Transformed { graph, back: Box::new(edges) })
+        Some(Transformed { graph, translation: Box::new(edges) })
     }
 }
 

@@ -53,7 +53,7 @@ use crate::graph::{EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::simplify::simplified;
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Transformation, Transformed, WayBack, removed};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
 use crate::witness::{Derivation, GraphModel};
 
 /// The greatest number of definitions and uses of a predicate that is looked at.
@@ -92,8 +92,8 @@ impl Transformation for Inline {
         let edges = graph.edges().map(|(id, _)| id).filter(|id| state[id.index()].is_alive).collect();
         let kept = Kept::new(&graph, &is_node_kept, edges);
         let transformed = kept.graph(&graph);
-        let back = Back { graph, kept, joints, eliminations };
-        Some(Transformed { graph: transformed, back: Box::new(back) })
+        let translation = Inlined { graph, kept, joints, eliminations };
+        Some(Transformed { graph: transformed, translation: Box::new(translation) })
     }
 }
 
@@ -408,7 +408,7 @@ fn fresh(store: &TermStore, variables: &[Term]) -> Box<[Term]> {
         .collect()
 }
 
-struct Back {
+struct Inlined {
     /// The old graph with all edges that were made.
     graph: HornGraph,
     kept: Kept,
@@ -417,8 +417,16 @@ struct Back {
     eliminations: Vec<Elimination>,
 }
 
-impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Inlined {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        self.kept.forward(lemma)
+    }
+
+    fn is_renaming(&self) -> bool {
+        false
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let mut model = self.kept.model_back(model);
         for elimination in self.eliminations.iter().rev() {
             let formula = self.formula(context, &model, elimination)?;
@@ -427,12 +435,12 @@ impl WayBack for Back {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         expand(context, &self.graph, &self.joints, self.kept.derivation_back(derivation))
     }
 }
 
-impl Back {
+impl Inlined {
     /// A formula for a predicate that was removed, from those of its neighbours.
     fn formula(
         &self,

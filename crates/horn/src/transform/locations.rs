@@ -35,7 +35,7 @@ use shofar_run::Stop;
 
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId};
-use crate::transform::{Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, GraphStep};
 
 /// Makes one predicate of the predicates of each group, which is given by its number for each node.
@@ -114,7 +114,7 @@ pub(super) fn join(
     let states = joined.nodes().map(|(_, node)| node.variables().into()).collect();
     Transformed {
         graph: joined,
-        back: Box::new(Back { graph: graph.clone(), layouts, places, states, clauses }),
+        translation: Box::new(Located { graph: graph.clone(), layouts, places, states, clauses }),
     }
 }
 
@@ -277,7 +277,7 @@ fn difference(store: &TermStore, equation: Term) -> Option<(Term, Term, bool)> {
     }
 }
 
-struct Back {
+struct Located {
     graph: HornGraph,
     layouts: Vec<Layout>,
     /// By nodes of the old graph.
@@ -288,8 +288,24 @@ struct Back {
     clauses: Vec<Option<EdgeId>>,
 }
 
-impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Located {
+    /// Where the counter is that of the node, its slots hold its arguments.
+    fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
+        let store = context.store;
+        let place = &self.places[lemma.node.index()];
+        let state = &self.states[place.group];
+        let variables = self.graph.node(lemma.node).variables().iter().copied();
+        let slots: Substitution = variables.zip(place.slots.iter().map(|&slot| state[slot])).collect();
+        let here = store.normalize(store.substitute(lemma.formula, &slots));
+        let formula = store.implies(self.layouts[place.group].at(store, place, state), here);
+        Lemma { node: NodeId::new(place.group), formula }.into()
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
         let mut formulas = Vec::with_capacity(self.places.len());
         for ((_, node), place) in self.graph.nodes().zip(&self.places) {
@@ -310,7 +326,7 @@ impl WayBack for Back {
         Ok(GraphModel::of_formulas(formulas))
     }
 
-    fn derivation(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         // Where the steps are in the new derivation; the way to the start is nowhere.
         let mut images: Vec<Option<usize>> = Vec::with_capacity(derivation.steps.len());

@@ -24,7 +24,7 @@ use shofar_run::Stop;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
-use crate::transform::{Transformation, Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, GraphStep};
 
 /// Merges parallel edges.
@@ -57,22 +57,30 @@ impl Transformation for Merge {
             let label = context.store.or_of(group.iter().map(|&id| graph.edge(id).label()));
             merged.add_edge(first.sources(), first.target(), label);
         }
-        Some(Transformed { graph: merged, back: Box::new(Back { graph: graph.clone(), groups }) })
+        Some(Transformed { graph: merged, translation: Box::new(Merged { graph: graph.clone(), groups }) })
     }
 }
 
-struct Back {
+struct Merged {
     graph: HornGraph,
     /// The edges that each new one stands for.
     groups: Vec<Vec<EdgeId>>,
 }
 
-impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Merged {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        lemma.into()
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         Ok(model)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
             if let Some(reason) = context.interrupted() {
@@ -88,7 +96,7 @@ impl WayBack for Back {
     }
 }
 
-impl Back {
+impl Merged {
     /// A step by one of the edges.
     fn choose(
         &self,

@@ -12,8 +12,9 @@ use shofar_run::{Limits, Stop};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Inline, Merge, NestedLoops, PropagateConstants, RemoveInfeasible, RemoveUnreachable,
-    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation, Transformed, WayBack,
+    Chains, Image, Inline, Lemma, Merge, NestedLoops, PropagateConstants, RemoveInfeasible,
+    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation,
+    Transformed, Translation,
 };
 use crate::witness::{Derivation, GraphModel};
 
@@ -173,12 +174,12 @@ impl Pipeline {
     /// Applies all transformations in turn, and tells what those did that changed something.
     pub fn run(&self, context: &Context<'_>, graph: HornGraph) -> (Transformed, Vec<Report>) {
         let size = Size::of(context.store, &graph);
-        let mut progress = Progress { graph, size, ways: Vec::new(), reports: Vec::new() };
+        let mut progress = Progress { graph, size, translations: Vec::new(), reports: Vec::new() };
         for stage in &self.stages {
             stage.run(context, &mut progress);
         }
-        let Progress { graph, ways, reports, .. } = progress;
-        (Transformed { graph, back: Box::new(Backwards { ways }) }, reports)
+        let Progress { graph, translations, reports, .. } = progress;
+        (Transformed { graph, translation: Box::new(Composition { translations }) }, reports)
     }
 }
 
@@ -186,7 +187,7 @@ impl Pipeline {
 struct Progress {
     graph: HornGraph,
     size: Size,
-    ways: Vec<Box<dyn WayBack>>,
+    translations: Vec<Box<dyn Translation>>,
     reports: Vec<Report>,
 }
 
@@ -195,14 +196,14 @@ impl Stage {
         let context = self.bounded(context);
         let max_terms = progress.size.terms.saturating_mul(MAX_GROWTH.0).saturating_add(MAX_GROWTH.1);
         for _ in 0..self.rounds {
-            let changes = progress.ways.len();
+            let changes = progress.translations.len();
             for pass in &self.passes {
                 if context.interrupted().is_some() {
                     return;
                 }
                 progress.apply(&context, &**pass);
             }
-            if progress.ways.len() == changes || progress.size.terms > max_terms {
+            if progress.translations.len() == changes || progress.size.terms > max_terms {
                 return;
             }
         }
@@ -224,23 +225,49 @@ impl Progress {
         let Some(transformed) = pass.apply(context, &self.graph) else { return };
         let time = start.elapsed();
         self.graph = transformed.graph;
-        self.ways.push(transformed.back);
+        self.translations.push(transformed.translation);
         let before = std::mem::replace(&mut self.size, Size::of(context.store, &self.graph));
         self.reports.push(Report { name: pass.name(), before, after: self.size, time });
     }
 }
 
-/// The ways back of a pipeline, in the order of its transformations.
-struct Backwards {
-    ways: Vec<Box<dyn WayBack>>,
+/// The translations of a pipeline, in the order of its transformations.
+struct Composition {
+    translations: Vec<Box<dyn Translation>>,
 }
 
-impl WayBack for Backwards {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
-        self.ways.iter().rev().try_fold(model, |model, way| way.model(context, model))
+impl Translation for Composition {
+    fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
+        let mut lemmas = vec![lemma];
+        for translation in &self.translations {
+            let mut images = Vec::new();
+            let mut without = Image::Removed;
+            for lemma in lemmas {
+                match translation.forward(context, lemma) {
+                    Image::Lemmas(image) => images.extend(image),
+                    none @ (Image::Removed | Image::Inexpressible) => without = none,
+                }
+            }
+            if images.is_empty() {
+                return without;
+            }
+            lemmas = images;
+        }
+        Image::Lemmas(lemmas)
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
-        self.ways.iter().rev().try_fold(derivation, |derivation, way| way.derivation(context, derivation))
+    fn is_renaming(&self) -> bool {
+        self.translations.iter().all(|translation| translation.is_renaming())
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+        let mut last_to_first = self.translations.iter().rev();
+        last_to_first.try_fold(model, |model, translation| translation.model_back(context, model))
+    }
+
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+        let mut last_to_first = self.translations.iter().rev();
+        last_to_first
+            .try_fold(derivation, |derivation, translation| translation.derivation_back(context, derivation))
     }
 }

@@ -65,7 +65,7 @@ impl Transformation for Simplify {
             new.add_edge(edge.sources(), edge.target(), label);
         }
         let origins = graph.edges().map(|(id, _)| id).collect();
-        is_changed.then(|| Transformed { graph: new, back: Box::new(Edges { origins }) })
+        is_changed.then(|| Transformed { graph: new, translation: Box::new(Edges { origins }) })
     }
 }
 

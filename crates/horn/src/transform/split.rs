@@ -29,7 +29,7 @@ use super::equations::{conjuncts, solve};
 use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
-use crate::transform::{Transformation, Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
 
 /// By how much the number of edges may grow.
@@ -83,8 +83,8 @@ impl Transformation for SplitArguments {
         let old = graph.nodes().map(|(_, node)| node.variables().into()).collect();
         let fresh = new.nodes().map(|(_, node)| node.variables().into()).collect();
         let targets = instances.iter().map(|instance| instance.target).collect();
-        let back = Back { split, states, old, new: fresh, targets, edges: Edges { origins } };
-        Some(Transformed { graph: new, back: Box::new(back) })
+        let translation = Split { split, states, old, new: fresh, targets, edges: Edges { origins } };
+        Some(Transformed { graph: new, translation: Box::new(translation) })
     }
 }
 
@@ -356,9 +356,9 @@ impl<'a> Exploration<'a> {
     }
 }
 
-// ---- the way back --------------------------------------------------------------------------------------------
+// ---- the translation -----------------------------------------------------------------------------------------
 
-struct Back {
+struct Split {
     split: Vec<Vec<usize>>,
     /// By new nodes.
     states: Vec<State>,
@@ -370,8 +370,29 @@ struct Back {
     edges: Edges,
 }
 
-impl WayBack for Back {
-    fn model(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Split {
+    /// Each state of the node has the facts with its values.
+    fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
+        let store = context.store;
+        let (old, split) = (&self.old[lemma.node.index()], &self.split[lemma.node.index()]);
+        let formula = store.normalize(lemma.formula);
+        let states = self.states.iter().enumerate().filter(|(_, state)| state.node == lemma.node);
+        let lemmas = states.map(|(number, state)| {
+            let values = split.iter().zip(&state.values).map(|(&position, &value)| (old[position], value));
+            let free = free(&self.split, state.node, old).into_iter().zip(self.new[number].iter().copied());
+            let here: Substitution = values.chain(free).collect();
+            let formula = Substitutor::normal(store, &here).apply(formula);
+            Lemma { node: NodeId::new(number), formula }
+        });
+        let lemmas: Vec<Lemma> = lemmas.collect();
+        if lemmas.is_empty() { Image::Removed } else { Image::Lemmas(lemmas) }
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
         let mut disjuncts: Vec<Vec<Term>> = vec![Vec::new(); self.old.len()];
         for (number, state) in self.states.iter().enumerate() {
@@ -388,7 +409,7 @@ impl WayBack for Back {
         Ok(GraphModel::of_formulas(disjuncts.iter().map(|disjuncts| store.or(disjuncts))))
     }
 
-    fn derivation(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             let origin = self.edges.origin(step.edge)?;
             if let Some(state) = self.targets[step.edge.index()] {
@@ -401,7 +422,7 @@ impl WayBack for Back {
     }
 }
 
-impl Back {
+impl Split {
     /// A fact with the values of its state.
     fn fact(&self, store: &TermStore, state: &State, values: &[Value]) -> Option<Box<[Value]>> {
         let split = &self.split[state.node.index()];

@@ -1,14 +1,14 @@
-//! Which edges of an old graph the edges of a new one come from: what ways back have in common.
+//! Which edges of an old graph the edges of a new one come from: what translations have in common.
 
 use shofar_run::Stop;
 
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
-use crate::transform::WayBack;
+use crate::transform::{Image, Lemma, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// The way back where nodes stay what they are, and each edge of the new graph follows from one of the old graph and has
-/// the same facts: models are models, and derivations need the old numbers only.
+/// The translation where nodes stay what they are, and each edge of the new graph follows from one of the old graph and has
+/// the same facts: lemmas are lemmas, models are models, and derivations need the old numbers only.
 pub(super) struct Edges {
     /// The old edges, by new ones.
     pub(super) origins: Vec<EdgeId>,
@@ -23,12 +23,20 @@ impl Edges {
     }
 }
 
-impl WayBack for Edges {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Edges {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        lemma.into()
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         Ok(model)
     }
 
-    fn derivation(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
+    fn derivation_back(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             step.edge = self.origin(step.edge)?;
         }

@@ -21,7 +21,7 @@ use shofar_run::Stop;
 use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use crate::transform::{Transformation, Transformed, WayBack};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
 /// Removes what cannot be derived and what no query depends on.
@@ -64,7 +64,7 @@ impl Transformation for RemoveUnreachable {
         if new.nodes().len() == graph.nodes().len() && new.edges().len() == graph.edges().len() {
             return None;
         }
-        Some(Transformed { graph: new, back: Box::new(Back { fates, edges: Edges { origins } }) })
+        Some(Transformed { graph: new, translation: Box::new(Sliced { fates, edges: Edges { origins } }) })
     }
 }
 
@@ -124,13 +124,24 @@ enum Fate {
     Irrelevant,
 }
 
-struct Back {
+struct Sliced {
     fates: Vec<Fate>,
     edges: Edges,
 }
 
-impl WayBack for Back {
-    fn model(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+impl Translation for Sliced {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        match self.fates[lemma.node.index()] {
+            Fate::Kept(node) => Lemma { node, ..lemma }.into(),
+            Fate::NotDerivable | Fate::Irrelevant => Image::Removed,
+        }
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let of_node = |fate: &Fate| match *fate {
             Fate::Kept(node) => model.interpretation(node).cloned(),
             Fate::NotDerivable => Ok(Interpretation::FALSE),
@@ -139,7 +150,7 @@ impl WayBack for Back {
         Ok(GraphModel { interpretations: self.fates.iter().map(of_node).collect::<Result<_, _>>()? })
     }
 
-    fn derivation(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
-        self.edges.derivation(context, derivation)
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+        self.edges.derivation_back(context, derivation)
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore};
 
 use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::transform::{Image, Lemma};
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
 /// Which nodes and edges of an old graph a new one has, in which order.
@@ -44,6 +45,14 @@ impl Kept {
             graph.add_edge(&sources, edge.target().map(image), edge.label());
         }
         graph
+    }
+
+    /// A lemma of a node that is kept stays one: joined edges derive the same facts.
+    pub(super) fn forward(&self, lemma: Lemma) -> Image {
+        match self.images[lemma.node.index()] {
+            Some(node) => Lemma { node, ..lemma }.into(),
+            None => Image::Removed,
+        }
     }
 
     /// The model by old nodes. Those that were removed can be true or false for now.
