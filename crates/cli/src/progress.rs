@@ -7,7 +7,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use shofar_engines::Event;
+use shofar_engines::{Event, Label};
 use shofar_run::memory_in_use;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -51,7 +51,7 @@ pub(crate) struct Display {
 
 /// What is known of an engine that has started and not ended.
 struct Line {
-    engine: &'static str,
+    engine: Label,
     /// Since when it runs; none while it waits.
     since: Option<Instant>,
     /// How long it ran before.
@@ -75,7 +75,7 @@ impl Display {
         let now = Instant::now();
         match event {
             Event::Started { engine } => self.engines.push(Line {
-                engine,
+                engine: engine.clone(),
                 since: Some(now),
                 ran: Duration::ZERO,
                 memory: 0,
@@ -220,11 +220,11 @@ mod tests {
     fn display() -> (Display, Instant) {
         let start = Instant::now();
         let mut display = Display { start, last: start, drawn: 0, engines: Vec::new() };
-        display.hear(&Event::Started { engine: "spacer" });
-        display.hear(&Event::Started { engine: "bmc" });
+        display.hear(&Event::Started { engine: "spacer".into() });
+        display.hear(&Event::Started { engine: "bmc".into() });
         let counters = vec![("levels", 3), ("obligations", 1_234_567), ("solver.queries", 12)];
-        display.hear(&Event::Progress { engine: "spacer", depth: 4, counters });
-        display.hear(&Event::Memory { engine: "spacer", bytes: 3 << 20 });
+        display.hear(&Event::Progress { engine: "spacer".into(), depth: 4, counters });
+        display.hear(&Event::Memory { engine: "spacer".into(), bytes: 3 << 20 });
         (display, start + Duration::from_secs(2))
     }
 
@@ -236,12 +236,17 @@ mod tests {
         assert_eq!(lines[0], "spacer        2.0 s     3 MiB  depth 4       obligations 1234k   queries 12");
         assert_eq!(lines[1], "bmc           2.0 s     0 MiB  depth -");
         assert_eq!(lines[2], "2.0 s, 5 MiB");
-        display.hear(&Event::Paused { engine: "bmc" });
+        display.hear(&Event::Paused { engine: "bmc".into() });
         assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
-        display.hear(&Event::Stopped { engine: "spacer", reason: None, time: Duration::ZERO, memory: 0 });
-        display.hear(&Event::Resumed { engine: "bmc" });
+        display.hear(&Event::Stopped {
+            engine: "spacer".into(),
+            reason: None,
+            time: Duration::ZERO,
+            memory: 0,
+        });
+        display.hear(&Event::Resumed { engine: "bmc".into() });
         assert!(display.lines(now, wide, None)[0].starts_with("bmc"));
-        display.hear(&Event::Started { engine: "split-tpa:chains=no" });
+        display.hear(&Event::Started { engine: "split-tpa:chains=no".into() });
         let lines = display.lines(now, wide, None);
         assert!(lines[1].starts_with("split-tpa:chains=no     "), "{lines:?}");
         assert_eq!(lines[0].find(" s  depth"), lines[1].find(" s  depth"));

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Verdict};
-use shofar_engines::{Event, EventSink, Run};
+use shofar_engines::{Event, EventSink, Label, Run};
 use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
@@ -54,14 +54,14 @@ const WORKER: &str = "solver";
 enum Message {
     Event(Event),
     /// The answer is found, and what is to be told with it is being made.
-    Found(&'static str, Option<&'static str>),
+    Found(&'static str, Option<Label>),
     Done(Result<Solved, Failure>),
 }
 
 /// The answer as it is printed.
 pub(crate) struct Solved {
     pub(crate) answer: &'static str,
-    pub(crate) engine: Option<&'static str>,
+    pub(crate) engine: Option<Label>,
     /// Why it is unknown.
     pub(crate) reason: Option<String>,
     pub(crate) witness: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    fn unknown(engine: Option<&'static str>, stop: &Stop) -> Self {
+    fn unknown(engine: Option<Label>, stop: &Stop) -> Self {
         Solved { answer: "unknown", engine, reason: Some(stop.to_string()), witness: None, page: None }
     }
 }
@@ -141,7 +141,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     let start = Instant::now();
     // The process ends soon: to free millions of terms one by one would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
-    let run = Run { store: &store, limits, seed: arguments.seed, events };
+    let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
     let system = match read_system_within(&run.context(), &mut Environment::new(&store), arguments.file())? {
         Ok(system) => system,
         Err(reason) => return Ok(Solved::unknown(None, &reason.into())),
@@ -150,7 +150,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     let page = |witness: Result<&Witness, &str>| {
         arguments.html().map(|_| explain::page(&store, &system, arguments.file(), witness))
     };
-    let solved = |verdict: &Verdict, engine: Option<&'static str>| {
+    let solved = |verdict: &Verdict, engine: Option<Label>| {
         let (answer, witness) = match verdict {
             Verdict::Sat(model) => ("sat", Witness::Model(model.clone())),
             Verdict::Unsat(refutation) => ("unsat", Witness::Refutation(refutation.clone())),
@@ -161,7 +161,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         if !arguments.shows_witness() {
             return Solved { answer, engine, reason: None, witness: None, page: None };
         }
-        events.found(answer, engine);
+        events.found(answer, engine.clone());
         let witness = explain::shown(&store, witness, &limits, start.elapsed());
         let text = match arguments.explanation() {
             Some(explanation) => Some(explain::text(&store, &system, &witness, explanation)),
@@ -170,9 +170,9 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         Solved { answer, engine, reason: None, witness: text, page: page(Ok(&witness)) }
     };
     // Whoever does not ask what the other engines have done need not wait until they have ended.
-    let tell_at_once = |verdict: &Verdict, engine| {
+    let tell_at_once = |verdict: &Verdict, engine: &Label| {
         if !arguments.stats && !arguments.json {
-            events.done(Ok(solved(verdict, Some(engine))));
+            events.done(Ok(solved(verdict, Some(engine.clone()))));
         }
     };
     let outcome = driver::solve_and_tell(&system, &arguments.driver_options(), &run, tell_at_once);
@@ -185,7 +185,7 @@ struct Events {
     /// The least time between two events about the progress of an engine; without it there are none.
     interval: Option<Duration>,
     /// When there was the last one, by engines.
-    last: Mutex<Vec<(&'static str, Instant)>>,
+    last: Mutex<Vec<(Label, Instant)>>,
 }
 
 impl Events {
@@ -194,7 +194,7 @@ impl Events {
     }
 
     /// Passes on what the answer will be.
-    fn found(&self, answer: &'static str, engine: Option<&'static str>) {
+    fn found(&self, answer: &'static str, engine: Option<Label>) {
         let _ = self.sender.send(Message::Found(answer, engine));
     }
 
@@ -204,14 +204,14 @@ impl Events {
     }
 
     /// Whether it is time to tell how far an engine is.
-    fn is_time_for(&self, engine: &'static str) -> bool {
+    fn is_time_for(&self, engine: &Label) -> bool {
         let Some(interval) = self.interval else { return false };
         let now = Instant::now();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match last.iter_mut().find(|(name, _)| *name == engine) {
+        match last.iter_mut().find(|(name, _)| name == engine) {
             Some((_, last)) if now.duration_since(*last) < interval => return false,
             Some((_, last)) => *last = now,
-            None => last.push((engine, now)),
+            None => last.push((engine.clone(), now)),
         }
         true
     }
@@ -220,7 +220,7 @@ impl Events {
 impl EventSink for Events {
     fn tell(&self, event: Event) {
         let event = match event {
-            Event::Progress { engine, .. } if !self.is_time_for(engine) => return,
+            Event::Progress { ref engine, .. } if !self.is_time_for(engine) => return,
             Event::Memory { .. } if self.interval.is_none() => return,
             // It is told by the thread that has panicked.
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },

@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
-use shofar_engines::Event;
+use shofar_engines::{Event, Label};
 use shofar_run::memory_in_use;
 
 /// What is known so far.
 #[derive(Default)]
 pub(crate) struct Statistics {
     run: Group,
-    engines: Vec<(&'static str, Group)>,
+    engines: Vec<(Label, Group)>,
 }
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Statistics {
     pub(crate) fn hear(&mut self, event: &Event) {
         match event {
             Event::Phase { name, engine, time } => {
-                let group = engine.map_or(&mut self.run, |engine| group(&mut self.engines, engine));
+                let group = engine.as_ref().map_or(&mut self.run, |engine| group(&mut self.engines, engine));
                 group.add_time(format!("time.{}", name.replace(' ', "-")), *time);
             }
             Event::Pass(report) => self.run.add_time(format!("pass.{}", report.name), report.time),
@@ -77,8 +77,8 @@ impl Statistics {
             table.row("memory", &in_mebibytes(bytes));
         }
         table.group(&self.run);
-        let mut engines: Vec<&(&'static str, Group)> = self.engines.iter().collect();
-        engines.sort_by_key(|(name, _)| Some(*name) != engine);
+        let mut engines: Vec<&(Label, Group)> = self.engines.iter().collect();
+        engines.sort_by_key(|(name, _)| Some(&**name) != engine);
         for (name, group) in engines {
             table.row(&format!("{name} ({})", group.end), "");
             table.group(group);
@@ -111,10 +111,10 @@ impl Table {
     }
 }
 
-fn group<'a>(engines: &'a mut Vec<(&'static str, Group)>, engine: &'static str) -> &'a mut Group {
-    let known = engines.iter().position(|(name, _)| *name == engine);
+fn group<'a>(engines: &'a mut Vec<(Label, Group)>, engine: &Label) -> &'a mut Group {
+    let known = engines.iter().position(|(name, _)| name == engine);
     let index = known.unwrap_or_else(|| {
-        engines.push((engine, Group::default()));
+        engines.push((engine.clone(), Group::default()));
         engines.len() - 1
     });
     &mut engines[index].1

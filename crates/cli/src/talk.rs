@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value as Json, json};
-use shofar_engines::Event;
+use shofar_engines::{Event, Label};
 use shofar_horn::witness::WitnessFormat;
 use shofar_run::Stop;
 
@@ -25,7 +25,7 @@ pub(crate) struct Talk<'a> {
     display: Option<Display>,
     statistics: Statistics,
     /// The engines in which a mistake was reported.
-    reported: Vec<&'static str>,
+    reported: Vec<Label>,
 }
 
 impl<'a> Talk<'a> {
@@ -84,11 +84,11 @@ impl<'a> Talk<'a> {
     }
 
     /// Reports a mistake in an engine, once.
-    fn report(&mut self, engine: &'static str, message: &str) {
-        if self.arguments.quiet || self.reported.contains(&engine) {
+    fn report(&mut self, engine: &Label, message: &str) {
+        if self.arguments.quiet || self.reported.contains(engine) {
             return;
         }
-        self.reported.push(engine);
+        self.reported.push(engine.clone());
         self.say(&format!(
             "shofar: engine {engine} has failed: {message}. This is a mistake in shofar {}: please report it with this \
              line and the input; other engines go on",
@@ -117,7 +117,7 @@ impl<'a> Talk<'a> {
             let outcome = json!({
                 "event": "answer",
                 "answer": solved.answer,
-                "engine": solved.engine,
+                "engine": solved.engine.as_deref(),
                 "reason": solved.reason,
                 "witness": witness,
                 "seconds": self.start.elapsed().as_secs_f64(),
@@ -138,7 +138,7 @@ impl<'a> Talk<'a> {
             self.say(&format!("shofar: unknown: {reason}"));
         }
         if self.arguments.stats {
-            self.say(&self.statistics.table(solved.engine, self.start.elapsed()));
+            self.say(&self.statistics.table(solved.engine.as_deref(), self.start.elapsed()));
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ fn describe(event: &Event) -> Option<String> {
     };
     Some(match event {
         Event::Phase { name, engine, time } => {
-            let engine = engine.map_or_else(String::new, |engine| format!("{engine}: "));
+            let engine = engine.as_ref().map_or_else(String::new, |engine| format!("{engine}: "));
             format!("{engine}{name}: {:.3} s", time.as_secs_f64())
         }
         Event::Pass(report) => format!(
@@ -174,7 +174,7 @@ fn describe(event: &Event) -> Option<String> {
             report.name, report.after.nodes, report.after.edges, report.before.nodes, report.before.edges
         ),
         Event::Schedule { class, why, engines, jobs } => {
-            let weight = |(name, weight): &(&'static str, u32)| format!("{name} ({weight})");
+            let weight = |(name, weight): &(Label, u32)| format!("{name} ({weight})");
             let engines: Vec<String> = engines.iter().map(weight).collect();
             format!("schedule: {class} ({why}): {}; {jobs} at a time", engines.join(", "))
         }
@@ -201,7 +201,7 @@ fn describe_json(event: &Event, at: Duration) -> Json {
     };
     let mut description = match event {
         Event::Phase { name, engine, time } => {
-            json!({"event": "phase", "phase": name, "engine": engine, "seconds": time.as_secs_f64()})
+            json!({"event": "phase", "phase": name, "engine": engine.as_deref(), "seconds": time.as_secs_f64()})
         }
         Event::Pass(report) => json!({
             "event": "pass",
@@ -213,31 +213,31 @@ fn describe_json(event: &Event, at: Duration) -> Json {
         }),
         Event::Schedule { class, why, engines, jobs } => {
             let engines: Vec<Json> =
-                engines.iter().map(|(name, weight)| json!({"engine": name, "weight": weight})).collect();
+                engines.iter().map(|(name, weight)| json!({"engine": &**name, "weight": weight})).collect();
             json!({"event": "schedule", "class": class, "why": why, "engines": engines, "jobs": jobs})
         }
-        Event::Started { engine } => json!({"event": "started", "engine": engine}),
-        Event::Paused { engine } => json!({"event": "paused", "engine": engine}),
-        Event::Resumed { engine } => json!({"event": "resumed", "engine": engine}),
+        Event::Started { engine } => json!({"event": "started", "engine": &**engine}),
+        Event::Paused { engine } => json!({"event": "paused", "engine": &**engine}),
+        Event::Resumed { engine } => json!({"event": "resumed", "engine": &**engine}),
         Event::Progress { engine, depth, counters } => {
-            json!({"event": "progress", "engine": engine, "depth": depth, "counters": object(counters)})
+            json!({"event": "progress", "engine": &**engine, "depth": depth, "counters": object(counters)})
         }
-        Event::Memory { engine, bytes } => json!({"event": "memory", "engine": engine, "bytes": bytes}),
+        Event::Memory { engine, bytes } => json!({"event": "memory", "engine": &**engine, "bytes": bytes}),
         Event::Statistics { engine, counters, time } => json!({
             "event": "statistics",
-            "engine": engine,
+            "engine": &**engine,
             "counters": object(counters),
             "seconds": time.as_secs_f64(),
         }),
         Event::Stopped { engine, reason, time, memory } => json!({
             "event": "stopped",
-            "engine": engine,
+            "engine": &**engine,
             "reason": reason.as_ref().map(ToString::to_string),
             "seconds": time.as_secs_f64(),
             "bytes": memory,
         }),
         Event::Panicked { engine, message } => {
-            json!({"event": "panicked", "engine": engine, "message": message})
+            json!({"event": "panicked", "engine": &**engine, "message": message})
         }
     };
     description["at"] = at.as_secs_f64().into();

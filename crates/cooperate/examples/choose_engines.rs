@@ -31,7 +31,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let options = schedule(&store, &system);
     writeln!(out, "asked: {}", options.engines.join(", "))?;
     let outcome = solve(&system, &options, &Run::new(&store).with_timeout(Duration::from_secs(60)));
-    writeln!(out, "{} by {}", outcome.verdict.name(), outcome.engine.unwrap_or("none"))?;
+    writeln!(out, "{} by {}", outcome.verdict.name(), outcome.engine.as_deref().unwrap_or("none"))?;
     Ok(())
 }
 

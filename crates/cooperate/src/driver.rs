@@ -12,7 +12,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Answer, Engine, Event, Interpolation, Run, set_option};
+use shofar_engines::{Engine, Event, Evidence, Interpolation, Label, Run, set_option};
 use shofar_horn::check::{self, Fault, Trust, check_model, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
@@ -77,7 +77,7 @@ pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
     /// The engine that has found the answer, as the schedule calls it.
-    pub engine: Option<&'static str>,
+    pub engine: Option<Label>,
 }
 
 /// Decides a system of clauses.
@@ -91,7 +91,7 @@ pub fn solve_and_tell(
     system: &HornSystem,
     options: &Options,
     run: &Run<'_>,
-    tell: impl Fn(&Verdict, &'static str),
+    tell: impl Fn(&Verdict, &Label),
 ) -> Outcome {
     match decide(system, options, run, tell) {
         Ok((verdict, engine)) => Outcome { verdict, engine: Some(engine) },
@@ -103,66 +103,60 @@ fn decide(
     system: &HornSystem,
     options: &Options,
     run: &Run<'_>,
-    tell: impl Fn(&Verdict, &'static str),
-) -> Result<(Verdict, &'static str), Stop> {
+    tell: impl Fn(&Verdict, &Label),
+) -> Result<(Verdict, Label), Stop> {
     if let Some(&function) = system.functions.first() {
         let name = run.store.display_symbol(run.store.fun_decl(function).name);
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
     }
     let mut clock = Clock::new(run, None);
-    let original = HornGraph::within(&run.context(), system)?;
+    let original = HornGraph::within(run, system)?;
     clock.phase("graph");
 
     let pipeline = match &options.passes {
         Some(names) => Pipeline::parse(names).map_err(Stop::Unsupported)?,
         None => standard(),
     };
-    let (Transformed { graph, translation }, reports) = pipeline.run(&run.context(), original.clone());
-    reports.into_iter().for_each(|report| run.events.tell(Event::Pass(report)));
+    let (Transformed { graph, translation }, reports) = pipeline.run(run, original.clone());
+    reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
     clock.phase("transform");
-    if let Some(reason) = run.context().interrupted() {
-        return Err(reason.into());
-    }
+    run.go_on()?;
 
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     let contenders = choose(options, &graph, jobs, run)?;
-    let attempt = |contender: &Contender, run: &Run<'_>| {
-        let mut clock = Clock::new(run, Some(contender.label));
-        let answer = contender.engine.solve(&graph, run);
+    let attempt = |engine: &dyn Engine, run: &Run<'_>| {
+        let mut clock = Clock::new(run, Some(run.label()));
+        let answer = engine.solve(&graph, run);
         clock.phase("solve");
-        match answer {
-            Answer::Unknown(stop) => Err(stop),
-            answer => Ok(answer),
-        }
+        answer
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
-    let confirm = |contender: &Contender, answer, run: &Run<'_>| {
-        let mut clock = Clock::new(run, Some(contender.label));
-        match answer {
-            Answer::Sat(model) => {
-                let model = translation.model_back(&run.context(), model)?;
+    let confirm = |evidence, run: &Run<'_>| {
+        let mut clock = Clock::new(run, Some(run.label()));
+        match evidence {
+            Evidence::Sat(model) => {
+                let model = translation.model_back(run, model)?;
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
-                let verdict = check_model(&run.context(), system, &model, trust);
+                let verdict = check_model(run, system, &model, trust);
                 clock.phase("check");
-                is_valid(verdict, contender.label, system, run).map(|()| Verdict::Sat(model))
+                is_valid(verdict, system, run).map(|()| Verdict::Sat(model))
             }
-            Answer::Unsat(derivation) => {
-                let derivation = translation.derivation_back(&run.context(), derivation)?;
-                let refutation = Refutation::of_graph(&run.context(), system, derivation)?;
+            Evidence::Unsat(derivation) => {
+                let derivation = translation.derivation_back(run, derivation)?;
+                let refutation = Refutation::of_graph(run, system, derivation)?;
                 clock.phase("way back");
-                let verdict = check_refutation(&run.context(), system, &refutation);
+                let verdict = check_refutation(run, system, &refutation);
                 clock.phase("check");
-                is_valid(verdict, contender.label, system, run).map(|()| Verdict::Unsat(refutation))
+                is_valid(verdict, system, run).map(|()| Verdict::Unsat(refutation))
             }
-            Answer::Unknown(stop) => Err(stop),
         }
     };
     race(&contenders, jobs, run, attempt, confirm, tell)
 }
 
 /// Passes on what the checker says about the witness of an engine.
-fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
+fn is_valid(verdict: check::Verdict, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
     match verdict {
         check::Verdict::Valid => Ok(()),
         // The engine is right for one interpretation; that it has to be for all of them is not known to any.
@@ -172,7 +166,7 @@ fn is_valid(verdict: check::Verdict, engine: &str, system: &HornSystem, run: &Ru
         }
         check::Verdict::Invalid(fault) => {
             let fault = fault.display(run.store, system);
-            Err(Stop::Internal(format!("the witness of engine {engine} is wrong: {fault}")))
+            Err(Stop::Internal(format!("the witness of engine {} is wrong: {fault}", run.label())))
         }
         check::Verdict::Unknown(stop) => Err(stop),
     }
@@ -191,16 +185,16 @@ fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> R
     let mut refusal = Stop::Exhausted("there are no engines");
     for ((slot, label), (_, weight)) in slots.iter().zip(labels(&slots)).zip(texts) {
         let engine = slot.engine(|engine| set(engine, options)).map_err(Stop::Unsupported)?;
-        match engine.accepts(graph) {
+        match engine.accepts(run.store, graph) {
             Ok(()) => contenders.push(Contender { label, engine, weight }),
-            Err(why) => refusal = Stop::Unsupported(why),
+            Err(stop) => refusal = stop,
         }
     }
     if contenders.is_empty() {
         return Err(refusal);
     }
-    let engines = contenders.iter().map(|contender| (contender.label, contender.weight)).collect();
-    run.events.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
+    let engines = contenders.iter().map(|contender| (contender.label.clone(), contender.weight)).collect();
+    run.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
     Ok(contenders)
 }
 
@@ -222,19 +216,19 @@ fn set(engine: &mut dyn Engine, options: &Options) -> Result<(), String> {
 /// Tells how long each phase took, without the time in which others had their turn.
 struct Clock<'a, 'r> {
     run: &'a Run<'r>,
-    engine: Option<&'static str>,
+    engine: Option<&'a Label>,
     start: Instant,
 }
 
 impl<'a, 'r> Clock<'a, 'r> {
-    fn new(run: &'a Run<'r>, engine: Option<&'static str>) -> Self {
+    fn new(run: &'a Run<'r>, engine: Option<&'a Label>) -> Self {
         Clock { run, engine, start: Instant::now() }
     }
 
     fn phase(&mut self, name: &'static str) {
         let waited = self.run.limits.gate.map_or(Duration::ZERO, Gate::waited);
         let time = self.start.elapsed().saturating_sub(waited);
-        self.run.events.tell(Event::Phase { name, engine: self.engine, time });
+        self.run.tell(Event::Phase { name, engine: self.engine.cloned(), time });
         self.start = Instant::now();
     }
 }

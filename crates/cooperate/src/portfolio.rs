@@ -34,11 +34,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Engine, Event, Run};
+use shofar_engines::{Engine, Event, Label, Run};
 use shofar_run::{Gate, Limits, Reason, Stop, memory_in_use};
 
 use crate::memory::{Advice, Memory, Use};
-use crate::slot::Labelled;
 
 /// The first turn of an engine with weight 1.
 const FIRST_TURN: Duration = Duration::from_millis(50);
@@ -48,7 +47,7 @@ const TICK: Duration = Duration::from_millis(5);
 
 /// An engine, what it is called in this run, and its share of the time.
 pub(crate) struct Contender {
-    pub(crate) label: &'static str,
+    pub(crate) label: Label,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) weight: u32,
 }
@@ -60,26 +59,26 @@ pub(crate) fn race<A, T: Send>(
     contenders: &[Contender],
     places: usize,
     run: &Run<'_>,
-    attempt: impl Fn(&Contender, &Run<'_>) -> Result<A, Stop> + Sync,
-    confirm: impl Fn(&Contender, A, &Run<'_>) -> Result<T, Stop> + Sync,
-    tell: impl Fn(&T, &'static str),
-) -> Result<(T, &'static str), Stop> {
+    attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<A, Stop> + Sync,
+    confirm: impl Fn(A, &Run<'_>) -> Result<T, Stop> + Sync,
+    tell: impl Fn(&T, &Label),
+) -> Result<(T, Label), Stop> {
     let seats: Vec<Seat> = contenders.iter().map(|_| Seat::default()).collect();
     let drive = |index: usize, sender: &Sender<(usize, Report<T>)>| {
         let (contender, seat) = (&contenders[index], &seats[index]);
-        let events = Labelled { label: contender.label, events: run.events };
+        let run = run.clone().with_label(contender.label.clone());
         // The table listens until all have ended.
         let report = |report| drop(sender.send((index, report)));
         let limits = Limits { cancel: Some(&seat.is_over), memory: None, ..run.limits };
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let limits_in_turns = Limits { gate: Some(&seat.gate), ..limits };
-            let answer = attempt(contender, &Run { limits: limits_in_turns, events: &events, ..*run })?;
+            let answer = attempt(&*contender.engine, &run.clone().with_limits(limits_in_turns))?;
             report(Report::HasAnswer);
-            confirm(contender, answer, &Run { limits, events: &events, ..*run })
+            confirm(answer, &run.clone().with_limits(limits))
         }));
         report(Report::Ended(caught.unwrap_or_else(|panic| {
-            let (engine, message) = (contender.label, message_of(&*panic));
-            run.events.tell(Event::Panicked { engine, message: message.to_owned() });
+            let (engine, message) = (run.label(), message_of(&*panic));
+            run.tell(Event::Panicked { engine: engine.clone(), message: message.to_owned() });
             Err(Stop::Internal(format!("engine {engine} has panicked: {message}")))
         })));
     };
@@ -102,8 +101,8 @@ pub(crate) fn race<A, T: Send>(
                     table.is_won = true;
                     table.end_all(Reason::Cancelled);
                     table.ended(index, None);
-                    tell(&success, table.label(index));
-                    winner = Some((success, table.label(index)));
+                    tell(&success, &contenders[index].label);
+                    winner = Some((success, contenders[index].label.clone()));
                 }
                 Ok((index, Report::Ended(ended))) => {
                     table.ended(index, Some(ended.err().unwrap_or(Stop::Interrupted(Reason::Cancelled))));
@@ -210,8 +209,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn label(&self, index: usize) -> &'static str {
-        self.contenders[index].label
+    fn label(&self, index: usize) -> Label {
+        self.contenders[index].label.clone()
     }
 
     fn is_anyone_left(&self) -> bool {
@@ -253,10 +252,10 @@ impl<'a> Table<'a> {
             if self.states[next] == State::NotStarted {
                 self.starts[next] = Some(now);
                 starting.push(next);
-                self.run.events.tell(Event::Started { engine: self.label(next) });
+                self.run.tell(Event::Started { engine: self.label(next) });
             } else if !leaving.contains(&next) {
                 self.seats[next].gate.open();
-                self.run.events.tell(Event::Resumed { engine: self.label(next) });
+                self.run.tell(Event::Resumed { engine: self.label(next) });
             }
             let turn = turn(self.contenders[next].weight, self.turns[next]);
             // A turn that would end beyond all time may as well end at once: nobody notices after so long.
@@ -264,7 +263,7 @@ impl<'a> Table<'a> {
         }
         for index in leaving.into_iter().filter(|&index| self.states[index] == State::Waiting) {
             self.seats[index].gate.close();
-            self.run.events.tell(Event::Paused { engine: self.label(index) });
+            self.run.tell(Event::Paused { engine: self.label(index) });
         }
         starting
     }
@@ -287,7 +286,7 @@ impl<'a> Table<'a> {
         let elapsed = self.starts[index].map_or(Duration::ZERO, |start| start.elapsed());
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
         let (engine, memory) = (self.label(index), self.memory.most(index));
-        self.run.events.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
+        self.run.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
         // What is wrong says more than what an engine does not know, and that more than a limit. Of reasons that say as
         // much, the first engine's counts, whoever was the first to end.
         let rank = |(index, stop): &(usize, Stop)| match stop {
@@ -328,7 +327,7 @@ impl<'a> Table<'a> {
         for (index, bytes) in
             self.memory.news().into_iter().filter(|&(index, _)| self.states[index] != State::Ended)
         {
-            self.run.events.tell(Event::Memory { engine: self.label(index), bytes });
+            self.run.tell(Event::Memory { engine: self.label(index), bytes });
         }
     }
 
@@ -353,7 +352,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use shofar_engines::{Answer, EventSink};
+    use shofar_engines::{EventSink, Evidence};
     use shofar_horn::HornGraph;
     use shofar_horn::witness::GraphModel;
     use shofar_logic::TermStore;
@@ -361,7 +360,7 @@ mod tests {
     /// An engine that does what a function says.
     struct Does<F>(&'static str, F);
 
-    impl<F: Fn(&Run<'_>) -> Answer + Send + Sync> Engine for Does<F> {
+    impl<F: Fn(&Run<'_>) -> Result<Evidence, Stop> + Send + Sync> Engine for Does<F> {
         fn name(&self) -> &'static str {
             self.0
         }
@@ -370,37 +369,41 @@ mod tests {
             "for tests"
         }
 
-        fn accepts(&self, _: &HornGraph) -> Result<(), String> {
+        fn accepts(&self, _: &TermStore, _: &HornGraph) -> Result<(), Stop> {
             Ok(())
         }
 
-        fn solve(&self, _: &HornGraph, run: &Run<'_>) -> Answer {
+        fn solve(&self, _: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
             (self.1)(run)
         }
     }
 
-    fn does(name: &'static str, what: impl Fn(&Run<'_>) -> Answer + Send + Sync + 'static) -> Contender {
-        Contender { label: name, engine: Box::new(Does(name, what)), weight: 1 }
+    fn does(
+        name: &'static str,
+        what: impl Fn(&Run<'_>) -> Result<Evidence, Stop> + Send + Sync + 'static,
+    ) -> Contender {
+        Contender { label: name.into(), engine: Box::new(Does(name, what)), weight: 1 }
     }
 
     /// Works for so many milliseconds, without those in which it waits.
-    fn work(run: &Run<'_>, milliseconds: u64) -> Option<Answer> {
+    fn work(run: &Run<'_>, milliseconds: u64) -> Result<(), Stop> {
         let waited = || run.limits.gate.map_or(Duration::ZERO, Gate::waited);
         let (start, before) = (Instant::now(), waited());
         while start.elapsed().saturating_sub(waited() - before) < Duration::from_millis(milliseconds) {
-            if let Some(reason) = run.limits.interruption() {
-                return Some(Answer::Unknown(reason.into()));
-            }
+            run.go_on()?;
             thread::sleep(Duration::from_millis(1));
         }
-        None
+        Ok(())
     }
 
     fn takes(name: &'static str, milliseconds: u64, has_answer: bool) -> Contender {
-        does(name, move |run| match work(run, milliseconds) {
-            Some(interrupted) => interrupted,
-            None if has_answer => Answer::Sat(GraphModel::default()),
-            None => Answer::Unknown(Stop::Exhausted("it is over")),
+        does(name, move |run| {
+            work(run, milliseconds)?;
+            if has_answer {
+                Ok(Evidence::Sat(GraphModel::default()))
+            } else {
+                Err(Stop::Exhausted("it is over"))
+            }
         })
     }
 
@@ -424,20 +427,12 @@ mod tests {
     }
 
     /// Who wins, and what is told meanwhile.
-    fn watch(
-        contenders: &[Contender],
-        jobs: usize,
-        limits: Limits<'_>,
-    ) -> (Result<&'static str, Stop>, Vec<Event>) {
+    fn watch(contenders: &[Contender], jobs: usize, limits: Limits<'_>) -> (Result<Label, Stop>, Vec<Event>) {
         let store = TermStore::new();
         let heard = Heard(Mutex::default());
-        let run = Run { store: &store, limits, seed: 0, events: &heard };
-        let attempt =
-            |contender: &Contender, run: &Run<'_>| match contender.engine.solve(&HornGraph::new(), run) {
-                Answer::Unknown(stop) => Err(stop),
-                answer => Ok(answer),
-            };
-        let confirm = |contender: &Contender, _, _: &Run<'_>| match contender.label {
+        let run = Run::new(&store).with_limits(limits).with_events(&heard);
+        let attempt = |engine: &dyn Engine, run: &Run<'_>| engine.solve(&HornGraph::new(), run);
+        let confirm = |_, run: &Run<'_>| match &**run.label() {
             "wrong" => {
                 thread::sleep(Duration::from_millis(400));
                 Err(Stop::Internal("refused".to_owned()))
@@ -445,20 +440,20 @@ mod tests {
             _ => Ok(()),
         };
         let told = Mutex::new(None);
-        let tell = |(): &(), engine| *told.lock().expect("no listener panics") = Some(engine);
+        let tell = |(): &(), engine: &Label| *told.lock().expect("no listener panics") = Some(engine.clone());
         let result = race(contenders, jobs, &run, attempt, confirm, tell).map(|((), engine)| engine);
         assert_eq!(told.into_inner().expect("no listener panics"), result.clone().ok());
         (result, heard.0.into_inner().expect("no listener panics"))
     }
 
-    fn winner(contenders: &[Contender], jobs: usize, limits: Limits<'_>) -> Result<&'static str, Stop> {
+    fn winner(contenders: &[Contender], jobs: usize, limits: Limits<'_>) -> Result<Label, Stop> {
         watch(contenders, jobs, limits).0
     }
 
     #[test]
     fn whoever_has_an_answer_wins_on_any_number_of_places() {
         for jobs in [0, 1, 2, 3, 4, 9] {
-            assert_eq!(winner(&some_of_each(), jobs, Limits::default()), Ok("slow"), "{jobs} jobs");
+            assert_eq!(winner(&some_of_each(), jobs, Limits::default()), Ok("slow".into()), "{jobs} jobs");
         }
     }
 
@@ -482,7 +477,7 @@ mod tests {
         let contenders = [takes("stuck", NEVER, true), takes("slow", 200, true)];
         let start = Instant::now();
         let (result, heard) = watch(&contenders, 1, Limits::default());
-        assert_eq!(result, Ok("slow"));
+        assert_eq!(result, Ok("slow".into()));
         let paused =
             |name| heard.iter().any(|event| matches!(event, Event::Paused { engine } if *engine == name));
         assert!(paused("stuck") && paused("slow"), "{heard:?}");
@@ -502,17 +497,13 @@ mod tests {
     fn events_have_the_labels_of_their_slots() {
         let slot = |label, milliseconds| {
             let does = does("twin", move |run| {
-                run.events.tell(Event::Progress {
-                    engine: "twin",
-                    depth: milliseconds,
-                    counters: Vec::new(),
-                });
-                work(run, milliseconds).unwrap_or(Answer::Sat(GraphModel::default()))
+                run.tell_progress(milliseconds, Vec::new());
+                work(run, milliseconds).map(|()| Evidence::Sat(GraphModel::default()))
             });
-            Contender { label, ..does }
+            Contender { label: Label::from(label), ..does }
         };
         let (result, heard) = watch(&[slot("twin", NEVER), slot("twin#2", 20)], 2, Limits::default());
-        assert_eq!(result, Ok("twin#2"));
+        assert_eq!(result, Ok("twin#2".into()));
         for (label, expected) in [("twin", NEVER), ("twin#2", 20)] {
             let of_slot = heard.iter().filter(|event| match event {
                 Event::Started { engine } | Event::Stopped { engine, .. } => *engine == label,
@@ -527,7 +518,7 @@ mod tests {
     fn an_answer_that_is_refused_does_not_win() {
         let contenders = [takes("wrong", 1, true), takes("right", 50, true)];
         for jobs in [1, 2] {
-            assert_eq!(winner(&contenders, jobs, Limits::default()), Ok("right"));
+            assert_eq!(winner(&contenders, jobs, Limits::default()), Ok("right".into()));
         }
         assert_eq!(winner(&contenders[..1], 1, Limits::default()), Err(Stop::Internal("refused".to_owned())));
     }
@@ -537,11 +528,11 @@ mod tests {
     fn the_checker_has_all_places_for_a_while() {
         let contenders = [takes("wrong", 100, true), takes("right", 150, true)];
         let (result, heard) = watch(&contenders, 2, Limits::default());
-        assert_eq!(result, Ok("right"));
+        assert_eq!(result, Ok("right".into()));
         let place = |wanted: &dyn Fn(&Event) -> bool| heard.iter().position(wanted);
-        let paused = place(&|event| matches!(event, Event::Paused { engine: "right" }));
-        let resumed = place(&|event| matches!(event, Event::Resumed { engine: "right" }));
-        let refused = place(&|event| matches!(event, Event::Stopped { engine: "wrong", .. }));
+        let paused = place(&|event| matches!(event, Event::Paused { engine } if *engine == "right"));
+        let resumed = place(&|event| matches!(event, Event::Resumed { engine } if *engine == "right"));
+        let refused = place(&|event| matches!(event, Event::Stopped { engine, .. } if *engine == "wrong"));
         assert!(paused.is_some() && paused < resumed && resumed < refused, "{heard:?}");
     }
 
@@ -549,7 +540,7 @@ mod tests {
     #[test]
     fn the_first_engine_tells_the_reason() {
         let gives_up = |name, milliseconds, reason| {
-            does(name, move |run| work(run, milliseconds).unwrap_or(Answer::Unknown(Stop::Exhausted(reason))))
+            does(name, move |run| work(run, milliseconds).and(Err(Stop::Exhausted(reason))))
         };
         let slow_first = [gives_up("slow", 40, "slow"), gives_up("fast", 1, "fast")];
         let fast_first = [gives_up("fast", 1, "fast"), gives_up("slow", 40, "slow")];
@@ -567,8 +558,9 @@ mod tests {
         };
         for jobs in [1, 2] {
             let (result, heard) = watch(&contenders(), jobs, Limits::default());
-            assert_eq!(result, Ok("slow"));
-            let panic = Event::Panicked { engine: "broken", message: "there are 0 numbers".to_owned() };
+            assert_eq!(result, Ok("slow".into()));
+            let panic =
+                Event::Panicked { engine: "broken".into(), message: "there are 0 numbers".to_owned() };
             assert!(heard.contains(&panic), "{heard:?}");
         }
         let alone = winner(&contenders()[..1], 1, Limits::default());
@@ -596,9 +588,9 @@ mod tests {
             does("greedy", move |run| {
                 let mut hoard: Vec<Vec<u8>> = Vec::new();
                 loop {
-                    if let Some(interrupted) = work(run, 1) {
+                    if let Err(interrupted) = work(run, 1) {
                         has_ended.store(true, Ordering::Relaxed);
-                        return interrupted;
+                        return Err(interrupted);
                     }
                     hoard.push(vec![1; 16 << 20]);
                 }
@@ -608,19 +600,17 @@ mod tests {
             let has_ended = Arc::clone(has_ended);
             does("modest", move |run| {
                 while !has_ended.load(Ordering::Relaxed) {
-                    if let Some(interrupted) = work(run, 2) {
-                        return interrupted;
-                    }
+                    work(run, 2)?;
                 }
-                Answer::Sat(GraphModel::default())
+                Ok(Evidence::Sat(GraphModel::default()))
             })
         };
         for jobs in [1, 2] {
             let has_ended = Arc::default();
             let (result, heard) = watch(&[modest(&has_ended), greedy(&has_ended)], jobs, limits);
-            assert_eq!(result, Ok("modest"), "{heard:?}");
+            assert_eq!(result, Ok("modest".into()), "{heard:?}");
             let reason = heard.iter().find_map(|event| match event {
-                Event::Stopped { engine: "greedy", reason, .. } => reason.clone(),
+                Event::Stopped { engine, reason, .. } if *engine == "greedy" => reason.clone(),
                 _ => None,
             });
             assert_eq!(reason, Some(Stop::Interrupted(Reason::Memory)), "{heard:?}");

@@ -8,12 +8,9 @@
 //!   the same text the second one is `pdkind#2`.
 //! - S2: what is said for a slot counts more than what is said for all slots of its engine, and that more than what is
 //!   said for all engines.
-//! - S3: what an engine tells under its name reaches listeners under its label.
+//! - S3: an engine does not know its label: its run does, and tells events under it.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
-use shofar_engines::{Engine, Event, EventSink, all, by_name, set_option};
+use shofar_engines::{Engine, Label, all, by_name, set_option};
 
 /// An engine of the schedule and the settings that it has there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,50 +62,13 @@ pub fn engine(name: &str) -> Result<Box<dyn Engine>, String> {
 }
 
 /// The labels of slots in this order, by S1.
-pub(crate) fn labels(slots: &[Slot]) -> Vec<&'static str> {
+pub(crate) fn labels(slots: &[Slot]) -> Vec<Label> {
     let label = |(index, slot): (usize, &Slot)| {
         let before = slots[..index].iter().filter(|other| *other == slot).count();
         let text = slot.label();
-        kept(if before == 0 { text } else { format!("{text}#{}", before + 1) })
+        Label::from(if before == 0 { text } else { format!("{text}#{}", before + 1) })
     };
     slots.iter().enumerate().map(label).collect()
-}
-
-/// The same text, kept as long as the process lasts: events are told often and name their engine, and there are no more
-/// labels than ways to set engines that somebody has asked for.
-fn kept(label: String) -> &'static str {
-    static LABELS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut labels = LABELS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = labels.get(label.as_str()) {
-        return known;
-    }
-    let label: &'static str = Box::leak(label.into_boxed_str());
-    labels.insert(label);
-    label
-}
-
-/// Passes an engine's events on under its label, by S3.
-pub(crate) struct Labelled<'a> {
-    pub(crate) label: &'static str,
-    pub(crate) events: &'a dyn EventSink,
-}
-
-impl EventSink for Labelled<'_> {
-    fn tell(&self, mut event: Event) {
-        match &mut event {
-            Event::Progress { engine, .. } | Event::Statistics { engine, .. } => *engine = self.label,
-            Event::Phase { .. }
-            | Event::Pass(_)
-            | Event::Schedule { .. }
-            | Event::Started { .. }
-            | Event::Paused { .. }
-            | Event::Resumed { .. }
-            | Event::Memory { .. }
-            | Event::Stopped { .. }
-            | Event::Panicked { .. } => {}
-        }
-        self.events.tell(event);
-    }
 }
 
 #[cfg(test)]
@@ -127,8 +87,6 @@ mod tests {
             labels(&texts.map(slot)),
             ["pdkind", "pdkind#2", "pdkind:depth=2", "split-tpa:chains=no", "pdkind#3", "pdkind:depth=2#2"]
         );
-        let [first, second] = [kept("some label".to_owned()), kept("some label".to_owned())];
-        assert!(std::ptr::eq(first, second));
     }
 
     #[test]

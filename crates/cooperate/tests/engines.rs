@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Options, Verdict};
-use shofar_engines::{Answer, Engine, KInduction, Run, all, by_name};
+use shofar_engines::{Engine, Evidence, KInduction, Run, all, by_name};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::witness::{Derivation, GraphStep, Refutation};
@@ -30,7 +30,7 @@ fn read(store: &TermStore, text: &str) -> HornSystem {
 
 fn within(store: &TermStore, time: Duration) -> Run<'_> {
     let limits = Limits { deadline: Instant::now().checked_add(time), ..Limits::default() };
-    Run { store, limits, seed: 0, events: &() }
+    Run::new(store).with_limits(limits)
 }
 
 /// What an engine says about the graph of a system, and what the driver says with that engine. A wrong witness is a
@@ -41,17 +41,17 @@ fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Durati
     let context = within(store, Duration::from_secs(60)).context();
     let name = engine.name();
     let direct = match engine.solve(&graph, &run) {
-        Answer::Sat(model) => {
+        Ok(Evidence::Sat(model)) => {
             assert_eq!(check_graph_model(&context, &graph, &model), Ok(()), "model of {name}");
             Found::Sat
         }
-        Answer::Unsat(derivation) => {
+        Ok(Evidence::Unsat(derivation)) => {
             let checked = check_derivation(&context, &graph, &derivation);
             assert_eq!(checked, Ok(()), "derivation of {name}: {derivation:?}");
             Found::Unsat
         }
-        Answer::Unknown(Stop::Internal(what)) => panic!("{name}: {what}"),
-        Answer::Unknown(_) => Found::Unknown,
+        Err(Stop::Internal(what)) => panic!("{name}: {what}"),
+        Err(_) => Found::Unknown,
     };
     let options = Options { engines: vec![name.to_owned()], ..Options::default() };
     let driven = match driver::solve(system, &options, &within(store, time)).verdict {
@@ -74,7 +74,7 @@ fn expect(text: &str, answer: Found, must_know: &[&str]) {
     let store = TermStore::new();
     let system = read(&store, text);
     for engine in all() {
-        if engine.accepts(&HornGraph::of(&store, &system)).is_err() {
+        if engine.accepts(&store, &HornGraph::of(&store, &system)).is_err() {
             assert!(!must_know.contains(&engine.name()));
             continue;
         }
@@ -105,7 +105,7 @@ fn all_engines_end_soon_after_they_are_told_to() {
         let system = read(&store, text);
         let cancel = AtomicBool::new(false);
         let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
-        let run = Run { store: &store, limits, seed: 0, events: &() };
+        let run = Run::new(&store).with_limits(limits);
         let options = Options { jobs: Some(9), ..Options::default() };
         thread::scope(|scope| {
             let solving = scope.spawn(|| {
@@ -150,7 +150,7 @@ fn a_derivation_with_a_hyperedge() {
     let store = TermStore::new();
     let system = read(&store, text);
     let bmc = by_name("BMC").expect("there is bounded model checking");
-    let Answer::Unsat(derivation) =
+    let Ok(Evidence::Unsat(derivation)) =
         bmc.solve(&HornGraph::of(&store, &system), &within(&store, Duration::from_secs(60)))
     else {
         panic!("bmc finds the derivation")
@@ -197,10 +197,10 @@ fn simple_paths_decide_what_others_do_not() {
     let store = TermStore::new();
     let graph = HornGraph::of(&store, &read(&store, text));
     let simple = KInduction::default().solve(&graph, &within(&store, Duration::from_secs(60)));
-    let Answer::Sat(model) = simple else { panic!("{simple:?}") };
+    let Ok(Evidence::Sat(model)) = simple else { panic!("{simple:?}") };
     assert_eq!(check_graph_model(&within(&store, Duration::from_secs(60)).context(), &graph, &model), Ok(()));
     let any = KInduction { simple_paths: false }.solve(&graph, &within(&store, Duration::from_millis(300)));
-    assert!(matches!(any, Answer::Unknown(Stop::Interrupted(_))), "{any:?}");
+    assert!(matches!(any, Err(Stop::Interrupted(_))), "{any:?}");
 }
 
 /// The query needs hundreds of steps as a tree, and nine as a graph.
@@ -213,7 +213,7 @@ fn doubling_is_shared() {
     let store = TermStore::new();
     let graph = HornGraph::of(&store, &read(&store, text));
     let bmc = by_name("bmc").expect("there is bounded model checking");
-    let Answer::Unsat(derivation) = bmc.solve(&graph, &within(&store, Duration::from_secs(60))) else {
+    let Ok(Evidence::Unsat(derivation)) = bmc.solve(&graph, &within(&store, Duration::from_secs(60))) else {
         panic!("bmc finds the derivation")
     };
     assert_eq!(
@@ -253,7 +253,7 @@ fn agrees_with_saturation(shape: &Shape, systems: u64, least: usize) {
         let graph = HornGraph::of(&store, &clauses);
         let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
         for engine in all() {
-            if engine.accepts(&graph).is_err() {
+            if engine.accepts(&store, &graph).is_err() {
                 continue;
             }
             let found = ask(&*engine, &store, &clauses, Duration::from_millis(300));

@@ -31,13 +31,14 @@ use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Assignment, Sort, Term, Value};
+use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::eliminate_all_but;
+use crate::fragment;
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Answer, Engine, Event, Run};
+use crate::{Engine, Evidence, Run};
 
 /// The name of the engine.
 const NAME: &str = "bmc";
@@ -55,19 +56,15 @@ impl Engine for Bmc {
         "bounded model checking: finds the shortest counterexample; all systems"
     }
 
-    fn accepts(&self, _: &HornGraph) -> Result<(), String> {
-        Ok(())
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        fragment::is_decidable(store, graph)
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let mut unfolding = Unfolding::new(graph, *run);
-        let answer = unfolding.search().unwrap_or_else(Answer::Unknown);
-        run.events.tell(Event::Statistics {
-            engine: NAME,
-            counters: unfolding.counters(),
-            time: start.elapsed(),
-        });
+        let mut unfolding = Unfolding::new(graph, run);
+        let answer = unfolding.search();
+        run.tell_statistics(unfolding.counters(), start);
         answer
     }
 }
@@ -110,7 +107,7 @@ struct Input {
 /// The derivations with so many ranks, as a formula.
 struct Unfolding<'a> {
     graph: &'a HornGraph,
-    run: Run<'a>,
+    run: &'a Run<'a>,
     solver: Solver<'a>,
     is_linear: bool,
     /// Which nodes facts may lead to.
@@ -129,7 +126,7 @@ struct Unfolding<'a> {
 }
 
 impl<'a> Unfolding<'a> {
-    fn new(graph: &'a HornGraph, run: Run<'a>) -> Self {
+    fn new(graph: &'a HornGraph, run: &'a Run<'a>) -> Self {
         let is_derivable = derivable(graph);
         let is_useful = useful(graph);
         let matters = |edge: &Edge| {
@@ -155,9 +152,9 @@ impl<'a> Unfolding<'a> {
         }
     }
 
-    fn search(&mut self) -> Result<Answer, Stop> {
+    fn search(&mut self) -> Result<Evidence, Stop> {
         if self.queries.is_empty() {
-            return Ok(Answer::Sat(self.model_of_shape()));
+            return Ok(Evidence::Sat(self.model_of_shape()));
         }
         loop {
             if let Some(reason) = self.run.context().interrupted() {
@@ -169,18 +166,18 @@ impl<'a> Unfolding<'a> {
                 let goal = self.fresh_bool("goal");
                 let ways = self.assert_ways(goal, &queries, rank, &[])?;
                 if self.run.is_satisfiable(&mut self.solver, &[goal])? {
-                    return Ok(Answer::Unsat(self.derivation(&ways)));
+                    return Ok(Evidence::Unsat(self.derivation(&ways)));
                 }
                 if self.is_linear && self.solver.core().is_empty() {
                     // There are no paths with so many edges, to whatever node.
                     self.slots.pop();
-                    return self.model_of_ranks().map(Answer::Sat);
+                    return self.model_of_ranks().map(Evidence::Sat);
                 }
             }
             let counters = self.counters();
-            self.run.events.tell(Event::Progress { engine: NAME, depth: rank as u64, counters });
+            self.run.tell_progress(rank as u64, counters);
             if !self.add_rank()? {
-                return self.model_of_ranks().map(Answer::Sat);
+                return self.model_of_ranks().map(Evidence::Sat);
             }
         }
     }

@@ -20,7 +20,7 @@ const CONFLICTS: u64 = 1000;
 /// The formula with variables that are not of a state eliminated, where that can be done with little effort.
 pub(crate) fn with_few_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
     let limits = Limits { conflicts: Some(CONFLICTS), ..run.limits };
-    eliminate_all_but(&Run { limits, ..*run }, formula, state).unwrap_or(formula)
+    eliminate_all_but(&run.clone().with_limits(limits), formula, state).unwrap_or(formula)
 }
 
 /// A formula over the given variables that is equivalent to the existence of all others, if equations define these. It is

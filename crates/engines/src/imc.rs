@@ -44,7 +44,7 @@ use crate::eliminate::with_few_locals;
 use crate::separation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, EngineOption, Event, Run};
+use crate::{Engine, EngineOption, Evidence, Run};
 
 /// The name of the engine.
 const NAME: &str = "imc";
@@ -91,13 +91,13 @@ impl Engine for Imc {
         ]
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
-        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        self.search(graph, run)
     }
 }
 
 impl Imc {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
         let init = with_few_locals(run, looped.system.init, &looped.system.state);
@@ -115,7 +115,7 @@ impl Imc {
         };
         let found = search.decide();
         let counters = search.statistics.counters();
-        run.events.tell(Event::Statistics { engine: NAME, counters, time: start.elapsed() });
+        run.tell_statistics(counters, start);
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
             Found::Invariant(invariant) => looped.safe(run, invariant),
@@ -177,7 +177,7 @@ impl Search<'_> {
             }
             self.statistics.bound = k as u64;
             let counters = self.statistics.counters();
-            self.run.events.tell(Event::Progress { engine: NAME, depth: k as u64, counters });
+            self.run.tell_progress(k as u64, counters);
         }
         Err(Stop::Exhausted("paths of all lengths"))
     }

@@ -179,12 +179,11 @@ fn eliminate_exits(
 #[cfg(test)]
 mod tests {
     use shofar_logic::{Sort, TermStore};
-    use shofar_run::Limits;
 
     use super::*;
 
     fn run(store: &TermStore) -> Run<'_> {
-        Run { store, limits: Limits::default(), seed: 0, events: &() }
+        Run::new(store)
     }
 
     fn variable(store: &TermStore, name: &str, sort: Sort) -> Term {

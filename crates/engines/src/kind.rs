@@ -37,7 +37,7 @@ use crate::k_inductive::to_inductive;
 use crate::run::solver_counters;
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
-use crate::{Answer, Engine, EngineOption, Event, Run};
+use crate::{Engine, EngineOption, Evidence, Run};
 
 /// The name of the engine.
 const NAME: &str = "kind";
@@ -72,13 +72,13 @@ impl Engine for KInduction {
         )]
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
-        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        self.search(graph, run)
     }
 }
 
 impl KInduction {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
         let system = TransitionSystem {
@@ -91,11 +91,7 @@ impl KInduction {
         let mut forward = Step::new(run, &system, self.simple_paths);
         let mut backward = Step::new(run, &reversed, self.simple_paths);
         let found = decide(run, &mut base, forward.as_mut(), backward.as_mut());
-        run.events.tell(Event::Statistics {
-            engine: NAME,
-            counters: counters(&base, [forward.as_ref(), backward.as_ref()]),
-            time: start.elapsed(),
-        });
+        run.tell_statistics(counters(&base, [forward.as_ref(), backward.as_ref()]), start);
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
             Found::Forward(k) => {
@@ -143,7 +139,7 @@ fn decide(
             return Ok(Found::Backward(k));
         }
         let counters = counters(base, [forward.as_deref(), backward.as_deref()]);
-        run.events.tell(Event::Progress { engine: NAME, depth: k as u64, counters });
+        run.tell_progress(k as u64, counters);
         k += 1;
     }
 }

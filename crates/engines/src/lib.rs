@@ -1,11 +1,14 @@
 //! Engines that decide constrained Horn clauses, one file or folder per algorithm.
 //!
-//! An [`Engine`] takes a graph and a [`Run`] and answers with evidence: a model of the graph, or a derivation of `false`
-//! in it. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
+//! An [`Engine`] takes a graph and a [`Run`] and answers with [`Evidence`], a model of the graph or a derivation of `false`
+//! in it, or with a [`Stop`]. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
 
 mod bmc;
 mod eliminate;
+mod event;
+mod exchange;
 mod flag;
+mod fragment;
 pub mod imc;
 mod k_inductive;
 mod kind;
@@ -21,15 +24,18 @@ mod unroll;
 
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
+use shofar_logic::TermStore;
 use shofar_run::Stop;
 
 pub use bmc::Bmc;
+pub use event::{Event, EventSink, Label};
+pub use exchange::{Exchange, SharedLemma};
 pub use imc::Imc;
 pub use kind::KInduction;
 pub use lawi::Lawi;
 pub use option::EngineOption;
 pub use pdkind::PdKind;
-pub use run::{Event, EventSink, Run};
+pub use run::Run;
 pub use separation::Interpolation;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
@@ -48,24 +54,23 @@ pub trait Engine: Send + Sync {
     }
 
     /// Whether it can work on a graph; if not, why not. Most engines take linear systems, where no clause has several
-    /// predicates in its body.
-    fn accepts(&self, graph: &HornGraph) -> Result<(), String> {
-        if graph.is_linear() { Ok(()) } else { Err("clauses with several predicates in the body".to_owned()) }
+    /// predicates in its body, over the sorts that the solver knows.
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        fragment::is_linear(graph)?;
+        fragment::is_decidable(store, graph)
     }
 
-    /// Decides a graph that it accepts.
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer;
+    /// Decides a graph that it accepts, or tells why it cannot.
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop>;
 }
 
-/// What an engine answers.
+/// What proves the answer of an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// The clauses have a model.
+pub enum Evidence {
+    /// The clauses have this model.
     Sat(GraphModel),
-    /// The clauses are contradictory.
+    /// The clauses are contradictory, by this derivation of `false`.
     Unsat(Derivation),
-    /// The engine has given up.
-    Unknown(Stop),
 }
 
 /// Gives an option of an engine a value; tells what there is if there is no such option or value.

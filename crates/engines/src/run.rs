@@ -1,52 +1,71 @@
-//! What an engine is given besides the clauses: terms, limits, a seed, and someone who listens.
+//! What an engine is given besides the clauses.
 //!
-//! Events are told by engines, and by whoever lets them run; only [`Event::Progress`] and [`Event::Statistics`] are
-//! the engines' own.
+//! A [`Run`] is a [`Context`], terms and limits, and what only engines need beyond it: the label under which the engine is
+//! known, a seed, someone who listens to events, and an exchange with other engines. It dereferences to its context, so
+//! whatever takes a context takes a run. Runs are made by [`Run::new`] and the methods `with_...`; whoever lets an engine
+//! run gives it a run of its own, made from that of the whole.
 
+use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
-use shofar_horn::transform::Report;
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Stop};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
+use crate::{Event, EventSink, Exchange, Label};
+
 /// The circumstances of one run of an engine.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Run<'a> {
-    /// The terms, which all engines share.
-    pub store: &'a TermStore,
-    /// Deadline, memory and cancel flag.
-    pub limits: Limits<'a>,
-    /// Where engines choose at random, they choose by this.
-    pub seed: u64,
-    /// Who is told what happens.
-    pub events: &'a dyn EventSink,
+    context: Context<'a>,
+    label: Label,
+    seed: u64,
+    events: &'a dyn EventSink,
+    exchange: Option<&'a dyn Exchange>,
 }
 
 impl<'a> Run<'a> {
-    /// A run without limits that nobody listens to.
+    /// A run without a label, limits, or exchange, that nobody listens to. Its seed is 0.
     pub fn new(store: &'a TermStore) -> Self {
-        Run { store, limits: Limits::default(), seed: 0, events: &() }
+        Run { context: Context::new(store), label: "".into(), seed: 0, events: &(), exchange: None }
+    }
+
+    /// As this one, with these limits in the place of its own.
+    pub fn with_limits(mut self, limits: Limits<'a>) -> Self {
+        self.context.limits = limits;
+        self
     }
 
     /// As this one, and it ends after so much time from now on.
     pub fn with_timeout(mut self, time: Duration) -> Self {
-        self.limits.deadline = Instant::now().checked_add(time);
+        self.context.limits.deadline = Instant::now().checked_add(time);
         self
     }
 
     /// As this one, and it ends when the process has grown beyond so many bytes.
     pub fn with_memory(mut self, bytes: usize) -> Self {
-        self.limits.memory = Some(bytes);
+        self.context.limits.memory = Some(bytes);
         self
     }
 
     /// As this one, and it ends soon after another thread has set the flag.
     pub fn with_cancel(mut self, flag: &'a AtomicBool) -> Self {
-        self.limits.cancel = Some(flag);
+        self.context.limits.cancel = Some(flag);
+        self
+    }
+
+    /// As this one, with a label, by which events call the engine.
+    pub fn with_label(mut self, label: impl Into<Label>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// As this one, with a seed, by which engines and solvers choose where they choose at random.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
         self
     }
 
@@ -56,9 +75,45 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// What transformations and ways back are given in this run.
+    /// As this one, connected to other engines on the same graph.
+    pub fn with_exchange(mut self, exchange: &'a dyn Exchange) -> Self {
+        self.exchange = Some(exchange);
+        self
+    }
+
+    /// Terms and limits.
     pub fn context(&self) -> Context<'a> {
-        Context { store: self.store, limits: self.limits }
+        self.context
+    }
+
+    /// What the engine is called.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// By which engines choose at random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The connection to other engines on the same graph, if there is one.
+    pub fn exchange(&self) -> Option<&'a dyn Exchange> {
+        self.exchange
+    }
+
+    /// Tells an event.
+    pub fn tell(&self, event: Event) {
+        self.events.tell(event);
+    }
+
+    /// Tells how far the engine is: the depth, level or bound that it has come to, and what it has counted so far.
+    pub fn tell_progress(&self, depth: u64, counters: Vec<(&'static str, u64)>) {
+        self.tell(Event::Progress { engine: self.label.clone(), depth, counters });
+    }
+
+    /// Tells what the engine has counted in the end, and how long it took.
+    pub fn tell_statistics(&self, counters: Vec<(&'static str, u64)>, start: Instant) {
+        self.tell(Event::Statistics { engine: self.label.clone(), counters, time: start.elapsed() });
     }
 
     /// Whether what is asserted and the assumptions can be true together; why the engine has to stop where the solver
@@ -78,101 +133,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is told about a run while it lasts.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// A phase of the whole run, or of what follows an engine's answer, has ended.
-    Phase {
-        /// Its name.
-        name: &'static str,
-        /// The engine in whose course it was.
-        engine: Option<&'static str>,
-        /// The time it took.
-        time: Duration,
-    },
-    /// A transformation has changed the clauses.
-    Pass(Report),
-    /// Engines are chosen.
-    Schedule {
-        /// The class of systems that they are chosen for, or that the user has chosen them.
-        class: &'static str,
-        /// Why the clauses are of this class.
-        why: String,
-        /// The engines in the order in which they start, with their weights.
-        engines: Vec<(&'static str, u32)>,
-        /// How many of them run at the same time.
-        jobs: usize,
-    },
-    /// An engine starts.
-    Started {
-        /// The engine.
-        engine: &'static str,
-    },
-    /// An engine waits until it is its turn again.
-    Paused {
-        /// The engine.
-        engine: &'static str,
-    },
-    /// An engine that has waited goes on.
-    Resumed {
-        /// The engine.
-        engine: &'static str,
-    },
-    /// How far an engine is; told often.
-    Progress {
-        /// The engine.
-        engine: &'static str,
-        /// The depth, level or bound that it has come to.
-        depth: u64,
-        /// What it has counted so far, as in [`Statistics`](Event::Statistics).
-        counters: Vec<(&'static str, u64)>,
-    },
-    /// How much memory an engine has now; told when that has changed by a mebibyte or more.
-    Memory {
-        /// The engine.
-        engine: &'static str,
-        /// The bytes, as far as that can be told: what the process grows by counts for the engines that run, in equal
-        /// parts.
-        bytes: usize,
-    },
-    /// What was counted, when the engine ends: names as in `lemmas` or `solver.conflicts`.
-    Statistics {
-        /// The engine.
-        engine: &'static str,
-        /// Names and numbers.
-        counters: Vec<(&'static str, u64)>,
-        /// The time from its start to its end.
-        time: Duration,
-    },
-    /// An engine has ended.
-    Stopped {
-        /// The engine.
-        engine: &'static str,
-        /// Why it has given up; none if the answer is its own.
-        reason: Option<Stop>,
-        /// The time that it ran, without that in which it waited.
-        time: Duration,
-        /// The most bytes that it had, counted as in [`Memory`](Event::Memory).
-        memory: usize,
-    },
-    /// An engine has panicked, which is a mistake in Shofar. The others go on.
-    Panicked {
-        /// The engine.
-        engine: &'static str,
-        /// What it said.
-        message: String,
-    },
-}
+impl<'a> Deref for Run<'a> {
+    type Target = Context<'a>;
 
-/// Someone who is told about events, from any thread.
-pub trait EventSink: Sync {
-    /// Takes notice of an event.
-    fn tell(&self, event: Event);
-}
-
-/// No one.
-impl EventSink for () {
-    fn tell(&self, _: Event) {}
+    fn deref(&self) -> &Context<'a> {
+        &self.context
+    }
 }
 
 /// Variables of a solver beyond which it is made anew: what was assumed in earlier queries leaves atoms behind.

@@ -12,7 +12,7 @@ use shofar_logic::{Assignment, Substitution, Term, Value};
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
-use crate::{Answer, Run};
+use crate::{Evidence, Run};
 
 /// A linear graph, and where it comes from.
 pub(crate) struct LoopForm {
@@ -31,8 +31,8 @@ impl LoopForm {
     }
 
     /// The answer if formulas over the variables of the nodes are a model.
-    pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Answer, Stop> {
-        Ok(Answer::Sat(self.translation.model_back(&run.context(), GraphModel::of_formulas(formulas))?))
+    pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Evidence, Stop> {
+        Ok(Evidence::Sat(self.translation.model_back(&run.context(), GraphModel::of_formulas(formulas))?))
     }
 
     /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.
@@ -40,7 +40,7 @@ impl LoopForm {
         &self,
         run: &Run<'_>,
         path: impl IntoIterator<Item = (NodeId, Box<[Value]>)>,
-    ) -> Result<Answer, Stop> {
+    ) -> Result<Evidence, Stop> {
         let mut finder = Finder::new(run, &self.graph);
         let mut steps: Vec<GraphStep> = Vec::new();
         let mut at: Option<NodeId> = None;
@@ -56,7 +56,7 @@ impl LoopForm {
             steps.push(GraphStep { edge, premises, fact });
             at = target;
         }
-        Ok(Answer::Unsat(self.translation.derivation_back(&run.context(), Derivation { steps })?))
+        Ok(Evidence::Unsat(self.translation.derivation_back(&run.context(), Derivation { steps })?))
     }
 }
 
@@ -77,12 +77,12 @@ impl SingleLoop {
     }
 
     /// The answer if a formula over the variables of a state is a safe inductive invariant.
-    pub(crate) fn safe(&self, run: &Run<'_>, invariant: Term) -> Result<Answer, Stop> {
+    pub(crate) fn safe(&self, run: &Run<'_>, invariant: Term) -> Result<Evidence, Stop> {
         self.form.safe(run, vec![invariant])
     }
 
     /// The answer if states follow on each other, of which the first one is initial and the last one is bad.
-    pub(crate) fn unsafe_by(&self, run: &Run<'_>, states: Vec<Box<[Value]>>) -> Result<Answer, Stop> {
+    pub(crate) fn unsafe_by(&self, run: &Run<'_>, states: Vec<Box<[Value]>>) -> Result<Evidence, Stop> {
         self.form.unsafe_by(run, states.into_iter().map(|state| (NodeId::new(0), state)))
     }
 }

@@ -4,28 +4,28 @@ use std::time::{Duration, Instant};
 
 use shofar_engines::imc::{self, Imc};
 use shofar_engines::lawi::{self, Lawi};
-use shofar_engines::{Answer, Engine, Interpolation, Run};
+use shofar_engines::{Engine, Evidence, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Stop};
 
 /// What an engine says to a system. Witnesses are checked.
-fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Answer {
+fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, Stop> {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(&store, &system);
     let limits =
         Limits { deadline: Some(Instant::now() + Duration::from_secs(seconds)), ..Limits::default() };
-    let answer = engine.solve(&graph, &Run { store: &store, limits, seed: 0, events: &() });
-    let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+    let answer = engine.solve(&graph, &Run::new(&store).with_limits(limits));
+    let run = Run::new(&store);
     match &answer {
-        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
-        Answer::Unsat(derivation) => {
+        Ok(Evidence::Sat(model)) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Ok(Evidence::Unsat(derivation)) => {
             assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
         }
-        Answer::Unknown(Stop::Internal(what)) => panic!("{what}"),
-        Answer::Unknown(_) => {}
+        Err(Stop::Internal(what)) => panic!("{what}"),
+        Err(_) => {}
     }
     answer
 }
@@ -46,13 +46,13 @@ fn engines() -> Vec<Box<dyn Engine>> {
 #[track_caller]
 fn assert_sat(engine: &dyn Engine, text: &str) {
     let found = answer_of(engine, text, 60);
-    assert!(matches!(found, Answer::Sat(_)), "{}: {found:?}", engine.name());
+    assert!(matches!(found, Ok(Evidence::Sat(_))), "{}: {found:?}", engine.name());
 }
 
 #[track_caller]
 fn assert_unsat(engine: &dyn Engine, text: &str, steps: usize) {
     match answer_of(engine, text, 60) {
-        Answer::Unsat(derivation) => assert_eq!(derivation.steps.len(), steps, "{}", engine.name()),
+        Ok(Evidence::Unsat(derivation)) => assert_eq!(derivation.steps.len(), steps, "{}", engine.name()),
         other => panic!("{}: {other:?}", engine.name()),
     }
 }
@@ -102,7 +102,7 @@ fn the_lock_is_safe() {
     assert_sat(&Imc::default(), text);
     assert_sat(&Lawi::default(), text);
     for engine in engines() {
-        assert!(!matches!(answer_of(&*engine, text, 2), Answer::Unsat(_)), "{}", engine.name());
+        assert!(!matches!(answer_of(&*engine, text, 2), Ok(Evidence::Unsat(_))), "{}", engine.name());
     }
 }
 
@@ -163,7 +163,7 @@ fn two_loops_keep_their_counters_equal() {
         (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (= x 0) (not (= y 0))) false)))";
     for engine in [&Imc::default() as &dyn Engine, &Lawi::default()] {
         let found = answer_of(engine, text, 5);
-        assert!(!matches!(found, Answer::Unsat(_)), "{}", engine.name());
+        assert!(!matches!(found, Ok(Evidence::Unsat(_))), "{}", engine.name());
     }
 }
 

@@ -1,10 +1,10 @@
 //! PD-KIND on the worked examples of the literature.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use shofar_engines::pdkind::{Depth, Options, Order, PdKind, Port, SharedLemma};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run};
+use shofar_engines::pdkind::{Depth, Options, Order, PdKind};
+use shofar_engines::{Engine, Event, EventSink, Evidence, Exchange, Interpolation, Run, SharedLemma};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
@@ -30,21 +30,21 @@ impl Counters {
 }
 
 /// What an engine says to a system, and its counters. Witnesses are checked.
-fn answer_of(engine: &PdKind, text: &str, seconds: u64) -> (Answer, Counters) {
+fn answer_of(engine: &PdKind, text: &str, seconds: u64) -> (Result<Evidence, Stop>, Counters) {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(&store, &system);
     let counters = Counters::default();
     let limits =
         Limits { deadline: Some(Instant::now() + Duration::from_secs(seconds)), ..Limits::default() };
-    let answer = engine.solve(&graph, &Run { store: &store, limits, seed: 0, events: &counters });
-    let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+    let answer = engine.solve(&graph, &Run::new(&store).with_limits(limits).with_events(&counters));
+    let run = Run::new(&store);
     match &answer {
-        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
-        Answer::Unsat(derivation) => {
+        Ok(Evidence::Sat(model)) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Ok(Evidence::Unsat(derivation)) => {
             assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
         }
-        Answer::Unknown(_) => {}
+        Err(_) => {}
     }
     (answer, counters)
 }
@@ -53,11 +53,11 @@ fn strategies() -> Vec<PdKind> {
     let mut all = Vec::new();
     for depth in [Depth::Full, Depth::Growing, Depth::Fixed(1)] {
         for order in [Order::Fifo, Order::Lifo, Order::Shallow] {
-            all.push(PdKind { options: Options { depth, order, ..Options::default() }, port: None });
+            all.push(PdKind { options: Options { depth, order, ..Options::default() } });
         }
     }
     for interpolation in Interpolation::ALL {
-        all.push(PdKind { options: Options { interpolation, ..Options::default() }, port: None });
+        all.push(PdKind { options: Options { interpolation, ..Options::default() } });
     }
     all
 }
@@ -65,13 +65,13 @@ fn strategies() -> Vec<PdKind> {
 #[track_caller]
 fn assert_sat(text: &str) {
     let (found, _) = answer_of(&PdKind::default(), text, 60);
-    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+    assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
 }
 
 #[track_caller]
 fn assert_unsat(engine: &PdKind, text: &str, steps: usize) {
     match answer_of(engine, text, 60).0 {
-        Answer::Unsat(derivation) => assert_eq!(derivation.steps.len(), steps, "{engine:?}"),
+        Ok(Evidence::Unsat(derivation)) => assert_eq!(derivation.steps.len(), steps, "{engine:?}"),
         other => panic!("{engine:?}: {other:?}"),
     }
 }
@@ -96,7 +96,7 @@ fn a_counter_that_stops_is_safe() {
             (assert (forall ((x Int)) (=> (and (P x) (> x 0)) (P (- x 1)))))
             (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
         let (found, _) = answer_of(&engine, text, 60);
-        assert!(matches!(found, Answer::Sat(_)), "{engine:?}: {found:?}");
+        assert!(matches!(found, Ok(Evidence::Sat(_))), "{engine:?}: {found:?}");
     }
 }
 
@@ -139,13 +139,12 @@ fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
         (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
     let with = |interpolation| PdKind {
         options: Options { depth: Depth::Fixed(1), interpolation, ..Options::default() },
-        port: None,
     };
     let (found, counters) = answer_of(&with(Interpolation::Decomposed), text, 60);
-    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+    assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
     assert!(counters.get("lemmas.added") <= 2);
     let (found, counters) = answer_of(&with(Interpolation::Farkas), text, 2);
-    assert!(matches!(found, Answer::Unknown(Stop::Interrupted(_))), "{found:?}");
+    assert!(matches!(found, Err(Stop::Interrupted(_))), "{found:?}");
     assert!(counters.get("lemmas.added") > 5);
 }
 
@@ -187,7 +186,7 @@ fn clauses_with_two_atoms_are_refused() {
         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))
         (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    assert!(PdKind::default().accepts(&HornGraph::of(&store, &system)).is_err());
+    assert!(PdKind::default().accepts(&store, &HornGraph::of(&store, &system)).is_err());
 }
 
 /// Gives an instance what another one has sent.
@@ -197,7 +196,7 @@ struct Mailbox {
     incoming: Mutex<Vec<SharedLemma>>,
 }
 
-impl Port for Mailbox {
+impl Exchange for Mailbox {
     fn send(&self, lemma: SharedLemma) {
         self.outgoing.lock().expect("no one panics with the lock").push(lemma);
     }
@@ -218,12 +217,11 @@ fn lemmas_are_shared() {
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(&store, &system);
     let solve = |incoming: Vec<SharedLemma>| {
-        let mailbox = Arc::new(Mailbox { incoming: Mutex::new(incoming), ..Mailbox::default() });
-        let engine = PdKind { options: Options::default(), port: Some(mailbox.clone()) };
+        let mailbox = Mailbox { incoming: Mutex::new(incoming), ..Mailbox::default() };
         let counters = Counters::default();
-        let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &counters };
-        let answer = engine.solve(&graph, &run);
-        let Answer::Sat(model) = &answer else { panic!("{answer:?}") };
+        let run = Run::new(&store).with_events(&counters).with_exchange(&mailbox);
+        let answer = PdKind::default().solve(&graph, &run);
+        let Ok(Evidence::Sat(model)) = &answer else { panic!("{answer:?}") };
         assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(()));
         let sent = std::mem::take(&mut *mailbox.outgoing.lock().expect("no one panics with the lock"));
         (sent, counters.get("lemmas.received"), counters.get("reach.searches"))

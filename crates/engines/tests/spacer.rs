@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run};
+use shofar_engines::{Engine, Event, EventSink, Evidence, Interpolation, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::witness::{Derivation, Interpretation};
 use shofar_horn::{HornGraph, parse};
@@ -38,45 +38,51 @@ impl EventSink for Observer {
 }
 
 /// What the engine says to a system, and what it has counted. Witnesses are checked.
-fn observed(options: Options, text: &str, seconds: u64, observer: &Observer) -> Answer {
+fn observed(options: Options, text: &str, seconds: u64, observer: &Observer) -> Result<Evidence, Stop> {
     observed_in(&TermStore::new(), options, text, seconds, observer)
 }
 
-fn observed_in(store: &TermStore, options: Options, text: &str, seconds: u64, observer: &Observer) -> Answer {
+fn observed_in(
+    store: &TermStore,
+    options: Options,
+    text: &str,
+    seconds: u64,
+    observer: &Observer,
+) -> Result<Evidence, Stop> {
     let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(store, &system);
     let deadline = Some(Instant::now() + Duration::from_secs(seconds));
     let limits = Limits { deadline, cancel: Some(&observer.is_over), ..Limits::default() };
-    let run = Run { store, limits, seed: 0, events: observer };
+    let run = Run::new(store).with_limits(limits).with_events(observer);
     let answer = Spacer { options }.solve(&graph, &run);
     match &answer {
-        Answer::Sat(model) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
-        Answer::Unsat(derivation) => {
+        Ok(Evidence::Sat(model)) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
+        Ok(Evidence::Unsat(derivation)) => {
             assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
         }
-        Answer::Unknown(_) => {}
+        Err(_) => {}
     }
     answer
 }
 
-fn answer_with(options: Options, text: &str, seconds: u64) -> Answer {
+fn answer_with(options: Options, text: &str, seconds: u64) -> Result<Evidence, Stop> {
     observed(options, text, seconds, &Observer::default())
 }
 
-fn answer(text: &str) -> Answer {
+fn answer(text: &str) -> Result<Evidence, Stop> {
     answer_with(Options::default(), text, 20)
 }
 
 #[track_caller]
 fn assert_sat(text: &str) {
     let found = answer(text);
-    assert!(matches!(found, Answer::Sat(_)), "{found:?}");
+    assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
 }
 
 #[track_caller]
 fn derivation(text: &str) -> Derivation {
     match answer(text) {
-        Answer::Unsat(derivation) => derivation,
+        Ok(Evidence::Unsat(derivation)) => derivation,
         other => panic!("{other:?}"),
     }
 }
@@ -121,7 +127,7 @@ fn a_long_path_is_found() {
 #[test]
 fn obligations_that_wait_above_find_the_same_path() {
     let options = Options { requeue: true, ..Options::default() };
-    let Answer::Unsat(found) = answer_with(options, &counter_to(30), 20) else { panic!("it is there") };
+    let Ok(Evidence::Unsat(found)) = answer_with(options, &counter_to(30), 20) else { panic!("it is there") };
     assert_eq!(found.steps.len(), 32);
 }
 
@@ -231,7 +237,7 @@ fn numbers_with_the_same_residue_become_one_lemma() {
         let store = TermStore::new();
         let options = Options { subsume, ..Options::default() };
         let found = observed_in(&store, options, text, 20, &Observer::default());
-        let Answer::Sat(model) = found else { panic!("{found:?}") };
+        let Ok(Evidence::Sat(model)) = found else { panic!("{found:?}") };
         let formulas: Result<Vec<Term>, Stop> =
             model.interpretations.iter().map(Interpretation::formula).collect();
         let is_by_residue =
@@ -250,7 +256,7 @@ fn all_forms_of_lemmas_lead_to_a_model() {
     let forms = Interpolation::ALL.map(LemmaForm::By);
     for interpolation in forms.into_iter().chain([LemmaForm::Core, LemmaForm::Adaptive]) {
         let found = answer_with(Options { interpolation, ..Options::default() }, text, 20);
-        assert!(matches!(found, Answer::Sat(_)), "{interpolation:?}: {found:?}");
+        assert!(matches!(found, Ok(Evidence::Sat(_))), "{interpolation:?}: {found:?}");
     }
 }
 
@@ -309,7 +315,7 @@ fn booleans_and_reals_are_arguments() {
 #[test]
 fn multiplication_ends_with_its_limit() {
     let found = answer_with(Options::default(), &multiplication(), 2);
-    assert_eq!(found, Answer::Unknown(Stop::Interrupted(Reason::Deadline)));
+    assert_eq!(found, Err(Stop::Interrupted(Reason::Deadline)));
 }
 
 #[test]
@@ -328,14 +334,25 @@ fn doubling_sixty_times_is_a_small_derivation() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
+/// Projection knows numbers and truth values only; the other engines need the solver, which knows declared sorts, too.
 #[test]
-fn other_sorts_are_refused() {
-    let found = answer(
-        "(declare-fun P ((Array Int Int)) Bool)
-         (assert (forall ((a (Array Int Int))) (=> (= (select a 0) 1) (P a))))
-         (assert (forall ((a (Array Int Int))) (=> (and (P a) (= (select a 0) 2)) false)))",
-    );
-    assert!(matches!(found, Answer::Unknown(Stop::Unsupported(_))), "{found:?}");
+fn engines_refuse_the_sorts_that_they_do_not_know() {
+    let refusals = |sort: &str| {
+        let text = format!(
+            "(declare-sort U 0) (declare-fun P ({sort}) Bool)
+             (assert (forall ((a {sort})) (P a))) (assert (forall ((a {sort})) (=> (P a) false)))"
+        );
+        let store = TermStore::new();
+        let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+        let graph = HornGraph::of(&store, &system);
+        let refusal = |engine: Box<dyn Engine>| engine.accepts(&store, &graph).err();
+        shofar_engines::all().into_iter().filter_map(refusal).collect::<Vec<_>>()
+    };
+    let refused = |sort: &str| Stop::Unsupported(format!("terms of sort {sort}"));
+    assert_eq!(refusals("Int"), []);
+    assert_eq!(refusals("U"), [refused("U")]);
+    let array = "(Array Int Int)";
+    assert_eq!(refusals(array), vec![refused(array); shofar_engines::all().len()]);
 }
 
 /// The techniques together decide finite systems, and so do all of them but one, and few of them.
@@ -370,9 +387,9 @@ fn random_finite_systems_are_decided() {
         for options in [all].into_iter().chain(chosen) {
             let found = answer_with(options, &text, 60);
             let is_right = match found {
-                Answer::Sat(_) => is_safe,
-                Answer::Unsat(_) => !is_safe,
-                Answer::Unknown(_) => false,
+                Ok(Evidence::Sat(_)) => is_safe,
+                Ok(Evidence::Unsat(_)) => !is_safe,
+                Err(_) => false,
             };
             assert!(is_right, "{options:?} on {seed}: {found:?}\n{text}");
         }
@@ -403,7 +420,7 @@ fn random_sums_are_answered_with_witnesses() {
              (assert (forall ({variables}) (=> (and (P x y z) ({relation} (+ x {d}) {bound})) false)))"
         );
         let observer = Observer { deepest: Some(9), ..Observer::default() };
-        observed(Options::default(), &text, 60, &observer);
+        let _ = observed(Options::default(), &text, 60, &observer);
         let found = observer.counters.into_inner().expect("no one panics with the lock");
         for (name, sum) in &mut counted {
             *sum += found.iter().filter(|counter| counter.0 == *name).map(|counter| counter.1).sum::<u64>();

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shofar_engines::tpa::{Intermediate, Options};
-use shofar_engines::{Answer, Engine, Event, EventSink, Interpolation, Run, Tpa};
+use shofar_engines::{Engine, Event, EventSink, Evidence, Interpolation, Run, Tpa};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
@@ -46,19 +46,19 @@ fn ask(engine: &Tpa, store: &TermStore, text: &str, time: Duration) -> Outcome {
     let graph = HornGraph::of(store, &system);
     let counters = Counters::default();
     let limits = Limits { deadline: Instant::now().checked_add(time), ..Limits::default() };
-    let run = Run { store, limits, seed: 0, events: &counters };
-    let unlimited = Run { limits: Limits::default(), ..run }.context();
+    let run = Run::new(store).with_limits(limits).with_events(&counters);
+    let unlimited = run.clone().with_limits(Limits::default()).context();
     let (is_safe, steps) = match engine.solve(&graph, &run) {
-        Answer::Sat(model) => {
+        Ok(Evidence::Sat(model)) => {
             assert_eq!(check_graph_model(&unlimited, &graph, &model), Ok(()));
             (Some(true), 0)
         }
-        Answer::Unsat(derivation) => {
+        Ok(Evidence::Unsat(derivation)) => {
             assert_eq!(check_derivation(&unlimited, &graph, &derivation), Ok(()));
             (Some(false), derivation.steps.len())
         }
-        Answer::Unknown(Stop::Internal(what)) => panic!("{what} in {text}"),
-        Answer::Unknown(_) => (None, 0),
+        Err(Stop::Internal(what)) => panic!("{what} in {text}"),
+        Err(_) => (None, 0),
     };
     Outcome { is_safe, steps, counters: counters.0.into_inner().expect("no other thread panics") }
 }
@@ -332,7 +332,7 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))";
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     for engine in both() {
-        assert!(engine.accepts(&HornGraph::of(&store, &system)).is_err());
+        assert!(engine.accepts(&store, &HornGraph::of(&store, &system)).is_err());
     }
 }
 

@@ -41,12 +41,12 @@ use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Op, Term, TermStore};
+use shofar_run::Stop;
 
 use crate::separation::{Interpolation, Parts};
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Answer, Engine, EngineOption, Event, Run};
+use crate::{Engine, EngineOption, Evidence, Run};
 use implication::Implications;
-use shofar_run::Stop;
 use tree::{Location, Tree, Vertex, VertexId};
 
 /// The name of the engine.
@@ -101,15 +101,11 @@ impl Engine for Lawi {
         ]
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let mut unwinding = Unwinding::new(graph, run, self.options);
-        let answer = unwinding.solve().unwrap_or_else(Answer::Unknown);
-        run.events.tell(Event::Statistics {
-            engine: NAME,
-            counters: unwinding.counters(),
-            time: start.elapsed(),
-        });
+        let answer = unwinding.solve();
+        run.tell_statistics(unwinding.counters(), start);
         answer
     }
 }
@@ -167,19 +163,19 @@ impl<'a> Unwinding<'a> {
         }
     }
 
-    fn solve(&mut self) -> Result<Answer, Stop> {
+    fn solve(&mut self) -> Result<Evidence, Stop> {
         while let Some(leaf) = self.next_leaf() {
             for above in self.tree.path(Tree::ROOT, leaf) {
                 self.close(above)?;
             }
             if let Some(derivation) = self.unwind(leaf)? {
-                return Ok(Answer::Unsat(derivation));
+                return Ok(Evidence::Unsat(derivation));
             }
             self.statistics.rounds += 1;
             let (depth, counters) = (self.tree.len() as u64, self.counters());
-            self.run.events.tell(Event::Progress { engine: NAME, depth, counters });
+            self.run.tell_progress(depth, counters);
         }
-        Ok(Answer::Sat(self.model()))
+        Ok(Evidence::Sat(self.model()))
     }
 
     fn next_leaf(&self) -> Option<VertexId> {

@@ -43,28 +43,23 @@ mod domain;
 mod explicit;
 mod fire;
 mod ice;
-mod port;
 mod symbolic;
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Instant;
 
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
+use shofar_run::Stop;
 
 use crate::flag::Flagged;
 use crate::k_inductive::to_inductive;
 use crate::option::{Named, Setting};
 use crate::separation::Interpolation;
 use crate::single_loop::SingleLoop;
-use crate::{Answer, Engine, EngineOption, Event, Run};
+use crate::{Engine, EngineOption, Evidence, Run};
 use domain::{Domain, Image};
 use ice::{Ice, Rule};
-use shofar_run::Stop;
 use symbolic::Symbolic;
-
-pub use port::{Port, SharedLemma};
 
 /// The name of the engine.
 const NAME: &str = "pdkind";
@@ -159,18 +154,10 @@ impl Default for Options {
 }
 
 /// The engine.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PdKind {
     /// Its choices.
     pub options: Options,
-    /// Its connection to others of its kind. Default: none.
-    pub port: Option<Arc<dyn Port>>,
-}
-
-impl fmt::Debug for PdKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PdKind").field("options", &self.options).finish_non_exhaustive()
-    }
 }
 
 impl Engine for PdKind {
@@ -190,13 +177,13 @@ impl Engine for PdKind {
         ]
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
-        self.search(graph, run).unwrap_or_else(Answer::Unknown)
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        self.search(graph, run)
     }
 }
 
 impl PdKind {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let looped = SingleLoop::of(run, graph)?;
         let flagged = Flagged::of(run, &looped.system);
         match self.decide(run, &flagged.system)? {
@@ -209,13 +196,13 @@ impl PdKind {
     fn decide(&self, run: &Run<'_>, system: &TransitionSystem) -> Result<Decision, Stop> {
         let start = Instant::now();
         let Options { depth, order, interpolation } = self.options;
-        let mut domain = Symbolic::new(run, system, interpolation, self.port.as_deref())?;
+        let mut domain = Symbolic::new(run, system, interpolation)?;
         if let Image::Meets(_) = domain.initial(system.bad)? {
             return Ok(Decision::Path(domain.concrete(&[(system.bad, 0)])?));
         }
         let mut ice = Ice::new(domain, system.bad, depth, order)?;
         let found = apply_rules(run, &mut ice);
-        run.events.tell(Event::Statistics { engine: NAME, counters: counters(&ice), time: start.elapsed() });
+        run.tell_statistics(counters(&ice), start);
         Ok(match found? {
             Found::Unsafe(trace) => Decision::Path(ice.domain.concrete(&trace)?),
             Found::Safe => {
@@ -250,7 +237,7 @@ fn apply_rules<D: Domain>(run: &Run<'_>, ice: &mut Ice<D>) -> Result<Found<D::Se
             Rule::NextLevel | Rule::PushLemma | Rule::AddLemma | Rule::BadLemma | Rule::StrengthenLemma => {}
         }
         let counters = vec![("lemmas.added", ice.statistics.added), ("reach.goals", ice.fire.goals)];
-        run.events.tell(Event::Progress { engine: NAME, depth: ice.n as u64, counters });
+        run.tell_progress(ice.n as u64, counters);
     }
 }
 
@@ -291,7 +278,7 @@ mod tests {
         let twice = |n: i64, c: i64| store.add(&[store.mul(&[store.int(n), half]), store.int(c)]);
         let limits =
             Limits { deadline: Instant::now().checked_add(Duration::from_secs(60)), ..Limits::default() };
-        let run = Run { store: &store, limits, seed: 0, events: &() };
+        let run = Run::new(&store).with_limits(limits);
         let is_satisfiable = |formulas: &[Term]| run.is_satisfiable(&mut Solver::new(&store), formulas);
         for (factor, offset, is_safe) in [(2, 1, true), (4, 0, false), (4, 2, false)] {
             let bad = store.and2(store.eq(x, twice(factor, offset)), store.ge(half, store.int(1)));

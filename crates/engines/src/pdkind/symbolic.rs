@@ -24,17 +24,15 @@ use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
 use super::ice::Received;
-use super::port::{Port, SharedLemma};
-use crate::Run;
 use crate::run::MOST_VARIABLES;
 use crate::separation::{Interpolation, Prover, Separation};
 use crate::unroll::Unrolling;
+use crate::{Run, SharedLemma};
 
 /// A transition system whose bad states have no local variables, and solvers that know it.
 pub(super) struct Symbolic<'a> {
     run: &'a Run<'a>,
     system: &'a TransitionSystem,
-    port: Option<&'a dyn Port>,
     projector: Projector<'a>,
 
     // One step.
@@ -66,7 +64,6 @@ impl<'a> Symbolic<'a> {
         run: &'a Run<'a>,
         system: &'a TransitionSystem,
         interpolation: Interpolation,
-        port: Option<&'a dyn Port>,
     ) -> Result<Self, Stop> {
         let store = run.store;
         let mut init = Solver::new(store);
@@ -76,7 +73,6 @@ impl<'a> Symbolic<'a> {
         Ok(Symbolic {
             run,
             system,
-            port,
             projector: Projector::new(store),
             init,
             init_prover: Prover::new(store, vec![system.init], Vec::new(), interpolation),
@@ -293,20 +289,20 @@ impl Domain for Symbolic<'_> {
     }
 
     fn send(&mut self, lemma: Term, steps: usize, cex: Option<(Term, usize)>) {
-        if let Some(port) = self.port {
-            port.send(SharedLemma { state: self.system.state.clone(), lemma, steps, cex });
+        if let Some(exchange) = self.run.exchange() {
+            exchange.send(SharedLemma { state: self.system.state.clone(), lemma, steps, cex });
         }
     }
 
     fn receive(&mut self) -> Vec<Received<Term>> {
-        let Some(port) = self.port else { return Vec::new() };
+        let Some(exchange) = self.run.exchange() else { return Vec::new() };
         let store = self.run.store;
         let state = &self.system.state;
         let fits = |shared: &SharedLemma| {
             let same_sort = |(&mine, &theirs): (&Term, &Term)| store.sort_of(mine) == store.sort_of(theirs);
             shared.state.len() == state.len() && state.iter().zip(&shared.state).all(same_sort)
         };
-        let lemmas = port.receive().into_iter().filter(fits);
+        let lemmas = exchange.receive().into_iter().filter(fits);
         lemmas
             .map(|SharedLemma { state: theirs, lemma, steps, cex }| Received {
                 lemma: rename(store, lemma, &theirs, state),

@@ -69,10 +69,12 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
-use shofar_logic::{Term, TermStore};
-use shofar_smt::project::{self, Projector};
+use shofar_logic::TermStore;
+use shofar_run::{Limits, Reason, Stop};
+use shofar_smt::project::Projector;
 
-use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run};
+use crate::fragment;
+use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
 use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
@@ -83,7 +85,6 @@ use obligations::{Obligation, ObligationId, Obligations};
 use proof_lemmas::Prover;
 use propagate::Obstacle;
 use renaming::Renaming;
-use shofar_run::{Limits, Reason, Stop};
 use weaken::Constants;
 
 pub use expand::Descent;
@@ -222,32 +223,19 @@ impl Engine for Spacer {
         ]
     }
 
-    fn accepts(&self, _: &HornGraph) -> Result<(), String> {
-        Ok(())
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        fragment::is_projectable(store, graph)
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        if let Some(stop) = unsupported(run.store, graph) {
-            return Answer::Unknown(stop);
-        }
         let (graph, goal) = with_goal(run.store, graph);
         let mut search = Search::new(&graph, goal, run, self.options);
-        let answer = search.solve().unwrap_or_else(Answer::Unknown);
+        let answer = search.solve();
         let counters = search.statistics.counters();
-        run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
+        run.tell_statistics(counters, start);
         answer
     }
-}
-
-/// A sort of the clauses that projection does not know.
-fn unsupported(store: &TermStore, graph: &HornGraph) -> Option<Stop> {
-    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
-    let arguments = graph.nodes().flat_map(|(_, node)| node.variables());
-    let terms = store.subterms(&labels).into_iter().chain(arguments.copied());
-    let mut others = terms.filter(|&term| !project::supports_sort(store, store.sort_of(term)));
-    let sort = store.sort_of(others.next()?);
-    Some(Stop::Unsupported(format!("terms of sort {}", store.display_sort(sort))))
 }
 
 /// The graph with a node for `false`, into which the queries lead. Nodes and edges keep their positions.
@@ -366,18 +354,18 @@ impl<'a> Search<'a> {
             provers: FxHashMap::default(),
             cubes: expand::Cubes::new(store),
             constants: Constants::of(store, graph),
-            random: (run.seed << 1) | 1,
+            random: (run.seed() << 1) | 1,
             statistics: Statistics::default(),
         }
     }
 
-    fn solve(&mut self) -> Result<Answer, Stop> {
+    fn solve(&mut self) -> Result<Evidence, Stop> {
         for level in 0.. {
             if self.reach_goal(level)? {
-                return Ok(Answer::Unsat(self.derivation()?));
+                return Ok(Evidence::Unsat(self.derivation()?));
             }
             if let Some(inductive) = self.propagate(level)? {
-                return Ok(Answer::Sat(self.model(inductive)));
+                return Ok(Evidence::Sat(self.model(inductive)));
             }
             self.statistics.levels += 1;
         }
@@ -391,7 +379,7 @@ impl<'a> Search<'a> {
         while let Some(id) = self.obligations.take(bound) {
             self.poll()?;
             let counters = self.statistics.counters();
-            self.run.events.tell(Event::Progress { engine: "spacer", depth: u64::from(bound), counters });
+            self.run.tell_progress(u64::from(bound), counters);
             match self.expand(id)? {
                 Expansion::Reached => {
                     if self.climb(id, goal)? {

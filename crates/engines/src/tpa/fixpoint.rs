@@ -236,7 +236,6 @@ mod tests {
     use crate::tpa::Options;
     use shofar_horn::TransitionSystem;
     use shofar_logic::{Sort, TermStore};
-    use shofar_run::Limits;
 
     /// Example 4.1 of the thesis: the two ways to be inductive differ.
     #[test]
@@ -253,7 +252,7 @@ mod tests {
             transition: store.and(&transition),
             bad: Term::TRUE,
         };
-        let run = Run { store: &store, limits: Limits::default(), seed: 0, events: &() };
+        let run = Run::new(&store);
         for split in [false, true] {
             let options = Options { split, ..Options::default() };
             let mut search = Search::new(system.clone(), &run, &options);

@@ -36,7 +36,6 @@ use shofar_run::{Limits, Stop};
 use super::Search;
 use super::fixpoint::{Candidate, Relation, Side};
 use super::powers::{Count, Level};
-use crate::Run;
 use crate::eliminate::eliminate_all_but;
 use crate::k_inductive::{interpolant, to_inductive};
 use crate::kind::reversed;
@@ -78,7 +77,8 @@ impl Search<'_> {
             }
         };
         let limits = Limits { conflicts: Some(ELIMINATION_CONFLICTS), ..run.limits };
-        let mut states = eliminate_all_but(&Run { limits, ..*run }, store.and2(start, relation), second)?;
+        let mut states =
+            eliminate_all_but(&run.clone().with_limits(limits), store.and2(start, relation), second)?;
         for level in (0..step).rev() {
             let a = store.or2(
                 store.and2(

@@ -57,6 +57,7 @@ use shofar_horn::graph::rename;
 use shofar_horn::transform::{NestedLoops, Pipeline, to_single_loop};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Term, TermStore};
+use shofar_run::Stop;
 use shofar_smt::interpolate;
 use shofar_smt::project::Projector;
 use shofar_smt::sat::Outcome;
@@ -64,13 +65,12 @@ use shofar_smt::solver::Solver;
 
 use crate::option::Named;
 use crate::single_loop::LoopForm;
-use crate::{Answer, Engine, EngineOption, Event, Interpolation, Run};
+use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
 use composition::Composition;
 use fixpoint::Candidate;
 use network::{Found, Network};
 use powers::{Count, Level, Powers};
 use reach::Reached;
-use shofar_run::Stop;
 use summaries::Summaries;
 
 /// Queries after which the solver for conjunctions is made anew.
@@ -164,21 +164,21 @@ impl Engine for Tpa {
         ]
     }
 
-    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Answer {
-        self.decide(graph, run).unwrap_or_else(Answer::Unknown)
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        self.decide(graph, run)
     }
 }
 
 impl Tpa {
-    fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Answer, Stop> {
+    fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let form =
             if self.options.chains { Pipeline::new(vec![Box::new(NestedLoops)]) } else { to_single_loop() };
         let form = LoopForm::of(run, graph, &form)?;
-        let mut network = Network::new(&form.graph, run, &self.options, self.name());
+        let mut network = Network::new(&form.graph, run, &self.options);
         let found = network.solve();
         let counters = network.counters();
-        run.events.tell(Event::Statistics { engine: self.name(), counters, time: start.elapsed() });
+        run.tell_statistics(counters, start);
         match found? {
             Found::Path(states) => form.unsafe_by(run, states),
             Found::Model(formulas) => form.safe(run, formulas),

@@ -49,8 +49,8 @@ use shofar_smt::solver::Solver;
 use super::powers::Level;
 use super::summaries::SummaryId;
 use super::{Options, Search, Statistics};
+use crate::Run;
 use crate::unroll::value;
-use crate::{Event, Run};
 
 /// What the search ends with.
 pub(super) enum Found {
@@ -67,7 +67,6 @@ type Path = Vec<(NodeId, Box<[Value]>)>;
 pub(super) struct Network<'a> {
     run: &'a Run<'a>,
     graph: &'a HornGraph,
-    engine: &'static str,
     /// By nodes.
     loops: Vec<Loop<'a>>,
     levels: u64,
@@ -116,12 +115,7 @@ struct Visit {
 
 impl<'a> Network<'a> {
     /// The network of a graph.
-    pub(super) fn new(
-        graph: &'a HornGraph,
-        run: &'a Run<'a>,
-        options: &'a Options,
-        engine: &'static str,
-    ) -> Self {
+    pub(super) fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: &'a Options) -> Self {
         let store = run.store;
         let mut parts: Vec<Parts> = graph.nodes().map(|_| Parts::default()).collect();
         for (id, edge) in graph.edges() {
@@ -157,7 +151,7 @@ impl<'a> Network<'a> {
                 blocked: Vec::new(),
             }
         });
-        Network { run, graph, engine, loops: loops.collect(), levels: 0, entries: 0, entries_safe: 0 }
+        Network { run, graph, loops: loops.collect(), levels: 0, entries: 0, entries_safe: 0 }
     }
 
     pub(super) fn solve(&mut self) -> Result<Found, Stop> {
@@ -178,7 +172,7 @@ impl<'a> Network<'a> {
             }
             self.levels += 1;
             let (depth, counters) = (level as u64, self.counters());
-            self.run.events.tell(Event::Progress { engine: self.engine, depth, counters });
+            self.run.tell_progress(depth, counters);
         }
         Err(Stop::Exhausted("paths of all lengths"))
     }

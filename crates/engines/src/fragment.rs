@@ -1,0 +1,38 @@
+//! Which clauses an engine can work on: their shape and their sorts.
+
+use shofar_horn::HornGraph;
+use shofar_logic::{Sort, Term, TermStore};
+use shofar_run::Stop;
+use shofar_smt::{project, supports_sort};
+
+/// No clause has several predicates in its body.
+pub(crate) fn is_linear(graph: &HornGraph) -> Result<(), Stop> {
+    if graph.is_linear() {
+        Ok(())
+    } else {
+        Err(Stop::Unsupported("clauses with several predicates in the body".to_owned()))
+    }
+}
+
+/// The solver knows all sorts. Operators are not looked at: a clause that has one that the solver does not know may not
+/// matter for the answer.
+pub(crate) fn is_decidable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+    has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok())
+}
+
+/// Projection knows all sorts.
+pub(crate) fn is_projectable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+    has_sorts(store, graph, |sort| project::supports_sort(store, sort))
+}
+
+/// All terms of constraints and all arguments of predicates have known sorts.
+fn has_sorts(store: &TermStore, graph: &HornGraph, is_known: impl Fn(Sort) -> bool) -> Result<(), Stop> {
+    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+    let arguments = graph.nodes().flat_map(|(_, node)| node.variables());
+    let terms = store.subterms(&labels).into_iter().chain(arguments.copied());
+    let mut sorts = terms.map(|term| store.sort_of(term));
+    match sorts.find(|&sort| !is_known(sort)) {
+        Some(sort) => Err(Stop::Unsupported(format!("terms of sort {}", store.display_sort(sort)))),
+        None => Ok(()),
+    }
+}
