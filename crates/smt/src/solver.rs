@@ -357,10 +357,11 @@ impl<'a> Solver<'a> {
         model
     }
 
-    /// After `Unsat`: assumptions that cannot be true together with what is asserted.
+    /// After `Unsat`: assumptions that cannot be true together with what is asserted. Of assumptions that come to the
+    /// same, it is the first.
     pub fn core(&self) -> Vec<Term> {
-        let failed: FxHashSet<Lit> = self.core.iter().copied().collect();
-        let assumptions = self.assumptions.iter().filter(|(_, literal)| failed.contains(literal));
+        let mut failed: FxHashSet<Lit> = self.core.iter().copied().collect();
+        let assumptions = self.assumptions.iter().filter(|(_, literal)| failed.remove(literal));
         assumptions.map(|&(assumption, _)| assumption.formula).collect()
     }
 
