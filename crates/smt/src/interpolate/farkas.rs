@@ -52,6 +52,11 @@ impl Strength {
     pub fn new(factor: Rational) -> Option<Self> {
         (!factor.is_negative() && factor <= Rational::ONE).then_some(Strength(factor))
     }
+
+    /// The number.
+    pub fn factor(&self) -> &Rational {
+        &self.0
+    }
 }
 
 /// The sum of A.

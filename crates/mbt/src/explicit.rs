@@ -1,0 +1,68 @@
+//! Models by trying: all assignments to a few truth values, and some small ones to everything else.
+
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{Assignment, Evaluator, Interpretation, Op, Sort, Term, TermStore, Value};
+use shofar_testing::Random;
+
+/// Up to so many truth values all assignments are tried.
+const MOST_EXHAUSTIVE: usize = 6;
+
+/// How many assignments are tried otherwise.
+const TRIES: u64 = 24;
+
+/// Formulas of more subterms are not tried.
+const LARGEST: usize = 400;
+
+/// An assignment that makes all formulas true, if one of those that are tried does.
+pub(crate) fn search(store: &TermStore, formulas: &[Term], random: &mut Random) -> Option<Assignment> {
+    let subterms = store.subterms(formulas);
+    if subterms.len() > LARGEST {
+        return None;
+    }
+    let symbols = store.symbols(formulas);
+    let constants = subterms.into_iter().filter(|&term| matches!(store.view(term), (Op::Apply(_), [])));
+    let constants: Vec<Term> = symbols.vars.iter().copied().chain(constants).collect();
+    let is_boolean = constants.iter().all(|&symbol| store.sort_of(symbol) == Sort::BOOL);
+    let is_exhaustive = is_boolean && constants.len() <= MOST_EXHAUSTIVE;
+    for number in 0..if is_exhaustive { 1 << constants.len() } else { TRIES } {
+        // The greatest numbers are small in the first rounds.
+        let spread = 1 + number as i64 / 6;
+        let mut assignment = Assignment::new();
+        for (at, &symbol) in constants.iter().enumerate() {
+            let value = match is_exhaustive {
+                true => Value::Bool(number >> at & 1 == 1),
+                false => value(store, store.sort_of(symbol), spread, random),
+            };
+            assignment.set(symbol, value);
+        }
+        for &fun in &symbols.funs {
+            let decl = store.fun_decl(fun);
+            if !decl.domain.is_empty() {
+                let default = Some(value(store, decl.range, spread, random));
+                let entries = Default::default();
+                assignment.set_function(fun, Interpretation::Table { entries, default });
+            }
+        }
+        for op in [Op::IntDiv, Op::Mod] {
+            assignment.set_open_default(op, Value::Int(random.between(-spread, spread).into()));
+        }
+        assignment.set_open_default(Op::RealDiv, value(store, Sort::REAL, spread, random));
+        let mut evaluator = Evaluator::new(store, &assignment);
+        if formulas.iter().all(|&formula| evaluator.eval(formula) == Ok(Value::Bool(true))) {
+            return Some(assignment);
+        }
+    }
+    None
+}
+
+fn value(store: &TermStore, sort: Sort, spread: i64, random: &mut Random) -> Value {
+    match sort {
+        Sort::BOOL => Value::Bool(random.below(2) == 0),
+        Sort::INT => Value::Int(random.between(-spread, spread).into()),
+        Sort::REAL => {
+            let (numerator, denominator) = (random.between(-2 * spread, 2 * spread), 1 + random.below(2));
+            Value::Real(Rational::new(numerator.into(), Integer::from(denominator as i64)))
+        }
+        _ => store.uninterpreted_value(sort, random.below(3) as u32),
+    }
+}

@@ -1,0 +1,317 @@
+//! Judges of answers. None of them asks the solver under test.
+//!
+//! ```text
+//! satisfiable       its model is evaluated, formula by formula, as they were written
+//! contradictory     a fresh solver refutes it, and the proof checker replays the proof; and a search among small
+//!                   assignments, which knows neither normal forms nor the solver, finds no model (explicit.rs)
+//! ```
+//!
+//! All else comes down to these two: `p` implies `q` if `p` and `not q` contradict each other, and values for variables
+//! exist if the formula with all other symbols replaced by their values is satisfiable. Where a formula with quantifiers
+//! would have to be refuted, some of its instances are judged in its place: values from models of the premise, spread
+//! by random bounds. All verdicts but this one are complete.
+
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, Substitution, Term, TermStore, Value};
+use shofar_run::Limits;
+use shofar_smt::proof::{self, Part, Proof};
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
+use shofar_testing::Random;
+use std::time::{Duration, Instant};
+
+use crate::explicit;
+use crate::trace::is_symbol;
+
+/// How many models of a premise are completed.
+const SAMPLES: usize = 3;
+
+/// What a fresh solver may spend on one question.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What it is about.
+    pub kind: Kind,
+    /// What it is.
+    pub message: String,
+}
+
+/// What is wrong about an answer. Shrinking keeps the kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A model that is none.
+    Model,
+    /// `Unsat`, and there is a model.
+    Unsat,
+    /// A core that is none.
+    Core,
+    /// A proof that proves nothing, or something else.
+    Proof,
+    /// `Unknown` for no reason, or late.
+    Unknown,
+    /// Formulas that are no interpolants, or an error that should not be.
+    Interpolant,
+    /// A cube that is no projection or implicant.
+    Projection,
+    /// A formula that is no elimination.
+    Elimination,
+    /// The solver says of itself what cannot be, after calls that take answers back.
+    State,
+    /// A panic.
+    Panic,
+}
+
+/// Judges what solvers over one store say.
+pub(crate) struct Judge<'s> {
+    store: &'s TermStore,
+    random: Random,
+}
+
+/// What is known about formulas.
+#[derive(Clone, Debug)]
+pub(crate) enum Verdict {
+    /// They contradict each other.
+    Refuted,
+    /// They have this model.
+    Satisfied(Assignment),
+    /// It could not be found out.
+    Undecided,
+}
+
+type Judged<T = ()> = Result<T, Fault>;
+
+impl<'s> Judge<'s> {
+    /// A judge whose samples depend on the seed.
+    pub(crate) fn new(store: &'s TermStore, seed: u64) -> Self {
+        Judge { store, random: Random::new(seed) }
+    }
+
+    /// Whether all formulas are true in the model.
+    pub(crate) fn model(&self, formulas: &[Term], model: &Assignment) -> Judged {
+        for &formula in formulas {
+            match self.store.eval(formula, model) {
+                Ok(Value::Bool(true)) => {}
+                Ok(_) => return fault(Kind::Model, format!("{} is false", self.store.display(formula))),
+                Err(error) => return fault(Kind::Model, error.display(self.store).to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out whether formulas contradict each other, by a solver of its own.
+    pub(crate) fn decide(&mut self, formulas: &[Term]) -> Judged<Verdict> {
+        if let Some(model) = explicit::search(self.store, formulas, &mut self.random) {
+            return Ok(Verdict::Satisfied(model));
+        }
+        let mut solver = Solver::with_proofs(self.store);
+        for &formula in formulas {
+            if solver.assert(formula).is_err() {
+                return Ok(Verdict::Undecided);
+            }
+        }
+        match solver.check(&[], &patience()) {
+            Ok(Outcome::Unsat) => {
+                let given: Vec<(Term, Part)> = formulas.iter().map(|&it| (it, Part::default())).collect();
+                let Some(proof) = solver.proof() else {
+                    return fault(Kind::Proof, "a fresh solver has no proof");
+                };
+                self.proof(&proof, &given, &[])?;
+                Ok(Verdict::Refuted)
+            }
+            Ok(Outcome::Sat) => {
+                let model = solver.model(formulas);
+                self.model(formulas, &model)?;
+                Ok(Verdict::Satisfied(model))
+            }
+            Ok(Outcome::Unknown(_)) | Err(_) => Ok(Verdict::Undecided),
+        }
+    }
+
+    /// Whether the proof is one, of nothing but what was asserted and assumed.
+    pub(crate) fn proof(&self, proof: &Proof, asserted: &[(Term, Part)], assumed: &[(Term, Part)]) -> Judged {
+        proof::check(self.store, proof).or_else(|found| fault(Kind::Proof, found.to_string()))?;
+        for (given, used, word) in
+            [(asserted, proof.assertions(), "asserted"), (assumed, proof.assumptions(), "assumed")]
+        {
+            for assertion in used {
+                if !given.contains(&(assertion.formula, assertion.part)) {
+                    let formula = self.store.display(assertion.formula);
+                    return fault(Kind::Proof, format!("{formula} of {:?} is not {word}", assertion.part));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges that formulas contradict each other. Returns whether it could be found out.
+    pub(crate) fn refuted(&mut self, formulas: &[Term], kind: Kind, claim: &str) -> Judged<bool> {
+        match self.decide(formulas)? {
+            Verdict::Refuted => Ok(true),
+            Verdict::Undecided => Ok(false),
+            Verdict::Satisfied(model) => fault(kind, format!("{claim}: {}", self.tell(formulas, &model))),
+        }
+    }
+
+    /// Judges that the premises imply the conclusion. Returns whether it could be found out.
+    pub(crate) fn implies(
+        &mut self,
+        premises: &[Term],
+        conclusion: Term,
+        kind: Kind,
+        claim: &str,
+    ) -> Judged<bool> {
+        let negation = self.store.app(Op::Not, &[conclusion]).expect("conclusions are formulas");
+        let formulas: Vec<Term> = premises.iter().copied().chain([negation]).collect();
+        self.refuted(&formulas, kind, claim)
+    }
+
+    /// Judges that the cube implies that values for the variables exist with which the formula is true, by some models
+    /// of the cube. Returns how many there were.
+    pub(crate) fn implies_existence(
+        &mut self,
+        cube: &[Term],
+        formula: Term,
+        vars: &[Term],
+        kind: Kind,
+    ) -> Judged<usize> {
+        let store = self.store;
+        if divides_by_zero(store, formula) {
+            return Ok(0);
+        }
+        let mut terms = cube.to_vec();
+        terms.push(formula);
+        let symbols = store.subterms(&terms).into_iter().filter(|&term| is_symbol(store, term));
+        let kept: Vec<Term> = symbols.filter(|term| !vars.contains(term)).collect();
+        let mut judged = 0;
+        for _ in 0..SAMPLES {
+            let Some(model) = self.spread_model(cube, &terms, &kept)? else { break };
+            let instance = self.instance(formula, &model, &kept);
+            if let Verdict::Refuted = self.decide(&instance)? {
+                let values = self.tell(&kept, &model);
+                return fault(kind, format!("no values of the variables fit to {values}"));
+            }
+            judged += 1;
+        }
+        Ok(judged)
+    }
+
+    /// A model of formulas in which numbers are near to random ones, as far as the formulas allow it.
+    fn spread_model(
+        &mut self,
+        formulas: &[Term],
+        terms: &[Term],
+        symbols: &[Term],
+    ) -> Judged<Option<Assignment>> {
+        let store = self.store;
+        let mut solver = Solver::new(store);
+        if formulas.iter().any(|&formula| solver.assert(formula).is_err()) {
+            return Ok(None);
+        }
+        let mut wishes: Vec<Term> = symbols
+            .iter()
+            .filter_map(|&symbol| match store.sort_of(symbol) {
+                Sort::BOOL => Some(if self.random.below(2) == 0 { symbol } else { store.not(symbol) }),
+                Sort::INT => Some(store.eq(symbol, store.int(self.random.between(-9, 9)))),
+                Sort::REAL => {
+                    let value = Rational::new(self.random.between(-19, 19).into(), Integer::from(2));
+                    Some(store.eq(symbol, store.real(value)))
+                }
+                _ => None,
+            })
+            .collect();
+        loop {
+            match solver.check(&wishes, &patience()) {
+                Ok(Outcome::Sat) => {
+                    let model = solver.model(terms);
+                    self.model(formulas, &model)?;
+                    return Ok(Some(model));
+                }
+                Ok(Outcome::Unsat) if !wishes.is_empty() => {
+                    let core = solver.core();
+                    wishes.retain(|wish| !core.contains(wish));
+                    if core.is_empty() {
+                        return Ok(None);
+                    }
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// What the formula says with the values of the symbols and functions of the model. Elements of declared sorts are
+    /// told apart by a formula of its own.
+    fn instance(&self, formula: Term, model: &Assignment, symbols: &[Term]) -> Vec<Term> {
+        let store = self.store;
+        let value = |&symbol: &Term| Some((symbol, store.value_to_term(model.get(symbol)?)));
+        let values: Substitution = symbols.iter().filter_map(value).collect();
+        let formula = store.substitute(formula, &values);
+        let formula = store.rewrite(formula, &mut |op, args| match op {
+            Op::Apply(fun) if !args.is_empty() => self.look_up(fun, args, model),
+            _ => store.app(op, args).expect("what is rewritten was well-sorted"),
+        });
+        let mut elements: Vec<Term> = store.subterms(&[formula]);
+        elements.retain(|&term| store.term_to_value(term).is_some_and(|it| matches!(it, Value::Term(_))));
+        let mut formulas = vec![formula];
+        for (at, &left) in elements.iter().enumerate() {
+            for &right in &elements[at + 1..] {
+                if store.sort_of(left) == store.sort_of(right) {
+                    formulas.push(store.not(store.eq(left, right)));
+                }
+            }
+        }
+        formulas
+    }
+
+    /// The line of a function's table that fits to the arguments, as a chain of cases.
+    fn look_up(&self, fun: Fun, args: &[Term], model: &Assignment) -> Term {
+        let store = self.store;
+        let Some(Interpretation::Table { entries, default }) = model.function(fun) else {
+            return store.apply(fun, args).expect("the arguments fit");
+        };
+        let range = store.fun_decl(fun).range;
+        let default = default.clone().unwrap_or_else(|| store.default_value(range));
+        let mut result = store.value_to_term(&default);
+        let mut lines: Vec<_> = entries.iter().collect();
+        lines.sort_by(|(left, _), (right, _)| {
+            let mut orders =
+                std::iter::zip(left.iter(), right.iter()).map(|(a, b)| store.compare_values(a, b));
+            orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        for (line, value) in lines {
+            let equations = std::iter::zip(args, line.iter());
+            let equations = equations.map(|(&arg, value)| store.eq(arg, store.value_to_term(value)));
+            result = store.ite(store.and_of(equations), store.value_to_term(value), result);
+        }
+        result
+    }
+
+    fn tell(&self, terms: &[Term], model: &Assignment) -> String {
+        let store = self.store;
+        let symbols = store.subterms(terms).into_iter().filter(|&term| is_symbol(store, term));
+        let values = symbols.filter_map(|symbol| {
+            Some(format!("{} = {}", store.display(symbol), store.display_value(model.get(symbol)?)))
+        });
+        values.collect::<Vec<String>>().join(", ")
+    }
+}
+
+fn patience() -> Limits<'static> {
+    Limits { deadline: Instant::now().checked_add(PATIENCE), ..Limits::default() }
+}
+
+/// A fault as an error.
+pub(crate) fn fault<T>(kind: Kind, message: impl Into<String>) -> Judged<T> {
+    Err(Fault { kind, message: message.into() })
+}
+
+/// Whether a divisor is zero or not constant.
+fn divides_by_zero(store: &TermStore, formula: Term) -> bool {
+    store.subterms(&[formula]).into_iter().any(|term| match store.view(term) {
+        (Op::RealDiv | Op::IntDiv | Op::Mod, args) => {
+            args[1..].iter().any(|&arg| store.numeral(store.normalize(arg)).is_none_or(Rational::is_zero))
+        }
+        _ => false,
+    })
+}

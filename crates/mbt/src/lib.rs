@@ -1,0 +1,72 @@
+//! A model-based tester of the SMT solver's interface.
+//!
+//! Random sequences of calls go to solvers over one store, and every answer is judged. Beside each solver stands a model
+//! of it, a list of the formulas that it ought to know; by that and by nothing that the solver says, evaluation, the proof
+//! checker and fresh solvers judge its models, cores, proofs, interpolants and projections.
+//!
+//! ```text
+//! seed -> generate.rs, formulas.rs -> text -> trace.rs -> run.rs -> judge.rs, explicit.rs -> Ok, or a failure
+//!                                      ^                                                        |
+//!                                      '------------------------ shrink.rs ---------------------'
+//! ```
+//!
+//! A trace is text, and does the same whenever it is run, unless it has two threads or a limit of time. What fails is
+//! shrunk to a few lines and kept in `traces/`, which a test replays.
+//!
+//! The idea is that of Mobical, the tester of the SAT solver CaDiCaL: C. Artho, A. Biere, M. Seidl, "Model-based testing
+//! for verification back-ends" (TAP 2013).
+
+mod coverage;
+mod explicit;
+mod formulas;
+mod generate;
+mod judge;
+mod run;
+mod shrink;
+mod trace;
+
+use std::time::{Duration, Instant};
+
+pub use coverage::Coverage;
+pub use generate::generate;
+pub use judge::{Fault, Kind};
+pub use run::{Failure, run};
+pub use shrink::shrink;
+pub use trace::Trace;
+
+/// How long a trace is shrunk.
+const SHRINKING: Duration = Duration::from_secs(60);
+
+/// A trace that fails.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The number that the trace was generated from.
+    pub seed: u64,
+    /// The trace, shrunk.
+    pub trace: String,
+    /// What is wrong.
+    pub failure: Failure,
+}
+
+/// Generates traces from the seeds and runs them, until the time is over. Hands over what fails, and returns what was
+/// exercised.
+pub fn run_seeds(
+    seeds: impl IntoIterator<Item = u64>,
+    time: Option<Duration>,
+    mut report: impl FnMut(Report),
+) -> Coverage {
+    let start = Instant::now();
+    let mut coverage = Coverage::default();
+    for seed in seeds {
+        if time.is_some_and(|time| start.elapsed() >= time) {
+            break;
+        }
+        let text = generate(seed);
+        if let Err(failure) = run(&text, &mut coverage) {
+            let again = |text: &str| run(text, &mut Coverage::default());
+            let (trace, failure) = shrink(&text, failure, SHRINKING, again);
+            report(Report { seed, trace, failure });
+        }
+    }
+    coverage
+}

@@ -1,0 +1,20 @@
+//! Traces that once went wrong, shrunk.
+
+use std::fs;
+use std::path::Path;
+
+use shofar_mbt::{Coverage, run};
+
+#[test]
+fn what_once_went_wrong_is_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        if let Err(failure) = run(&text, &mut Coverage::default()) {
+            panic!("{}: {failure}", file.display());
+        }
+    }
+}
