@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{self, Slot};
 use shofar_engines::Interpolation;
@@ -183,6 +184,7 @@ impl Arguments {
             settings: self.settings.clone(),
             passes: self.passes.clone(),
             validate: self.validate,
+            model: if self.shows_witness() { ModelForm::Readable } else { ModelForm::Plain },
         }
     }
 

@@ -6,21 +6,16 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use shofar_horn::Context;
-use shofar_horn::HornSystem;
-use shofar_horn::check::checked;
-use shofar_horn::witness::{Explanation, Witness};
+use shofar_cooperate::ModelForm;
+use shofar_horn::check::{Trust, Verdict, check_model, checked};
+use shofar_horn::witness::{Explanation, Model, Witness};
+use shofar_horn::{Context, HornSystem};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::{Reason, Stop};
 
 use crate::input::{read_system_within, read_witness_within, shown_name};
 use crate::{Failure, arguments, check, html, solve};
-
-/// The share of the time for solving that making a model readable may take, and bounds on it.
-const READABLE_SHARE: u32 = 4;
-const LEAST_TIME: Duration = Duration::from_millis(100);
-const MOST_TIME: Duration = Duration::from_millis(400);
 
 /// Tells what the answer says: the run that leads to false, or what the predicates mean.
 #[derive(clap::Args)]
@@ -104,7 +99,7 @@ fn explain_file(
     let name = shown_name(file);
     let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
-    let shown = shown(&store, witness, &limits, start.elapsed());
+    let shown = shown(&context, &system, witness, start.elapsed());
     let answer = if matches!(shown, Witness::Model(_)) { "sat" } else { "unsat" };
     writeln!(out, "{answer}")?;
     shown.explain(&store, &system, explanation, out)?;
@@ -113,14 +108,12 @@ fn explain_file(
     save(&arguments.solve, page.as_deref())
 }
 
-/// A witness as people are to see it. That ends with the limits, and soon compared to the time that solving took.
-pub(crate) fn shown(store: &TermStore, witness: Witness, limits: &Limits<'_>, time: Duration) -> Witness {
+/// A witness that was checked as people are to see it: readable, if the checker finds that form valid, too.
+fn shown(context: &Context<'_>, system: &HornSystem, witness: Witness, time: Duration) -> Witness {
     let Witness::Model(model) = witness else { return witness };
-    let budget = (time / READABLE_SHARE).clamp(LEAST_TIME, MOST_TIME);
-    let soon = Instant::now().checked_add(budget);
-    let deadline = limits.deadline.into_iter().chain(soon).min();
-    let context = Context { store, limits: Limits { deadline, ..*limits } };
-    Witness::Model(model.readable(&context))
+    let readable = ModelForm::Readable.of(context, &model, time);
+    let is_valid = |form: &Model| check_model(context, system, form, Trust::Proofs) == Verdict::Valid;
+    Witness::Model(readable.filter(is_valid).unwrap_or(model))
 }
 
 /// What a witness says, as text.

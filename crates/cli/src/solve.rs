@@ -20,9 +20,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Label, Run};
-use shofar_horn::witness::Witness;
+use shofar_horn::witness::{JsonWitness, Witness, WitnessFormat};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_run::{Limits, Stop};
@@ -64,9 +65,18 @@ pub(crate) struct Solved {
     pub(crate) engine: Option<Label>,
     /// Why it is unknown.
     pub(crate) reason: Option<String>,
-    pub(crate) witness: Option<String>,
+    pub(crate) witness: Option<Shown>,
     /// The page for a browser.
     pub(crate) page: Option<String>,
+}
+
+/// A witness as it is printed.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Shown {
+    Text(String),
+    /// As a part of the JSON of the answer.
+    Json(JsonWitness),
 }
 
 impl Solved {
@@ -151,23 +161,25 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         arguments.html().map(|_| explain::page(&store, &system, arguments.file(), witness))
     };
     let solved = |verdict: &Verdict, engine: Option<Label>| {
-        let (answer, witness) = match verdict {
-            Verdict::Sat(model) => ("sat", Witness::Model(model.clone())),
-            Verdict::Unsat(refutation) => ("unsat", Witness::Refutation(refutation.clone())),
-            Verdict::Unknown(stop) => {
-                return Solved { page: page(Err(&stop.to_string())), ..Solved::unknown(engine, stop) };
-            }
-        };
-        if !arguments.shows_witness() {
-            return Solved { answer, engine, reason: None, witness: None, page: None };
+        let answer = verdict.name();
+        if let Verdict::Unknown(stop) = verdict {
+            return Solved { page: page(Err(&stop.to_string())), ..Solved::unknown(engine, stop) };
         }
-        events.found(answer, engine.clone());
-        let witness = explain::shown(&store, witness, &limits, start.elapsed());
-        let text = match arguments.explanation() {
-            Some(explanation) => Some(explain::text(&store, &system, &witness, explanation)),
-            None => arguments.wanted_witness().map(|format| witness.to_text(&store, &system, format)),
+        let witness = if arguments.shows_witness() { verdict.clone().witness() } else { None };
+        let Some(witness) = witness else {
+            return Solved { answer, engine, reason: None, witness: None, page: None };
         };
-        Solved { answer, engine, reason: None, witness: text, page: page(Ok(&witness)) }
+        events.found(answer, engine.clone());
+        let shown = match (arguments.explanation(), arguments.wanted_witness()) {
+            (Some(explanation), _) => {
+                Some(Shown::Text(explain::text(&store, &system, &witness, explanation)))
+            }
+            (None, Some(WitnessFormat::Json)) if arguments.json => {
+                Some(Shown::Json(witness.to_json(&store, &system)))
+            }
+            (None, format) => format.map(|format| Shown::Text(witness.to_text(&store, &system, format))),
+        };
+        Solved { answer, engine, reason: None, witness: shown, page: page(Ok(&witness)) }
     };
     // Whoever does not ask what the other engines have done need not wait until they have ended.
     let tell_at_once = |verdict: &Verdict, engine: &Label| {

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use shofar_engines::{Event, Label};
-use shofar_horn::witness::WitnessFormat;
 use shofar_run::Stop;
 
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::progress::{Display, INTERVAL};
-use crate::solve::Solved;
+use crate::solve::{Shown, Solved};
 use crate::statistics::Statistics;
 
 /// Time between two lines about the progress of an engine where all events are told as lines.
@@ -109,26 +109,18 @@ impl<'a> Talk<'a> {
             display.clear();
         }
         if self.arguments.json {
-            let is_json = self.arguments.wanted_witness() == Some(WitnessFormat::Json);
-            let witness = solved.witness.as_ref().map(|text| match serde_json::from_str(text) {
-                Ok(object) if is_json => object,
-                _ => Json::from(text.as_str()),
-            });
-            let outcome = json!({
-                "event": "answer",
-                "answer": solved.answer,
-                "engine": solved.engine.as_deref(),
-                "reason": solved.reason,
-                "witness": witness,
-                "seconds": self.start.elapsed().as_secs_f64(),
-            });
-            self.print(&outcome, out)?;
+            let Solved { answer, reason, witness, .. } = solved;
+            let engine = solved.engine.as_deref();
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.print(&AnswerEvent { event: "answer", answer, engine, reason, seconds, witness }, out)?;
         } else {
             writeln!(out, "{}", solved.answer)?;
             // Whoever waits for the answer need not wait for the witness.
             out.flush()?;
-            if let Some(witness) = &solved.witness {
-                out.write_all(witness.as_bytes())?;
+            match &solved.witness {
+                Some(Shown::Text(text)) => out.write_all(text.as_bytes())?,
+                Some(Shown::Json(json)) => serde_json::to_writer(&mut *out, json).map_err(io::Error::from)?,
+                None => {}
             }
         }
         out.flush()?;
@@ -144,8 +136,9 @@ impl<'a> Talk<'a> {
     }
 
     /// Writes an object as a line, at once.
-    fn print(&self, object: &Json, out: &mut impl Write) -> Result<(), Failure> {
-        writeln!(out, "{object}")?;
+    fn print(&self, object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+        serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
+        writeln!(out)?;
         Ok(out.flush()?)
     }
 
@@ -156,6 +149,17 @@ impl<'a> Talk<'a> {
         }
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
     }
+}
+
+/// The answer as a JSON object.
+#[derive(Serialize)]
+struct AnswerEvent<'a> {
+    event: &'static str,
+    answer: &'a str,
+    engine: Option<&'a str>,
+    reason: &'a Option<String>,
+    seconds: f64,
+    witness: &'a Option<Shown>,
 }
 
 /// An event in words, if it is worth a line that stays.

@@ -2,24 +2,25 @@
 //!
 //! ```text
 //! clauses -> graph -> transformations -> engines, side by side:
-//!     engine -> ways back -> witness -> checker -> answer
+//!     engine -> ways back -> witness, readable if that is wanted -> checker -> answer
 //! ```
 //!
 //! D1: an answer is given only with a witness of the clauses as they were read, and only if the checker has found it to
-//! be one. A witness that it refuses is a mistake in Shofar: the answer is unknown, and the reason says so. Where time
+//! be one, in the very form in which it is given. A witness that it refuses is a mistake in Shofar: the answer is unknown, and the reason says so. Where time
 //! does not suffice for the check, the answer is unknown, too.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_engines::{Engine, Event, Evidence, Interpolation, Label, Run, set_option};
-use shofar_horn::check::{self, Fault, Trust, check_model, check_refutation};
+use shofar_horn::check::{self, Fault, Trust, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_run::{Gate, Stop};
 
 use crate::portfolio::{Contender, race};
+use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
 use crate::slot::{Slot, labels};
 
@@ -38,6 +39,8 @@ pub struct Options {
     pub passes: Option<String>,
     /// Whether the solver has to prove that a model satisfies the clauses.
     pub validate: bool,
+    /// What a model is checked and given as. People want it readable; nothing is spent on that where nobody sees it.
+    pub model: ModelForm,
 }
 
 /// What is found out about clauses.
@@ -109,6 +112,7 @@ fn decide(
         let name = run.store.display_symbol(run.store.fun_decl(function).name);
         return Err(Stop::Unsupported(format!("declared functions other than predicates, as {name}")));
     }
+    let start = Instant::now();
     let mut clock = Clock::new(run, None);
     let original = HornGraph::within(run, system)?;
     clock.phase("graph");
@@ -138,7 +142,12 @@ fn decide(
                 let model = translation.model_back(run, model)?;
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
-                let verdict = check_model(run, system, &model, trust);
+                let form = options.model.of(run, &model, start.elapsed());
+                if options.model != ModelForm::Plain {
+                    clock.phase("readable");
+                }
+                let forms = (model, form);
+                let (model, verdict) = check_forms(run, system, forms, trust, start.elapsed());
                 clock.phase("check");
                 is_valid(verdict, system, run).map(|()| Verdict::Sat(model))
             }
@@ -159,7 +168,7 @@ fn decide(
 fn is_valid(verdict: check::Verdict, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
     match verdict {
         check::Verdict::Valid => Ok(()),
-        // The engine is right for one interpretation; that it has to be for all of them is not known to any.
+        // The engine is right for one interpretation, and does not know that it must hold in every one.
         check::Verdict::Invalid(fault @ Fault::Open { .. }) => {
             let fault = fault.display(run.store, system);
             Err(Stop::Unsupported(format!("a refutation that depends on what is left open ({fault})")))

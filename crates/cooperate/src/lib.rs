@@ -33,10 +33,12 @@
 pub mod driver;
 mod memory;
 mod portfolio;
+pub mod readable;
 pub mod schedule;
 pub mod slot;
 
 pub use driver::{Options, Outcome, Verdict, solve};
+pub use readable::ModelForm;
 pub use shofar_engines::{Event, EventSink, Interpolation, Run};
 pub use shofar_horn::witness::{Model, Refutation, Witness, WitnessFormat};
 pub use shofar_horn::{

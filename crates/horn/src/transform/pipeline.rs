@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use shofar_logic::{TermStore, Walker};
-use shofar_run::{Limits, Stop};
+use shofar_run::Stop;
 
 use crate::Context;
 use crate::graph::HornGraph;
@@ -211,11 +211,7 @@ impl Stage {
 
     /// The context with a deadline of its own.
     fn bounded<'a>(&self, context: &Context<'a>) -> Context<'a> {
-        let Some(time) = self.time else { return *context };
-        let now = Instant::now();
-        let share = context.limits.deadline.map(|deadline| deadline.saturating_duration_since(now) / 4);
-        let deadline = now.checked_add(share.map_or(time, |share| share.min(time)));
-        Context { limits: Limits { deadline, ..context.limits }, ..*context }
+        self.time.map_or(*context, |time| context.for_part(4, time))
     }
 }
 

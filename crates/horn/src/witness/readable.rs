@@ -13,8 +13,9 @@
 //! notation     comparisons as people write them, members in order       notation.rs
 //! ```
 //!
-//! - R1: what is printed means what was checked. A solver of its own proves each new definition equivalent to the old
+//! - R1: the new model means what the old one does. A solver of its own proves each new definition equivalent to the old
 //!   one, unless they have the same normal form; where it does not find that out in time, there is only notation.
+//!   Whoever prints the new model has the checker judge it: R1 is why it is found valid, not why it is believed.
 //! - R2: all this ends with the limits of the context. Each definition has an equal share of what its predecessors left.
 
 use std::time::Instant;

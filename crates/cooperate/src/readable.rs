@@ -1,0 +1,114 @@
+//! Models for people that the checker has seen in the form in which they are printed.
+//!
+//! ```text
+//! model from the way back -> readable form -> checker -> answer
+//!                        \-> checker -> answer, if there is no readable form that the checker finds valid in time
+//! ```
+//!
+//! A model is checked once where all goes well. Time for the plain form is left in any case.
+
+use std::time::Duration;
+
+use shofar_horn::check::{Trust, Verdict, check_model};
+use shofar_horn::witness::Model;
+use shofar_horn::{Context, HornSystem};
+
+/// The share of the time for solving that making a model readable may take, and bounds on it.
+const SHARE: u32 = 4;
+const LEAST_TIME: Duration = Duration::from_millis(100);
+const MOST_TIME: Duration = Duration::from_millis(400);
+
+/// The least time for checking the readable form. It may take as long as solving did.
+const LEAST_CHECK_TIME: Duration = Duration::from_secs(1);
+
+/// What a model is checked and given as.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum ModelForm {
+    /// As engines and ways back have put it together.
+    #[default]
+    Plain,
+    /// In few and plain words ([`Model::readable`]), where that does not take long.
+    Readable,
+}
+
+impl ModelForm {
+    /// The model in this form, if it is another one than it has. `time` is what solving took.
+    pub fn of(self, context: &Context<'_>, model: &Model, time: Duration) -> Option<Model> {
+        match self {
+            ModelForm::Plain => None,
+            ModelForm::Readable => {
+                let budget = (time / SHARE).clamp(LEAST_TIME, MOST_TIME);
+                Some(model.readable(&context.for_part(4, budget))).filter(|readable| readable != model)
+            }
+        }
+    }
+}
+
+/// Checks a model in another form, if there is one, and as it is if that fails. Returns the form that the verdict is about.
+pub fn check_forms(
+    context: &Context<'_>,
+    system: &HornSystem,
+    (model, form): (Model, Option<Model>),
+    trust: Trust,
+    time: Duration,
+) -> (Model, Verdict) {
+    if let Some(form) = form {
+        let soon = context.for_part(2, time.max(LEAST_CHECK_TIME));
+        if check_model(&soon, system, &form, trust) == Verdict::Valid {
+            return (form, Verdict::Valid);
+        }
+    }
+    let verdict = check_model(context, system, &model, trust);
+    (model, verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use shofar_horn::parse;
+    use shofar_horn::witness::{Definition, parameters};
+    use shofar_logic::{Term, TermStore};
+    use shofar_run::Limits;
+
+    use super::*;
+
+    const CLAUSES: &[u8] = b"(declare-fun P (Int) Bool)
+        (assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 5)) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))";
+
+    fn model(parameters: &[Term], body: Term) -> Model {
+        Model { definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }] }
+    }
+
+    #[test]
+    fn the_form_that_is_given_is_one_that_the_checker_found_valid() {
+        let store = TermStore::new();
+        let system = parse(&store, "test", CLAUSES).unwrap();
+        let context = Context::new(&store);
+        let parameters = parameters(&store, &system).remove(0);
+        let at_most = |number: i64| store.le(parameters[0], store.int(number));
+        let plain =
+            model(&parameters, store.and2(at_most(5), store.not(store.gt(parameters[0], store.int(7)))));
+        let check = |form: Option<Model>, context: &Context<'_>| {
+            check_forms(context, &system, (plain.clone(), form), Trust::Proofs, Duration::ZERO)
+        };
+        let readable = ModelForm::Readable.of(&context, &plain, Duration::ZERO);
+        assert!(ModelForm::Plain.of(&context, &plain, Duration::ZERO).is_none());
+        if let Some(readable) = readable {
+            assert_eq!(check(Some(readable.clone()), &context), (readable, Verdict::Valid));
+        }
+        // A form that violates a clause, or is no definition at all, is not given.
+        for wrong in [
+            at_most(6),
+            at_most(4),
+            store.le(store.int(0), store.var(store.symbol("y"), store.sort_of(parameters[0]))),
+        ] {
+            assert_eq!(check(Some(model(&parameters, wrong)), &context), (plain.clone(), Verdict::Valid));
+        }
+        assert_eq!(check(None, &context), (plain.clone(), Verdict::Valid));
+        let over = context.within(Limits { deadline: Some(Instant::now()), ..Limits::default() });
+        assert!(matches!(check(Some(plain.clone()), &over), (_, Verdict::Unknown(_))));
+    }
+}
