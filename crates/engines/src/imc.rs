@@ -207,19 +207,18 @@ impl Search<'_> {
             None => {
                 self.statistics.queries += 1;
                 let init = self.unrolling.init(1);
-                let mut prover = Prover::new(store, vec![init], vec![b], self.options.interpolation);
+                let mut prover = Prover::new(store, &[init], &[b], self.options.interpolation)?;
                 match prover.separate(run, &[], &[])? {
                     Separation::Apart(interpolant) => self.unrolling.untimed(interpolant, 1),
                     Separation::Satisfiable => {
-                        let solver = prover.solver();
-                        return Ok(solver.map(|solver| Found::Path(self.path(solver, 1, k))));
+                        return Ok(Some(Found::Path(self.path(prover.solver(), 1, k))));
                     }
                     Separation::Unknown => return Ok(None),
                 }
             }
         };
         let first = self.unrolling.step(0, 1);
-        let mut prover = Prover::new(store, vec![first], vec![b], self.options.interpolation);
+        let mut prover = Prover::new(store, &[first], &[b], self.options.interpolation)?;
 
         let mut reached = vec![image];
         let mut new = Solver::new(store);
@@ -231,8 +230,7 @@ impl Search<'_> {
             let interpolant = match prover.separate(run, &[at_start], &[])? {
                 Separation::Apart(interpolant) => interpolant,
                 Separation::Satisfiable if round == 0 && self.init.is_some() => {
-                    let solver = prover.solver();
-                    return Ok(solver.map(|solver| Found::Path(self.path(solver, 0, k))));
+                    return Ok(Some(Found::Path(self.path(prover.solver(), 0, k))));
                 }
                 Separation::Satisfiable | Separation::Unknown => break,
             };

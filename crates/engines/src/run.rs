@@ -141,9 +141,6 @@ impl<'a> Deref for Run<'a> {
     }
 }
 
-/// Variables of a solver beyond which it is made anew: what was assumed in earlier queries leaves atoms behind.
-pub(crate) const MOST_VARIABLES: usize = 50_000;
-
 /// What a solver has counted that is worth telling.
 pub(crate) fn solver_counters(solver: &Solver<'_>) -> [(&'static str, u64); 5] {
     let statistics = solver.statistics();

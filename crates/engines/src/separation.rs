@@ -7,14 +7,10 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::{Reason, Stop};
 use shofar_smt::interpolate::{Arithmetic, Error, Labelling, Options};
 use shofar_smt::proof::Part;
-use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::Run;
-
-/// Proofs after which a solver is made anew, as it keeps a log.
-const MOST_PROOFS: u32 = 64;
 
 /// How interpolants are made of proofs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -76,11 +72,8 @@ pub(crate) enum Separation {
 /// A solver that knows formulas of both sides, is asked about further ones of A or B, and gives interpolants.
 pub(crate) struct Prover<'a> {
     store: &'a TermStore,
-    a: Vec<Term>,
-    b: Vec<Term>,
-    solver: Option<Solver<'a>>,
-    proofs: u32,
-    interpolation: Interpolation,
+    solver: Solver<'a>,
+    options: Options,
     /// The interpolants found.
     pub(crate) found: u64,
 }
@@ -89,41 +82,31 @@ impl<'a> Prover<'a> {
     /// With what is on both sides in all queries.
     pub(crate) fn new(
         store: &'a TermStore,
-        a: Vec<Term>,
-        b: Vec<Term>,
+        a: &[Term],
+        b: &[Term],
         interpolation: Interpolation,
-    ) -> Self {
-        Prover { store, a, b, solver: None, proofs: 0, interpolation, found: 0 }
+    ) -> Result<Self, Stop> {
+        let mut solver = Solver::with_proofs(store);
+        for (part, formulas) in [(A, a), (B, b)] {
+            for &formula in formulas {
+                solver.assert_in(formula, part).map_err(|unsupported| unsupported.stop(store))?;
+            }
+        }
+        Ok(Prover { store, solver, options: interpolation.options(), found: 0 })
     }
 
     /// What is known of both sides together with further formulas.
     pub(crate) fn separate(&mut self, run: &Run<'_>, a: &[Term], b: &[Term]) -> Result<Separation, Stop> {
-        let unsupported = |unsupported: Unsupported| unsupported.stop(self.store);
-        if self.proofs >= MOST_PROOFS {
-            self.solver = None;
-        }
-        let solver = match &mut self.solver {
-            Some(solver) => solver,
-            none => {
-                self.proofs = 0;
-                let mut solver = Solver::with_proofs(self.store);
-                let sides = self.a.iter().map(|&f| (f, A)).chain(self.b.iter().map(|&f| (f, B)));
-                for (formula, part) in sides {
-                    solver.assert_in(formula, part).map_err(unsupported)?;
-                }
-                none.insert(solver)
-            }
-        };
-        self.proofs += 1;
         let assumptions: Vec<(Term, Part)> =
             a.iter().map(|&formula| (formula, A)).chain(b.iter().map(|&formula| (formula, B))).collect();
-        match solver.check_in(&assumptions, &run.limits).map_err(unsupported)? {
+        let outcome = self.solver.check_in(&assumptions, &run.limits);
+        match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
             Outcome::Unsat => {}
             Outcome::Sat => return Ok(Separation::Satisfiable),
             Outcome::Unknown(Reason::Budget | Reason::Incomplete) => return Ok(Separation::Unknown),
             Outcome::Unknown(reason) => return Err(reason.into()),
         }
-        let interpolator = solver.interpolator(self.interpolation.options());
+        let interpolator = self.solver.interpolator(self.options.clone());
         match interpolator.and_then(|interpolator| interpolator.binary(&[A], &run.limits)) {
             Ok(interpolant) => {
                 self.found += 1;
@@ -134,9 +117,9 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The solver of the last query.
-    pub(crate) fn solver(&self) -> Option<&Solver<'a>> {
-        self.solver.as_ref()
+    /// The solver, after a query.
+    pub(crate) fn solver(&self) -> &Solver<'a> {
+        &self.solver
     }
 }
 

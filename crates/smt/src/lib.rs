@@ -11,6 +11,7 @@ pub mod project;
 pub mod proof;
 pub mod purify;
 mod relevance;
+pub mod renewal;
 pub mod sat;
 pub mod script;
 pub mod solver;

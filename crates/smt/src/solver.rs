@@ -36,6 +36,7 @@ use crate::proof::extract::Extraction;
 use crate::proof::{self, Assertion, Definition, Part, Proof};
 use crate::purify::{Purified, Purifier, Unsupported, is_application};
 use crate::relevance::{Relevance, Scope};
+use crate::renewal::{Earlier, History, Renewal};
 use crate::sat::{self, Lit, Origin, Outcome, Var};
 use crate::theory::combination::Combination;
 use crate::theory::linear::Comparison;
@@ -88,6 +89,8 @@ pub struct Solver<'a> {
     core: Vec<Lit>,
     /// Whether the last query is the last thing that happened.
     in_query: bool,
+    /// How the solver is made anew when it is cluttered.
+    history: History,
 }
 
 impl<'a> Solver<'a> {
@@ -112,6 +115,7 @@ impl<'a> Solver<'a> {
             is_refuted: false,
             core: Vec::new(),
             in_query: false,
+            history: History::default(),
         }
     }
 
@@ -132,6 +136,7 @@ impl<'a> Solver<'a> {
         self.relevance.push();
         self.equations.push();
         self.before.push((self.asserted.len(), self.defined.len()));
+        self.history.push();
     }
 
     /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
@@ -146,6 +151,7 @@ impl<'a> Solver<'a> {
             let (asserted, defined) = self.before.pop().unwrap_or_default();
             self.asserted.truncate(asserted);
             self.defined.truncate(defined);
+            self.history.pop();
         }
     }
 
@@ -158,11 +164,13 @@ impl<'a> Solver<'a> {
     /// in another part already may count as belonging to that one.
     pub fn assert_in(&mut self, formula: Term, part: Part) -> Result<(), Unsupported> {
         self.end_query();
+        let before = self.search.num_vars();
         let image = self.prepare(formula)?;
         if self.search.logs_proofs() {
             self.asserted.push(Assertion { part, formula, image });
         }
         self.assert_image(image, part);
+        self.history.one(formula, part, self.search.num_vars() - before);
         Ok(())
     }
 
@@ -194,6 +202,13 @@ impl<'a> Solver<'a> {
         if formulas.is_empty() {
             return Ok(());
         }
+        let before = self.search.num_vars();
+        let result = self.assert_batch(formulas);
+        self.history.batch(formulas, self.search.num_vars() - before, result);
+        result
+    }
+
+    fn assert_batch(&mut self, formulas: &[(Term, Part)]) -> Result<(), Unsupported> {
         let Solved { conjuncts, rounds } =
             self.solve_equations(formulas.iter().map(|&(formula, _)| formula), &[]);
         if self.search.logs_proofs() {
@@ -211,8 +226,11 @@ impl<'a> Solver<'a> {
             let all: Vec<Term> = formulas.iter().copied().chain(made).collect();
             return self.assert_all(&all);
         }
+        let before = self.search.num_vars();
         let Solved { conjuncts, .. } = self.solve_equations(formulas.iter().copied(), instances);
-        self.assert_conjuncts(conjuncts)
+        let result = self.assert_conjuncts(conjuncts);
+        self.history.instances(formulas, instances, self.search.num_vars() - before, result);
+        result
     }
 
     /// Replaces symbols that formulas and instances define.
@@ -286,6 +304,9 @@ impl<'a> Solver<'a> {
         limits: &Limits<'_>,
     ) -> Result<Outcome, Unsupported> {
         self.end_query();
+        if self.history.is_cluttered(self.search.num_vars(), self.search.logs_proofs()) {
+            self.renew();
+        }
         self.relevance.push();
         self.in_query = true;
         for &(formula, part) in assumptions {
@@ -307,6 +328,27 @@ impl<'a> Solver<'a> {
         self.core.extend_from_slice(self.search.core());
         self.is_refuted = outcome == Outcome::Unsat;
         Ok(outcome)
+    }
+
+    /// Rebuilds the stages from what is asserted (`renewal.rs`).
+    fn renew(&mut self) {
+        let mut fresh =
+            if self.search.logs_proofs() { Solver::with_proofs(self.store) } else { Solver::new(self.store) };
+        if self.history.replay(&mut fresh).is_err() {
+            return self.history.give_up();
+        }
+        let counted = Earlier {
+            search: self.statistics(),
+            simplex: self.simplex_statistics(),
+            renewals: self.history.earlier().renewals,
+        };
+        fresh.history.succeed(&self.history, counted);
+        *self = fresh;
+    }
+
+    /// Chooses when the solver rebuilds itself, for tests: see [`Renewal`].
+    pub fn set_renewal(&mut self, renewal: Renewal) {
+        self.history.set_renewal(renewal);
     }
 
     /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): why. Debug builds check it.
@@ -387,14 +429,13 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// The number of variables that the search has got, which tells the size of a solver.
-    pub fn num_variables(&self) -> usize {
-        self.search.num_vars()
+    /// What the search has done so far.
+    pub fn statistics(&self) -> sat::Statistics {
+        self.history.earlier().search + *self.search.statistics()
     }
 
-    /// What the search has done so far.
-    pub fn statistics(&self) -> &sat::Statistics {
-        self.search.statistics()
+    fn simplex_statistics(&self) -> arith::Statistics {
+        self.history.earlier().simplex + self.search.theory().arithmetic().statistics()
     }
 
     /// All that is counted, by name: the search, the simplex kernel, and present sizes.
@@ -416,8 +457,8 @@ impl<'a> Solver<'a> {
             theory_explanations,
             theory_conflicts,
             theory_lemmas,
-        } = *self.search.statistics();
-        let simplex = self.search.theory().arithmetic().statistics();
+        } = self.statistics();
+        let simplex = self.simplex_statistics();
         vec![
             ("queries", queries),
             ("kept-assumptions", kept_assumptions),
@@ -442,6 +483,7 @@ impl<'a> Solver<'a> {
             ("simplex-row-additions", simplex.row_additions),
             ("simplex-woken-rows", simplex.woken),
             ("simplex-implied-bounds", simplex.implied),
+            ("renewals", self.history.earlier().renewals),
             ("variables", self.search.num_vars() as u64),
             ("clauses", self.search.num_clauses() as u64),
             ("redundant-clauses", self.search.num_redundant() as u64),

@@ -9,7 +9,6 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::Run;
-use crate::run::MOST_VARIABLES;
 
 /// Answers to implications between formulas.
 pub(super) struct Implications<'a> {
@@ -48,9 +47,6 @@ impl<'a> Implications<'a> {
         {
             self.known.insert(key, false);
             return Ok(false);
-        }
-        if self.solver.num_variables() > MOST_VARIABLES {
-            self.solver = Solver::new(self.store);
         }
         let mut all = premises.to_vec();
         all.push(self.store.not(conclusion));

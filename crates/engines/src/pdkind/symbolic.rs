@@ -24,7 +24,6 @@ use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
 use super::ice::Received;
-use crate::run::MOST_VARIABLES;
 use crate::separation::{Interpolation, Prover, Separation};
 use crate::unroll::Unrolling;
 use crate::{Run, SharedLemma};
@@ -75,9 +74,9 @@ impl<'a> Symbolic<'a> {
             system,
             projector: Projector::new(store),
             init,
-            init_prover: Prover::new(store, vec![system.init], Vec::new(), interpolation),
+            init_prover: Prover::new(store, &[system.init], &[], interpolation)?,
             step,
-            step_prover: Prover::new(store, vec![system.transition], Vec::new(), interpolation),
+            step_prover: Prover::new(store, &[system.transition], &[], interpolation)?,
             after_first: others(store, &[system.transition], &system.state, &system.next),
             paths: Solver::new(store),
             unrolling: Unrolling::new(store, system),
@@ -96,16 +95,11 @@ impl<'a> Symbolic<'a> {
 
     fn is_satisfiable(&mut self, which: Which, assumptions: &[Term]) -> Result<bool, Stop> {
         self.queries += 1;
-        let (solver, known) = match which {
-            Which::Init => (&mut self.init, self.system.init),
-            Which::Step => (&mut self.step, self.system.transition),
-            // This one is made anew at each level.
-            Which::Paths => return self.run.is_satisfiable(&mut self.paths, assumptions),
+        let solver = match which {
+            Which::Init => &mut self.init,
+            Which::Step => &mut self.step,
+            Which::Paths => &mut self.paths,
         };
-        if solver.num_variables() > MOST_VARIABLES {
-            *solver = Solver::new(self.run.store);
-            self.run.assert(solver, &[known])?;
-        }
         self.run.is_satisfiable(solver, assumptions)
     }
 

@@ -26,13 +26,6 @@ use super::facts::Facts;
 use super::frames::{Frames, INFINITY, Level};
 use super::renaming::{Place, Renaming, variables};
 
-/// Queries after which a solver is looked at for its size.
-const REVIEW: u64 = 256;
-/// A solver is made anew when it has grown by this factor.
-const GROWTH: usize = 16;
-/// The number of variables below which a solver is never too large.
-const SMALL: usize = 4096;
-
 /// Bounds of integers with which models are looked for where integers without bounds are too hard.
 const SMALL_INTEGERS: [i64; 2] = [64, 100_000];
 
@@ -124,9 +117,6 @@ impl<'a> Clause<'a> {
     ) -> Result<Reply, Unsupported> {
         let with_facts = query.sources.contains(&By::Must);
         let incremental = if with_facts { &mut self.must } else { &mut self.may };
-        if incremental.as_mut().is_some_and(Incremental::is_overgrown) {
-            *incremental = None;
-        }
         let incremental = match incremental {
             Some(incremental) => incremental,
             None => incremental.insert(Incremental::new(around, self.edge, with_facts)?),
@@ -143,9 +133,6 @@ struct Incremental<'a> {
     infinite: Vec<usize>,
     /// By sources: how many reach facts are in the chain, and its last tag. Empty where reach facts are not used.
     chains: Vec<(usize, Option<Term>)>,
-    queries: u64,
-    /// The number of the solver's variables at the beginning.
-    size: usize,
     /// Scratch of [`Incremental::ask`].
     assumptions: Vec<Term>,
     roles: Vec<Role>,
@@ -157,20 +144,12 @@ impl<'a> Incremental<'a> {
         let mut solver = Solver::new(around.store);
         solver.assert_all(&[around.graph.edge(edge).label()])?;
         Ok(Incremental {
-            size: solver.num_variables(),
             solver,
             infinite: vec![0; sources],
             chains: if with_facts { vec![(0, None); sources] } else { Vec::new() },
-            queries: 0,
             assumptions: Vec::new(),
             roles: Vec::new(),
         })
-    }
-
-    /// Whether old lemmas and cubes make up most of the solver.
-    fn is_overgrown(&mut self) -> bool {
-        self.queries += 1;
-        self.queries.is_multiple_of(REVIEW) && self.solver.num_variables() > SMALL.max(GROWTH * self.size)
     }
 
     /// Asserts what is new and holds for good.

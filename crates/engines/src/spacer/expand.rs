@@ -420,19 +420,15 @@ pub(super) enum Block {
 /// Reach facts of which a point is looked at before a cube is generalised.
 const MOST_POINTS: usize = 64;
 
-/// Queries after which the solver for cubes is made anew.
-const CUBE_QUERIES: u64 = 10_000;
-
 /// Asks whether cubes have points in common.
 pub(super) struct Cubes<'a> {
     store: &'a TermStore,
     solver: Solver<'a>,
-    queries: u64,
 }
 
 impl<'a> Cubes<'a> {
     pub(super) fn new(store: &'a TermStore) -> Self {
-        Cubes { store, solver: Solver::new(store), queries: 0 }
+        Cubes { store, solver: Solver::new(store) }
     }
 
     /// Whether both cubes can be true, as far as is known.
@@ -456,10 +452,6 @@ impl<'a> Cubes<'a> {
     }
 
     fn check(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<Outcome, Stop> {
-        self.queries += 1;
-        if self.queries.is_multiple_of(CUBE_QUERIES) {
-            self.solver = Solver::new(self.store);
-        }
         let formulas: Vec<Term> = a.iter().chain(b).copied().collect();
         match self.solver.check(&formulas, limits) {
             Ok(Outcome::Unknown(reason)) if !matches!(reason, Reason::Budget | Reason::Incomplete) => {

@@ -72,6 +72,7 @@ use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::project::Projector;
+use shofar_smt::solver::Solver;
 
 use crate::fragment;
 use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
@@ -82,7 +83,6 @@ use facts::Facts;
 use frames::{Frames, INFINITY, LemmaId, Level};
 use guidance::Guidance;
 use obligations::{Obligation, ObligationId, Obligations};
-use proof_lemmas::Prover;
 use propagate::Obstacle;
 use renaming::Renaming;
 use weaken::Constants;
@@ -320,7 +320,7 @@ struct Search<'a> {
     renaming: Renaming<'a>,
     projector: Projector<'a>,
     /// By edges, for interpolants.
-    provers: FxHashMap<EdgeId, Prover<'a>>,
+    provers: FxHashMap<EdgeId, Solver<'a>>,
     /// Asks about conjunctions of literals.
     cubes: expand::Cubes<'a>,
     /// The numbers in the clauses.

@@ -81,16 +81,8 @@ const A: Part = Part(0);
 /// The cube of the head.
 const B: Part = Part(1);
 
-/// Proofs after which a solver is made anew, as it keeps a log.
-const MOST_PROOFS: u32 = 64;
 /// Conflicts that may be spent on a proof.
 const PROOF_CONFLICTS: u64 = 2_000;
-
-/// A solver for one clause that gives proofs.
-pub(super) struct Prover<'a> {
-    solver: Solver<'a>,
-    proofs: u32,
-}
 
 impl Search<'_> {
     /// Cubes that together contain the one of a conflict, from its proofs as far as these have any, and up to which
@@ -151,18 +143,14 @@ impl Search<'_> {
         let (store, graph) = (self.store, self.graph);
         let label = graph.edge(edge).label();
         let unsupported = |unsupported: Unsupported| unsupported.stop(store);
-        if self.provers.get(&edge).is_some_and(|prover| prover.proofs >= MOST_PROOFS) {
-            self.provers.remove(&edge);
-        }
-        let prover = match self.provers.entry(edge) {
+        let solver = match self.provers.entry(edge) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let mut solver = Solver::with_proofs(store);
                 solver.assert_in(label, A).map_err(unsupported)?;
-                place.insert(Prover { solver, proofs: 0 })
+                place.insert(solver)
             }
         };
-        prover.proofs += 1;
         let mut side_a = core.assumed.clone();
         // Lemmas that the solver of the clause has asserted are in no core.
         for (source, &body) in graph.edge(edge).sources().iter().enumerate() {
@@ -176,12 +164,12 @@ impl Search<'_> {
         let assumptions: Vec<(Term, Part)> = of_a.chain(side_b.iter().map(|&literal| (literal, B))).collect();
         let limits = Limits { conflicts: Some(PROOF_CONFLICTS), ..self.run.limits };
         self.statistics.queries += 1;
-        if prover.solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
+        if solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
             return Ok(Vec::new());
         }
         // An interpolant without the proof knows no more than the core.
         let options = Options { fallback: Fallback::Off, ..interpolation.options() };
-        let interpolator = prover.solver.interpolator(options);
+        let interpolator = solver.interpolator(options);
         let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A], &limits)) else {
             return Ok(Vec::new());
         };

@@ -14,9 +14,6 @@
 //!
 //! - C1: A is what the elements are at present. The two halves may have got lemmas since the last query, so they are asked
 //!   for at the start of each.
-//!
-//! Solvers with proofs keep a log of what they have done, and assumed literals leave atoms behind. So a solver is made anew
-//! now and then.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
@@ -34,8 +31,6 @@ const A: Part = Part(0);
 const SOURCE: Part = Part(1);
 const TARGET: Part = Part(2);
 
-/// Queries after which a solver is made anew.
-const MOST_QUERIES: u32 = 500;
 /// Conflicts in each query of the search for an interpolant without a proof.
 const FALLBACK_CONFLICTS: u64 = 2_000;
 
@@ -45,9 +40,6 @@ pub(super) struct Composition<'a> {
     count: Count,
     level: Level,
     solver: Solver<'a>,
-    queries: u32,
-    /// What is asserted.
-    asserted: Vec<Term>,
     /// The two halves without the guard.
     halves: Vec<Term>,
     /// At level 0: the transitions of both halves, where they are transitions.
@@ -91,8 +83,6 @@ impl<'a> Composition<'a> {
             count,
             level,
             solver: Solver::with_proofs(store),
-            queries: 0,
-            asserted: Vec::new(),
             halves: Vec::new(),
             steps: [None; 2],
             skip,
@@ -118,7 +108,6 @@ impl<'a> Composition<'a> {
         let store = self.store;
         let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         self.extend(powers).map_err(unsupported)?;
-        self.renew().map_err(unsupported)?;
         let in_part = |part| move |&formula: &Term| (formula, part);
         let assumptions: Vec<(Term, Part)> =
             source.iter().map(in_part(SOURCE)).chain(target.iter().map(in_part(TARGET))).collect();
@@ -187,7 +176,6 @@ impl<'a> Composition<'a> {
         }
         for formula in additions {
             self.solver.assert_in(formula, A)?;
-            self.asserted.push(formula);
         }
         Ok(())
     }
@@ -199,17 +187,6 @@ impl<'a> Composition<'a> {
             Some(skip) if if_skipped => self.store.or2(self.store.not(skip), formula),
             Some(skip) => self.store.or2(skip, formula),
         }
-    }
-
-    /// Makes the solver anew if it is time.
-    fn renew(&mut self) -> Result<(), Unsupported> {
-        self.queries += 1;
-        if self.queries < MOST_QUERIES {
-            return Ok(());
-        }
-        self.queries = 0;
-        self.solver = Solver::with_proofs(self.store);
-        self.asserted.iter().try_for_each(|&formula| self.solver.assert_in(formula, A))
     }
 
     /// The lemma after a query without model. Where the proof has no interpolant and none is found without it, it is that

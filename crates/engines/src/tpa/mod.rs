@@ -73,9 +73,6 @@ use powers::{Count, Level, Powers};
 use reach::Reached;
 use summaries::Summaries;
 
-/// Queries after which the solver for conjunctions is made anew.
-const MOST_QUERIES: u32 = 5_000;
-
 /// How the states between two halves of a path are found.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Intermediate {
@@ -313,9 +310,6 @@ impl<'a> Search<'a> {
     /// A model of formulas together.
     fn solve_together(&mut self, formulas: &[Term]) -> Result<Option<Assignment>, Stop> {
         self.asked += 1;
-        if self.asked.is_multiple_of(MOST_QUERIES) {
-            self.conjunctions = Solver::new(self.store);
-        }
         let outcome = self.conjunctions.check(formulas, &self.run.limits);
         match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
             Outcome::Sat => Ok(Some(self.conjunctions.model(formulas))),

@@ -21,9 +21,6 @@ use shofar_smt::solver::Solver;
 use super::powers::{Count, Level, Powers};
 use crate::Run;
 
-/// Queries after which the solver of a list is made anew.
-const MOST_QUERIES: u32 = 2_000;
-
 /// A summary, by its position among all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct SummaryId(u32);
@@ -70,7 +67,6 @@ struct List<'a> {
     summaries: Vec<SummaryId>,
     solver: Solver<'a>,
     end: Term,
-    queries: u32,
 }
 
 impl<'a> Summaries<'a> {
@@ -139,16 +135,6 @@ impl<'a> Summaries<'a> {
         let Some(list) = self.lists.get_mut(&(count, level)) else { return Ok(None) };
         let store = self.store;
         self.queries += 1;
-        list.queries += 1;
-        if list.queries.is_multiple_of(MOST_QUERIES) {
-            // What was assumed leaves atoms behind.
-            let summaries = std::mem::take(&mut list.summaries);
-            *list = List::new(run)?;
-            for id in summaries {
-                list.summaries.push(id);
-                list.add(run, store.and(&self.all[id.0 as usize].literals))?;
-            }
-        }
         let mut assumptions = vec![store.not(list.end)];
         assumptions.extend(source.iter().chain(target));
         if !run.is_satisfiable(&mut list.solver, &assumptions)? {
@@ -177,7 +163,7 @@ impl<'a> List<'a> {
         let mut solver = Solver::new(run.store);
         let end = fresh_end(run.store);
         run.assert(&mut solver, &[end])?;
-        Ok(List { summaries: Vec::new(), solver, end, queries: 0 })
+        Ok(List { summaries: Vec::new(), solver, end })
     }
 
     /// One more disjunct.

@@ -51,6 +51,31 @@ pub struct Statistics {
     pub theory_lemmas: u64,
 }
 
+impl std::ops::Add for Statistics {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Statistics {
+            queries: self.queries + other.queries,
+            kept_assumptions: self.kept_assumptions + other.kept_assumptions,
+            decisions: self.decisions + other.decisions,
+            propagations: self.propagations + other.propagations,
+            conflicts: self.conflicts + other.conflicts,
+            restarts: self.restarts + other.restarts,
+            learnt: self.learnt + other.learnt,
+            learnt_literals: self.learnt_literals + other.learnt_literals,
+            minimized_literals: self.minimized_literals + other.minimized_literals,
+            deleted: self.deleted + other.deleted,
+            collections: self.collections + other.collections,
+            theory_checks: self.theory_checks + other.theory_checks,
+            theory_propagations: self.theory_propagations + other.theory_propagations,
+            theory_explanations: self.theory_explanations + other.theory_explanations,
+            theory_conflicts: self.theory_conflicts + other.theory_conflicts,
+            theory_lemmas: self.theory_lemmas + other.theory_lemmas,
+        }
+    }
+}
+
 /// The limits of the current query, as values of the running counters.
 #[derive(Default)]
 pub(super) struct Budget {

@@ -96,6 +96,22 @@ pub struct Statistics {
     pub implied: u64,
 }
 
+impl std::ops::Add for Statistics {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Statistics {
+            checks: self.checks + other.checks,
+            conflicts: self.conflicts + other.conflicts,
+            pivots: self.pivots + other.pivots,
+            bland_pivots: self.bland_pivots + other.bland_pivots,
+            row_additions: self.row_additions + other.row_additions,
+            woken: self.woken + other.woken,
+            implied: self.implied + other.implied,
+        }
+    }
+}
+
 /// A linear form or equation: variables with their coefficients.
 type Terms = Box<[(Var, Integer)]>;
 

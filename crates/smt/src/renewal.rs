@@ -1,0 +1,215 @@
+//! Renewal: a solver that is cluttered by its past is rebuilt from what is asserted.
+//!
+//! **Why.** Atoms and gates of past assumptions and of popped frames stay in the search, in the simplex rows and in the
+//! clauses learnt about them, and in a solver with proofs in its log. They are not decided (`relevance.rs`), but
+//! propagation, collection and proofs go through them. A solver that is asked a hundred thousand different questions about
+//! one formula would do little else.
+//!
+//! **What is remembered.** [`History`] has the calls that asserted what is asserted at present, in their order and with
+//! their frames: single formulas with parts, batches, instances. Popping a frame forgets its calls. While nothing is
+//! renewed, this costs a push to a vector for each formula.
+//!
+//! **When.** The history counts the variables of the search that were made while formulas of open frames were asserted.
+//! These are *live*, all others are *past*. At the start of a query, and never elsewhere, the solver is cluttered if
+//!
+//! ```text
+//! past > max(LEAST, GROWTH * live)
+//! ```
+//!
+//! Only counts decide, so that equal calls have equal answers in each run. In a solver with proofs the past counts more
+//! ([`LEAST_WITH_PROOFS`], [`GROWTH_WITH_PROOFS`]): lemmas about past atoms find their way into proofs, where they make
+//! interpolants larger or, with integer splits, impossible.
+//!
+//! **How.** The calls are made again to a new solver, which takes the place of the old one.
+//!
+//! - N1: after a renewal, the solver is the one that the calls of the history make. Answers, models, cores, proofs and
+//!   interpolants are those of a fresh solver. Symbols of the caller are the same; symbols of the solver are new ones.
+//! - N2: there is no renewal between a query and the questions about its result: it is the next query that renews.
+//! - N3: what was counted is carried over; sizes are those of the present.
+//! - N4: if a call of the history fails, the old solver stays as it is, and is not renewed any more. A call that failed at
+//!   first has asserted a part of its formulas, which cannot be repeated; such a solver is not renewed either.
+//!
+//! **What it costs.** Translating what is live, at most once for each time that [`GROWTH`] times as many variables were
+//! made; and the clauses that were learnt about what is live.
+
+use crate::proof::Part;
+use crate::purify::Unsupported;
+use crate::sat;
+use crate::solver::{Instance, Solver};
+use crate::theory::arith;
+use shofar_logic::Term;
+
+/// Past variables that never clutter a solver.
+const LEAST: usize = 4096;
+/// How many times the live variables the past ones may be.
+const GROWTH: usize = 16;
+/// As [`LEAST`], for solvers with proofs.
+const LEAST_WITH_PROOFS: usize = 512;
+/// As [`GROWTH`], for solvers with proofs.
+const GROWTH_WITH_PROOFS: usize = 4;
+
+/// When a solver is renewed. Users need nothing but the default; the others are for tests of the solver.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Renewal {
+    /// When what is past outweighs what is asserted.
+    #[default]
+    WhenCluttered,
+    /// At the start of each query.
+    Always,
+    /// At no time.
+    Never,
+}
+
+/// The calls that asserted what is asserted, and what is known of the solvers before this one.
+#[derive(Default)]
+pub(crate) struct History {
+    calls: Vec<Call>,
+    /// The formulas of all calls, in their order.
+    formulas: Vec<(Term, Part)>,
+    /// The instances of all calls, in their order.
+    instances: Vec<Instance>,
+    /// What there was when each open frame was opened.
+    frames: Vec<Mark>,
+    /// The variables that were made for what is asserted.
+    live: usize,
+    renewal: Renewal,
+    /// Whether a call has failed (N4).
+    is_incomplete: bool,
+    /// What the solvers before this one have counted (N3).
+    earlier: Earlier,
+}
+
+/// A call that asserted formulas, with the numbers of formulas and instances up to its end.
+enum Call {
+    One,
+    Batch { formulas: usize },
+    Instances { formulas: usize, instances: usize },
+}
+
+struct Mark {
+    calls: usize,
+    formulas: usize,
+    instances: usize,
+    live: usize,
+}
+
+/// What earlier solvers have counted.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Earlier {
+    pub(crate) search: sat::Statistics,
+    pub(crate) simplex: arith::Statistics,
+    pub(crate) renewals: u64,
+}
+
+impl History {
+    /// A frame was opened.
+    pub(crate) fn push(&mut self) {
+        self.frames.push(Mark {
+            calls: self.calls.len(),
+            formulas: self.formulas.len(),
+            instances: self.instances.len(),
+            live: self.live,
+        });
+    }
+
+    /// The innermost frame has ended.
+    pub(crate) fn pop(&mut self) {
+        let Some(Mark { calls, formulas, instances, live }) = self.frames.pop() else { return };
+        self.calls.truncate(calls);
+        self.formulas.truncate(formulas);
+        self.instances.truncate(instances);
+        self.live = live;
+    }
+
+    /// A formula was asserted, for which so many variables were made.
+    pub(crate) fn one(&mut self, formula: Term, part: Part, made: usize) {
+        self.calls.push(Call::One);
+        self.formulas.push((formula, part));
+        self.live += made;
+    }
+
+    /// Formulas were asserted together, if that has not failed.
+    pub(crate) fn batch(&mut self, formulas: &[(Term, Part)], made: usize, result: Result<(), Unsupported>) {
+        self.formulas.extend_from_slice(formulas);
+        self.calls.push(Call::Batch { formulas: self.formulas.len() });
+        self.live += made;
+        self.is_incomplete |= result.is_err();
+    }
+
+    /// Formulas were asserted together with instances, if that has not failed.
+    pub(crate) fn instances(
+        &mut self,
+        formulas: &[Term],
+        instances: &[Instance],
+        made: usize,
+        result: Result<(), Unsupported>,
+    ) {
+        self.formulas.extend(formulas.iter().map(|&formula| (formula, Part::default())));
+        self.instances.extend_from_slice(instances);
+        self.calls.push(Call::Instances { formulas: self.formulas.len(), instances: self.instances.len() });
+        self.live += made;
+        self.is_incomplete |= result.is_err();
+    }
+
+    /// Whether a solver with so many variables, which is about to be asked, has to be renewed.
+    #[inline]
+    pub(crate) fn is_cluttered(&self, variables: usize, has_proofs: bool) -> bool {
+        let (least, growth) =
+            if has_proofs { (LEAST_WITH_PROOFS, GROWTH_WITH_PROOFS) } else { (LEAST, GROWTH) };
+        let is_cluttered = match self.renewal {
+            Renewal::WhenCluttered => variables - self.live > least.max(growth * self.live),
+            Renewal::Always => true,
+            Renewal::Never => false,
+        };
+        is_cluttered && !self.is_incomplete
+    }
+
+    /// Makes all calls again. On success the solver has an equal history.
+    pub(crate) fn replay(&self, solver: &mut Solver<'_>) -> Result<(), Unsupported> {
+        let mut frames = self.frames.iter().map(|mark| mark.calls).peekable();
+        let (mut formulas_before, mut instances_before) = (0, 0);
+        for (at, call) in self.calls.iter().enumerate() {
+            while frames.next_if_eq(&at).is_some() {
+                solver.push();
+            }
+            match *call {
+                Call::One => {
+                    let (formula, part) = self.formulas[formulas_before];
+                    formulas_before += 1;
+                    solver.assert_in(formula, part)?;
+                }
+                Call::Batch { formulas } => {
+                    solver.assert_all_in(&self.formulas[formulas_before..formulas])?;
+                    formulas_before = formulas;
+                }
+                Call::Instances { formulas, instances } => {
+                    let of_call = self.formulas[formulas_before..formulas].iter();
+                    let of_call: Vec<Term> = of_call.map(|&(formula, _)| formula).collect();
+                    solver.assert_instances(&of_call, &self.instances[instances_before..instances])?;
+                    (formulas_before, instances_before) = (formulas, instances);
+                }
+            }
+        }
+        frames.for_each(|_| solver.push());
+        Ok(())
+    }
+
+    /// Goes on where another history has ended, which had counted so much.
+    pub(crate) fn succeed(&mut self, before: &History, counted: Earlier) {
+        self.renewal = before.renewal;
+        self.earlier = Earlier { renewals: counted.renewals + 1, ..counted };
+    }
+
+    /// The history cannot be made again.
+    pub(crate) fn give_up(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    pub(crate) fn set_renewal(&mut self, renewal: Renewal) {
+        self.renewal = renewal;
+    }
+
+    pub(crate) fn earlier(&self) -> &Earlier {
+        &self.earlier
+    }
+}
