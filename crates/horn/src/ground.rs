@@ -54,15 +54,9 @@ fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Stop> {
 /// The values of variables, if the formula does nothing but list them. In most steps of a derivation each value follows
 /// from those before, and no solver is needed.
 fn read_off(store: &TermStore, formula: Term) -> Option<Assignment> {
-    let one = [formula];
-    let literals = match store.view(formula) {
-        (Op::And, literals) => literals,
-        (Op::True, _) => &[],
-        _ => &one,
-    };
     let is_variable = |term: Term| matches!(store.op(term), Op::Var(_));
     let mut values = Assignment::new();
-    for &literal in literals {
+    for literal in store.conjuncts(formula) {
         let (variable, value) = match store.view(literal) {
             (Op::Var(_), _) => (literal, Value::Bool(true)),
             (Op::Not, &[variable]) => (variable, Value::Bool(false)),

@@ -29,6 +29,7 @@ mod eval;
 mod free_vars;
 mod intern;
 mod linear;
+mod literal;
 mod nnf;
 mod op;
 pub mod smtlib;
@@ -43,6 +44,7 @@ pub use datatype::DatatypeError;
 pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
 pub use free_vars::Symbols;
 pub use linear::LinearPoly;
+pub use literal::{Bound, Members, Relation};
 pub use op::{NumberId, Op};
 pub use sort::{
     Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, MAX_WIDTH, Sort,

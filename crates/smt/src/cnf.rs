@@ -22,7 +22,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 use smallvec::SmallVec;
 
 use crate::sat::{Lit, Var};
@@ -96,7 +96,7 @@ impl<'a> Cnf<'a> {
     /// The literal that is equivalent to a normal formula.
     pub fn literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         let literal = self.dispensable_literal(formula, clauses);
-        if clauses.require(literal.var()) && is_connective(self.store, formula) {
+        if clauses.require(literal.var()) && self.store.is_connective(formula) {
             self.require_below(formula, clauses);
         }
         literal
@@ -112,12 +112,12 @@ impl<'a> Cnf<'a> {
         let store = self.store;
         match store.view(formula) {
             // Nothing is below atoms, of which there are many.
-            (Op::Not, &[atom]) if !is_connective(store, atom) => return !self.add_variable(atom, clauses),
-            _ if !is_connective(store, formula) => return self.add_variable(formula, clauses),
+            (Op::Not, &[atom]) if !store.is_connective(atom) => return !self.add_variable(atom, clauses),
+            _ if !store.is_connective(formula) => return self.add_variable(formula, clauses),
             _ => {}
         }
-        let subterms = store
-            .subterms_until(&[formula], |term| !is_connective(store, term) || self.known(term).is_some());
+        let subterms =
+            store.subterms_until(&[formula], |term| !store.is_connective(term) || self.known(term).is_some());
         for term in subterms {
             if self.known(term).is_none() && store.op(term) != Op::Not {
                 self.add_variable(term, clauses);
@@ -134,7 +134,7 @@ impl<'a> Cnf<'a> {
             self.formulas.resize(variable.index() + 1, None);
         }
         self.formulas[variable.index()] = Some(term);
-        if is_connective(self.store, term) || matches!(self.store.op(term), Op::True | Op::False) {
+        if self.store.is_connective(term) || matches!(self.store.op(term), Op::True | Op::False) {
             self.define(term, variable.positive(), clauses);
         } else {
             self.new_atoms.push_back((term, variable));
@@ -146,13 +146,10 @@ impl<'a> Cnf<'a> {
     fn require_below(&self, formula: Term, clauses: &mut impl Clauses) {
         let store = self.store;
         // Only atoms and gates have variables of their own.
-        let positive = |term: Term| match store.view(term) {
-            (Op::Not, &[inner]) => inner,
-            _ => term,
-        };
+        let positive = |term: Term| store.literal(term).0;
         let mut open = vec![positive(formula)];
         while let Some(term) = open.pop() {
-            if is_connective(store, term) {
+            if store.is_connective(term) {
                 let args = store.args(term).iter().map(|&arg| positive(arg));
                 open.extend(args.filter(|arg| {
                     clauses.require(self.known(*arg).expect("subformulas have literals").var())
@@ -163,10 +160,8 @@ impl<'a> Cnf<'a> {
 
     /// The literal of a formula that was translated before.
     pub fn known(&self, formula: Term) -> Option<Lit> {
-        match self.store.view(formula) {
-            (Op::Not, &[inner]) => self.literals.get(&inner).map(|&literal| !literal),
-            _ => self.literals.get(&formula).copied(),
-        }
+        let (formula, holds) = self.store.literal(formula);
+        self.literals.get(&formula).map(|&literal| if holds { literal } else { !literal })
     }
 
     /// The atom or gate whose variable this is.
@@ -219,15 +214,5 @@ impl<'a> Cnf<'a> {
             }
             _ => unreachable!("only connectives have gates"),
         }
-    }
-}
-
-/// Whether the term is a formula made of formulas.
-fn is_connective(store: &TermStore, term: Term) -> bool {
-    match store.view(term) {
-        (Op::Not | Op::And | Op::Or, _) => true,
-        (Op::Eq, args) => store.sort_of(args[0]) == Sort::BOOL,
-        (Op::Ite, _) => store.sort_of(term) == Sort::BOOL,
-        _ => false,
     }
 }

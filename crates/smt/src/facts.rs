@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{LinearPoly, Relation, Term, TermStore};
 
 /// Literals that hold, and what is seen to follow from them.
 pub struct Facts<'s> {
@@ -50,7 +50,7 @@ impl<'s> Facts<'s> {
             self.is_contradictory |= interval.is_empty();
             return;
         }
-        let (atom, holds) = without_sign(self.store, formula);
+        let (atom, holds) = self.store.literal(formula);
         let is_wrong = match atom {
             Term::TRUE => !holds,
             Term::FALSE => holds,
@@ -76,13 +76,13 @@ impl<'s> Facts<'s> {
 
     /// The truth value of a normal formula, if it is known.
     pub fn truth(&self, formula: Term) -> Option<bool> {
-        let (atom, holds) = without_sign(self.store, formula);
+        let (atom, holds) = self.store.literal(formula);
         let truth = match atom {
             Term::TRUE => Some(true),
             Term::FALSE => Some(false),
             _ => self.truths.get(&atom).copied().or_else(|| {
-                let (op, sum, number) = comparison(self.store, atom)?;
-                self.intervals.get(&sum)?.decides(op, number)
+                let bound = self.store.bound(atom)?;
+                self.intervals.get(&bound.sum)?.decides(bound.relation, bound.number)
             }),
         };
         truth.map(|truth| truth == holds)
@@ -104,20 +104,6 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// The formula below a negation, and whether there was none.
-pub fn without_sign(store: &TermStore, literal: Term) -> (Term, bool) {
-    match store.view(literal) {
-        (Op::Not, &[atom]) => (atom, false),
-        _ => (literal, true),
-    }
-}
-
-/// The parts of an atom that compares a sum with a number.
-fn comparison(store: &TermStore, atom: Term) -> Option<(Op, Term, &Rational)> {
-    let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
-    Some((op, sum, store.numeral(number)?))
-}
-
 /// The numbers between two ends, each of which is missing or excluded or not.
 #[derive(Clone, Default)]
 pub struct Interval {
@@ -134,19 +120,20 @@ struct End {
 impl Interval {
     /// The sum that a normal literal bounds, and how. A disequality is no bound.
     pub fn of(store: &TermStore, literal: Term) -> Option<(Term, Interval)> {
-        let (atom, holds) = without_sign(store, literal);
-        let (op, sum, number) = comparison(store, atom)?;
-        let number = number.clone();
-        let is_int = store.sort_of(sum) == Sort::INT;
+        let bound = store.bound(literal)?;
+        let (relation, number) = bound.rounded(store);
         let end = |number, is_excluded| Some(End { number, is_excluded });
-        let interval = match (op, holds) {
-            (Op::Eq, true) => Interval { lower: end(number.clone(), false), upper: end(number, false) },
-            (Op::Eq, false) => return None,
-            (_, true) => Interval { lower: None, upper: end(number, op == Op::Lt) },
-            (Op::Le, false) if is_int => Interval { lower: end(number + Rational::ONE, false), upper: None },
-            (_, false) => Interval { lower: end(number, op == Op::Le), upper: None },
+        let interval = match relation {
+            Relation::Equal => Interval { lower: end(number.clone(), false), upper: end(number, false) },
+            Relation::Different => return None,
+            Relation::AtMost | Relation::Below => {
+                Interval { lower: None, upper: end(number, relation == Relation::Below) }
+            }
+            Relation::AtLeast | Relation::Above => {
+                Interval { lower: end(number, relation == Relation::Above), upper: None }
+            }
         };
-        Some((sum, interval))
+        Some((bound.sum, interval))
     }
 
     /// Keeps what is in the other one too.
@@ -182,10 +169,10 @@ impl Interval {
         (lower.number == upper.number).then_some(&lower.number)
     }
 
-    /// Whether all numbers in it are so compared to a number, or none is.
-    fn decides(&self, op: Op, number: &Rational) -> Option<bool> {
-        let is_above = self.lower.as_ref().is_some_and(|lower| match op {
-            Op::Lt => lower.number >= *number,
+    /// Whether all numbers in it are so related to a number, or none is. It is a relation of an atom.
+    fn decides(&self, relation: Relation, number: &Rational) -> Option<bool> {
+        let is_above = self.lower.as_ref().is_some_and(|lower| match relation {
+            Relation::Below => lower.number >= *number,
             _ => lower.number > *number || (lower.number == *number && lower.is_excluded),
         });
         if is_above {
@@ -193,9 +180,9 @@ impl Interval {
         }
         let upper = self.upper.as_ref()?;
         let is_below = upper.number < *number || (upper.number == *number && upper.is_excluded);
-        match op {
-            Op::Le => (upper.number <= *number).then_some(true),
-            Op::Lt => is_below.then_some(true),
+        match relation {
+            Relation::AtMost => (upper.number <= *number).then_some(true),
+            Relation::Below => is_below.then_some(true),
             _ if is_below => Some(false),
             _ => (self.value() == Some(number)).then_some(true),
         }
@@ -239,6 +226,8 @@ fn is_below(end: Option<&End>, other: Option<&End>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use shofar_logic::Sort;
+
     use super::*;
 
     #[test]

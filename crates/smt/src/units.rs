@@ -14,7 +14,7 @@
 
 use shofar_logic::{Op, Term, TermStore};
 
-use crate::facts::{Facts, without_sign};
+use crate::facts::Facts;
 
 /// Times that disjunctions are looked at.
 const MOST_ROUNDS: usize = 4;
@@ -61,7 +61,7 @@ impl<'s> Units<'s> {
     fn take(&mut self, stack: &mut Vec<Term>) -> bool {
         let store = self.store;
         while let Some(formula) = stack.pop() {
-            let (atom, holds) = without_sign(store, formula);
+            let (atom, holds) = store.literal(formula);
             match (store.view(atom), holds) {
                 ((Op::And, args), true) => stack.extend(args.iter().rev()),
                 ((Op::Or, args), false) => stack.extend(args.iter().rev().map(|&arg| store.not(arg))),
@@ -120,10 +120,8 @@ impl<'s> Units<'s> {
     /// A disjunction without what facts exclude, unless it stays what it is.
     fn reduce(&mut self, clause: Term) -> Option<Term> {
         let store = self.store;
-        let (members, sign) = match store.view(clause) {
-            (Op::Not, &[inner]) => (store.args(inner), false),
-            (_, members) => (members, true),
-        };
+        let (junction, sign) = store.literal(clause);
+        let members = store.args(junction);
         let mut left: Vec<Term> = Vec::new();
         for &member in members {
             match self.value(member, 1) {

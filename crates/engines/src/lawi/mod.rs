@@ -40,7 +40,7 @@ use std::time::Instant;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
 use crate::separation::{Interpolation, Parts};
@@ -322,12 +322,8 @@ impl<'a> Unwinding<'a> {
 
     /// Adds what a formula says to the label of a vertex, as far as it is new. Returns whether it is.
     fn strengthen(&mut self, vertex: VertexId, formula: Term) -> Result<bool, Stop> {
-        let conjuncts = match self.store.view(formula) {
-            (Op::And, conjuncts) => conjuncts.to_vec(),
-            _ => vec![formula],
-        };
         let mut is_stronger = false;
-        for conjunct in conjuncts {
+        for conjunct in self.store.conjuncts(formula) {
             let mut example = self.tree[vertex].example.take();
             let label = &self.tree[vertex].label;
             if self.implications.holds(self.run, label, conjunct, &mut example)? {

@@ -17,7 +17,7 @@
 use rustc_hash::FxHashSet;
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
-use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
+use shofar_logic::{Assignment, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
@@ -310,15 +310,8 @@ impl Domain for Symbolic<'_> {
 /// The conjuncts of formulas in normal form, each once.
 fn conjuncts(store: &TermStore, formulas: impl IntoIterator<Item = Term>) -> Vec<Term> {
     let mut seen = FxHashSet::default();
-    let mut conjuncts = Vec::new();
-    for formula in formulas {
-        let parts = match store.view(formula) {
-            (Op::And, parts) => parts,
-            _ => &[formula],
-        };
-        conjuncts.extend(parts.iter().copied().filter(|&part| seen.insert(part)));
-    }
-    conjuncts
+    let all = formulas.into_iter().flat_map(|formula| store.conjuncts(formula));
+    all.filter(|&conjunct| seen.insert(conjunct)).collect()
 }
 
 /// The variables of formulas, and further ones, that are not among those kept.

@@ -26,11 +26,11 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::NodeId;
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Evaluator, LinearPoly, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, LinearPoly, Relation, Sort, Term, TermStore, Value};
 use shofar_smt::project::simplify_cube;
 
 use super::expand::{Expansion, Point};
-use super::guidance::{GUESS_GAS, Shape, compare, shape};
+use super::guidance::{GUESS_GAS, compare};
 use super::obligations::{Obligation, ObligationId};
 use super::{Search, Stop};
 
@@ -70,7 +70,7 @@ impl Families {
     /// Takes note of a lemma.
     pub(super) fn note(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) {
         for &literal in cube {
-            let Some((poly, terms)) = sum(store, literal) else { continue };
+            let Some((_, poly, terms)) = sum(store, literal) else { continue };
             let family = self.all.entry((node, terms)).or_default();
             let coefficients: Vec<Rational> = poly.terms().iter().map(|(_, factor)| factor.clone()).collect();
             if family.members.len() < MEMBERS && !family.members.contains(&coefficients) {
@@ -85,7 +85,7 @@ impl Families {
 
     /// Whether a literal is of a family that does not settle.
     fn concern(&mut self, store: &TermStore, node: NodeId, literal: Term) -> bool {
-        sum(store, literal).is_some_and(|(_, terms)| self.creeping(node, terms).is_some())
+        sum(store, literal).is_some_and(|(_, _, terms)| self.creeping(node, terms).is_some())
     }
 
     /// The cube with the parts of sums in their place, around a point (C1). None if the point lacks a value.
@@ -100,14 +100,13 @@ impl Families {
         let mut parts = Vec::with_capacity(cube.len());
         for &literal in cube {
             let sum = sum(store, literal);
-            let Some((poly, family)) =
-                sum.and_then(|(poly, terms)| Some((poly, self.creeping(node, terms)?)))
+            let Some((relation, poly, family)) =
+                sum.and_then(|(relation, poly, terms)| Some((relation, poly, self.creeping(node, terms)?)))
             else {
                 parts.push(literal);
                 continue;
             };
             family.uses += 1;
-            let relation = Relation::of(store, literal)?;
             let mut rest = LinearPoly::from_constant(poly.constant().clone());
             for (position, (term, factor)) in poly.terms().iter().enumerate() {
                 let addend = LinearPoly::from_pairs(vec![(*term, factor.clone())], Rational::ZERO);
@@ -123,12 +122,12 @@ impl Families {
                 let amount = &value * factor;
                 let mut part = addend;
                 part.add_constant(&-amount.clone());
-                parts.push(relation.widened().literal(store, part, store.sort_of(*term)));
+                parts.push(related(store, widened(relation), part, store.sort_of(*term)));
                 rest.add_constant(&amount);
             }
             if !rest.is_constant() {
                 let sort = store.sort_of(poly.terms().first()?.0);
-                parts.push(relation.literal(store, rest, sort));
+                parts.push(related(store, relation, rest, sort));
             }
         }
         simplify_cube(store, &mut parts);
@@ -136,61 +135,39 @@ impl Families {
     }
 }
 
-/// How a sum without its constant is related to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Relation {
-    Below { is_strict: bool },
-    Above { is_strict: bool },
-    Equal,
+/// The same relation, met by equal sides as well.
+fn widened(relation: Relation) -> Relation {
+    match relation {
+        Relation::Below => Relation::AtMost,
+        Relation::Above => Relation::AtLeast,
+        relation => relation,
+    }
 }
 
-impl Relation {
-    fn of(store: &TermStore, literal: Term) -> Option<Self> {
-        match shape(store, literal).0 {
-            Shape::Upper { is_strict, .. } => Some(Relation::Below { is_strict }),
-            Shape::Lower { is_strict, .. } => Some(Relation::Above { is_strict }),
-            Shape::Other(literal) => (store.op(literal) == Op::Eq).then_some(Relation::Equal),
+/// The literal that relates a polynomial to zero.
+fn related(store: &TermStore, relation: Relation, mut poly: LinearPoly, sort: Sort) -> Term {
+    match relation {
+        Relation::Below | Relation::AtMost => compare(store, poly, sort, relation == Relation::Below),
+        Relation::Above | Relation::AtLeast => {
+            poly.scale(&-Rational::ONE);
+            compare(store, poly, sort, relation == Relation::Above)
         }
-    }
-
-    /// The same relation, met by equal sides as well.
-    fn widened(self) -> Self {
-        match self {
-            Relation::Below { .. } => Relation::Below { is_strict: false },
-            Relation::Above { .. } => Relation::Above { is_strict: false },
-            Relation::Equal => Relation::Equal,
-        }
-    }
-
-    /// The literal that relates a polynomial to zero.
-    fn literal(self, store: &TermStore, mut poly: LinearPoly, sort: Sort) -> Term {
-        match self {
-            Relation::Below { is_strict } => compare(store, poly, sort, is_strict),
-            Relation::Above { is_strict } => {
-                poly.scale(&-Rational::ONE);
-                compare(store, poly, sort, is_strict)
-            }
-            Relation::Equal => {
-                let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
-                store.eq(store.normalize(poly.to_term(store, sort)), zero)
-            }
+        Relation::Equal | Relation::Different => {
+            let zero = LinearPoly::default().to_term(store, sort);
+            let equation = store.eq(store.normalize(poly.to_term(store, sort)), zero);
+            store.signed(equation, relation == Relation::Equal)
         }
     }
 }
 
-/// What a literal compares with zero and the terms in it, if these are several.
-fn sum(store: &TermStore, literal: Term) -> Option<(LinearPoly, Box<[Term]>)> {
-    let (form, number) = match shape(store, literal) {
-        (Shape::Upper { form, .. } | Shape::Lower { form, .. }, number) => (form, number),
-        (Shape::Other(literal), _) => match store.view(literal) {
-            (Op::Eq, &[form, constant]) => (form, store.numeral(constant)?.clone()),
-            _ => return None,
-        },
-    };
-    let mut poly = LinearPoly::from_term(store, form);
+/// How a literal relates a sum to zero, and the terms in it, if these are several.
+fn sum(store: &TermStore, literal: Term) -> Option<(Relation, LinearPoly, Box<[Term]>)> {
+    let bound = store.bound(literal).filter(|bound| bound.relation != Relation::Different)?;
+    let (relation, number) = bound.rounded(store);
+    let mut poly = LinearPoly::from_term(store, bound.sum);
     poly.add_constant(&-number);
     let terms: Box<[Term]> = poly.terms().iter().map(|&(term, _)| term).collect();
-    (terms.len() > 1).then_some((poly, terms))
+    (terms.len() > 1).then_some((relation, poly, terms))
 }
 
 impl Search<'_> {

@@ -22,7 +22,7 @@ use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 use shofar_smt::facts::Facts;
 use shofar_smt::project::cube_implies;
 
@@ -220,14 +220,7 @@ impl Frames {
 
 /// What a literal speaks of: the form that it bounds, or else the literal itself.
 fn subject(store: &TermStore, literal: Term) -> Term {
-    let atom = match store.view(literal) {
-        (Op::Not, &[atom]) => atom,
-        _ => literal,
-    };
-    match store.view(atom) {
-        (Op::Le | Op::Lt | Op::Eq, &[form, constant]) if store.numeral(constant).is_some() => form,
-        _ => literal,
-    }
+    store.bound(literal).map_or(literal, |bound| bound.sum)
 }
 
 /// The subjects of a cube, each once.

@@ -25,7 +25,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::NodeId;
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
 use super::generalise::split_equations;
 use super::obligations::{Obligation, ObligationId};
@@ -149,21 +149,19 @@ impl Search<'_> {
 
 /// What a literal is, and its number; zero if it has none.
 pub(super) fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
-    let (atom, is_negated) = match store.view(literal) {
-        (Op::Not, &[atom]) => (atom, true),
-        _ => (literal, false),
-    };
     let other = (Shape::Other(literal), Rational::ZERO);
-    let (op @ (Op::Le | Op::Lt), &[form, constant]) = store.view(atom) else { return other };
-    let Some(number) = store.numeral(constant) else { return other };
-    let is_strict = (op == Op::Lt) != is_negated;
-    if !is_negated {
-        return (Shape::Upper { form, is_strict }, number.clone());
+    let Some(bound) = store.bound(literal) else { return other };
+    let (relation, number) = bound.rounded(store);
+    let form = bound.sum;
+    match relation {
+        Relation::AtMost | Relation::Below => {
+            (Shape::Upper { form, is_strict: relation == Relation::Below }, number)
+        }
+        Relation::AtLeast | Relation::Above => {
+            (Shape::Lower { form, is_strict: relation == Relation::Above }, number)
+        }
+        Relation::Equal | Relation::Different => other,
     }
-    if store.sort_of(form) == Sort::INT {
-        return (Shape::Lower { form, is_strict: false }, number + &Rational::ONE);
-    }
-    (Shape::Lower { form, is_strict }, number.clone())
 }
 
 /// The literals whose numbers are the same in all members.

@@ -185,27 +185,18 @@ impl Search<'_> {
 /// The negation of a conjunction of disjunctions of literals: cubes, one of which is true.
 fn negation(store: &TermStore, formula: Term) -> Option<Vec<Vec<Term>>> {
     let is_literal = |term: Term| {
-        let atom = match store.view(term) {
-            (Op::Not, &[atom]) => atom,
-            _ => term,
-        };
+        let (atom, _) = store.literal(term);
         !matches!(store.op(atom), Op::And | Op::Or | Op::Ite | Op::True)
             && (store.op(atom) != Op::Eq || store.sort_of(store.args(atom)[0]).is_arithmetic())
     };
-    let clauses = match store.view(formula) {
-        (Op::And, clauses) => clauses,
-        _ => &[formula],
+    let cube = |clause: Term| {
+        let literals = store.disjuncts(clause);
+        literals.map(|literal| is_literal(literal).then(|| store.not(literal))).collect()
     };
-    let cube = |&clause: &Term| {
-        let literals = match store.view(clause) {
-            (Op::Or, literals) => literals,
-            (Op::False, _) => &[],
-            _ => &[clause],
-        };
-        let are_literals = literals.iter().all(|&literal| is_literal(literal));
-        are_literals.then(|| literals.iter().map(|&literal| store.not(literal)).collect())
-    };
-    clauses.iter().map(cube).collect()
+    if formula == Term::TRUE {
+        return None;
+    }
+    store.conjuncts(formula).map(cube).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 //! `ATr<=n` with itself, `ATr=n` with itself, and `ATr<n` alone or followed by `ATr=n`.
 
 use shofar_horn::TransitionSystem;
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 
 use crate::unroll::{Template, fresh_vector};
 
@@ -102,12 +102,7 @@ impl<'a> Powers<'a> {
         if elements.len() < level {
             elements.resize_with(level, Vec::new);
         }
-        let parts = match self.store.view(lemma) {
-            (Op::True, _) => &[],
-            (Op::And, parts) => parts,
-            _ => &[lemma][..],
-        };
-        for &part in parts {
+        for part in self.store.conjuncts(lemma) {
             if !elements[level - 1].contains(&part) {
                 elements[level - 1].push(part);
             }

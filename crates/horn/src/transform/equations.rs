@@ -39,7 +39,7 @@ pub struct Solved {
 /// Solves equations for variables to which `rank` gives a number, in preference for those with a small one. The formula
 /// is normal.
 pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32>) -> Solved {
-    let mut solved = Solved { definitions: Vec::new(), rest: conjuncts(store, formula).to_vec() };
+    let mut solved = Solved { definitions: Vec::new(), rest: store.conjuncts(formula).collect() };
     for _ in 0..MOST_ROUNDS {
         let mut round = Round::new(store, &solved.rest, &rank);
         solved.rest.retain(|&conjunct| !round.take(conjunct));
@@ -51,22 +51,10 @@ pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32
             *definition = substitutor.apply(*definition);
         }
         let rest = store.and_of(solved.rest.iter().map(|&conjunct| substitutor.apply(conjunct)));
-        solved.rest = conjuncts(store, rest).to_vec();
+        solved.rest = store.conjuncts(rest).collect();
         solved.definitions.extend(round.order);
     }
     solved
-}
-
-/// The parts of a normal formula that have to hold together.
-pub(super) fn conjuncts(store: &TermStore, formula: Term) -> Vec<Term> {
-    match store.view(formula) {
-        (Op::And, args) => args.to_vec(),
-        (Op::Not, &[inner]) if store.op(inner) == Op::Or => {
-            store.args(inner).iter().map(|&disjunct| store.not(disjunct)).collect()
-        }
-        _ if formula == Term::TRUE => Vec::new(),
-        _ => vec![formula],
-    }
 }
 
 /// The definitions of one round.

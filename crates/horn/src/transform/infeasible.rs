@@ -20,7 +20,6 @@ use shofar_run::Limits;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::equations::conjuncts;
 use super::subgraph::with_edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
@@ -70,7 +69,7 @@ fn is_tautology(store: &TermStore, graph: &HornGraph, id: EdgeId) -> bool {
     if same.is_empty() {
         return false;
     }
-    let conjuncts: FxHashSet<Term> = conjuncts(store, edge.label()).into_iter().collect();
+    let conjuncts: FxHashSet<Term> = store.conjuncts(edge.label()).collect();
     let next = graph.target_variables(id);
     same.into_iter().any(|source| {
         let mut pairs = graph.source_variables(id, source).iter().zip(next);
@@ -185,7 +184,7 @@ impl Canonical<'_> {
             true => edge.label(),
             false => self.renamed(edge.label(), &locals),
         };
-        let conjuncts: FxHashSet<Term> = conjuncts(self.store, label).into_iter().collect();
+        let conjuncts: FxHashSet<Term> = self.store.conjuncts(label).collect();
         // The youngest one: it is the least likely to be in many clauses.
         let key = conjuncts.iter().copied().max();
         Signature { edge: id, body, conjuncts, key, has_locals: !locals.is_empty() }

@@ -239,7 +239,7 @@ fn passed_arguments(
         };
         let before = positions(graph.source_variables(id, 0));
         let after = positions(graph.target_variables(id));
-        for &conjunct in conjuncts(store, &edge.label()) {
+        for conjunct in store.conjuncts(edge.label()) {
             let Some((a, b, is_same)) = difference(store, conjunct) else { continue };
             for (a, b) in [(a, b), (b, a)] {
                 if let (Some(&from), Some(&to)) = (before.get(&a), after.get(&b)) {
@@ -254,13 +254,6 @@ fn passed_arguments(
         passed.extend(changed);
     }
     passed
-}
-
-fn conjuncts<'a>(store: &'a TermStore, formula: &'a Term) -> &'a [Term] {
-    match store.view(*formula) {
-        (Op::And, conjuncts) => conjuncts,
-        _ => std::slice::from_ref(formula),
-    }
 }
 
 /// Two terms that an equation says to be equal, or to have a fixed difference; and whether they are equal.

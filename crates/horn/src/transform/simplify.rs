@@ -25,10 +25,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
-use shofar_smt::facts::{Facts, Interval, without_sign};
+use shofar_logic::{LinearPoly, Op, Relation, Sort, Term, TermStore};
+use shofar_smt::facts::{Facts, Interval};
 
-use super::equations::{conjuncts, solve};
+use super::equations::solve;
 use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::HornGraph;
@@ -93,10 +93,10 @@ pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Te
 ///
 /// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
 pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
-    let conjuncts = conjuncts(store, formula);
+    let conjuncts: Vec<Term> = store.conjuncts(formula).collect();
     let mut facts = Facts::new(store);
     for &conjunct in &conjuncts {
-        if !matches!(store.op(without_sign(store, conjunct).0), Op::And | Op::Or | Op::Ite) {
+        if !matches!(store.op(store.literal(conjunct).0), Op::And | Op::Or | Op::Ite) {
             facts.add(conjunct);
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     let mut images = Images { store, facts: &facts, images: FxHashMap::default() };
     images.add(&conjuncts);
     let others = conjuncts.iter().filter(|&&conjunct| Interval::of(store, conjunct).is_none());
-    let others = others.map(|&conjunct| match without_sign(store, conjunct) {
+    let others = others.map(|&conjunct| match store.literal(conjunct) {
         // The fact itself, of which only the arguments are simplified.
         (atom, true) if facts.contains(atom) => images.rebuilt(atom),
         (atom, false) if facts.contains(atom) => store.not(images.rebuilt(atom)),
@@ -187,16 +187,17 @@ fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) 
     for &(atom, polarity) in &polarities {
         if locals.contains(&atom) {
             *directions.entry(atom).or_default() |= polarity;
-        } else if let Some((op, poly)) = comparison(store, atom) {
+        } else if let Some(bound) = store.bound(atom) {
+            let poly = bound.poly(store);
             for (monomial, factor) in poly.terms() {
                 if !locals.contains(monomial) {
                     opaque.push(*monomial);
                     continue;
                 }
                 // A sum that is to be at most something goes down. One that is to differ goes anywhere.
-                let wanted = match (op, polarity) {
-                    (Op::Eq, DOWN) => 0,
-                    (Op::Eq, _) | (_, BOTH) => BOTH,
+                let wanted = match (bound.relation, polarity) {
+                    (Relation::Equal, DOWN) => 0,
+                    (Relation::Equal, _) | (_, BOTH) => BOTH,
                     (_, polarity) => {
                         if factor.is_positive() {
                             BOTH ^ polarity
@@ -221,8 +222,8 @@ fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) 
     let mut truths: FxHashMap<Term, Term> = FxHashMap::default();
     for &(atom, polarity) in &polarities {
         let is_monotone = directions.contains_key(&atom)
-            || comparison(store, atom).is_some_and(|(_, poly)| {
-                poly.terms().iter().any(|(monomial, _)| directions.contains_key(monomial))
+            || store.bound(atom).is_some_and(|bound| {
+                bound.poly(store).terms().iter().any(|(monomial, _)| directions.contains_key(monomial))
             });
         if is_monotone {
             truths.insert(atom, store.bool(polarity == UP));
@@ -233,13 +234,13 @@ fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) 
 
 /// The atoms of a formula with their polarities: `UP` where they help to make it true, `DOWN` where their negations do.
 fn polarities(store: &TermStore, formula: Term) -> Vec<(Term, u8)> {
-    let skeleton = store.subterms_until(&[formula], |term| !is_connective(store, term));
+    let skeleton = store.subterms_until(&[formula], |term| !store.is_connective(term));
     let mut polarities: FxHashMap<Term, u8> = FxHashMap::from_iter([(formula, UP)]);
     let mut atoms = Vec::new();
     // From above: arguments have smaller indices.
     for &term in skeleton.iter().rev() {
         let polarity = polarities.get(&term).copied().unwrap_or_default();
-        if !is_connective(store, term) {
+        if !store.is_connective(term) {
             atoms.push((term, polarity));
             continue;
         }
@@ -256,28 +257,11 @@ fn polarities(store: &TermStore, formula: Term) -> Vec<(Term, u8)> {
     atoms
 }
 
-/// Whether a term is a formula made of formulas.
-fn is_connective(store: &TermStore, term: Term) -> bool {
-    match store.view(term) {
-        (Op::Not | Op::And | Op::Or, _) => true,
-        (Op::Eq | Op::Ite, args) => args.iter().all(|&arg| store.sort_of(arg) == Sort::BOOL),
-        _ => false,
-    }
-}
-
-/// The polynomial that an atom compares with zero, and how: at most, less, equal.
-fn comparison(store: &TermStore, atom: Term) -> Option<(Op, LinearPoly)> {
-    let (op @ (Op::Le | Op::Lt | Op::Eq), &[sum, number]) = store.view(atom) else { return None };
-    let mut poly = store.sort_of(sum).is_arithmetic().then(|| LinearPoly::from_term(store, sum))?;
-    poly.add_constant(&-store.numeral(number)?.clone());
-    Some((op, poly))
-}
-
 /// The formula with truth values in the place of atoms.
 fn with_truths(store: &TermStore, formula: Term, truths: FxHashMap<Term, Term>) -> Term {
     let mut images = truths;
-    for term in store.subterms_until(&[formula], |term| !is_connective(store, term)) {
-        if images.contains_key(&term) || !is_connective(store, term) {
+    for term in store.subterms_until(&[formula], |term| !store.is_connective(term)) {
+        if images.contains_key(&term) || !store.is_connective(term) {
             continue;
         }
         let (op, args) = store.view(term);
@@ -300,7 +284,7 @@ struct Inequality {
 
 /// The formula without the locals that occur only in bounds and can be eliminated without growth.
 fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
-    let mut conjuncts = conjuncts(store, formula);
+    let mut conjuncts: Vec<Term> = store.conjuncts(formula).collect();
     let inequalities: Vec<Option<Inequality>> =
         conjuncts.iter().map(|&conjunct| inequality(store, conjunct)).collect();
     let mut opaque: Vec<Term> = Vec::new();
@@ -347,17 +331,17 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
 }
 
 fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
-    let (atom, is_true) = without_sign(store, conjunct);
-    let (op @ (Op::Le | Op::Lt), mut poly) = comparison(store, atom)? else { return None };
-    if !is_true {
-        poly.scale(&-Rational::ONE);
+    let bound = store.bound(conjunct)?;
+    let (relation, number) = bound.rounded(store);
+    let mut poly = LinearPoly::from_term(store, bound.sum);
+    poly.add_constant(&-number);
+    match relation {
+        Relation::Below | Relation::AtMost => {}
+        Relation::Above | Relation::AtLeast => poly.scale(&-Rational::ONE),
+        Relation::Equal | Relation::Different => return None,
     }
-    let sort = store.sort_of(store.args(atom)[0]);
-    let is_strict = (op == Op::Lt) == is_true;
-    if is_strict && sort == Sort::INT {
-        poly.add_constant(&Rational::ONE);
-    }
-    Some(Inequality { poly, is_strict: is_strict && sort == Sort::REAL, sort })
+    let is_strict = matches!(relation, Relation::Below | Relation::Above);
+    Some(Inequality { poly, is_strict, sort: store.sort_of(bound.sum) })
 }
 
 /// The bounds without a variable: each lower one with each upper one. None if that is not exact, or too much.

@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
 use shofar_run::Stop;
 
-use super::equations::{conjuncts, solve};
+use super::equations::solve;
 use super::subgraph::Edges;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
@@ -125,7 +125,7 @@ fn chosen(context: &Context<'_>, graph: &HornGraph) -> Option<Vec<Vec<usize>>> {
                 arguments.insert(variable, (node, position));
             }
         }
-        for conjunct in conjuncts(store, edge.label()) {
+        for conjunct in store.conjuncts(edge.label()) {
             if let Some(&(node, position)) =
                 valued(store, conjunct).and_then(|variable| arguments.get(&variable))
             {

@@ -28,6 +28,13 @@ struct Literal {
     term: Term,
 }
 
+impl Literal {
+    fn of(store: &TermStore, term: Term) -> Self {
+        let (atom, holds) = store.literal(term);
+        Literal { atom, negated: !holds, term }
+    }
+}
+
 /// Connectives.
 impl TermStore {
     /// Negation.
@@ -82,7 +89,7 @@ impl TermStore {
 
     /// Equivalence, which is equality of truth values.
     pub fn iff(&self, a: Term, b: Term) -> Term {
-        let (a, b) = (self.literal(a), self.literal(b));
+        let (a, b) = (Literal::of(self, a), Literal::of(self, b));
         let even = a.negated == b.negated;
         let positive = match (a.atom, b.atom) {
             (a, b) if a == b => Term::TRUE,
@@ -96,10 +103,10 @@ impl TermStore {
     /// If-then-else at any sort.
     pub fn ite(&self, condition: Term, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort_of(a), self.sort_of(b), "the branches of ite have one sort");
-        let Literal { atom, negated, .. } = self.literal(condition);
+        let Literal { atom, negated, .. } = Literal::of(self, condition);
         let (a, b) = if negated { (b, a) } else { (a, b) };
         let of_same = |branch: Term, position: usize| {
-            let branch = self.literal(branch);
+            let branch = Literal::of(self, branch);
             match self.view(branch.atom) {
                 (Op::Ite, args) if args[0] == atom && branch.negated => self.not(args[position]),
                 (Op::Ite, args) if args[0] == atom => args[position],
@@ -129,7 +136,7 @@ impl TermStore {
             self.and2(condition, a)
         } else if a == self.not(b) {
             self.iff(condition, a)
-        } else if self.literal(a).negated {
+        } else if Literal::of(self, a).negated {
             self.not(self.ite(condition, self.not(a), self.not(b)))
         } else {
             self.raw(Op::Ite, &[condition, a, b])
@@ -148,11 +155,13 @@ impl TermStore {
             match self.view(arg) {
                 _ if arg == neutral => {}
                 _ if arg == absorbing => return absorbing,
-                (head, parts) if head == op => literals.extend(parts.iter().map(|&part| self.literal(part))),
-                (Op::Not, &[inner]) if self.op(inner) == dual => {
-                    literals.extend(self.args(inner).iter().map(|&part| self.literal(self.not(part))));
+                (head, parts) if head == op => {
+                    literals.extend(parts.iter().map(|&part| Literal::of(self, part)))
                 }
-                _ => literals.push(self.literal(arg)),
+                (Op::Not, &[inner]) if self.op(inner) == dual => {
+                    literals.extend(self.args(inner).iter().map(|&part| Literal::of(self, self.not(part))));
+                }
+                _ => literals.push(Literal::of(self, arg)),
             }
         }
         literals.sort_unstable();
@@ -186,7 +195,7 @@ impl TermStore {
                 continue;
             }
             let is_argument = |part: Term, complement: bool| {
-                let part = self.literal(part);
+                let part = Literal::of(self, part);
                 let wanted = (part.atom, part.negated ^ literal.negated ^ complement);
                 literals.binary_search_by_key(&wanted, |literal| (literal.atom, literal.negated)).is_ok()
             };
@@ -200,13 +209,6 @@ impl TermStore {
         let mut absorbed = absorbed.into_iter().peekable();
         literals.retain(|literal| absorbed.next_if_eq(&literal.term).is_none());
         false
-    }
-
-    fn literal(&self, term: Term) -> Literal {
-        match self.view(term) {
-            (Op::Not, &[atom]) => Literal { atom, negated: true, term },
-            _ => Literal { atom: term, negated: false, term },
-        }
     }
 }
 

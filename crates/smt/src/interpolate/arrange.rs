@@ -133,10 +133,8 @@ impl<'s> Cube<'s> {
     fn restrict_to_faces(&mut self) -> Result<(), ProjectError> {
         for at in 0..self.formulas.len() {
             let formula = self.formulas[at];
-            let (atom, is_equation) = match self.store.view(formula) {
-                (Op::Not, &[atom]) => (atom, false),
-                (op, _) => (formula, op == Op::Eq),
-            };
+            let (atom, holds) = self.store.literal(formula);
+            let is_equation = holds && self.store.op(atom) == Op::Eq;
             if let (Op::Le | Op::Lt | Op::Eq, &[left, right]) = self.store.view(atom)
                 && self.store.sort_of(left).is_arithmetic()
                 && !is_equation

@@ -24,8 +24,6 @@
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
 
-use super::simplify::is_connective;
-
 /// The total length of all lists is at most this, and so many times the length of the formula.
 const ALLOWANCE: usize = 1 << 16;
 const GROWTH: usize = 8;
@@ -47,7 +45,7 @@ impl Graph {
         let (mut starts, mut args) = (Vec::with_capacity(terms.len() + 1), Vec::new());
         starts.push(0);
         for &term in &terms {
-            if is_connective(store, term) {
+            if store.is_connective(term) {
                 args.extend(store.args(term).iter().map(|arg| positions[arg]));
             }
             starts.push(args.len() as u32);
@@ -86,7 +84,7 @@ impl<'s> Factoring<'s> {
     /// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
     pub(super) fn factored(&mut self, formula: Term) -> Option<Term> {
         let store = self.store;
-        let subterms = store.subterms_until(&[formula], |term| !is_connective(store, term));
+        let subterms = store.subterms_until(&[formula], |term| !store.is_connective(term));
         let length: usize = subterms.iter().map(|&term| store.args(term).len()).sum();
         self.budget = ALLOWANCE + GROWTH * length;
         for (term, rim) in self.rims(formula, subterms)? {
@@ -111,7 +109,7 @@ impl<'s> Factoring<'s> {
             if !is_needed[at] || self.images.contains_key(&term) {
                 continue;
             }
-            if !is_connective(store, term) {
+            if !store.is_connective(term) {
                 leaves.push((term, Vec::new()));
                 continue;
             }
@@ -170,7 +168,7 @@ impl<'s> Factoring<'s> {
                 operands.sort();
                 Some(operands.into())
             }
-            op if is_connective(store, term) => {
+            op if store.is_connective(term) => {
                 let args: Vec<Term> = rim.iter().map(|&arg| self.term_of(arg)).collect();
                 Some(of_term(store, store.build(op, &args).expect("formulas are replaced by formulas")))
             }
@@ -234,14 +232,7 @@ struct Operands {
 impl Operands {
     /// Adds a normal formula, or its members if it is a junction of this kind.
     fn add(&mut self, store: &TermStore, formula: Term) {
-        match store.view(formula) {
-            _ if formula == truth(self.kind) => {}
-            (op, args) if op == self.kind => self.members.extend_from_slice(args),
-            (Op::Not, &[inner]) if store.op(inner) == dual(self.kind) => {
-                self.members.extend(store.args(inner).iter().map(|&arg| store.not(arg)));
-            }
-            _ => self.members.push(formula),
-        }
+        self.members.extend(store.members(formula, self.kind));
     }
 
     fn sort(&mut self) {

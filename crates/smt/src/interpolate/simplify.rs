@@ -17,7 +17,7 @@
 //! of the outermost junction that follow from the others, with a query for each.
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Op, Sort, Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 use shofar_run::Limits;
 
 use super::factor::Factoring;
@@ -81,13 +81,13 @@ impl<'s> Simplifier<'s> {
         // The literals of the root are facts for all of it: one look, which takes linear time, gains most of what there
         // is to gain, and it must not be the one that the budget is missing for.
         let simplest = simplify_members(store, normal, &mut { usize::MAX });
-        let subterms = store.subterms_until(&[simplest], |term| !is_connective(store, term));
+        let subterms = store.subterms_until(&[simplest], |term| !store.is_connective(term));
         let mut budget = ALLOWANCE + VISITS * subterms.len();
         for term in subterms {
             if self.images.contains_key(&term) {
                 continue;
             }
-            let image = if is_connective(store, term) {
+            let image = if store.is_connective(term) {
                 let args: Vec<Term> = store.args(term).iter().map(|arg| self.images[arg]).collect();
                 simplify_members(store, rebuilt(store, term, &args), &mut budget)
             } else {
@@ -150,7 +150,7 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
     let polarity = |member: Term| if kind == Op::And { member } else { store.not(member) };
     let before: Vec<Term> = members.iter().map(|&member| polarity(member)).collect();
     let (mut after, others): (Vec<Term>, Vec<Term>) =
-        before.iter().copied().partition(|&member| is_literal(store, member));
+        before.iter().copied().partition(|&member| store.is_literal(member));
     cube::simplify(store, &mut after);
     if !others.is_empty() && !after.is_empty() {
         let facts = Facts::of(store, &after);
@@ -173,7 +173,7 @@ fn assign(store: &TermStore, formulas: Vec<Term>, facts: &Facts<'_>, budget: &mu
     if *budget == 0 {
         return formulas;
     }
-    let subterms = store.subterms_until(&formulas, |term| !is_connective(store, term));
+    let subterms = store.subterms_until(&formulas, |term| !store.is_connective(term));
     if subterms.len() > *budget {
         // To look at the size of one junction after the other would be quadratic, too.
         *budget = 0;
@@ -182,7 +182,7 @@ fn assign(store: &TermStore, formulas: Vec<Term>, facts: &Facts<'_>, budget: &mu
     *budget -= subterms.len();
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
     for term in subterms {
-        let image = if is_connective(store, term) {
+        let image = if store.is_connective(term) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
             rebuilt(store, term, &args)
         } else {
@@ -191,21 +191,4 @@ fn assign(store: &TermStore, formulas: Vec<Term>, facts: &Facts<'_>, budget: &mu
         images.insert(term, image);
     }
     formulas.iter().map(|formula| images[formula]).collect()
-}
-
-fn is_literal(store: &TermStore, formula: Term) -> bool {
-    match store.view(formula) {
-        (Op::Not, &[atom]) => !is_connective(store, atom),
-        _ => !is_connective(store, formula),
-    }
-}
-
-/// Whether the term is a formula made of formulas.
-pub(super) fn is_connective(store: &TermStore, term: Term) -> bool {
-    match store.view(term) {
-        (Op::Not | Op::And | Op::Or, _) => true,
-        (Op::Eq, args) => store.sort_of(args[0]) == Sort::BOOL,
-        (Op::Ite, _) => store.sort_of(term) == Sort::BOOL,
-        _ => false,
-    }
 }

@@ -149,10 +149,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
     /// Adds a literal in which variables to eliminate occur.
     pub(super) fn add_literal(&mut self, literal: Term) -> Result<(), Obstacle> {
         let store = self.store;
-        let (atom, positive) = match store.view(literal) {
-            (Op::Not, &[atom]) => (atom, false),
-            _ => (literal, true),
-        };
+        let (atom, positive) = store.literal(literal);
         let (op, &[left, right]) = store.view(atom) else { return Err(Obstacle::Buried(atom)) };
         let sort = store.sort_of(left);
         if !matches!(op, Op::Eq | Op::Le | Op::Lt) || !sort.is_arithmetic() {

@@ -110,14 +110,10 @@ impl<'c, 'a> Context<'c, 'a> {
     /// The truth value of a normal comparison of symbols. Most atoms are such, and need nothing to be remembered.
     fn linear_truth(&self, formula: Term) -> Option<bool> {
         let store = self.store;
-        let (op, &[form, bound]) = store.view(formula) else { return None };
-        if !matches!(op, Op::Le | Op::Lt | Op::Eq) {
-            return None;
-        }
-        let bound = store.numeral(bound)?;
-        let summands = match store.view(form) {
+        let bound = store.bound(formula)?;
+        let summands = match store.view(bound.sum) {
             (Op::Add, summands) => summands,
-            _ => std::slice::from_ref(&form),
+            _ => std::slice::from_ref(&bound.sum),
         };
         let mut sum = Rational::ZERO;
         let one = Rational::ONE;
@@ -132,11 +128,7 @@ impl<'c, 'a> Context<'c, 'a> {
                 _ => return None,
             }
         }
-        Some(match op {
-            Op::Le => sum <= *bound,
-            Op::Lt => sum < *bound,
-            _ => sum == *bound,
-        })
+        Some(bound.relation.holds(&sum, bound.number))
     }
 
     /// The value of a number.

@@ -270,10 +270,8 @@ impl Implicant {
         formula: Term,
         value: bool,
     ) -> Result<(), ProjectError> {
-        let (atom, value) = match context.store.view(formula) {
-            (Op::Not, &[atom]) => (atom, !value),
-            _ => (formula, value),
-        };
+        let (atom, holds) = context.store.literal(formula);
+        let value = value == holds;
         if parts(context, atom).is_some() {
             self.judge(context, atom).value.map_err(ProjectError::NoValue)?;
             self.forced.push(atom);
@@ -300,7 +298,7 @@ impl Implicant {
         if store.op(atom) == Op::Distinct && (!value || context.mentions(atom)) {
             return self.take_distinct(context, atom, value);
         }
-        self.literals.push(if value { atom } else { store.not(atom) });
+        self.literals.push(store.signed(atom, value));
         Ok(())
     }
 

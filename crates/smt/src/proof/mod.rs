@@ -334,16 +334,14 @@ impl Proof {
 
     /// The atom or gate of a literal, without a negation, and whether the literal affirms it.
     pub fn atom(&self, store: &TermStore, lit: Lit) -> (Term, bool) {
-        match store.view(self.formula(lit.var())) {
-            (Op::Not, &[atom]) => (atom, !lit.is_positive()),
-            _ => (self.formula(lit.var()), lit.is_positive()),
-        }
+        let (atom, holds) = store.literal(self.formula(lit.var()));
+        (atom, holds == lit.is_positive())
     }
 
     /// The literal as a formula.
     pub fn literal(&self, store: &TermStore, lit: Lit) -> Term {
         let (atom, holds) = self.atom(store, lit);
-        if holds { atom } else { store.not(atom) }
+        store.signed(atom, holds)
     }
 
     /// The inequality that a literal stands for in a sum; see [`Inequality::read`].
