@@ -127,8 +127,8 @@ struct Unfolding<'a> {
 
 impl<'a> Unfolding<'a> {
     fn new(graph: &'a HornGraph, run: &'a Run<'a>) -> Self {
-        let is_derivable = derivable(graph);
-        let is_useful = useful(graph);
+        let is_derivable = graph.derivable().nodes;
+        let is_useful = graph.relevant(|_| true);
         let matters = |edge: &Edge| {
             edge.sources().iter().all(|source| is_derivable[source.index()])
                 && edge.target().is_none_or(|target| is_useful[target.index()])
@@ -388,44 +388,4 @@ impl Ways {
         };
         (way.edge, way.inputs.iter().map(place).collect())
     }
-}
-
-/// The nodes that facts may lead to, if constraints do not matter.
-fn derivable(graph: &HornGraph) -> Vec<bool> {
-    let (outgoing, facts) = graph.outgoing();
-    let mut is_derivable = vec![false; graph.nodes().len()];
-    // How many different sources of each edge are not known to be derivable.
-    let mut missing: Vec<usize> = vec![0; graph.edges().len()];
-    for edge in outgoing.iter().flatten() {
-        missing[edge.index()] += 1;
-    }
-    let mut ready = facts;
-    while let Some(edge) = ready.pop() {
-        let Some(target) = graph.edge(edge).target() else { continue };
-        if std::mem::replace(&mut is_derivable[target.index()], true) {
-            continue;
-        }
-        for &next in &outgoing[target.index()] {
-            missing[next.index()] -= 1;
-            if missing[next.index()] == 0 {
-                ready.push(next);
-            }
-        }
-    }
-    is_derivable
-}
-
-/// The nodes that lead to queries.
-fn useful(graph: &HornGraph) -> Vec<bool> {
-    let (incoming, queries) = graph.incoming();
-    let mut is_useful = vec![false; graph.nodes().len()];
-    let mut open = queries;
-    while let Some(edge) = open.pop() {
-        for source in graph.edge(edge).sources() {
-            if !std::mem::replace(&mut is_useful[source.index()], true) {
-                open.extend(&incoming[source.index()]);
-            }
-        }
-    }
-    is_useful
 }

@@ -27,6 +27,7 @@ pub mod graph;
 pub mod ground;
 mod info;
 mod print;
+mod reachability;
 mod scc;
 mod system;
 pub mod transform;

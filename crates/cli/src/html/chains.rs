@@ -50,6 +50,8 @@ pub(super) fn chains(may_join: &[bool], edges: impl Iterator<Item = (usize, usiz
 mod tests {
     use std::collections::BTreeSet;
 
+    use shofar_testing::Random;
+
     use super::*;
 
     fn found(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
@@ -74,12 +76,16 @@ mod tests {
     /// neither end could be made longer.
     #[test]
     fn chains_are_as_long_as_can_be() {
-        let mut random = crate::html::random(7);
+        let mut random = Random::new(7);
         let mut total = 0;
         for _ in 0..300 {
-            let count = 3 + random(20);
+            let count = 3 + random.below(20);
             let mut pairs: BTreeSet<(usize, usize)> = (1..count).map(|node| (node - 1, node)).collect();
-            pairs.extend((0..random(6)).map(|_| (random(count), random(count))).filter(|(a, b)| a != b));
+            pairs.extend(
+                (0..random.below(6))
+                    .map(|_| (random.below(count), random.below(count)))
+                    .filter(|(a, b)| a != b),
+            );
             let edges: Vec<(usize, usize)> = pairs.iter().copied().collect();
             let is_inner = |node: usize| {
                 edges.iter().filter(|edge| edge.0 == node).count() == 1

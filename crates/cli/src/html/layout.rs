@@ -446,6 +446,8 @@ fn inversions(numbers: &[usize]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use shofar_testing::Random;
+
     use super::*;
 
     fn graph(count: usize, edges: &[(usize, usize)]) -> Graph {
@@ -495,9 +497,9 @@ mod tests {
     /// L1 and L2 on generated graphs.
     #[test]
     fn nodes_keep_their_distance_and_edges_lead_down() {
-        let mut random = crate::html::random(99);
+        let mut random = Random::new(99);
         for count in [1, 2, 7, 40, 150] {
-            let pairs = (0..2 * count).map(|_| (random(count), random(count)));
+            let pairs = (0..2 * count).map(|_| (random.below(count), random.below(count)));
             let graph = graph(count, &pairs.filter(|(a, b)| a != b).collect::<Vec<_>>());
             let (drawing, turned) = (graph.draw(), graph.turned());
             for (a, first) in drawing.centres.iter().enumerate() {

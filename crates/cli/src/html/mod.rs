@@ -337,15 +337,6 @@ fn filled(template: &str, content: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// Numbers below what is asked for, for generated graphs.
-#[cfg(test)]
-fn random(mut state: u64) -> impl FnMut(usize) -> usize {
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) as usize % below
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,6 @@
 
 use crate::Context;
 use crate::graph::HornGraph;
-use crate::scc::components;
 use crate::transform::{Transformation, Transformed, locations};
 
 /// Joins predicates that depend on each other.
@@ -18,14 +17,7 @@ impl Transformation for NestedLoops {
     }
 
     fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
-        let mut successors = vec![Vec::new(); graph.nodes().len()];
-        for (_, edge) in graph.edges() {
-            let Some(target) = edge.target() else { continue };
-            for source in edge.sources() {
-                successors[source.index()].push(target.index());
-            }
-        }
-        let (component, count) = components(&successors);
+        let (component, count) = graph.components();
         (count < component.len()).then(|| locations::join(context.store, graph, &component, count, false))
     }
 }

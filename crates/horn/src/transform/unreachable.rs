@@ -20,7 +20,8 @@ use shofar_run::Stop;
 
 use super::subgraph::Edges;
 use crate::Context;
-use crate::graph::{EdgeId, HornGraph, NodeId};
+use crate::graph::{HornGraph, NodeId};
+use crate::reachability::Derivable;
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
@@ -34,8 +35,8 @@ impl Transformation for RemoveUnreachable {
     }
 
     fn apply(&self, _: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
-        let (derivable, alive) = derivable(graph);
-        let relevant = relevant(graph, &alive);
+        let Derivable { nodes: derivable, edges: alive } = graph.derivable();
+        let relevant = graph.relevant(|edge| alive[edge.index()]);
         let is_kept = |node: NodeId| derivable[node.index()] && relevant[node.index()];
         let mut new = HornGraph::new();
         let fates: Vec<Fate> = graph
@@ -66,55 +67,6 @@ impl Transformation for RemoveUnreachable {
         }
         Some(Transformed { graph: new, translation: Box::new(Sliced { fates, edges: Edges { origins } }) })
     }
-}
-
-/// The nodes that can be derived, and the edges that can be used for it or in a query.
-fn derivable(graph: &HornGraph) -> (Vec<bool>, Vec<bool>) {
-    let (outgoing, _) = graph.outgoing();
-    let mut derivable = vec![false; graph.nodes().len()];
-    let mut alive = vec![false; graph.edges().len()];
-    // For each edge, the number of different sources that are not known to be derivable.
-    let mut missing = vec![0_usize; graph.edges().len()];
-    for edge in outgoing.iter().flatten() {
-        missing[edge.index()] += 1;
-    }
-    let mut open: Vec<EdgeId> =
-        graph.edges().filter(|(_, edge)| edge.sources().is_empty()).map(|(id, _)| id).collect();
-    while let Some(id) = open.pop() {
-        let edge = graph.edge(id);
-        if edge.label() == Term::FALSE {
-            continue;
-        }
-        alive[id.index()] = true;
-        let Some(node) = edge.target() else { continue };
-        if !std::mem::replace(&mut derivable[node.index()], true) {
-            for &next in &outgoing[node.index()] {
-                missing[next.index()] -= 1;
-                if missing[next.index()] == 0 {
-                    open.push(next);
-                }
-            }
-        }
-    }
-    (derivable, alive)
-}
-
-/// The nodes on which a query depends by edges that are alive.
-fn relevant(graph: &HornGraph, alive: &[bool]) -> Vec<bool> {
-    let (incoming, queries) = graph.incoming();
-    let mut relevant = vec![false; graph.nodes().len()];
-    let mut open = queries;
-    while let Some(id) = open.pop() {
-        if !alive[id.index()] {
-            continue;
-        }
-        for node in graph.edge(id).sources() {
-            if !std::mem::replace(&mut relevant[node.index()], true) {
-                open.extend_from_slice(&incoming[node.index()]);
-            }
-        }
-    }
-    relevant
 }
 
 /// What became of a node.
