@@ -15,7 +15,6 @@
 //! Both sets are computed by counting, as in the linear-time algorithm for propositional Horn formulas (Dowling and
 //! Gallier, J. Log. Program. 1984). In program analysis the pass is known as slicing, or as the cone of influence.
 
-use shofar_logic::Term;
 use shofar_run::Stop;
 
 use super::subgraph::Edges;
