@@ -57,7 +57,7 @@ impl Flagged {
     pub(crate) fn invariant(&self, store: &TermStore, invariant: Term) -> Term {
         let Some(flag) = self.flag else { return invariant };
         let lowered: Substitution = [(flag, Term::FALSE)].into_iter().collect();
-        store.normalize(store.substitute(invariant, &lowered))
+        store.instantiate(invariant, &lowered)
     }
 
     /// The path, to a bad state, in the system in whose place this one is.

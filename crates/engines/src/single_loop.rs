@@ -133,7 +133,7 @@ impl<'a> Finder<'a> {
             let given = variables.iter().chain(self.graph.target_variables(id));
             let known = |&variable: &Term| Some((variable, store.value_to_term(values.get(variable)?)));
             let given: Substitution = given.filter_map(known).collect();
-            let instance = store.normalize(store.substitute(self.graph.edge(id).label(), &given));
+            let instance = store.instantiate(self.graph.edge(id).label(), &given);
             let holds = match instance {
                 Term::TRUE => true,
                 Term::FALSE => false,

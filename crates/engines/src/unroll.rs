@@ -8,7 +8,7 @@
 
 use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::{HornGraph, TransitionSystem};
-use shofar_logic::{Assignment, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_logic::{Assignment, Substitution, Term, TermStore, Value};
 use shofar_smt::solver::Solver;
 
 /// A formula in normal form that is to be copied, and its local variables.
@@ -39,7 +39,7 @@ impl Template {
             renaming.extend(from.iter().copied().zip(to.iter().copied()));
         }
         renaming.extend(self.locals.iter().map(|&local| (local, like(store, local, "local"))));
-        Substitutor::normal(store, &renaming).apply(self.formula)
+        store.instantiate(self.formula, &renaming)
     }
 }
 

@@ -410,7 +410,7 @@ pub fn rename(store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> T
     for (&from, &to) in from.iter().zip(to) {
         renaming.insert(from, to);
     }
-    Substitutor::normal(store, &renaming).apply(store.normalize(formula))
+    store.instantiate(formula, &renaming)
 }
 
 #[cfg(test)]

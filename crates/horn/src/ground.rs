@@ -27,7 +27,7 @@ pub fn complete(
         values.insert(variable, store.value_to_term(&value));
         known.insert(variable, value);
     }
-    let rest = store.normalize(store.substitute(formula, &values));
+    let rest = store.instantiate(formula, &values);
     let model = match read_off(store, rest) {
         Some(model) => model,
         None => solution(context, rest)?,

@@ -147,6 +147,15 @@ impl LinearPoly {
         position.map_or(Rational::ZERO, |position| self.terms[position].1.clone())
     }
 
+    /// What a monomial is equal to where the polynomial is zero, if it occurs.
+    pub fn solved_for(&self, monomial: Term) -> Option<LinearPoly> {
+        let position = self.terms.binary_search_by_key(&monomial, |(term, _)| *term).ok()?;
+        let mut value = self.clone();
+        let (_, coefficient) = value.terms.remove(position);
+        value.scale(&-coefficient.recip());
+        Some(value)
+    }
+
     /// Whether there are no monomials.
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()

@@ -81,6 +81,31 @@ impl TermStore {
         Substitutor::new(self, substitution).apply(term)
     }
 
+    /// The normal form of the term with free occurrences of symbols replaced.
+    ///
+    /// # Panics
+    /// If a replacement does not have the sort of what it replaces.
+    pub fn instantiate(&self, term: Term, substitution: &Substitution) -> Term {
+        let normal = self.normalize(term);
+        if substitution.is_empty() {
+            return normal;
+        }
+        // Mostly they are variables and values. Then nothing is put together but the result.
+        if substitution.map.values().all(|&replacement| self.normalize(replacement) == replacement) {
+            return Substitutor::normal(self, substitution).apply(normal);
+        }
+        self.normalize(self.substitute(term, substitution))
+    }
+
+    /// Normal terms with free occurrences of symbols replaced by normal terms. The results are normal.
+    ///
+    /// # Panics
+    /// If a replacement does not have the sort of what it replaces.
+    pub fn instantiate_all(&self, normal: &[Term], substitution: &Substitution) -> Vec<Term> {
+        let mut substitutor = Substitutor::normal(self, substitution);
+        normal.iter().map(|&term| substitutor.apply(term)).collect()
+    }
+
     /// Puts a term together again from its leaves up: `rebuild` gets each operator with the arguments as
     /// rebuilt, once for each subterm. Variables, numerals and truth values stay what they are.
     pub fn rewrite(&self, term: Term, rebuild: &mut impl FnMut(Op, &[Term]) -> Term) -> Term {

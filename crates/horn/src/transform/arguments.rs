@@ -19,11 +19,11 @@
 //! premises; so a fact that is used several times has the same values everywhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Substitution, Substitutor, Term, TermStore, Value};
+use shofar_logic::{Substitution, Term, TermStore, Value};
 use shofar_run::{Limits, Stop};
 use shofar_smt::project::{Bounds, Elimination, Status, eliminate};
 
-use super::equations::{Solved, conjuncts, solve};
+use super::equations::{Solved, solve};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
@@ -159,7 +159,7 @@ fn new_label(
             renaming.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
         }
     }
-    Substitutor::normal(store, &renaming).apply(label)
+    store.instantiate(label, &renaming)
 }
 
 /// What a formula says of all but some variables: that there are values for them, or at least something weaker.
@@ -170,7 +170,7 @@ fn projected(context: &Context<'_>, formula: Term, variables: &[Term]) -> Term {
     match eliminate(store, formula, variables, &bounds) {
         Ok(Elimination { formula, status: Status::Complete, .. }) => formula,
         _ => {
-            let mut conjuncts = conjuncts(store, formula).to_vec();
+            let mut conjuncts: Vec<Term> = store.conjuncts(formula).collect();
             conjuncts.retain(|&conjunct| {
                 let mentioned = store.free_vars(&[conjunct]);
                 !variables.iter().any(|variable| mentioned.contains(variable))

@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::equations::solve;
@@ -66,7 +66,7 @@ impl Transformation for PropagateConstants {
                 let Some(relations) = &known[node.index()] else { continue };
                 define(store, relations, graph.target_variables(id), &mut known_here);
             }
-            let label = Substitutor::normal(store, &known_here).apply(edge.label());
+            let label = store.instantiate(edge.label(), &known_here);
             if label != Term::FALSE {
                 new.add_edge(edge.sources(), edge.target(), label);
                 origins.push(id);
@@ -158,7 +158,7 @@ impl<'a> Analysis<'a> {
     fn image(&self, edge: EdgeId) -> Known {
         let (store, graph) = (self.store, self.graph);
         let sources = sources_known(store, graph, edge, &self.known)?;
-        let label = Substitutor::normal(store, &sources).apply(graph.edge(edge).label());
+        let label = store.instantiate(graph.edge(edge).label(), &sources);
         let next = graph.target_variables(edge);
         let is_next: FxHashSet<Term> = next.iter().copied().collect();
         let solved = solve(store, label, |variable| Some(u32::from(!is_next.contains(&variable))));
@@ -262,7 +262,7 @@ impl Translation for Determined {
         let Some(relations) = &self.known[lemma.node.index()] else { return lemma.into() };
         let mut known = Substitution::new();
         define(store, relations, &self.variables[lemma.node.index()], &mut known);
-        let formula = Substitutor::normal(store, &known).apply(store.normalize(lemma.formula));
+        let formula = store.instantiate(lemma.formula, &known);
         Lemma { formula, ..lemma }.into()
     }
 

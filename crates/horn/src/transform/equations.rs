@@ -19,7 +19,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
 
 /// Rounds of elimination.
 const MOST_ROUNDS: usize = 12;
@@ -101,9 +101,7 @@ impl<'a, R: Fn(Term) -> Option<u32>> Round<'a, R> {
                 (Op::Var(_), _) if self.rank(inner).is_some() => Some((inner, Term::FALSE)),
                 _ => None,
             },
-            (Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
-                self.define_summand(sum, constant)
-            }
+            (Op::Eq, &[sum, _]) if store.sort_of(sum).is_arithmetic() => self.define_summand(conjunct),
             (Op::Eq, &[a, b]) => self.define_side(a, b),
             (Op::Var(_), _) if self.rank(conjunct).is_some() => Some((conjunct, Term::TRUE)),
             _ => None,
@@ -133,11 +131,11 @@ impl<'a, R: Fn(Term) -> Option<u32>> Round<'a, R> {
         sides.filter_map(|side| Some((self.rank(side.0)?, side))).min().map(|(_, side)| side)
     }
 
-    /// A definition of a summand of `sum = constant`.
-    fn define_summand(&self, sum: Term, constant: Term) -> Option<(Term, Term)> {
+    /// A definition of a summand of an equation.
+    fn define_summand(&self, equation: Term) -> Option<(Term, Term)> {
         let store = self.store;
-        let sort = store.sort_of(sum);
-        let poly = LinearPoly::from_term(store, sum);
+        let equation = store.bound(equation)?;
+        let (sort, poly) = (store.sort_of(equation.sum), equation.poly(store));
         let is_unit = |factor: &Rational| sort == Sort::REAL || factor.is_one() || (-factor).is_one();
         // One summand in the place of another makes no sum longer.
         let is_short = poly.terms().len() <= 2;
@@ -150,13 +148,9 @@ impl<'a, R: Fn(Term) -> Option<u32>> Round<'a, R> {
                 && store.sort_of(*variable) == sort
                 && (is_short || growth(*variable) <= MOST_GROWTH)
         });
-        let ranked =
-            candidates.filter_map(|(variable, factor)| Some((self.rank(*variable)?, *variable, factor)));
-        let (_, variable, factor) = ranked.min_by_key(|&(rank, variable, _)| (rank, variable))?;
-        let others = poly.terms().iter().filter(|&&(other, _)| other != variable);
-        let others = others.map(|(other, coefficient)| (*other, -(coefficient / factor))).collect();
-        let definition = LinearPoly::from_pairs(others, store.numeral(constant)? / factor);
-        Some((variable, definition.to_term(store, sort)))
+        let ranked = candidates.filter_map(|(variable, _)| Some((self.rank(*variable)?, *variable)));
+        let (_, variable) = ranked.min()?;
+        Some((variable, poly.solved_for(variable)?.to_term(store, sort)))
     }
 }
 

@@ -15,7 +15,7 @@
 //! The way back: a clause that was removed holds in every model of the others, and no derivation needs it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Sort, Substitution, Substitutor, Term, TermStore};
+use shofar_logic::{Sort, Substitution, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -204,6 +204,6 @@ impl Canonical<'_> {
             renaming.insert(local, pool[*count]);
             *count += 1;
         }
-        Substitutor::normal(store, &renaming).apply(label)
+        store.instantiate(label, &renaming)
     }
 }

@@ -392,7 +392,7 @@ impl<'a> Inlining<'a> {
         let store = self.context.store;
         let locals = self.graph.locals(store, edge);
         renaming.extend(pairs(&locals, &fresh(store, &locals)));
-        store.normalize(store.substitute(self.graph.edge(edge).label(), &renaming))
+        store.instantiate(self.graph.edge(edge).label(), &renaming)
     }
 }
 
@@ -514,6 +514,6 @@ impl Inlined {
         let mut locals = store.free_vars(&[formula]);
         locals.retain(|variable| !arguments.contains(variable));
         renaming.extend(pairs(&locals, &fresh(store, &locals)));
-        store.normalize(store.substitute(formula, &renaming))
+        store.instantiate(formula, &renaming)
     }
 }

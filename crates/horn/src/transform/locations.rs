@@ -107,7 +107,7 @@ pub(super) fn join(
         if let Some(place) = target {
             enter(place, graph.target_variables(id), joined.node(NodeId::new(place.group)).next());
         }
-        conjuncts.push(store.normalize(store.substitute(edge.label(), &slots)));
+        conjuncts.push(store.instantiate(edge.label(), &slots));
         joined.add_edge(&sources, target.map(|place| NodeId::new(place.group)), store.and(&conjuncts));
         clauses.push(Some(id));
     }
@@ -314,7 +314,7 @@ impl Translation for Located {
             }
             let here: Substitution = self.states[place.group].iter().copied().zip(state).collect();
             let formula = model.formula(NodeId::new(place.group))?;
-            formulas.push(store.normalize(store.substitute(formula, &here)));
+            formulas.push(store.instantiate(formula, &here));
         }
         Ok(GraphModel::of_formulas(formulas))
     }

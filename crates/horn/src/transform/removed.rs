@@ -38,7 +38,7 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
     if renaming.is_empty() {
         return formula;
     }
-    store.normalize(store.substitute(formula, &renaming))
+    store.instantiate(formula, &renaming)
 }
 
 /// Path interpolants of contradictory parts: for each part but the last a formula that follows from the part and the

@@ -22,7 +22,7 @@
 //! not reached is false. Facts get the values of their states back.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore, Value};
+use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::equations::solve;
@@ -300,7 +300,7 @@ impl<'a> Exploration<'a> {
         for (source, &state) in sources.iter().enumerate() {
             self.put(&mut known, &self.states[state], graph.source_variables(id, source));
         }
-        let label = Substitutor::normal(store, &known).apply(graph.edge(id).label());
+        let label = store.instantiate(graph.edge(id).label(), &known);
         let Some(node) = graph.edge(id).target() else {
             if label != Term::FALSE {
                 self.instances.push(Instance { edge: id, sources, target: None, label });
@@ -328,7 +328,7 @@ impl<'a> Exploration<'a> {
             let state = State { node, values };
             let mut known = Substitution::new();
             self.put(&mut known, &state, next);
-            let label = Substitutor::normal(store, &known).apply(label);
+            let label = store.instantiate(label, &known);
             if label != Term::FALSE {
                 let target = Some(self.number(state));
                 self.instances.push(Instance { edge: id, sources: sources.clone(), target, label });
@@ -381,7 +381,7 @@ impl Translation for Split {
             let values = split.iter().zip(&state.values).map(|(&position, &value)| (old[position], value));
             let free = free(&self.split, state.node, old).into_iter().zip(self.new[number].iter().copied());
             let here: Substitution = values.chain(free).collect();
-            let formula = Substitutor::normal(store, &here).apply(formula);
+            let formula = store.instantiate(formula, &here);
             Lemma { node: NodeId::new(number), formula }
         });
         let lemmas: Vec<Lemma> = lemmas.collect();

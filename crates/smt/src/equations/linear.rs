@@ -8,7 +8,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
 use super::{MOST_SUMMANDS, Taken, is_symbol};
 
@@ -38,13 +38,8 @@ pub(super) struct LinearDefinition {
 impl LinearEquation {
     /// Reads a normal formula.
     pub(super) fn read(store: &TermStore, source: usize, formula: Term) -> Option<Self> {
-        let (Op::Eq, &[sum, constant]) = store.view(formula) else { return None };
-        let sort = store.sort_of(sum);
-        if !sort.is_arithmetic() {
-            return None;
-        }
-        let mut sum = LinearPoly::from_term(store, sum);
-        sum.add_constant(&(-store.numeral(constant)?.clone()));
+        let equation = store.bound(formula).filter(|bound| bound.relation == Relation::Equal)?;
+        let (sum, sort) = (equation.poly(store), store.sort_of(equation.sum));
         Some(LinearEquation { source, sum, sort, formula: Some(formula) })
     }
 
@@ -80,11 +75,8 @@ impl LinearEquation {
             return None;
         }
         let is_unit = |factor: &Rational| self.sort == Sort::REAL || factor.is_one() || (-factor).is_one();
-        let (symbol, factor) =
-            terms.iter().rev().find(|(symbol, factor)| is_unit(factor) && open(*symbol))?;
-        let others = terms.iter().filter(|(other, _)| other != symbol).cloned().collect();
-        let mut value = LinearPoly::from_pairs(others, self.sum.constant().clone());
-        value.scale(&-factor.recip());
+        let (symbol, _) = terms.iter().rev().find(|(symbol, factor)| is_unit(factor) && open(*symbol))?;
+        let value = self.sum.solved_for(*symbol)?;
         Some(LinearDefinition { source: self.source, symbol: *symbol, value, sort: self.sort })
     }
 }

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Term, TermStore, Value};
 
 use super::colour::Colours;
-use crate::project::definition::{definition, substitute};
+use crate::project::definition::definition;
 use crate::project::{ProjectError, Projector};
 use crate::purify::is_application;
 
@@ -61,7 +61,7 @@ pub(super) fn project(
         cube.formulas.extend(equations);
         cube.forget_elements(&gone);
         let result = projector.project_cube(&cube.formulas, &cube.model, &gone)?.literals;
-        return Ok(substitute(store, &result, &shared));
+        return Ok(store.instantiate_all(&result, &shared));
     }
 }
 
@@ -175,10 +175,10 @@ impl<'s> Cube<'s> {
             let Some((at, term)) = found else { continue };
             self.formulas.remove(at);
             let image = Substitution::from_iter([(var, term)]);
-            self.formulas = substitute(store, &self.formulas, &image);
+            self.formulas = store.instantiate_all(&self.formulas, &image);
             for application in &mut self.applications {
-                application.args = substitute(store, &application.args, &image);
-                application.value = substitute(store, &[application.value], &image)[0];
+                application.args = store.instantiate_all(&application.args, &image);
+                application.value = store.instantiate_all(&[application.value], &image)[0];
             }
             is_changed = true;
         }
@@ -194,7 +194,7 @@ impl<'s> Cube<'s> {
         loop {
             let before = open.len();
             open.retain(|Application { function, args, name, value }| {
-                let args = substitute(store, args, &shared);
+                let args = store.instantiate_all(args, &shared);
                 let term =
                     store.app(*function, &args).expect("arguments are replaced by terms of their sorts");
                 if !colours.at(0, term).b {

@@ -4,8 +4,7 @@
 //! and in array indices too. Numbers are normally eliminated by constraints, which is faster; they come here when they
 //! are buried where only a term can go.
 
-use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Substitution, Substitutor, Term, TermStore};
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
 /// A term that the literal says equal to the variable, and in which the variable does not occur.
 pub(crate) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Term> {
@@ -30,13 +29,5 @@ pub(crate) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Te
     if poly.terms().iter().any(|(monomial, _)| *monomial != x && occurs_in(*monomial)) {
         return None;
     }
-    let itself = LinearPoly::from_pairs(vec![(x, coefficient.clone())], Rational::ZERO);
-    let value = (poly - &itself) * &-coefficient.recip();
-    Some(value.to_term(store, sort))
-}
-
-/// Normal literals with terms in the place of variables; the results are normal, but need not be literals.
-pub(crate) fn substitute(store: &TermStore, literals: &[Term], substitution: &Substitution) -> Vec<Term> {
-    let mut substitutor = Substitutor::normal(store, substitution);
-    literals.iter().map(|&literal| substitutor.apply(literal)).collect()
+    Some(poly.solved_for(x)?.to_term(store, sort))
 }

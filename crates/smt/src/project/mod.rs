@@ -295,7 +295,7 @@ fn substitute(
     substitution: &Substitution,
 ) -> Result<(), ProjectError> {
     let concerned: Vec<Term> = literals.extract_if(.., |literal| context.mentions(*literal)).collect();
-    let images = definition::substitute(context.store, &concerned, substitution);
+    let images = context.store.instantiate_all(&concerned, substitution);
     let mut changed = Vec::new();
     for (literal, image) in concerned.into_iter().zip(images) {
         if image == literal { literals.push(literal) } else { changed.push(image) }

@@ -17,7 +17,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Op, Substitution, Substitutor, Term, TermStore};
+use shofar_logic::{Op, Substitution, Term, TermStore};
 
 use super::{Definition, Part, Proof};
 
@@ -141,7 +141,7 @@ impl Replay<'_> {
             let substitution: Substitution = round.iter().map(|it| (it.symbol, it.definition)).collect();
             left = replaced(store, &substitution, left);
             let before: Vec<Term> = values.iter().map(|&(_, value)| value).collect();
-            let after = replace(store, &substitution, &before);
+            let after = store.instantiate_all(&before, &substitution);
             std::iter::zip(&mut values, after).for_each(|(value, after)| value.1 = after);
             values.extend(round.iter().map(|it| (it.symbol, it.definition)));
         }
@@ -157,7 +157,7 @@ fn replaced(
 ) -> Conjuncts {
     let (places, before): (Vec<(Term, Term)>, Vec<Term>) =
         normal.into_iter().map(|((formula, conjunct), member)| ((formula, member), conjunct)).unzip();
-    let after = replace(store, substitution, &before);
+    let after = store.instantiate_all(&before, substitution);
     let mut open: Vec<((Term, Term), Term)> = std::iter::zip(places, after).collect();
     let mut found = Conjuncts::default();
     while let Some((place, conjunct)) = open.pop() {
@@ -167,10 +167,4 @@ fn replaced(
         }
     }
     found
-}
-
-/// Normal terms after the replacement of symbols.
-pub(super) fn replace(store: &TermStore, substitution: &Substitution, normal: &[Term]) -> Vec<Term> {
-    let mut substitutor = Substitutor::normal(store, substitution);
-    normal.iter().map(|&formula| substitutor.apply(formula)).collect()
 }

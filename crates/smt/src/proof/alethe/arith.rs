@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-use super::super::definitions::replace;
 use super::super::{Sign, without_casts};
 use super::defined::{Equation, NumberEquations};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
@@ -179,8 +178,10 @@ impl Bridge<'_, '_> {
                 let normal = match reading {
                     Reading::Written => store.normalize(atom),
                     Reading::Expanded => store.normalize(self.expander.expand(atom)),
-                    Reading::Replaced => replace(store, &substitution, &[store.normalize(atom)])[0],
-                    Reading::Rewritten => replace(store, &substitution, &[self.expander.value(atom)])[0],
+                    Reading::Replaced => store.instantiate_all(&[store.normalize(atom)], &substitution)[0],
+                    Reading::Rewritten => {
+                        store.instantiate_all(&[self.expander.value(atom)], &substitution)[0]
+                    }
                 };
                 let ((key, _), _) = literal(store, normal);
                 let group = groups.entry(key).or_default();

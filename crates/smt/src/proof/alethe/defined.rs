@@ -19,7 +19,7 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore};
 
 use super::super::Definition;
-use super::super::definitions::{self, replace};
+use super::super::definitions::{self};
 use super::Printer;
 use super::arith::{Bridge, Fact, Reading, coefficients, is_contradiction, la_generic};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
@@ -151,7 +151,7 @@ impl Bridge<'_, '_> {
                 (Op::Not, _) => Term::FALSE,
                 _ => Term::TRUE,
             };
-            let value = replace(store, &substitution, &[value])[0];
+            let value = store.instantiate_all(&[value], &substitution)[0];
             substitution.insert(equation.symbol, value);
         }
         substitution
