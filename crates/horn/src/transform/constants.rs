@@ -191,7 +191,7 @@ fn based(store: &TermStore, term: Term) -> (Term, Rational) {
     (poly.without_constant().to_term(store, sort), offset)
 }
 
-fn is_value(store: &TermStore, term: Term) -> bool {
+pub(super) fn is_value(store: &TermStore, term: Term) -> bool {
     !matches!(store.op(term), Op::Var(_)) && store.term_to_value(term).is_some()
 }
 

@@ -25,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
+use super::constants::is_value;
 use super::equations::solve;
 use super::subgraph::Edges;
 use crate::Context;
@@ -204,10 +205,6 @@ fn values(store: &TermStore, formula: Term, variables: &[Term]) -> Vec<Option<Te
     let solved = solve(store, formula, |variable| wanted.contains(&variable).then_some(0));
     let definitions: FxHashMap<Term, Term> = solved.definitions.into_iter().collect();
     variables.iter().map(|variable| definitions.get(variable).copied()).collect()
-}
-
-fn is_value(store: &TermStore, term: Term) -> bool {
-    !matches!(store.op(term), Op::Var(_)) && store.term_to_value(term).is_some()
 }
 
 // ---- states ------------------------------------------------------------------------------------------------
