@@ -121,6 +121,9 @@ struct Tested<'s> {
     has_proofs: bool,
     frames: Vec<Frame>,
     query: Option<Query>,
+    /// Whether it was ever given integers. Definitions of their symbols stay when formulas go, and may make later queries
+    /// incomplete.
+    has_integers: bool,
 }
 
 #[derive(Default)]
@@ -143,7 +146,13 @@ struct Query {
 impl<'s> Tested<'s> {
     fn new(store: &'s TermStore, subject: &Subject) -> Self {
         let solver = if subject.proofs { Solver::with_proofs(store) } else { Solver::new(store) };
-        Tested { solver, has_proofs: subject.proofs, frames: vec![Frame::default()], query: None }
+        Tested {
+            solver,
+            has_proofs: subject.proofs,
+            frames: vec![Frame::default()],
+            query: None,
+            has_integers: false,
+        }
     }
 
     fn asserted(&self) -> Vec<(Term, Part)> {
@@ -175,6 +184,7 @@ fn formulas(in_parts: &[(Term, Part)]) -> Vec<Term> {
 
 impl Step<'_, '_> {
     fn make(&mut self, call: &Call) -> Judged {
+        self.tested.has_integers |= self.has_integers(&call.terms());
         match call {
             Call::Assert(formula, part) => {
                 self.coverage.count("assert");
@@ -352,7 +362,8 @@ impl Step<'_, '_> {
             Reason::Deadline if bounds.deadline.is_some() => ("unknown: deadline", true),
             Reason::Deadline => ("unknown: slow", !bounds.is_timed()),
             Reason::Memory => ("unknown: memory", bounds.memory.is_some()),
-            Reason::Incomplete => ("unknown: incomplete", self.has_integers(&self.all(query))),
+            Reason::Incomplete if self.has_integers(&self.all(query)) => ("unknown: incomplete", true),
+            Reason::Incomplete => ("unknown: incomplete by old definitions", self.tested.has_integers),
         };
         self.coverage.count(name);
         match is_due {
