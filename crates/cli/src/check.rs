@@ -8,7 +8,7 @@ use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Verdict, checked};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::Limits;
 
 use crate::Failure;
 use crate::input::{read_system_within, read_witness_within, seconds, shown_name};
@@ -37,15 +37,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
     let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
-    let system = match read_system_within(&context, &mut environment, &arguments.file)? {
-        Ok(system) => system,
-        Err(reason) => return unread(shown_name(&arguments.file), reason, out),
-    };
+    let system = known(read_system_within(&context, &mut environment, &arguments.file), out)?;
     let name = shown_name(&arguments.witness);
-    let witness = match read_witness_within(&context, &mut environment, &system, &arguments.witness)? {
-        Ok(witness) => witness,
-        Err(reason) => return unread(name, reason, out),
-    };
+    let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);
+    let witness = known(witness, out)?;
     let verdict = match checked(&context, &system, witness) {
         Ok(_) => return Ok(writeln!(out, "valid")?),
         Err(verdict) => verdict,
@@ -54,10 +49,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &verdict)))
 }
 
-/// Nothing is known where a limit has ended the reading of a file.
-fn unread(name: &str, reason: Reason, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "unknown")?;
-    Err(Failure::Refused(format!("{name}: {}", Stop::Interrupted(reason))))
+/// Passes on what was read; where a limit has ended reading, the answer is unknown.
+fn known<T>(read: Result<T, Failure>, out: &mut impl Write) -> Result<T, Failure> {
+    if let Err(Failure::Stopped(..)) = read {
+        writeln!(out, "unknown")?;
+    }
+    read
 }
 
 /// Why a witness does not count.

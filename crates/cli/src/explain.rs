@@ -12,7 +12,6 @@ use shofar_horn::witness::{Explanation, Model, Witness};
 use shofar_horn::{Context, HornSystem};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_run::{Reason, Stop};
 
 use crate::input::{read_system_within, read_witness_within, shown_name};
 use crate::{Failure, arguments, check, html, solve};
@@ -89,13 +88,8 @@ fn explain_file(
     let mut environment = Environment::new(&store);
     let clauses = arguments.solve.file();
     let context = Context { store: &store, limits };
-    let unread = |file: &str, reason: Reason| {
-        Failure::Refused(format!("{}: {}", shown_name(file), Stop::Interrupted(reason)))
-    };
-    let system =
-        read_system_within(&context, &mut environment, clauses)?.map_err(|reason| unread(clauses, reason))?;
-    let witness = read_witness_within(&context, &mut environment, &system, file)?
-        .map_err(|reason| unread(file, reason))?;
+    let system = read_system_within(&context, &mut environment, clauses)?;
+    let witness = read_witness_within(&context, &mut environment, &system, file)?;
     let name = shown_name(file);
     let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;

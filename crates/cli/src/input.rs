@@ -23,17 +23,15 @@ pub(crate) fn read_system(store: &TermStore, file: &str) -> Result<HornSystem, F
     shofar_horn::parse(store, shown_name(file), &text).map_err(|error| Failure::Input(error.to_string()))
 }
 
-/// As [`read_system`], within limits: if they end, there is their reason. The names that the file declares are left in the
-/// environment.
+/// As [`read_system`], within limits. The names that the file declares are left in the environment.
 pub(crate) fn read_system_within(
     context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
-) -> Result<Result<HornSystem, Reason>, Failure> {
-    match read_text_within(context, file)? {
-        Ok(text) => settled(shofar_horn::parse_within(context, environment, shown_name(file), &text)),
-        Err(reason) => Ok(Err(reason)),
-    }
+) -> Result<HornSystem, Failure> {
+    let text = read_text_within(context, file)?;
+    let system = shofar_horn::parse_within(context, environment, shown_name(file), &text);
+    system.map_err(|unread| failure(file, unread))
 }
 
 /// Reads a witness of a system within limits, in the environment that reading the system has left; `-` stands for standard
@@ -43,24 +41,25 @@ pub(crate) fn read_witness_within(
     environment: &mut Environment,
     system: &HornSystem,
     file: &str,
-) -> Result<Result<Witness, Reason>, Failure> {
-    match read_text_within(context, file)? {
-        Ok(text) => settled(witness::read_within(context, environment, system, shown_name(file), &text)),
-        Err(reason) => Ok(Err(reason)),
+) -> Result<Witness, Failure> {
+    let text = read_text_within(context, file)?;
+    let witness = witness::read_within(context, environment, system, shown_name(file), &text);
+    witness.map_err(|unread| failure(file, unread))
+}
+
+fn failure(file: &str, unread: Unread) -> Failure {
+    match unread {
+        Unread::Wrong(error) => Failure::Input(error.to_string()),
+        Unread::Interrupted(reason) => stopped(file, reason),
     }
 }
 
-/// Mistakes apart from the end of limits.
-fn settled<T>(read: Result<T, Unread>) -> Result<Result<T, Reason>, Failure> {
-    match read {
-        Ok(content) => Ok(Ok(content)),
-        Err(Unread::Interrupted(reason)) => Ok(Err(reason)),
-        Err(Unread::Wrong(error)) => Err(Failure::Input(error.to_string())),
-    }
+fn stopped(file: &str, reason: Reason) -> Failure {
+    Failure::Stopped(shown_name(file).to_owned(), reason.into())
 }
 
 /// What is in a file, within limits: a pipe may keep us waiting, or never end. Then a thread stays behind that waits for it.
-fn read_text_within(context: &Context<'_>, file: &str) -> Result<Result<Vec<u8>, Reason>, Failure> {
+fn read_text_within(context: &Context<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();
     let reader = move || {
@@ -68,19 +67,15 @@ fn read_text_within(context: &Context<'_>, file: &str) -> Result<Result<Vec<u8>,
         let _ = sender.send(read_text(&place));
     };
     if thread::Builder::new().spawn(reader).is_err() {
-        return text_of(file, read_text(file)).map(Ok);
+        return text_of(file, read_text(file));
     }
     loop {
         match texts.recv_timeout(TICK) {
-            Ok(text) => return text_of(file, text).map(Ok),
-            Err(RecvTimeoutError::Disconnected) => {
-                return text_of(file, Err(io::ErrorKind::Other.into())).map(Ok);
-            }
+            Ok(text) => return text_of(file, text),
+            Err(RecvTimeoutError::Disconnected) => return text_of(file, Err(io::ErrorKind::Other.into())),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Some(reason) = context.interrupted() {
-            return Ok(Err(reason));
-        }
+        context.go_on().map_err(|reason| stopped(file, reason))?;
     }
 }
 

@@ -21,6 +21,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use shofar_run::Stop;
 
 /// Decides constrained Horn clauses and proves its answer.
 #[derive(Parser)]
@@ -54,6 +55,8 @@ enum Failure {
     Refused(String),
     /// The answer was given, but not all that was asked for beside it; the message is for the user.
     Incomplete(String),
+    /// There is no answer: reading this file, or something after it, has ended without a result.
+    Stopped(String, Stop),
     /// The output cannot be written.
     Output(io::Error),
 }
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Err(Failure::Output(error)) => (2, format!("shofar: cannot write the output: {error}")),
         Err(Failure::Input(message) | Failure::Incomplete(message)) => (2, message),
         Err(Failure::Refused(message)) => (1, message),
+        Err(Failure::Stopped(file, stop)) => (1, format!("{file}: {stop}")),
     };
     // Nothing can be done where even this message cannot be written.
     let _ = writeln!(io::stderr(), "{message}");

@@ -152,9 +152,9 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     // The process ends soon: to free millions of terms one by one would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
     let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
-    let system = match read_system_within(&run.context(), &mut Environment::new(&store), arguments.file())? {
-        Ok(system) => system,
-        Err(reason) => return Ok(Solved::unknown(None, &reason.into())),
+    let system = match read_system_within(&run, &mut Environment::new(&store), arguments.file()) {
+        Err(Failure::Stopped(_, stop)) => return Ok(Solved::unknown(None, &stop)),
+        read => read?,
     };
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
     let page = |witness: Result<&Witness, &str>| {

@@ -26,6 +26,7 @@ use std::fmt;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
+use shofar_run::{Poll, Reason};
 
 /// How many clauses one assertion may become.
 const MOST_CLAUSES: usize = 100_000;
@@ -51,8 +52,8 @@ pub(crate) enum NotHorn {
     UniversalInBody,
     ExistentialInHead,
     TooManyClauses,
-    /// It is not known whether it is, as there was no time left.
-    Stopped,
+    /// It is not known whether it is, as the limits ended.
+    Interrupted(Reason),
 }
 
 impl NotHorn {
@@ -74,18 +75,18 @@ impl NotHorn {
             NotHorn::TooManyClauses => {
                 write!(f, "the disjunctions of predicates make more than {MOST_CLAUSES} clauses")
             }
-            NotHorn::Stopped => f.write_str("reading was stopped"),
+            NotHorn::Interrupted(reason) => write!(f, "{reason}"),
         })
     }
 }
 
 /// The clauses that an assertion stands for. Free variables of the formula are universally quantified, in the
-/// order given. Where there are many, it is asked whether to stop.
+/// order given. Where there are many, the limits are asked.
 pub(crate) fn clausify(
     store: &TermStore,
     formula: Term,
     free_variables: &[Term],
-    stop: &dyn Fn() -> bool,
+    limits: &Poll<'_>,
 ) -> Result<Vec<RawClause>, NotHorn> {
     let mut clauses = Vec::new();
     let mut branches = vec![Branch::new(store, formula, free_variables)];
@@ -106,8 +107,10 @@ pub(crate) fn clausify(
                     };
                     copy.open.extend(alternative.into_iter().rev());
                     branches.push(copy);
-                    if (clauses.len() + branches.len()).is_multiple_of(STOP_INTERVAL) && stop() {
-                        return Err(NotHorn::Stopped);
+                    if (clauses.len() + branches.len()).is_multiple_of(STOP_INTERVAL)
+                        && let Some(reason) = limits.interruption()
+                    {
+                        return Err(NotHorn::Interrupted(reason));
                     }
                 }
             }
@@ -331,14 +334,15 @@ fn variable_name(store: &TermStore, variable: Term) -> Symbol {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::sync::atomic::AtomicBool;
 
     use shofar_logic::smtlib::{Environment, Reader};
+    use shofar_run::Limits;
 
     use super::*;
 
     #[test]
-    fn many_alternatives_can_be_stopped() {
+    fn many_alternatives_can_be_interrupted() {
         let store = TermStore::new();
         let mut environment = Environment::new(&store);
         let atoms: String = (0..1000).map(|number| format!("(P {number})")).collect();
@@ -347,16 +351,12 @@ mod tests {
         assert!(reader.command().is_ok_and(|command| command == Some("declare-fun")));
         assert!(reader.declaration("declare-fun").is_ok() && reader.command().is_ok());
         let formula = reader.formula().expect("this is a formula");
-        let asked = Cell::new(0);
-        let within = |most: usize| {
-            let stop = || {
-                asked.set(asked.get() + 1);
-                asked.get() > most
-            };
-            clausify(&store, formula, &[], &stop).map(|clauses| clauses.len())
+        let within = |limits: &Limits<'_>| {
+            clausify(&store, formula, &[], &Poll::new(limits)).map(|clauses| clauses.len())
         };
-        assert!(matches!(within(3), Err(NotHorn::Stopped)));
-        assert_eq!(asked.get(), 4);
-        assert!(matches!(within(usize::MAX), Ok(1000)));
+        let cancelled = AtomicBool::new(true);
+        let limits = Limits { cancel: Some(&cancelled), ..Limits::default() };
+        assert!(matches!(within(&limits), Err(NotHorn::Interrupted(Reason::Cancelled))));
+        assert!(matches!(within(&Limits::default()), Ok(1000)));
     }
 }

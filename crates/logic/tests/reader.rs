@@ -1,8 +1,11 @@
 //! Reading terms and declarations: what becomes of them, and where mistakes are reported.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use shofar_logic::number::Rational;
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
 use shofar_logic::{Sort, SortKind, Term, TermStore};
+use shofar_run::{Limits, Poll, Reason};
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
@@ -314,20 +317,19 @@ fn declarations_of_a_level_are_forgotten_with_it() {
 
 /// Also within a single term.
 #[test]
-fn reading_stops_when_it_is_told_to() {
+fn reading_ends_where_limits_do() {
     let text = format!("(assert (and {}))", "true ".repeat(200_000));
-    let asked = std::cell::Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() == 5
-    };
+    let cancel = AtomicBool::new(false);
+    let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+    let poll = Poll::new(&limits);
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
-    let mut reader = Reader::new(&store, &mut environment, text.as_bytes()).stopping(&stop);
+    let mut reader = Reader::new(&store, &mut environment, text.as_bytes()).within(&poll);
     assert_eq!(reader.command(), Ok(Some("assert")));
+    cancel.store(true, Ordering::Relaxed);
     let error = reader.term().unwrap_err();
-    assert_eq!((&*error.message, asked.get()), ("reading was stopped", 5));
-    assert!((200_000..400_000).contains(&error.offset), "{}", error.offset);
+    assert_eq!(error.interruption, Some(Reason::Cancelled));
+    assert!((1000..200_000).contains(&error.offset), "{}", error.offset);
     // The environment can be used again.
     assert_eq!(Reader::new(&store, &mut environment, b"(and true false)").term().map(|_| ()), Ok(()));
 }

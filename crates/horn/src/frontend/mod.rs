@@ -8,16 +8,15 @@
 mod chc;
 mod fixedpoint;
 
-use std::cell::Cell;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
-use shofar_run::Reason;
+use shofar_run::{Limits, Poll, Reason};
 
 use crate::Context;
-use crate::clausify::{RawClause, clausify};
+use crate::clausify::{NotHorn, RawClause, clausify};
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
 /// A mistake in an input, and where it is.
@@ -51,7 +50,7 @@ pub fn parse_in(
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, ParseError> {
-    read(store, environment, file, text, &|| false)
+    read(store, environment, file, text, &Poll::new(&Limits::default())).map_err(Unread::mistake)
 }
 
 /// As [`parse_in`], within limits.
@@ -61,21 +60,7 @@ pub fn parse_within(
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, Unread> {
-    within(context, |stop| read(context.store, environment, file, text, stop))
-}
-
-/// Reads something that asks now and then whether to stop, within limits.
-pub(crate) fn within<T>(
-    context: &Context<'_>,
-    read: impl FnOnce(&dyn Fn() -> bool) -> Result<T, ParseError>,
-) -> Result<T, Unread> {
-    let reason = Cell::new(None);
-    let stop = || {
-        reason.set(reason.get().or_else(|| context.interrupted()));
-        reason.get().is_some()
-    };
-    // Once it was told to stop, whatever is reported is the end of reading, and no mistake.
-    read(&stop).map_err(|mistake| reason.get().map_or(Unread::Wrong(mistake), Unread::Interrupted))
+    read(context.store, environment, file, text, &Poll::new(&context.limits))
 }
 
 /// Why there is no system of clauses, or no witness.
@@ -87,17 +72,40 @@ pub enum Unread {
     Interrupted(Reason),
 }
 
+impl Unread {
+    /// For an error of a reader in a text.
+    pub(crate) fn of(file: &str, text: &[u8], error: SyntaxError) -> Self {
+        let SyntaxError { offset, message, interruption } = error;
+        match interruption {
+            Some(reason) => Unread::Interrupted(reason),
+            None => Unread::Wrong(ParseError {
+                file: file.to_owned(),
+                position: Position::of(text, offset),
+                message,
+            }),
+        }
+    }
+
+    /// The mistake, where there were no limits.
+    pub(crate) fn mistake(self) -> ParseError {
+        match self {
+            Unread::Wrong(error) => error,
+            Unread::Interrupted(_) => unreachable!("without limits nothing is interrupted"),
+        }
+    }
+}
+
 fn read(
     store: &TermStore,
     environment: &mut Environment,
     file: &str,
     text: &[u8],
-    stop: &dyn Fn() -> bool,
-) -> Result<HornSystem, ParseError> {
+    limits: &Poll<'_>,
+) -> Result<HornSystem, Unread> {
     let mut script = Script {
         store,
-        reader: Reader::new(store, environment, text).stopping(stop),
-        stop,
+        reader: Reader::new(store, environment, text).within(limits),
+        limits,
         system: HornSystem::default(),
         predicates: FxHashMap::default(),
         checked: false,
@@ -105,11 +113,7 @@ fn read(
     };
     match script.read() {
         Ok(()) => Ok(script.system),
-        Err(error) => Err(ParseError {
-            file: file.to_owned(),
-            position: Position::of(text, error.offset),
-            message: error.message,
-        }),
+        Err(error) => Err(Unread::of(file, text, error)),
     }
 }
 
@@ -119,8 +123,7 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 struct Script<'e, 't> {
     store: &'e TermStore,
     reader: Reader<'e, 't>,
-    /// Whether to stop, for what takes long.
-    stop: &'t dyn Fn() -> bool,
+    limits: &'t Poll<'t>,
     system: HornSystem,
     predicates: FxHashMap<Fun, PredicateId>,
     /// Whether the satisfiability of the clauses has been asked for.
@@ -190,8 +193,13 @@ impl Script<'_, '_> {
         if self.checked {
             return Err(error(offset, "a clause after the satisfiability of all clauses was asked for"));
         }
-        let clauses = clausify(self.store, formula, free_variables, self.stop)
-            .map_err(|not_horn| error(offset, not_horn.display(self.store).to_string()))?;
+        let clauses =
+            clausify(self.store, formula, free_variables, self.limits).map_err(
+                |not_horn| match not_horn {
+                    NotHorn::Interrupted(reason) => SyntaxError::interrupted(offset, reason),
+                    mistake => error(offset, mistake.display(self.store).to_string()),
+                },
+            )?;
         let position = self.places.position(offset);
         for clause in clauses {
             let clause = self.clause(clause, name, position);
@@ -225,7 +233,7 @@ impl Script<'_, '_> {
 }
 
 fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
-    SyntaxError { offset, message: message.into() }
+    SyntaxError::new(offset, message)
 }
 
 /// Finds the positions of growing offsets without counting lines from the beginning each time.

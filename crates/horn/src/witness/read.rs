@@ -7,25 +7,27 @@
 //! What is read is well-sorted and complete, nothing else: predicates that occur in clauses are defined, variables have
 //! values. Whether it proves anything is the checker's business.
 
+use std::cell::Cell;
 use std::io::{self, BufReader};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_run::{Limits, Poll, Reason, Stop};
 
 use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
 use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
-use crate::frontend::{ParseError, Unread, within};
+use crate::frontend::{ParseError, Unread};
 use crate::system::{HornSystem, Position};
 
 /// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
 const MOST_BITS: u64 = 1 << 22;
 
-/// Texts inside of JSON of so many bytes are long enough to ask during them whether to stop.
+/// Texts inside of JSON of so many bytes are long enough to ask the limits during them.
 const LONG_TEXT: usize = 1 << 12;
 
-/// Definitions or steps in JSON between two questions whether to stop.
+/// Definitions or steps in JSON between two looks at the limits.
 const STOP_INTERVAL: usize = 64;
 
 /// Reads a witness of a system that was read in the same [environment](crate::parse_in). `file` is what error messages
@@ -37,7 +39,8 @@ pub fn read(
     file: &str,
     text: &[u8],
 ) -> Result<Witness, ParseError> {
-    read_stopping(store, environment, system, file, text, &|| false)
+    read_polling(store, environment, system, file, text, &Poll::new(&Limits::default()))
+        .map_err(Unread::mistake)
 }
 
 /// As [`read`], within limits.
@@ -48,70 +51,76 @@ pub fn read_within(
     file: &str,
     text: &[u8],
 ) -> Result<Witness, Unread> {
-    within(context, |stop| read_stopping(context.store, environment, system, file, text, stop))
+    read_polling(context.store, environment, system, file, text, &Poll::new(&context.limits))
 }
 
-fn read_stopping(
+fn read_polling(
     store: &TermStore,
     environment: &mut Environment,
     system: &HornSystem,
     file: &str,
     text: &[u8],
-    stop: &dyn Fn() -> bool,
-) -> Result<Witness, ParseError> {
-    let place = |position, message| ParseError { file: file.to_owned(), position, message };
-    let mut builder = Builder::new(store, system, stop);
+    limits: &Poll<'_>,
+) -> Result<Witness, Unread> {
+    let located = |error: SyntaxError| Unread::of(file, text, error);
+    let mut builder = Builder::new(store, system, limits);
     let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
-        let witness: JsonWitness = json(text, stop).map_err(|error| {
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let position = Position { line: count(error.line()), column: count(error.column()) };
-            place(position, error.to_string())
-        })?;
-        let read = builder.json(environment, witness).and_then(|()| builder.finish());
+        let witness = json(file, text, limits)?;
         // Positions inside of strings would mislead; messages say what they are about.
-        return read.map_err(|message| place(Position { line: 1, column: 1 }, message));
+        let start = |error: SyntaxError| located(SyntaxError { offset: 0, ..error });
+        builder.json(environment, witness).map_err(start)?;
+        return builder.finish().map_err(|message| located(error(0, message)));
     }
-    let located = |error: SyntaxError| place(Position::of(text, error.offset), error.message);
     builder.declare_elements(environment, text).map_err(located)?;
-    builder.text(&mut Reader::new(store, environment, text).stopping(stop)).map_err(located)?;
-    builder.finish().map_err(|message| place(Position::of(text, text.len()), message))
+    builder.text(&mut Reader::new(store, environment, text).within(limits)).map_err(located)?;
+    builder.finish().map_err(|message| located(error(text.len(), message)))
 }
 
-/// Reads JSON, and ends with an error if it is told to stop.
-fn json(text: &[u8], stop: &dyn Fn() -> bool) -> serde_json::Result<JsonWitness> {
-    let read = serde_json::from_reader(BufReader::new(Stopping { text, stop }));
+/// Reads JSON within limits.
+fn json(file: &str, text: &[u8], limits: &Poll<'_>) -> Result<JsonWitness, Unread> {
+    let interruption = Cell::new(None);
+    let read = serde_json::from_reader(BufReader::new(Bounded { text, limits, interruption: &interruption }));
+    if let Some(reason) = interruption.get() {
+        return Err(Unread::Interrupted(reason));
+    }
     // What looks ahead in a stream tells the place behind a mistake; what has the text tells its own.
-    read.or_else(|error| if error.is_io() { Err(error) } else { serde_json::from_slice(text) })
+    read.or_else(|_| serde_json::from_slice(text)).map_err(|error| {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let position = Position { line: count(error.line()), column: count(error.column()) };
+        Unread::Wrong(ParseError { file: file.to_owned(), position, message: error.to_string() })
+    })
 }
 
-/// A text whose reader is told to stop by an error.
-struct Stopping<'a> {
+/// A text that ends with an error where the limits do. The error cannot carry the reason through `serde_json`, so it
+/// stands beside it.
+struct Bounded<'a> {
     text: &'a [u8],
-    stop: &'a dyn Fn() -> bool,
+    limits: &'a Poll<'a>,
+    interruption: &'a Cell<Option<Reason>>,
 }
 
-impl io::Read for Stopping<'_> {
+impl io::Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if (self.stop)() {
-            return Err(io::Error::other("reading was stopped"));
+        self.interruption.set(self.limits.interruption());
+        match self.interruption.get() {
+            Some(reason) => Err(io::Error::other(Stop::from(reason))),
+            None => self.text.read(buffer),
         }
-        self.text.read(buffer)
     }
 }
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 
 fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
-    SyntaxError { offset, message: message.into() }
+    SyntaxError::new(offset, message)
 }
 
 /// A witness being read.
 struct Builder<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
-    /// Whether to stop, for what takes long.
-    stop: &'a dyn Fn() -> bool,
+    limits: &'a Poll<'a>,
     /// The predicates and other functions by their names.
     functions: FxHashMap<Symbol, (Fun, Option<usize>)>,
     answer: Option<bool>,
@@ -135,14 +144,14 @@ struct Parts {
 }
 
 impl<'a> Builder<'a> {
-    fn new(store: &'a TermStore, system: &'a HornSystem, stop: &'a dyn Fn() -> bool) -> Self {
+    fn new(store: &'a TermStore, system: &'a HornSystem, limits: &'a Poll<'a>) -> Self {
         let predicates = system.predicates().map(|(id, fun)| (fun, Some(id.index())));
         let others = system.functions.iter().map(|&fun| (fun, None));
         let named = |(fun, id): (Fun, Option<usize>)| (store.fun_decl(fun).name, (fun, id));
         Builder {
             store,
             system,
-            stop,
+            limits,
             functions: predicates.chain(others).map(named).collect(),
             answer: None,
             definitions: vec![None; system.predicates().len()],
@@ -161,7 +170,7 @@ impl<'a> Builder<'a> {
         let mut known: FxHashSet<&str> = FxHashSet::default();
         let mut lexer = Lexer::new(text);
         if text.len() > LONG_TEXT {
-            lexer = lexer.stopping(self.stop);
+            lexer = lexer.within(self.limits);
         }
         loop {
             match lexer.next_token()? {
@@ -303,34 +312,37 @@ impl<'a> Builder<'a> {
 
     // ---- JSON --------------------------------------------------------------------------------------------
 
-    fn json(&mut self, environment: &mut Environment, witness: JsonWitness) -> Result<(), String> {
+    fn json(&mut self, environment: &mut Environment, witness: JsonWitness) -> Result<()> {
+        let whole = |message: String| error(0, message);
         self.set_answer(match &*witness.answer {
             "sat" => true,
             "unsat" => false,
-            _ => return Err("the answer is neither \"sat\" nor \"unsat\"".to_owned()),
-        })?;
+            _ => return Err(error(0, "the answer is neither \"sat\" nor \"unsat\"")),
+        })
+        .map_err(whole)?;
         for (position, definition) in witness.model.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
-            let about = |error: SyntaxError| format!("the definition of {}: {error}", definition.predicate);
+            let about =
+                |error: SyntaxError| error.about(format!("the definition of {}", definition.predicate));
             self.json_definition(environment, &definition).map_err(about)?;
         }
         for (position, step) in witness.steps.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
-            self.set_answer(false)?;
+            self.set_answer(false).map_err(whole)?;
             let number = step.step;
-            let about = |message: String| format!("step {number}: {message}");
-            let parts = self.json_step(environment, step).map_err(|error| about(error.message))?;
-            self.add_step(parts)?;
+            let about = |error: SyntaxError| error.about(format!("step {number}"));
+            let parts = self.json_step(environment, step).map_err(about)?;
+            self.add_step(parts).map_err(whole)?;
         }
         Ok(())
     }
 
-    /// Asks, if it is time, whether to stop before the item at a position.
-    fn go_on(&self, position: usize) -> Result<(), String> {
-        if position.is_multiple_of(STOP_INTERVAL) && (self.stop)() {
-            return Err("reading was stopped".to_owned());
+    /// Asks the limits, if it is time, before the item at a position.
+    fn go_on(&self, position: usize) -> Result<()> {
+        if !position.is_multiple_of(STOP_INTERVAL) {
+            return Ok(());
         }
-        Ok(())
+        self.limits.interruption().map_or(Ok(()), |reason| Err(SyntaxError::interrupted(0, reason)))
     }
 
     fn json_definition(&mut self, environment: &mut Environment, json: &JsonDefinition) -> Result<()> {
@@ -376,7 +388,7 @@ impl<'a> Builder<'a> {
     {
         self.declare_elements(environment, text.as_bytes())?;
         let reader = Reader::new(self.store, environment, text.as_bytes());
-        Ok(if text.len() > LONG_TEXT { reader.stopping(self.stop) } else { reader })
+        Ok(if text.len() > LONG_TEXT { reader.within(self.limits) } else { reader })
     }
 
     // ---- putting together --------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use shofar_run::{Poll, Reason};
+
 use super::display::is_symbol_byte;
 
 /// A token, with the slice of the text that it stands for.
@@ -65,19 +67,36 @@ impl fmt::Display for Short<'_> {
     }
 }
 
-/// A mistake in a script, and where it is.
+/// Why a script cannot be read, and where: a mistake in it, or a limit that was reached there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
     /// Offset in the text, in bytes.
     pub offset: usize,
     /// What is wrong.
     pub message: String,
+    /// The limit that has ended reading. Then the script has no mistake so far.
+    pub interruption: Option<Reason>,
 }
 
 impl SyntaxError {
+    /// A mistake.
     #[cold]
-    pub(crate) fn new(offset: usize, message: impl Into<String>) -> Self {
-        SyntaxError { offset, message: message.into() }
+    pub fn new(offset: usize, message: impl Into<String>) -> Self {
+        SyntaxError { offset, message: message.into(), interruption: None }
+    }
+
+    /// The end of reading by a limit.
+    #[cold]
+    pub fn interrupted(offset: usize, reason: Reason) -> Self {
+        SyntaxError { offset, message: reason.to_string(), interruption: Some(reason) }
+    }
+
+    /// The same, and a mistake says what it is about.
+    pub fn about(mut self, what: impl fmt::Display) -> Self {
+        if self.interruption.is_none() {
+            self.message = format!("{what}: {}", self.message);
+        }
+        self
     }
 }
 
@@ -99,9 +118,9 @@ pub struct Lexer<'t> {
     position: usize,
     /// Where the token read last starts.
     start: usize,
-    /// The position from which on it is asked next whether to stop.
+    /// The position from which on the limits are asked next.
     pause: usize,
-    stop: Option<&'t dyn Fn() -> bool>,
+    limits: Option<&'t Poll<'t>>,
 }
 
 /// Tells for every byte how a token that starts with it goes on.
@@ -152,12 +171,13 @@ impl<'t> Lexer<'t> {
     pub fn new(text: &'t [u8]) -> Self {
         // A byte-order mark is an editor's doing, not part of the script.
         let position = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Lexer { text, position, start: position, pause: usize::MAX, stop: None }
+        Lexer { text, position, start: position, pause: usize::MAX, limits: None }
     }
 
-    /// As this one, and it asks now and then whether to stop: then there is an error in the place of the next token.
-    pub fn stopping(mut self, stop: &'t dyn Fn() -> bool) -> Self {
-        (self.pause, self.stop) = (0, Some(stop));
+    /// As this one, within limits, which it asks now and then: where they end, there is an error in the place of the next
+    /// token.
+    pub fn within(mut self, limits: &'t Poll<'t>) -> Self {
+        (self.pause, self.limits) = (0, Some(limits));
         self
     }
 
@@ -170,7 +190,7 @@ impl<'t> Lexer<'t> {
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
         if self.position >= self.pause {
-            self.ask_whether_to_stop()?;
+            self.ask_limits()?;
         }
         loop {
             self.start = self.position;
@@ -193,11 +213,11 @@ impl<'t> Lexer<'t> {
     }
 
     #[cold]
-    fn ask_whether_to_stop(&mut self) -> Result<(), SyntaxError> {
+    fn ask_limits(&mut self) -> Result<(), SyntaxError> {
         self.pause = self.position.saturating_add(STOP_INTERVAL);
-        match self.stop {
-            Some(stop) if stop() => Err(SyntaxError::new(self.position, "reading was stopped")),
-            _ => Ok(()),
+        match self.limits.and_then(Poll::interruption) {
+            Some(reason) => Err(SyntaxError::interrupted(self.position, reason)),
+            None => Ok(()),
         }
     }
 

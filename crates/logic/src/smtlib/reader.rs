@@ -9,6 +9,8 @@
 //! `(/ 1.0 3.0)`, which SMT-LIB has instead of negative and fractional literals, become numerals; an integer
 //! where a real is expected becomes a real, as other solvers do it.
 
+use shofar_run::Poll;
+
 use super::environment::{Environment, Meaning, Name, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
 use crate::number::{Integer, Rational};
@@ -105,10 +107,10 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// As this one, and it asks now and then whether to stop. If so, what is being read ends with an error, and whoever
-    /// has told it to stop knows that it is none in the text.
-    pub fn stopping(mut self, stop: &'t dyn Fn() -> bool) -> Self {
-        self.lexer = self.lexer.stopping(stop);
+    /// As this one, within limits, which it asks now and then. Where they end, what is being read ends with an
+    /// [interruption](SyntaxError::interruption).
+    pub fn within(mut self, limits: &'t Poll<'t>) -> Self {
+        self.lexer = self.lexer.within(limits);
         self
     }
 
