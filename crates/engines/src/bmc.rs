@@ -140,7 +140,7 @@ impl<'a> Unfolding<'a> {
         Unfolding {
             graph,
             run,
-            solver: Solver::new(run.store),
+            solver: run.solver(),
             is_linear: edges.iter().chain(&queries).all(|&id| !graph.edge(id).is_hyperedge()),
             templates: edges.iter().chain(&queries).map(template).collect(),
             is_derivable,

@@ -183,7 +183,7 @@ impl Search<'_> {
     }
 
     fn bad_initial_state(&mut self) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
-        let mut solver = Solver::new(self.run.store);
+        let mut solver = self.run.solver();
         self.statistics.queries += 1;
         let both = [self.unrolling.init(0), self.unrolling.bad(0)];
         self.run.assert(&mut solver, &both)?;
@@ -207,7 +207,7 @@ impl Search<'_> {
             None => {
                 self.statistics.queries += 1;
                 let init = self.unrolling.init(1);
-                let mut prover = Prover::new(store, &[init], &[b], self.options.interpolation)?;
+                let mut prover = Prover::new(run, &[init], &[b], self.options.interpolation)?;
                 match prover.separate(run, &[], &[])? {
                     Separation::Apart(interpolant) => self.unrolling.untimed(interpolant, 1),
                     Separation::Satisfiable => {
@@ -218,10 +218,10 @@ impl Search<'_> {
             }
         };
         let first = self.unrolling.step(0, 1);
-        let mut prover = Prover::new(store, &[first], &[b], self.options.interpolation)?;
+        let mut prover = Prover::new(run, &[first], &[b], self.options.interpolation)?;
 
         let mut reached = vec![image];
-        let mut new = Solver::new(store);
+        let mut new = run.solver();
         run.assert(&mut new, &[store.not(image)])?;
         for round in 0..self.options.rounds + 2 * (k - 1) {
             self.statistics.images += 1;

@@ -37,7 +37,6 @@ use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
 use shofar_logic::Term;
 use shofar_run::Stop;
-use shofar_smt::solver::Solver;
 
 use crate::Run;
 use crate::eliminate::{eliminate_all_but, eliminate_by_equations};
@@ -85,7 +84,7 @@ fn follow(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -
         return Ok(None);
     };
     for steps in 0..k - 1 {
-        let mut solver = Solver::new(store);
+        let mut solver = run.solver();
         run.assert(&mut solver, &[reached, store.not(closed)])?;
         if !run.is_satisfiable(&mut solver, &[])? {
             break;
@@ -179,6 +178,7 @@ fn eliminate_exits(
 #[cfg(test)]
 mod tests {
     use shofar_logic::{Sort, TermStore};
+    use shofar_smt::solver::Solver;
 
     use super::*;
 

@@ -155,7 +155,7 @@ struct Base<'a> {
 
 impl<'a> Base<'a> {
     fn new(run: &'a Run<'a>, system: &'a TransitionSystem) -> Self {
-        let (unrolling, solver) = (Unrolling::new(run.store, system), Solver::new(run.store));
+        let (unrolling, solver) = (Unrolling::new(run.store, system), run.solver());
         Base { run, unrolling, solver, depth: 0 }
     }
 
@@ -192,7 +192,7 @@ impl<'a> Step<'a> {
             run,
             simple_paths,
             unrolling: Unrolling::new(run.store, system),
-            solver: Solver::new(run.store),
+            solver: run.solver(),
             repetitions: 0,
         })
     }

@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// As this one, with a seed, by which engines and solvers choose where they choose at random.
+    /// As this one, with a seed, by which engines choose at random and solvers break ties.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -114,6 +114,16 @@ impl<'a> Run<'a> {
     /// Tells what the engine has counted in the end, and how long it took.
     pub fn tell_statistics(&self, counters: Vec<(&'static str, u64)>, start: Instant) {
         self.tell(Event::Statistics { engine: self.label.clone(), counters, time: start.elapsed() });
+    }
+
+    /// A solver that chooses by the seed of the run.
+    pub fn solver(&self) -> Solver<'a> {
+        Solver::new(self.store).with_seed(self.seed)
+    }
+
+    /// As [`solver`](Self::solver), with proofs.
+    pub fn solver_with_proofs(&self) -> Solver<'a> {
+        Solver::with_proofs(self.store).with_seed(self.seed)
     }
 
     /// Whether what is asserted and the assumptions can be true together; why the engine has to stop where the solver

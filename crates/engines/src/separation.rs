@@ -81,12 +81,12 @@ pub(crate) struct Prover<'a> {
 impl<'a> Prover<'a> {
     /// With what is on both sides in all queries.
     pub(crate) fn new(
-        store: &'a TermStore,
+        run: &Run<'a>,
         a: &[Term],
         b: &[Term],
         interpolation: Interpolation,
     ) -> Result<Self, Stop> {
-        let mut solver = Solver::with_proofs(store);
+        let (store, mut solver) = (run.store, run.solver_with_proofs());
         for (part, formulas) in [(A, a), (B, b)] {
             for &formula in formulas {
                 solver.assert_in(formula, part).map_err(|unsupported| unsupported.stop(store))?;
@@ -133,7 +133,7 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Each part is a conjunction.
     pub(crate) fn new(run: &'a Run<'a>, parts: Vec<Vec<Term>>) -> Result<Self, Stop> {
-        let mut solver = Solver::with_proofs(run.store);
+        let mut solver = run.solver_with_proofs();
         let order: Vec<Part> = (0..).map(Part).take(parts.len()).collect();
         for (&part, formulas) in std::iter::zip(&order, parts) {
             for formula in formulas {

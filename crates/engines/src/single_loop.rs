@@ -102,7 +102,7 @@ impl<'a> Finder<'a> {
         for (id, edge) in graph.edges() {
             edges.entry((edge.sources().first().copied(), edge.target())).or_default().push(id);
         }
-        Finder { run, graph, edges, solver: Solver::new(run.store) }
+        Finder { run, graph, edges, solver: run.solver() }
     }
 
     /// The edge between two nodes that leads from a state to another one.

@@ -89,6 +89,8 @@ pub struct Solver<'a> {
     core: Vec<Lit>,
     /// Whether the last query is the last thing that happened.
     in_query: bool,
+    /// For solvers that take the place of this one.
+    seed: u64,
     /// How the solver is made anew when it is cluttered.
     history: History,
 }
@@ -115,6 +117,7 @@ impl<'a> Solver<'a> {
             is_refuted: false,
             core: Vec::new(),
             in_query: false,
+            seed: 0,
             history: History::default(),
         }
     }
@@ -127,6 +130,15 @@ impl<'a> Solver<'a> {
         solver.equations.log_proofs();
         solver.symbols.node_terms.extend([(euf::Node::TRUE, Term::TRUE), (euf::Node::FALSE, Term::FALSE)]);
         solver
+    }
+
+    /// As this one, with a seed, which decides which of the atoms that have not yet taken part in a conflict are decided
+    /// first. The seed of a new solver is 0: the oldest come first. Answers do not depend on it; models, cores, proofs and
+    /// the time do.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.search.set_seed(seed);
+        self.seed = seed;
+        self
     }
 
     /// Opens a frame.
@@ -334,6 +346,7 @@ impl<'a> Solver<'a> {
     fn renew(&mut self) {
         let mut fresh =
             if self.search.logs_proofs() { Solver::with_proofs(self.store) } else { Solver::new(self.store) };
+        fresh = fresh.with_seed(self.seed);
         if self.history.replay(&mut fresh).is_err() {
             return self.history.give_up();
         }

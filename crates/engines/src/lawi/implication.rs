@@ -19,8 +19,8 @@ pub(super) struct Implications<'a> {
 }
 
 impl<'a> Implications<'a> {
-    pub(super) fn new(store: &'a TermStore) -> Self {
-        Implications { store, solver: Solver::new(store), known: FxHashMap::default(), queries: 0 }
+    pub(super) fn new(run: &Run<'a>) -> Self {
+        Implications { store: run.store, solver: run.solver(), known: FxHashMap::default(), queries: 0 }
     }
 
     /// Whether a conjunction implies a formula. A point that satisfies the conjunction may be known; one that shows the

@@ -158,7 +158,7 @@ impl<'a> Unwinding<'a> {
             outgoing,
             templates: graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect(),
             tree: Tree::new(graph.nodes().len()),
-            implications: Implications::new(store),
+            implications: Implications::new(run),
             statistics: Statistics::default(),
         }
     }

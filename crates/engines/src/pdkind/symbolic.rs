@@ -65,20 +65,20 @@ impl<'a> Symbolic<'a> {
         interpolation: Interpolation,
     ) -> Result<Self, Stop> {
         let store = run.store;
-        let mut init = Solver::new(store);
+        let mut init = run.solver();
         run.assert(&mut init, &[system.init])?;
-        let mut step = Solver::new(store);
+        let mut step = run.solver();
         run.assert(&mut step, &[system.transition])?;
         Ok(Symbolic {
             run,
             system,
             projector: Projector::new(store),
             init,
-            init_prover: Prover::new(store, &[system.init], &[], interpolation)?,
+            init_prover: Prover::new(run, &[system.init], &[], interpolation)?,
             step,
-            step_prover: Prover::new(store, &[system.transition], &[], interpolation)?,
+            step_prover: Prover::new(run, &[system.transition], &[], interpolation)?,
             after_first: others(store, &[system.transition], &system.state, &system.next),
-            paths: Solver::new(store),
+            paths: run.solver(),
             unrolling: Unrolling::new(store, system),
             steps: Vec::new(),
             length: 0,
@@ -122,7 +122,7 @@ impl<'a> Symbolic<'a> {
         let mut states: Vec<Box<[Value]>> = Vec::new();
         let mut length = 0;
         for &(set, steps) in trace {
-            let mut solver = Solver::new(store);
+            let mut solver = self.run.solver();
             let start = match states.pop() {
                 None => self.unrolling.init(0),
                 Some(state) => {
@@ -230,7 +230,7 @@ impl Domain for Symbolic<'_> {
     }
 
     fn open_level(&mut self, steps: usize, frame: &[Term]) -> Result<(), Stop> {
-        self.paths = Solver::new(self.run.store);
+        self.paths = self.run.solver();
         self.length = steps;
         self.restrictions.clear();
         for time in 0..steps {

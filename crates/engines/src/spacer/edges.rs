@@ -78,6 +78,7 @@ pub(super) struct Surroundings<'s, 'a> {
     pub(super) facts: &'s Facts,
     pub(super) renaming: &'s mut Renaming<'a>,
     pub(super) limits: &'s Limits<'s>,
+    pub(super) seed: u64,
 }
 
 /// A clause with its solvers, which are made when they are needed.
@@ -141,7 +142,7 @@ struct Incremental<'a> {
 impl<'a> Incremental<'a> {
     fn new(around: &Surroundings<'_, 'a>, edge: EdgeId, with_facts: bool) -> Result<Self, Unsupported> {
         let sources = around.graph.edge(edge).sources().len();
-        let mut solver = Solver::new(around.store);
+        let mut solver = Solver::new(around.store).with_seed(around.seed);
         solver.assert_all(&[around.graph.edge(edge).label()])?;
         Ok(Incremental {
             solver,

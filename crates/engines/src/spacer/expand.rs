@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_logic::{Assignment, Evaluator, Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, Term, Value};
 use shofar_run::{Limits, Reason};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -20,6 +20,7 @@ use super::frames::{INFINITY, Learnt, Level};
 use super::obligations::{Obligation, ObligationId};
 use super::renaming::Place;
 use super::{Search, Stop};
+use crate::Run;
 use crate::option::Named;
 
 /// What became of an obligation.
@@ -422,13 +423,13 @@ const MOST_POINTS: usize = 64;
 
 /// Asks whether cubes have points in common.
 pub(super) struct Cubes<'a> {
-    store: &'a TermStore,
+    run: &'a Run<'a>,
     solver: Solver<'a>,
 }
 
 impl<'a> Cubes<'a> {
-    pub(super) fn new(store: &'a TermStore) -> Self {
-        Cubes { store, solver: Solver::new(store) }
+    pub(super) fn new(run: &'a Run<'a>) -> Self {
+        Cubes { run, solver: run.solver() }
     }
 
     /// Whether both cubes can be true, as far as is known.
@@ -458,7 +459,7 @@ impl<'a> Cubes<'a> {
                 Err(Stop::Interrupted(reason))
             }
             Ok(outcome) => Ok(outcome),
-            Err(unsupported) => Err(unsupported.stop(self.store)),
+            Err(unsupported) => Err(unsupported.stop(self.run.store)),
         }
     }
 }

@@ -352,7 +352,7 @@ impl<'a> Search<'a> {
             renaming: Renaming::new(store, graph),
             projector: Projector::new(store),
             provers: FxHashMap::default(),
-            cubes: expand::Cubes::new(store),
+            cubes: expand::Cubes::new(run),
             constants: Constants::of(store, graph),
             random: (run.seed() << 1) | 1,
             statistics: Statistics::default(),
@@ -460,6 +460,7 @@ impl<'a> Search<'a> {
             facts: &self.facts,
             renaming: &mut self.renaming,
             limits,
+            seed: self.run.seed(),
         };
         match clause.ask(&mut around, query) {
             Ok(Reply::Unknown(reason @ (Reason::Cancelled | Reason::Deadline | Reason::Memory))) => {

@@ -29,7 +29,6 @@ use shofar_smt::project::simplify_cube;
 use shofar_smt::proof::Part;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
-use shofar_smt::solver::Solver;
 
 use super::edges::Core;
 use super::expand::Conflict;
@@ -146,7 +145,7 @@ impl Search<'_> {
         let solver = match self.provers.entry(edge) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let mut solver = Solver::with_proofs(store);
+                let mut solver = self.run.solver_with_proofs();
                 solver.assert_in(label, A).map_err(unsupported)?;
                 place.insert(solver)
             }

@@ -76,13 +76,14 @@ pub(super) struct Separation {
 
 impl<'a> Composition<'a> {
     /// The composition of the halves of a count, at a level.
-    pub(super) fn new(store: &'a TermStore, count: Count, level: Level) -> Self {
+    pub(super) fn new(run: &Run<'a>, count: Count, level: Level) -> Self {
+        let store = run.store;
         let skip = (count == Count::Below).then(|| store.var(store.fresh_symbol("skip"), Sort::BOOL));
         Composition {
             store,
             count,
             level,
-            solver: Solver::with_proofs(store),
+            solver: run.solver_with_proofs(),
             halves: Vec::new(),
             steps: [None; 2],
             skip,

@@ -185,7 +185,7 @@ impl Search<'_> {
         mut lemmas: Vec<(Term, Term)>,
     ) -> Result<Option<Vec<Term>>, Stop> {
         let store = self.store;
-        let mut solver = Solver::new(store);
+        let mut solver = self.run.solver();
         for &premise in premises {
             solver.assert(premise).map_err(|unsupported| unsupported.stop(store))?;
         }
@@ -212,7 +212,7 @@ impl Search<'_> {
     /// Whether premises are known to imply a conclusion.
     fn implies(&mut self, premises: &[Term], conclusion: Term) -> Result<bool, Stop> {
         self.statistics.fixpoint_queries += 1;
-        let mut solver = Solver::new(self.store);
+        let mut solver = self.run.solver();
         self.run.assert(&mut solver, &[premises, &[self.store.not(conclusion)]].concat())?;
         Ok(self.outcome(&mut solver, &[])? == Some(false))
     }

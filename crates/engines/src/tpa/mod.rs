@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
             powers,
             compositions: FxHashMap::default(),
             projector: Projector::new(store),
-            conjunctions: Solver::new(store),
+            conjunctions: run.solver(),
             asked: 0,
             statistics: Statistics::default(),
             system,

@@ -44,7 +44,6 @@ use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
 use shofar_run::Stop;
-use shofar_smt::solver::Solver;
 
 use super::powers::Level;
 use super::summaries::SummaryId;
@@ -179,7 +178,7 @@ impl<'a> Network<'a> {
 
     /// Whether a query without predicates holds.
     fn has_contradiction(&self) -> Result<bool, Stop> {
-        let mut solver = Solver::new(self.run.store);
+        let mut solver = self.run.solver();
         let is_closed = |edge: &Edge| edge.sources().is_empty() && edge.target().is_none();
         let labels = self.graph.edges().filter(|(_, edge)| is_closed(edge)).map(|(_, edge)| edge.label());
         let any = self.run.store.or_of(labels);
@@ -291,7 +290,7 @@ impl<'a> Network<'a> {
             formulas.push(exits[exit].label);
             variables.extend(search.system.state.iter().chain(&search.system.next));
         }
-        let mut solver = Solver::new(store);
+        let mut solver = self.run.solver();
         self.run.assert(&mut solver, &formulas)?;
         if !self.run.is_satisfiable(&mut solver, &[])? {
             return Err(Stop::Internal("paths through loops do not meet".to_owned()));

@@ -115,10 +115,10 @@ impl Search<'_> {
         target: &[Term],
     ) -> Result<Option<Connection>, Stop> {
         self.statistics.queries += 1;
-        let store = self.store;
+        let run = self.run;
         let composition =
-            self.compositions.entry((count, level)).or_insert_with(|| Composition::new(store, count, level));
-        match composition.query(self.run, &self.powers, &self.interpolation, source, target)? {
+            self.compositions.entry((count, level)).or_insert_with(|| Composition::new(run, count, level));
+        match composition.query(run, &self.powers, &self.interpolation, source, target)? {
             Reply::Connected(connection) => Ok(Some(connection)),
             Reply::Separated(separation) => {
                 self.statistics.lemmas += 1;

@@ -160,7 +160,7 @@ impl<'a> Summaries<'a> {
 
 impl<'a> List<'a> {
     fn new(run: &Run<'a>) -> Result<Self, Stop> {
-        let mut solver = Solver::new(run.store);
+        let mut solver = run.solver();
         let end = fresh_end(run.store);
         run.assert(&mut solver, &[end])?;
         Ok(List { summaries: Vec::new(), solver, end })

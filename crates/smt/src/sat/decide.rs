@@ -53,6 +53,11 @@ impl Order {
         }
     }
 
+    /// Ranks the variables to come by another seed.
+    pub(super) fn set_seed(&mut self, seed: u64) {
+        self.random = seed;
+    }
+
     /// Adds the next variable.
     pub(super) fn add_var(&mut self, var: Var, eligible: bool) {
         debug_assert_eq!(var.index(), self.activity.len());

@@ -218,6 +218,11 @@ impl<T: Theory> Solver<T> {
         }
     }
 
+    /// Ranks the variables to come by another seed; see [`with_theory`](Self::with_theory).
+    pub fn set_seed(&mut self, seed: u64) {
+        self.order.set_seed(seed);
+    }
+
     /// A new variable, which the theory does not see.
     pub fn new_var(&mut self) -> Var {
         self.add_var(true, false)
