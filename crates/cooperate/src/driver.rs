@@ -22,7 +22,7 @@ use shofar_run::{Gate, Stop};
 use crate::portfolio::{Contender, race};
 use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
-use crate::slot::{Slot, labels};
+use crate::slot::{self, Slot, labels};
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -190,6 +190,10 @@ fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> R
     };
     let slots: Result<Vec<Slot>, String> = texts.iter().map(|(text, _)| Slot::parse(text)).collect();
     let slots = slots.map_err(Stop::Unsupported)?;
+    // An engine that does not exist would be set by nobody.
+    for (name, ..) in &options.settings {
+        slot::engine(name).map_err(Stop::Unsupported)?;
+    }
     let mut contenders = Vec::new();
     let mut refusal = Stop::Exhausted("there are no engines");
     for ((slot, label), (_, weight)) in slots.iter().zip(labels(&slots)).zip(texts) {
@@ -215,7 +219,7 @@ fn set(engine: &mut dyn Engine, options: &Options) -> Result<(), String> {
         option.set(interpolation.name())?;
     }
     for (name, option, value) in &options.settings {
-        if engine.name() == name {
+        if engine.name().eq_ignore_ascii_case(name) {
             set_option(engine, option, value)?;
         }
     }

@@ -96,7 +96,9 @@ mod tests {
             ("", "the engines are"),
             ("spacer:guidance", "write ENGINE:OPTION=VALUE"),
             ("spacer:colour=red", "the options of spacer are: "),
-            ("split-tpa:chains=perhaps", "there are yes, no"),
+            ("split-tpa:chains=perhaps", "there are yes, no; the default is yes"),
+            ("imc:rounds=-1", "there are the whole numbers from 0 to 1000000; the default is 20"),
+            ("imc:rounds=1000001", "`1000001` is not possible"),
         ] {
             let complaint = Slot::parse(text).expect_err("there is no such slot");
             assert!(complaint.contains(part), "{complaint}");

@@ -324,3 +324,16 @@ fn a_long_derivation() {
         shofar_horn::check::Verdict::Valid
     );
 }
+
+/// As on the command line.
+#[test]
+fn settings_of_engines_that_do_not_exist_are_refused() {
+    let store = TermStore::new();
+    let text =
+        b"(declare-fun P (Int) Bool)(assert (P 0))(assert (forall ((x Int)) (=> (and (P x) (> x 0)) false)))";
+    let system = parse(&store, "test", text).expect("the test's clauses are right");
+    let settings = vec![("spacre".to_owned(), "guidance".to_owned(), "no".to_owned())];
+    let outcome = driver::solve(&system, &Options { settings, ..Options::default() }, &Run::new(&store));
+    let Verdict::Unknown(Stop::Unsupported(why)) = outcome.verdict else { panic!("{:?}", outcome.verdict) };
+    assert!(why.starts_with("there is no engine `spacre`"), "{why}");
+}

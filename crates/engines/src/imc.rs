@@ -83,10 +83,11 @@ impl Engine for Imc {
     fn options(&mut self) -> Vec<EngineOption<'_>> {
         vec![
             EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::new(
+            EngineOption::number(
                 "rounds",
                 "images for k = 1; each further step allows for two more",
                 &mut self.options.rounds,
+                0..=1_000_000,
             ),
         ]
     }

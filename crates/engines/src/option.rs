@@ -1,6 +1,9 @@
 //! What users may choose about an engine, by names.
 //!
-//! An engine lists its [`EngineOption`]s once; reading, setting and describing them all go through that list.
+//! An engine lists its [`EngineOption`]s once: the name, the meaning, the field that is set, and the range of a number. The
+//! default is the value of the field in a new engine. Reading, setting and describing all go through that list.
+
+use std::ops::RangeInclusive;
 
 use crate::Interpolation;
 
@@ -11,11 +14,23 @@ pub struct EngineOption<'a> {
     /// What it chooses, in one line.
     pub help: &'static str,
     setting: &'a mut dyn Setting,
+    /// The numbers that it may have, if it is one.
+    range: Option<RangeInclusive<u64>>,
 }
 
 impl<'a> EngineOption<'a> {
     pub(crate) fn new(name: &'static str, help: &'static str, setting: &'a mut dyn Setting) -> Self {
-        EngineOption { name, help, setting }
+        EngineOption { name, help, setting, range: None }
+    }
+
+    /// A number with its range.
+    pub(crate) fn number(
+        name: &'static str,
+        help: &'static str,
+        setting: &'a mut dyn Setting,
+        range: RangeInclusive<u64>,
+    ) -> Self {
+        EngineOption { name, help, setting, range: Some(range) }
     }
 
     /// Its value.
@@ -25,12 +40,21 @@ impl<'a> EngineOption<'a> {
 
     /// The values that it may have.
     pub fn values(&self) -> String {
-        self.setting.values()
+        match &self.range {
+            Some(range) => format!("{} from {} to {}", self.setting.values(), range.start(), range.end()),
+            None => self.setting.values(),
+        }
     }
 
     /// Gives it another value; tells the possible ones if this is none of them.
     pub fn set(&mut self, value: &str) -> Result<(), String> {
-        if self.setting.set(value) { Ok(()) } else { Err(format!("there are {}", self.setting.values())) }
+        let is_possible =
+            self.range.as_ref().is_none_or(|range| value.parse().is_ok_and(|number| range.contains(&number)));
+        if is_possible && self.setting.set(value) {
+            Ok(())
+        } else {
+            Err(format!("there are {}", self.values()))
+        }
     }
 }
 
@@ -70,7 +94,7 @@ macro_rules! number {
             }
 
             fn values(&self) -> String {
-                "the whole numbers from 0".to_owned()
+                "the whole numbers".to_owned()
             }
 
             fn set(&mut self, value: &str) -> bool {

@@ -261,7 +261,7 @@ impl Trace {
             }
         }
         if trace.calls.iter().any(|&(solver, _)| solver >= trace.solvers.len()) {
-            return Err(SyntaxError { offset: 0, message: "a call goes to no solver".into() });
+            return Err(SyntaxError::new(0, "a call goes to no solver"));
         }
         Ok(trace)
     }
@@ -409,7 +409,7 @@ fn write_question(store: &TermStore, question: &Question, text: &mut String) {
 type Read<T> = Result<T, SyntaxError>;
 
 fn wrong<T>(reader: &Reader<'_, '_>, message: &str) -> Read<T> {
-    Err(SyntaxError { offset: reader.offset(), message: message.into() })
+    Err(SyntaxError::new(reader.offset(), message))
 }
 
 fn number(reader: &mut Reader<'_, '_>) -> Read<usize> {

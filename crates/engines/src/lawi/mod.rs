@@ -88,15 +88,17 @@ impl Engine for Lawi {
     fn options(&mut self) -> Vec<EngineOption<'_>> {
         vec![
             EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::new(
+            EngineOption::number(
                 "forced-covers",
                 "older vertices by which a new one is tried to be covered by force",
                 &mut self.options.forced_covers,
+                0..=1_000_000,
             ),
-            EngineOption::new(
+            EngineOption::number(
                 "oldest-every",
                 "once in so many times the oldest leaf is unwound, never if 0",
                 &mut self.options.oldest_every,
+                0..=1_000_000,
             ),
         ]
     }

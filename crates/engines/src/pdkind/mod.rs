@@ -87,6 +87,9 @@ impl Depth {
     }
 }
 
+/// The largest depth that may be asked for; beyond the number of steps a depth makes no difference.
+const MOST_DEPTH: usize = 1_000_000;
+
 impl Setting for Depth {
     fn get(&self) -> String {
         match self {
@@ -97,7 +100,7 @@ impl Setting for Depth {
     }
 
     fn values(&self) -> String {
-        "full, growing or a number".to_owned()
+        format!("full, growing, or a whole number from 1 to {MOST_DEPTH}")
     }
 
     fn set(&mut self, value: &str) -> bool {
@@ -105,8 +108,8 @@ impl Setting for Depth {
             "full" => Depth::Full,
             "growing" => Depth::Growing,
             number => match number.parse() {
-                Ok(k) => Depth::Fixed(k),
-                Err(_) => return false,
+                Ok(k @ 1..=MOST_DEPTH) => Depth::Fixed(k),
+                _ => return false,
             },
         };
         true
