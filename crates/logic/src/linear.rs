@@ -27,41 +27,24 @@ use crate::term::{Term, TermStore};
 
 /// A linear polynomial: a sum of multiples of monomials, each once, in ascending order and with a coefficient
 /// other than zero, and of a constant.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct LinearPoly {
-    terms: Summands,
+///
+/// Monomials are terms, or whatever else the user orders.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct LinearPoly<M = Term> {
+    terms: Summands<M>,
     constant: Rational,
 }
 
 /// Most polynomials are short: differences, and sums of three.
-type Summands = SmallVec<[(Term, Rational); 3]>;
+type Summands<M> = SmallVec<[(M, Rational); 3]>;
+
+impl<M> Default for LinearPoly<M> {
+    fn default() -> Self {
+        LinearPoly { terms: SmallVec::new(), constant: Rational::ZERO }
+    }
+}
 
 impl LinearPoly {
-    /// The polynomial without monomials.
-    pub fn from_constant(constant: Rational) -> Self {
-        LinearPoly { terms: SmallVec::new(), constant }
-    }
-
-    /// The sum of multiples of monomials, in any order and with repetitions, and of a constant.
-    pub fn from_pairs(pairs: Vec<(Term, Rational)>, constant: Rational) -> Self {
-        Self::from_summands(pairs.into(), constant)
-    }
-
-    fn from_summands(mut pairs: Summands, constant: Rational) -> Self {
-        if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
-            pairs.sort_unstable_by_key(|pair| pair.0);
-            pairs.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 += &next.1;
-                }
-                same
-            });
-        }
-        pairs.retain(|(_, coefficient)| !coefficient.is_zero());
-        LinearPoly { terms: pairs, constant }
-    }
-
     /// The polynomial that an `Int` or `Real` term is.
     ///
     /// All linear structure is read, also that of a term as it was written. An `Int` monomial of a `Real` term
@@ -130,9 +113,36 @@ impl LinearPoly {
             }
         }
     }
+}
+
+impl<M: Copy + Ord> LinearPoly<M> {
+    /// The polynomial without monomials.
+    pub fn from_constant(constant: Rational) -> Self {
+        LinearPoly { terms: SmallVec::new(), constant }
+    }
+
+    /// The sum of multiples of monomials, in any order and with repetitions, and of a constant.
+    pub fn from_pairs(pairs: Vec<(M, Rational)>, constant: Rational) -> Self {
+        Self::from_summands(pairs.into(), constant)
+    }
+
+    fn from_summands(mut pairs: Summands<M>, constant: Rational) -> Self {
+        if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
+            pairs.sort_unstable_by_key(|pair| pair.0);
+            pairs.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += &next.1;
+                }
+                same
+            });
+        }
+        pairs.retain(|(_, coefficient)| !coefficient.is_zero());
+        LinearPoly { terms: pairs, constant }
+    }
 
     /// The monomials in ascending order, with their coefficients.
-    pub fn terms(&self) -> &[(Term, Rational)] {
+    pub fn terms(&self) -> &[(M, Rational)] {
         &self.terms
     }
 
@@ -142,13 +152,13 @@ impl LinearPoly {
     }
 
     /// The coefficient of a monomial; zero if it does not occur.
-    pub fn coefficient(&self, monomial: Term) -> Rational {
+    pub fn coefficient(&self, monomial: M) -> Rational {
         let position = self.terms.binary_search_by_key(&monomial, |(term, _)| *term);
         position.map_or(Rational::ZERO, |position| self.terms[position].1.clone())
     }
 
     /// What a monomial is equal to where the polynomial is zero, if it occurs.
-    pub fn solved_for(&self, monomial: Term) -> Option<LinearPoly> {
+    pub fn solved_for(&self, monomial: M) -> Option<Self> {
         let position = self.terms.binary_search_by_key(&monomial, |(term, _)| *term).ok()?;
         let mut value = self.clone();
         let (_, coefficient) = value.terms.remove(position);
@@ -162,7 +172,7 @@ impl LinearPoly {
     }
 
     /// The single monomial, if the polynomial consists of one with coefficient one, and of the constant.
-    pub fn as_monomial(&self) -> Option<Term> {
+    pub fn as_monomial(&self) -> Option<M> {
         match &self.terms[..] {
             [(monomial, coefficient)] if coefficient.is_one() => Some(*monomial),
             _ => None,
@@ -178,7 +188,7 @@ impl LinearPoly {
     /// Multiplies by a number.
     pub fn scale(&mut self, factor: &Rational) {
         if factor.is_zero() {
-            *self = LinearPoly::default();
+            *self = Self::default();
             return;
         }
         if !factor.is_one() {
@@ -193,7 +203,7 @@ impl LinearPoly {
     }
 
     /// Adds a multiple of another polynomial.
-    pub fn add_scaled(&mut self, other: &LinearPoly, factor: &Rational) {
+    pub fn add_scaled(&mut self, other: &Self, factor: &Rational) {
         self.constant.add_mul(&other.constant, factor);
         if other.terms.is_empty() || factor.is_zero() {
             return;
@@ -222,7 +232,7 @@ impl LinearPoly {
     }
 
     /// The value where the monomials have the given ones; `None` as soon as one has none.
-    pub fn eval(&self, mut value: impl FnMut(Term) -> Option<Rational>) -> Option<Rational> {
+    pub fn eval(&self, mut value: impl FnMut(M) -> Option<Rational>) -> Option<Rational> {
         let mut sum = self.constant.clone();
         for (term, coefficient) in &self.terms {
             sum.add_mul(coefficient, &value(*term)?);
@@ -243,20 +253,20 @@ impl LinearPoly {
     /// A primitive polynomial `q` and a number `f` with `f * q` the given polynomial: the coefficients of `q`
     /// are integers without common divisor, the leading one positive. (The constant of `q` may be any number.)
     /// A constant is left as it is, with `f` one.
-    pub fn primitive(self) -> (LinearPoly, Rational) {
+    pub fn primitive(self) -> (Self, Rational) {
         let content = self.content();
         self.divided_by(content)
     }
 
     /// As [`primitive`](Self::primitive), with a `q` whose constant is an integer too: no integer divides all
     /// coefficients and the constant.
-    pub fn factored(self) -> (LinearPoly, Rational) {
+    pub fn factored(self) -> (Self, Rational) {
         let content = self.content().gcd(&self.constant);
         self.divided_by(content)
     }
 
     /// The polynomial divided by a positive number, or by its negative if the leading coefficient is negative.
-    fn divided_by(mut self, mut number: Rational) -> (LinearPoly, Rational) {
+    fn divided_by(mut self, mut number: Rational) -> (Self, Rational) {
         let Some((_, leading)) = self.terms.first() else {
             return (self, Rational::ONE);
         };
@@ -270,36 +280,36 @@ impl LinearPoly {
     }
 }
 
-impl Add<&LinearPoly> for LinearPoly {
-    type Output = LinearPoly;
+impl<M: Copy + Ord> Add<&LinearPoly<M>> for LinearPoly<M> {
+    type Output = Self;
 
-    fn add(mut self, other: &LinearPoly) -> LinearPoly {
+    fn add(mut self, other: &Self) -> Self {
         self.add_scaled(other, &Rational::ONE);
         self
     }
 }
 
-impl Sub<&LinearPoly> for LinearPoly {
-    type Output = LinearPoly;
+impl<M: Copy + Ord> Sub<&LinearPoly<M>> for LinearPoly<M> {
+    type Output = Self;
 
-    fn sub(mut self, other: &LinearPoly) -> LinearPoly {
+    fn sub(mut self, other: &Self) -> Self {
         self.add_scaled(other, &-Rational::ONE);
         self
     }
 }
 
-impl Neg for LinearPoly {
-    type Output = LinearPoly;
+impl<M: Copy + Ord> Neg for LinearPoly<M> {
+    type Output = Self;
 
-    fn neg(self) -> LinearPoly {
+    fn neg(self) -> Self {
         self * &-Rational::ONE
     }
 }
 
-impl Mul<&Rational> for LinearPoly {
-    type Output = LinearPoly;
+impl<M: Copy + Ord> Mul<&Rational> for LinearPoly<M> {
+    type Output = Self;
 
-    fn mul(mut self, factor: &Rational) -> LinearPoly {
+    fn mul(mut self, factor: &Rational) -> Self {
         self.scale(factor);
         self
     }

@@ -22,18 +22,16 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Evaluator, Interpretation, LinearPoly, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-use super::definitions::{self, Definitions};
+use super::definitions;
+use super::meaning::{Meanings, Truth};
 use super::{
     Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
     Sign, StepId, without_cast, without_casts,
 };
 use crate::purify::is_application;
 use crate::sat::{Lit, Var};
-
-/// Assignments under which definitions and images are evaluated: more of them where mistakes are looked for.
-const ROUNDS: u64 = if cfg!(debug_assertions) { 12 } else { 4 };
 
 /// A step that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,13 +63,12 @@ pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
     let mut checker = Checker {
         store,
         proof,
-        definitions: Definitions::new(store, &proof.definitions),
+        meanings: Meanings::new(store),
         clauses: FxHashSet::default(),
         assumed: FxHashSet::default(),
-        defining: FxHashSet::default(),
     };
     let of_proof = |message: String| Fault { step: None, message };
-    definitions::check(store, proof).map_err(of_proof)?;
+    definitions::check(store, proof, &mut checker.meanings).map_err(of_proof)?;
     checker.read_assertions().map_err(of_proof)?;
     for (number, step) in proof.steps.iter().enumerate() {
         let checked = checker.step(number, &step.clause, &step.rule);
@@ -89,12 +86,10 @@ pub(super) type TermClause = Vec<(Term, bool)>;
 struct Checker<'s> {
     store: &'s TermStore,
     proof: &'s Proof,
-    definitions: Definitions<'s>,
-    /// The clauses of assertions, and the formulas assumed.
+    meanings: Meanings<'s>,
+    /// The clauses of assertions, and the literals assumed.
     clauses: FxHashSet<(Part, TermClause)>,
-    assumed: FxHashSet<(Part, Term)>,
-    /// The clauses of what fresh symbols are usually defined by.
-    defining: FxHashSet<TermClause>,
+    assumed: FxHashSet<(Part, (Term, bool))>,
 }
 
 fn fault<T>(message: impl Into<String>) -> Result<T, String> {
@@ -103,22 +98,43 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 
 impl Checker<'_> {
     fn read_assertions(&mut self) -> Checked {
-        let asserted = || self.proof.assertions.iter().chain(&self.proof.assumptions);
+        let proof = self.proof;
+        let asserted = || proof.assertions.iter().chain(&proof.assumptions);
         self.are_images(asserted())?;
         for &Assertion { part, image, .. } in asserted() {
             for clause in top_level_clauses(self.store, image) {
                 self.clauses.insert((part, clause));
             }
         }
-        let origins = self.proof.origins.iter();
-        let definitions = origins.flat_map(|&(symbol, origin)| defining(self.store, symbol, origin));
-        self.defining.extend(definitions.flat_map(|definition| top_level_clauses(self.store, definition)));
-        self.assumed
-            .extend(self.proof.assumptions.iter().map(|assumption| (assumption.part, assumption.image)));
+        let literal =
+            |assumption: &Assertion| (assumption.part, without_sign(self.store, assumption.image, true));
+        self.assumed.extend(proof.assumptions.iter().map(literal));
         Ok(())
     }
 
-    fn step(&self, number: usize, clause: &[Lit], rule: &Rule) -> Checked {
+    /// Each formula entails its image, with definitions in the place of defined symbols, and origins in that of fresh ones.
+    /// No formula mentions a fresh symbol: otherwise it would not be free to be its origin.
+    fn are_images<'p>(&mut self, asserted: impl Iterator<Item = &'p Assertion>) -> Checked {
+        let mut changed: Vec<(Truth, Term)> = Vec::new();
+        for &Assertion { formula, image, .. } in asserted {
+            if formula != image || !self.proof.origins.is_empty() {
+                changed.push((self.meanings.truth(formula)?, image));
+            }
+        }
+        self.meanings.settle();
+        for &(symbol, origin) in &self.proof.origins {
+            self.meanings.define(symbol, origin)?;
+        }
+        for (formula, image) in changed {
+            let image = self.meanings.truth(image)?;
+            if !self.meanings.entails(formula, image) {
+                return fault("a formula is not shown to entail its image");
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, number: usize, clause: &[Lit], rule: &Rule) -> Checked {
         if !clause.is_sorted_by(|a, b| a < b) {
             return fault("a literal occurs twice");
         }
@@ -133,11 +149,10 @@ impl Checker<'_> {
                 fault(format!("{part:?} asserts no such clause"))
             }
             Rule::Assumption(part) => match clause {
-                &[lit] if self.assumed.contains(&(*part, self.proof.literal(self.store, lit))) => Ok(()),
+                &[lit] if self.assumed.contains(&(*part, self.proof.atom(self.store, lit))) => Ok(()),
                 _ => fault(format!("{part:?} assumes no such literal")),
             },
             Rule::Definition if self.is_gate_clause(clause) => Ok(()),
-            Rule::Definition if self.defining.contains(&self.term_clause(clause)) => Ok(()),
             Rule::Definition => self.is_definition(clause),
             Rule::Lemma(justification) => {
                 let conflict: FxHashSet<Lit> = clause.iter().map(|&lit| !lit).collect();
@@ -159,22 +174,14 @@ impl Checker<'_> {
     }
 
     fn resolution(&self, number: usize, clause: &[Lit], first: StepId, others: &[(StepId, Var)]) -> Checked {
-        let premise = |StepId(step): StepId| match self.proof.steps.get(step as usize) {
-            Some(premise) if (step as usize) < number => Ok(&premise.clause),
-            _ => Err(format!("the premise {step} does not come before")),
-        };
-        let mut resolvent: FxHashSet<Lit> = premise(first)?.iter().copied().collect();
-        for &(other, pivot) in others {
-            let other = premise(other)?;
-            let lit = [pivot.positive(), pivot.negative()].into_iter().find(|lit| other.contains(lit));
-            let Some(lit) = lit else { return fault(format!("a premise is without the pivot {pivot:?}")) };
-            if !resolvent.remove(&!lit) {
-                return fault(format!("{:?} is not there to be resolved", !lit));
-            }
-            resolvent.extend(other.iter().copied().filter(|&it| it != lit));
-        }
+        let premise = |step: u32| self.proof.steps[..number].get(step as usize).map(|step| &*step.clause);
+        let others = others.iter().map(|&(StepId(step), pivot)| (step, pivot));
         let expected: FxHashSet<Lit> = clause.iter().copied().collect();
-        if resolvent == expected { Ok(()) } else { fault("resolution gives another clause") }
+        if resolve(premise, first.0, others)? == expected {
+            Ok(())
+        } else {
+            fault("resolution gives another clause")
+        }
     }
 
     // ---- arithmetic --------------------------------------------------------------------------------------------
@@ -428,138 +435,53 @@ impl Checker<'_> {
         })
     }
 
-    /// Tests whether a clause is true if each fresh symbol has the value of its origin.
-    fn is_definition(&self, clause: &[Lit]) -> Checked {
-        let literals: Vec<Term> = clause.iter().map(|&lit| self.proof.literal(self.store, lit)).collect();
-        self.under_assignments(&literals, |values| {
-            if values.contains(&Some(true)) {
-                return Ok(());
-            }
-            fault("a definition is not true of the origin")
-        })
-    }
-
-    /// Tests whether formulas and their images mean the same; all at once, as they share symbols.
-    fn are_images<'p>(&self, asserted: impl Iterator<Item = &'p Assertion>) -> Checked {
-        let changed = asserted.filter(|assertion| assertion.formula != assertion.image);
-        let sides: Vec<Term> = changed.flat_map(|assertion| [assertion.formula, assertion.image]).collect();
-        self.under_assignments(&sides, |values| {
-            let (pairs, _) = values.as_chunks::<2>();
-            if pairs.iter().any(|&[formula, image]| formula.zip(image).is_some_and(|(a, b)| a != b)) {
-                return fault("the image of a formula means something else");
-            }
-            Ok(())
-        })
-    }
-
-    /// Looks at the values of formulas under some assignments; what cannot be evaluated has none.
-    fn under_assignments(
-        &self,
-        formulas: &[Term],
-        mut look: impl FnMut(&[Option<bool>]) -> Checked,
-    ) -> Checked {
-        if formulas.is_empty() {
+    /// Whether a clause is true if each fresh symbol is its origin.
+    fn is_definition(&mut self, clause: &[Lit]) -> Checked {
+        let mut members: Vec<Truth> = Vec::new();
+        for &lit in clause {
+            let (atom, holds) = self.proof.atom(self.store, lit);
+            let atom = self.meanings.truth(atom)?;
+            members.push(if holds { atom } else { !atom });
+        }
+        let clause = self.meanings.or(&members);
+        if self.meanings.entails(Truth::TRUE, clause) {
             return Ok(());
         }
-        let store = self.store;
-        let origins: Vec<&(Term, Term)> = self.needed_origins(formulas);
-        let definitions = self.definitions.needed(formulas, false);
-        let values = definitions.iter().map(|it| it.definition).chain(origins.iter().map(|origin| origin.1));
-        let terms: Vec<Term> = formulas.iter().copied().chain(values).collect();
-        let mentioned = store.symbols(&terms);
-        let fresh: FxHashSet<Term> = origins.iter().map(|origin| origin.0).collect();
-        let mut random = 0x2545_f491_4f6c_dd1d_u64;
-        for _ in 0..ROUNDS {
-            let mut next = |bound: u64| {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                random % bound
-            };
-            let mut value = |sort: Sort| match sort {
-                Sort::BOOL => Value::Bool(next(2) == 0),
-                Sort::INT => Value::Int((next(13) as i64 - 6).into()),
-                Sort::REAL => Value::Real(Rational::new((next(25) as i64 - 12).into(), 2.into())),
-                sort => store.default_value(sort),
-            };
-            let mut assignment = Assignment::new();
-            // Constants are the simplest functions.
-            for &fun in &mentioned.funs {
-                let result = value(store.fun_decl(fun).range);
-                match store.apply(fun, &[]) {
-                    Ok(symbol) => assignment.set(symbol, result),
-                    Err(_) => {
-                        let table =
-                            Interpretation::Table { entries: Default::default(), default: Some(result) };
-                        assignment.set_function(fun, table);
-                    }
-                }
-            }
-            for (op, sort) in [(Op::IntDiv, Sort::INT), (Op::Mod, Sort::INT), (Op::RealDiv, Sort::REAL)] {
-                assignment.set_open_default(op, value(sort));
-            }
-            for &var in mentioned.vars.iter().filter(|var| !fresh.contains(var)) {
-                assignment.set(var, value(store.sort_of(var)));
-            }
-            let defined = definitions.iter().rev().map(|it| (it.symbol, it.definition));
-            for (symbol, meaning) in defined.chain(origins.iter().map(|&&origin| origin)) {
-                if let Ok(value) = store.eval(meaning, &assignment) {
-                    assignment.set(symbol, value);
-                }
-            }
-            let mut evaluator = Evaluator::new(store, &assignment);
-            let mut truth = |&formula: &Term| evaluator.eval(formula).ok().and_then(|value| value.as_bool());
-            let values: Vec<Option<bool>> = formulas.iter().map(&mut truth).collect();
-            look(&values)?;
-        }
-        Ok(())
-    }
-
-    /// The origins of the fresh symbols that formulas mention, in the order of their making.
-    fn needed_origins(&self, formulas: &[Term]) -> Vec<&(Term, Term)> {
-        let mut needed: FxHashSet<Term> = self.store.symbols(formulas).vars.iter().copied().collect();
-        let mut origins: Vec<&(Term, Term)> = Vec::new();
-        for origin in self.proof.origins.iter().rev() {
-            if needed.contains(&origin.0) {
-                needed.extend(&self.store.symbols(&[origin.1]).vars);
-                origins.push(origin);
-            }
-        }
-        origins.reverse();
-        origins
+        fault("a definition is not true of the origin")
     }
 }
 
-/// What a fresh symbol is usually defined by: formulas that are true if it has the value of its origin.
-fn defining(store: &TermStore, symbol: Term, origin: Term) -> Vec<Term> {
-    match store.view(origin) {
-        (Op::Ite, &[condition, then, otherwise]) => {
-            let chosen = store.implies(condition, store.eq(symbol, then));
-            vec![chosen, store.or2(condition, store.eq(symbol, otherwise))]
+/// Resolves a premise with others, one after the other, each on its pivot.
+pub(super) fn resolve<'p>(
+    premise: impl Fn(u32) -> Option<&'p [Lit]>,
+    first: u32,
+    others: impl Iterator<Item = (u32, Var)>,
+) -> Result<FxHashSet<Lit>, String> {
+    let premise = |step: u32| premise(step).ok_or_else(|| format!("the premise {step} does not come before"));
+    let mut resolvent: FxHashSet<Lit> = premise(first)?.iter().copied().collect();
+    for (other, pivot) in others {
+        let other = premise(other)?;
+        let lit = [pivot.positive(), pivot.negative()].into_iter().find(|lit| other.contains(lit));
+        let Some(lit) = lit else { return fault(format!("a premise is without the pivot {pivot:?}")) };
+        if !resolvent.remove(&!lit) {
+            return fault(format!("{:?} is not there to be resolved", !lit));
         }
-        (Op::IntDiv, &[number, divisor]) => {
-            let Some(divisor) = store.numeral(divisor).filter(|divisor| divisor.is_positive()) else {
-                return Vec::new();
-            };
-            let multiple = store.mul_const(divisor, symbol);
-            let greatest_rest = store.int((divisor - &Rational::ONE).numer());
-            vec![store.le(multiple, number), store.le(number, store.add(&[multiple, greatest_rest]))]
-        }
-        (Op::ToInt, &[number]) => {
-            let real = store.to_real(symbol);
-            vec![store.le(real, number), store.lt(number, store.add(&[real, store.real(Rational::ONE)]))]
-        }
-        _ if store.sort_of(symbol) == store.sort_of(origin) => vec![store.eq(symbol, origin)],
-        _ => Vec::new(),
+        resolvent.extend(other.iter().copied().filter(|&it| it != lit));
+    }
+    Ok(resolvent)
+}
+
+/// The atom of a literal, and whether the literal affirms it, if the literal itself is affirmed or not.
+fn without_sign(store: &TermStore, literal: Term, holds: bool) -> (Term, bool) {
+    match store.view(literal) {
+        (Op::Not, &[atom]) => (atom, !holds),
+        _ => (literal, holds),
     }
 }
 
 /// The clauses that a normal formula falls apart into.
 pub(super) fn top_level_clauses(store: &TermStore, formula: Term) -> Vec<TermClause> {
-    let literal = |term: Term, holds: bool| match store.view(term) {
-        (Op::Not, &[inner]) => (inner, !holds),
-        _ => (term, holds),
-    };
+    let literal = |term: Term, holds: bool| without_sign(store, term, holds);
     let mut clauses = Vec::new();
     let mut open = vec![literal(formula, true)];
     while let Some((term, holds)) = open.pop() {

@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Substitution, Term, TermStore};
 
+use super::meaning::Meanings;
 use super::{Definition, Part, Proof};
 
 /// Definitions by their symbols.
@@ -68,16 +69,24 @@ fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
     mentioned.vars.iter().copied().chain(constants).collect()
 }
 
-/// Checks that the definitions of a proof follow from its assertions, and that they do not contradict each other.
-pub(super) fn check(store: &TermStore, proof: &Proof) -> Result<(), String> {
+/// Checks that the definitions of a proof follow from its assertions, and that they do not contradict each other. In the
+/// end they are defined among the meanings.
+pub(super) fn check(store: &TermStore, proof: &Proof, meanings: &mut Meanings<'_>) -> Result<(), String> {
     are_definitions(store, &proof.definitions)?;
     let asserted: FxHashSet<(Part, Term)> = proof.assertions.iter().map(|it| (it.part, it.formula)).collect();
     if !proof.definitions.iter().all(|it| asserted.contains(&(it.part, it.formula))) {
         return Err("the formula of a definition is not asserted".to_owned());
     }
-    let said_by = replay(store, &proof.definitions, |formula| vec![formula]);
-    if said_by.contains(&None) {
-        return Err("an assertion does not say what a symbol is defined to be".to_owned());
+    for round in proof.definitions.chunk_by(|a, b| (a.batch, a.round) == (b.batch, b.round)) {
+        for &Definition { formula, symbol, definition, .. } in round {
+            let formula = meanings.truth(formula)?;
+            let equation = meanings.equation(symbol, definition)?;
+            if !meanings.entails(formula, equation) {
+                return Err("an assertion is not shown to say what a symbol is defined to be".to_owned());
+            }
+        }
+        meanings.forget();
+        round.iter().try_for_each(|it| meanings.define(it.symbol, it.definition))?;
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ mod alethe;
 mod check;
 mod definitions;
 pub(crate) mod extract;
+mod meaning;
 
 pub use alethe::write_alethe;
 pub use check::{Fault, check};

@@ -19,7 +19,8 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Substitution, Term, TermStore};
 
 use super::super::Definition;
-use super::super::definitions::{self};
+use super::super::definitions;
+use super::super::meaning::Meanings;
 use super::Printer;
 use super::arith::{Bridge, Fact, Reading, coefficients, is_contradiction, la_generic};
 use super::derive::{Derivation, Literal, Source, formula, literal, negation};
@@ -39,7 +40,7 @@ impl<'p> Printer<'p> {
     /// Writes a step for the equation of each definition, unless the checker would not accept them.
     pub(super) fn equations(&mut self) {
         let (store, proof) = (self.store, self.proof);
-        if definitions::check(store, proof).is_err() {
+        if definitions::check(store, proof, &mut Meanings::new(store)).is_err() {
             return;
         }
         let members = |formula: Term| match store.view(formula) {

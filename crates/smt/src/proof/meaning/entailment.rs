@@ -1,0 +1,277 @@
+//! Entailment: whether a truth value follows from another by propositional logic and by the cases of choices.
+//!
+//! Where meanings are the same, or the members of one conjunction are among those of the other, nothing is left to do.
+//! Otherwise both become clauses, by gates for all conjunctions, choices and equivalences, and the search looks for a
+//! refutation of the premise with the negation of the conclusion. The search is not trusted: its refutation is replayed
+//! as that of a [proof](super::super::check) is.
+//!
+//! A comparison of a number `p` that has a choice `k = ite(c, a, b)` in it is also a gate:
+//!
+//! ```text
+//! p <= 0   is   ite(c, p[a/k] <= 0, p[b/k] <= 0)
+//! ```
+//!
+//! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first, and as
+//! long as there is no refutation: first in those comparisons that only one side has, then in all.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Id, Meaning, Meanings, Node, Relation, Truth, single};
+use crate::proof::check::resolve;
+use crate::sat::{Limits, Lit, LoggedRule, Outcome, Solver, Var};
+
+/// Comparisons whose choices are opened.
+const MOST_OPENED: usize = 1 << 14;
+/// Conflicts of one search.
+const MOST_CONFLICTS: u64 = 100_000;
+
+impl Meanings<'_> {
+    /// Whether the conclusion is true wherever the premise is. If this cannot be shown, it says no.
+    pub(in crate::proof) fn entails(&mut self, premise: Truth, conclusion: Truth) -> bool {
+        if premise == conclusion || premise == Truth::FALSE || conclusion == Truth::TRUE {
+            return true;
+        }
+        let known = self.members_of(premise);
+        let open: Vec<Truth> =
+            self.members_of(conclusion).into_iter().filter(|it| known.binary_search(it).is_err()).collect();
+        open.is_empty() || Refuter::new(self).refutes(&known, &open)
+    }
+
+    /// The members of a conjunction, ascending, or the only one.
+    fn members_of(&self, truth: Truth) -> Vec<Truth> {
+        match &**self.node(truth.node) {
+            Node::And(members) if !truth.negated => members.to_vec(),
+            _ => vec![truth],
+        }
+    }
+}
+
+struct Refuter<'m, 's> {
+    meanings: &'m mut Meanings<'s>,
+    search: Solver,
+    vars: FxHashMap<Id, Var>,
+    /// What the search was given; each clause is sorted.
+    clauses: FxHashSet<Vec<Lit>>,
+    /// Comparisons and equalities whose choices were not opened, in the order of their making.
+    closed: Vec<Id>,
+    opened: usize,
+}
+
+impl<'m, 's> Refuter<'m, 's> {
+    fn new(meanings: &'m mut Meanings<'s>) -> Self {
+        let mut search = Solver::new();
+        search.log_proofs();
+        let mut refuter = Refuter {
+            meanings,
+            search,
+            vars: FxHashMap::default(),
+            clauses: FxHashSet::default(),
+            closed: Vec::new(),
+            opened: 0,
+        };
+        let tautology = refuter.literal(Truth::TRUE);
+        refuter.add(vec![tautology]);
+        refuter
+    }
+
+    /// Whether the members of the premise contradict that a member of the conclusion is false.
+    fn refutes(mut self, premise: &[Truth], conclusion: &[Truth]) -> bool {
+        for &member in premise {
+            let literal = self.literal(member);
+            self.add(vec![literal]);
+        }
+        let of_premise: FxHashSet<Id> = self.closed.iter().copied().collect();
+        let denied: Vec<Lit> = conclusion.iter().map(|&member| !self.literal(member)).collect();
+        self.add(denied);
+        let of_conclusion = self.meanings.below(conclusion);
+        let is_shared = |id: &Id| of_premise.contains(id) && of_conclusion.contains(id);
+        let (shared, mut open): (Vec<Id>, Vec<Id>) = self.closed.drain(..).partition(is_shared);
+        let mut later = Some(shared);
+        loop {
+            match self.is_refuted() {
+                Some(is_refuted) => return is_refuted,
+                None if open.is_empty() => open = later.take().unwrap_or_default(),
+                None => {}
+            }
+            if open.is_empty() {
+                return false;
+            }
+            for id in std::mem::take(&mut open) {
+                if !self.open(id) {
+                    return false;
+                }
+            }
+            open = std::mem::take(&mut self.closed);
+        }
+    }
+
+    /// Whether the clauses contradict each other, and the refutation can be replayed; `None` if they do not.
+    fn is_refuted(&mut self) -> Option<bool> {
+        let limits = Limits { conflicts: Some(MOST_CONFLICTS), ..Limits::default() };
+        match self.search.solve_within(&[], &limits) {
+            Outcome::Sat => None,
+            Outcome::Unknown(_) => Some(false),
+            Outcome::Unsat => Some(self.replay()),
+        }
+    }
+
+    fn replay(&self) -> bool {
+        let Some(steps) = self.search.refutation() else { return false };
+        let is_right = |(number, step): (usize, &crate::sat::LoggedStep)| match &step.rule {
+            LoggedRule::Leaf(_) => self.clauses.contains(&step.clause[..]),
+            LoggedRule::Chain { first, others } => {
+                let premise = |step: u32| steps[..number].get(step as usize).map(|step| &step.clause[..]);
+                resolve(premise, *first, others.iter().copied())
+                    .is_ok_and(|resolvent| resolvent == step.clause.iter().copied().collect())
+            }
+        };
+        steps.last().is_some_and(|step| step.clause.is_empty()) && steps.iter().enumerate().all(is_right)
+    }
+
+    fn add(&mut self, mut clause: Vec<Lit>) {
+        self.search.add_clause(&clause);
+        clause.sort_unstable();
+        clause.dedup();
+        self.clauses.insert(clause);
+    }
+
+    /// The literal of a truth value, with the clauses of all gates below it.
+    fn literal(&mut self, truth: Truth) -> Lit {
+        let mut stack = vec![truth.node];
+        while let Some(&id) = stack.last() {
+            if self.vars.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let node = Rc::clone(self.meanings.node(id));
+            let before = stack.len();
+            stack.extend(parts(&node).into_iter().filter(|part| !self.vars.contains_key(part)));
+            if stack.len() > before {
+                continue;
+            }
+            stack.pop();
+            let var = self.search.new_var();
+            self.vars.insert(id, var);
+            self.define(id, &node);
+        }
+        self.known(truth)
+    }
+
+    fn known(&self, truth: Truth) -> Lit {
+        let var = self.vars[&truth.node];
+        if truth.negated { var.negative() } else { var.positive() }
+    }
+
+    /// The clauses of a gate whose parts have variables.
+    fn define(&mut self, id: Id, node: &Node) {
+        let gate = self.vars[&id].positive();
+        let positive = |node: Id| Truth { node, negated: false };
+        match *node {
+            Node::And(ref members) => {
+                let members: Vec<Lit> = members.iter().map(|&member| self.known(member)).collect();
+                members.iter().for_each(|&member| self.add(vec![!gate, member]));
+                self.add(members.iter().map(|&member| !member).chain([gate]).collect());
+            }
+            Node::Ite(condition, a, b) => {
+                let [condition, a, b] = [positive(condition), a, b].map(|part| self.known(part));
+                self.choose(gate, condition, a, b);
+            }
+            Node::Iff(a, b) => {
+                let [a, b] = [a, b].map(|part| self.known(positive(part)));
+                self.choose(gate, a, b, !b);
+            }
+            Node::Compare(..) | Node::Equal(..) => self.closed.push(id),
+            _ => {}
+        }
+    }
+
+    /// `gate = ite(condition, a, b)`.
+    fn choose(&mut self, gate: Lit, condition: Lit, a: Lit, b: Lit) {
+        self.add(vec![!gate, !condition, a]);
+        self.add(vec![!gate, condition, b]);
+        self.add(vec![gate, !condition, !a]);
+        self.add(vec![gate, condition, !b]);
+    }
+
+    /// Opens the outermost choice of a comparison or an equality, if it has any. Returns whether there are few enough.
+    fn open(&mut self, id: Id) -> bool {
+        let node = Rc::clone(self.meanings.node(id));
+        let Some((condition, [then, otherwise])) = self.meanings.cases(&node) else { return true };
+        self.opened += 1;
+        if self.opened > MOST_OPENED {
+            return false;
+        }
+        let [condition, then, otherwise] = [condition, then, otherwise].map(|truth| self.literal(truth));
+        let gate = self.vars[&id].positive();
+        self.choose(gate, condition, then, otherwise);
+        true
+    }
+}
+
+impl Meanings<'_> {
+    /// The cases of a comparison or an equality with a choice in it.
+    fn cases(&mut self, node: &Node) -> Option<(Truth, [Truth; 2])> {
+        match node {
+            Node::Compare(relation, sum) => {
+                let mut nodes = sum.terms().iter().rev();
+                let (choice, factor, (condition, branches)) =
+                    nodes.find_map(|(id, factor)| Some((*id, factor, self.as_choice(*id)?)))?;
+                let cases = branches.map(|branch| {
+                    let mut case = (**sum).clone();
+                    case.add_scaled(&single(choice), &-factor);
+                    case.add_scaled(branch.number(), factor);
+                    self.compare(*relation, case)
+                });
+                Some((condition, cases))
+            }
+            Node::Equal(a, b) => {
+                let (choice, other) = if a > b { (*a, *b) } else { (*b, *a) };
+                let sides = [(choice, other), (other, choice)];
+                let ((condition, branches), other) =
+                    sides.into_iter().find_map(|(choice, other)| Some((self.as_choice(choice)?, other)))?;
+                Some((condition, branches.map(|branch| self.equal(&branch, &Meaning::Thing(other)))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The condition and the branches of a choice.
+    fn as_choice(&mut self, id: Id) -> Option<(Truth, [Meaning; 2])> {
+        let node = Rc::clone(self.node(id));
+        match &*node {
+            Node::Choice(condition, a, b) => {
+                Some((Truth { node: *condition, negated: false }, [a.clone(), b.clone()]))
+            }
+            Node::Abs(sum) => {
+                let is_negative = self.compare(Relation::Below, (**sum).clone());
+                let opposite = Rc::new(-(**sum).clone());
+                Some((is_negative, [Meaning::Number(opposite), Meaning::Number(Rc::clone(sum))]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The nodes of which truth values consist.
+    fn below(&self, truths: &[Truth]) -> FxHashSet<Id> {
+        let mut seen: FxHashSet<Id> = FxHashSet::default();
+        let mut open: Vec<Id> = truths.iter().map(|truth| truth.node).collect();
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                open.extend(parts(self.node(id)));
+            }
+        }
+        seen
+    }
+}
+
+/// The truth values that a truth value consists of.
+fn parts(node: &Node) -> Vec<Id> {
+    match node {
+        Node::And(members) => members.iter().map(|member| member.node).collect(),
+        Node::Ite(condition, a, b) => vec![*condition, a.node, b.node],
+        Node::Iff(a, b) => vec![*a, *b],
+        _ => Vec::new(),
+    }
+}
