@@ -105,7 +105,10 @@ fn check_clause(
     });
     let mut instances: Vec<Instance> = clause.body.iter().map(meaning).chain(violated).collect();
     // What is said of many predicates is that they always hold, or never.
-    let is_false = |instance: &Instance| store.normalize(instance.formula) == Term::FALSE;
+    let is_false = |instance: &Instance| match trust {
+        Trust::Solver => store.normalize(instance.formula) == Term::FALSE,
+        Trust::Proofs => proof::is_false(store, instance.formula),
+    };
     if clause.constraint == Term::FALSE || instances.iter().any(is_false) {
         return Ok(());
     }

@@ -80,6 +80,11 @@ pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
     }
 }
 
+/// Whether a formula is false in all interpretations, by the rules of the checker alone, without search.
+pub fn is_false(store: &TermStore, formula: Term) -> bool {
+    formula == Term::FALSE || Meanings::new(store).truth(formula) == Ok(Truth::FALSE)
+}
+
 /// A clause over terms: atoms with whether they are affirmed, ascending.
 pub(super) type TermClause = Vec<(Term, bool)>;
 

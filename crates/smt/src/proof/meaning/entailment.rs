@@ -17,10 +17,11 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_run::Limits;
 
 use super::{Id, Meaning, Meanings, Node, Relation, Truth, single};
 use crate::proof::check::resolve;
-use crate::sat::{Limits, Lit, LoggedRule, Outcome, Solver, Var};
+use crate::sat::{Lit, LoggedRule, Outcome, Solver, Var};
 
 /// Comparisons whose choices are opened.
 const MOST_OPENED: usize = 1 << 14;
