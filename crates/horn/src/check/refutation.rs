@@ -5,6 +5,7 @@ use shofar_logic::{
     Assignment, EvalError, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value,
 };
 use shofar_run::{Limits, Stop};
+use shofar_smt::proof;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
@@ -141,10 +142,15 @@ impl Instance<'_> {
         let holds = store.app(Op::And, &parts).expect("these are formulas");
         let denied: Term = store.app(Op::Not, &[holds]).expect("this is a formula");
         let limits = Limits { conflicts: Some(INSTANCE_CONFLICTS), ..context.limits };
-        let mut solver = Solver::new(store);
+        let mut solver = Solver::with_proofs(store);
         let outcome = solver.assert(denied).and_then(|()| solver.check(&[], &limits));
         match outcome {
-            Ok(Outcome::Unsat) => Ok(()),
+            Ok(Outcome::Unsat) => {
+                let proof = solver.proof().filter(|proof| proof::check(store, proof).is_ok());
+                let message = "the solver's proof of a step with elements of declared sorts is none";
+                let unproved = || Verdict::Unknown(Stop::Internal(message.to_owned()));
+                proof.map(|_| ()).ok_or_else(unproved)
+            }
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";
                 Err(Verdict::Invalid(Fault::Open { step, message: message.to_owned() }))

@@ -85,6 +85,14 @@ pub fn is_false(store: &TermStore, formula: Term) -> bool {
     formula == Term::FALSE || Meanings::new(store).truth(formula) == Ok(Truth::FALSE)
 }
 
+/// Whether a formula entails another, by the rules of the checker alone. If this cannot be shown, it says no.
+pub fn entails(store: &TermStore, premise: Term, conclusion: Term) -> bool {
+    let mut meanings = Meanings::new(store);
+    let Ok(premise) = meanings.truth(premise) else { return false };
+    meanings.settle();
+    meanings.truth(conclusion).is_ok_and(|conclusion| meanings.entails(premise, conclusion))
+}
+
 /// A clause over terms: atoms with whether they are affirmed, ascending.
 pub(super) type TermClause = Vec<(Term, bool)>;
 

@@ -31,7 +31,7 @@ pub(crate) mod extract;
 mod meaning;
 
 pub use alethe::write_alethe;
-pub use check::{Fault, check, is_false};
+pub use check::{Fault, check, entails, is_false};
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
