@@ -6,17 +6,21 @@
 //! congruence      a union-find structure over terms replays the edges
 //! integers        the form is computed again, its coefficients are integers, and no integer is in its interval
 //! split           the conflict leaves no number on the line
-//! definition      a clause of a gate by three-valued evaluation of the gate, that of a fresh symbol by its form
-//! symbols         the replacing of symbols that assertions define is replayed (`definitions.rs`)
+//! definition      a clause of a gate by three-valued evaluation of the gate; that of a fresh symbol is true of its origin
+//! symbols         assertions entail what symbols are defined to be (`definitions.rs`)
+//! image           each assertion and assumption entails its image
 //! assertion       a clause that the image of an assertion of this part falls apart into
 //! assumption      the image of an assumption of this part
 //! ```
 //!
-//! It shares with the solver the term store, the builders of normal terms, the arithmetic of polynomials, and
-//! [`Proof::inequality`]. Two things are *tested* and not verified, by evaluation under a number of assignments in which
-//! each fresh symbol has the value of its origin and each defined symbol that of its definition: that the image of a formula means the same as the formula, as
-//! normalising and purifying are beyond what a proof tells; and that the definition of a fresh symbol is true where
-//! it stands for a number with cases and so does not have the usual form.
+//! Why an accepted proof is right: take an interpretation in which all assertions and assumptions are true. Each equation
+//! of a defined symbol is entailed by them, and so true in it. No assertion mentions a fresh symbol, so they can be
+//! given the values of their origins, one after the other, and all this stays true. Then images and definitions of fresh
+//! symbols are true, lemmas always are, and so is what follows by resolution; but the last clause is empty.
+//!
+//! Entailment and truth of origins are shown by the comparison in `meaning/`, which neither calls the builders of
+//! normal terms nor samples. What it cannot show is a fault. The checker shares with the solver the term store, exact
+//! numbers, the arithmetic of polynomials, and [`Proof::inequality`].
 
 use std::fmt;
 

@@ -1,18 +1,19 @@
 //! Symbols that assertions define: which of them a proof needs, and whether the assertions entail what is said of them.
 //!
-//! The replacing of symbols (`equations/`) is replayed on the assertions that definitions are from:
+//! Symbols were replaced (`equations/`) round by round: in each, formulas with the definitions of earlier rounds in the
+//! place of symbols say what other symbols are. So the checker goes through the rounds, and shows that each formula entails
+//! its equations:
 //!
 //! ```text
-//! for each batch of formulas that came together:
-//!     split each formula, with the definitions of earlier batches in it, into conjuncts
-//!     for each round:
-//!         the equation x = t of each definition is a conjunct of its formula
-//!         replace each x by its t in all conjuncts, and split these again
+//! for each round:
+//!     the meaning of each formula entails x = t, for each definition of x by t that it is the source of
+//!     x means what t means from now on
 //! ```
 //!
-//! So each equation follows from its formula and from earlier ones. No definition mentions its own symbol or an earlier
-//! one: then all of them can be true together, whatever other symbols are, and the symbols get their values from the last
-//! one to the first.
+//! No definition mentions its own symbol or an earlier one, so the symbols get their values from the last one to the first.
+//!
+//! For Alethe text, [`replay`] does the same with normal terms and also tells by which member of a formula a symbol is
+//! defined. What it says is only a hint: it is the text that another checker judges.
 
 use std::collections::BTreeSet;
 

@@ -9,6 +9,7 @@
 //! theories           store the argument of each clause when they make it  theory/certificate.rs
 //! extraction         trims, renumbers, says in terms what literals mean   extract.rs
 //! checker            replays every step                                   check.rs, definitions.rs
+//! comparison         shows that formulas entail what became of them       meaning/
 //! Alethe             prints the proof for other checkers                  alethe/
 //! ```
 //!
