@@ -20,7 +20,7 @@ use shofar_run::Limits;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::subgraph::with_edges;
+use super::subgraph::{SameNodes, with_edges};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Transformation, Transformed};
@@ -57,7 +57,7 @@ impl Transformation for RemoveInfeasible {
             return None;
         }
         let (graph, edges) = with_edges(graph, |edge| is_kept[edge.index()]);
-        Some(Transformed { graph, translation: Box::new(edges) })
+        Some(Transformed { graph, translation: Box::new(SameNodes(edges)) })
     }
 }
 

@@ -24,8 +24,9 @@ use shofar_run::Stop;
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::ground;
-use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
-use crate::witness::{Derivation, GraphModel, GraphStep};
+use crate::transform::subgraph::{EdgesBack, SameNodes};
+use crate::transform::{Transformation, Transformed};
+use crate::witness::{Derivation, GraphStep};
 
 /// Merges parallel edges.
 pub struct Merge;
@@ -57,7 +58,10 @@ impl Transformation for Merge {
             let label = context.store.or_of(group.iter().map(|&id| graph.edge(id).label()));
             merged.add_edge(first.sources(), first.target(), label);
         }
-        Some(Transformed { graph: merged, translation: Box::new(Merged { graph: graph.clone(), groups }) })
+        Some(Transformed {
+            graph: merged,
+            translation: Box::new(SameNodes(Merged { graph: graph.clone(), groups })),
+        })
     }
 }
 
@@ -67,19 +71,7 @@ struct Merged {
     groups: Vec<Vec<EdgeId>>,
 }
 
-impl Translation for Merged {
-    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
-        lemma.into()
-    }
-
-    fn is_renaming(&self) -> bool {
-        true
-    }
-
-    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
-        Ok(model)
-    }
-
+impl EdgesBack for Merged {
     fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {

@@ -29,7 +29,7 @@ use shofar_logic::{LinearPoly, Op, Relation, Sort, Term, TermStore};
 use shofar_smt::facts::{Facts, Interval};
 
 use super::equations::solve;
-use super::subgraph::Edges;
+use super::subgraph::{Edges, SameNodes};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{Transformation, Transformed};
@@ -50,10 +50,7 @@ impl Transformation for Simplify {
 
     fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed> {
         let store = context.store;
-        let mut new = HornGraph::new();
-        for (_, node) in graph.nodes() {
-            new.add_node(node.clone());
-        }
+        let mut new = graph.without_edges();
         let mut is_changed = false;
         for (id, edge) in graph.edges() {
             let mut label = edge.label();
@@ -65,7 +62,7 @@ impl Transformation for Simplify {
             new.add_edge(edge.sources(), edge.target(), label);
         }
         let origins = graph.edges().map(|(id, _)| id).collect();
-        is_changed.then(|| Transformed { graph: new, translation: Box::new(Edges { origins }) })
+        is_changed.then(|| Transformed { graph: new, translation: Box::new(SameNodes(Edges { origins })) })
     }
 }
 

@@ -7,8 +7,34 @@ use crate::graph::{EdgeId, HornGraph};
 use crate::transform::{Image, Lemma, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// The translation where nodes stay what they are, and each edge of the new graph follows from one of the old graph and has
-/// the same facts: lemmas are lemmas, models are models, and derivations need the old numbers only.
+/// The translation where nodes stay what they are and have the same facts: lemmas are lemmas, and models are models. How
+/// derivations go back is up to the edges.
+pub(super) struct SameNodes<E>(pub(super) E);
+
+/// How derivations go back where edges have changed.
+pub(super) trait EdgesBack: Send + Sync {
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop>;
+}
+
+impl<E: EdgesBack> Translation for SameNodes<E> {
+    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
+        lemma.into()
+    }
+
+    fn is_renaming(&self) -> bool {
+        true
+    }
+
+    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+        Ok(model)
+    }
+
+    fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+        self.0.derivation_back(context, derivation)
+    }
+}
+
+/// Each edge of the new graph follows from one of the old graph, and has the same facts.
 pub(super) struct Edges {
     /// The old edges, by new ones.
     pub(super) origins: Vec<EdgeId>,
@@ -23,19 +49,7 @@ impl Edges {
     }
 }
 
-impl Translation for Edges {
-    fn forward(&self, _: &Context<'_>, lemma: Lemma) -> Image {
-        lemma.into()
-    }
-
-    fn is_renaming(&self) -> bool {
-        true
-    }
-
-    fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
-        Ok(model)
-    }
-
+impl EdgesBack for Edges {
     fn derivation_back(&self, _: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for step in &mut derivation.steps {
             step.edge = self.origin(step.edge)?;
@@ -46,10 +60,7 @@ impl Translation for Edges {
 
 /// The graph with some of the edges only, and where they come from.
 pub(super) fn with_edges(graph: &HornGraph, is_kept: impl Fn(EdgeId) -> bool) -> (HornGraph, Edges) {
-    let mut new = HornGraph::new();
-    for (_, node) in graph.nodes() {
-        new.add_node(node.clone());
-    }
+    let mut new = graph.without_edges();
     let mut origins = Vec::new();
     for (id, edge) in graph.edges().filter(|&(id, _)| is_kept(id)) {
         new.add_edge(edge.sources(), edge.target(), edge.label());

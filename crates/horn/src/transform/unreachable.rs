@@ -17,7 +17,7 @@
 
 use shofar_run::Stop;
 
-use super::subgraph::Edges;
+use super::subgraph::{Edges, EdgesBack};
 use crate::Context;
 use crate::graph::{HornGraph, NodeId};
 use crate::reachability::Derivable;
