@@ -36,7 +36,6 @@ use crate::proof::Part;
 use crate::purify::Unsupported;
 use crate::sat;
 use crate::solver::{Instance, Solver};
-use crate::theory::arith;
 use shofar_logic::Term;
 
 /// Past variables that never clutter a solver.
@@ -94,10 +93,10 @@ struct Mark {
 }
 
 /// What earlier solvers have counted.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Earlier {
     pub(crate) search: sat::Statistics,
-    pub(crate) simplex: arith::Statistics,
+    pub(crate) theories: Vec<(&'static str, u64)>,
     pub(crate) renewals: u64,
 }
 

@@ -23,25 +23,22 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{Assignment, Term, TermStore};
 use shofar_run::{Limits, Reason};
-use smallvec::SmallVec;
 
 use crate::cnf::{Clauses, Cnf};
 use crate::equations::{Equations, Solved, Taken};
 use crate::interpolate::{self, Interpolator, Options};
-use crate::model::Symbols;
+use crate::model;
 use crate::proof::extract::Extraction;
 use crate::proof::{self, Assertion, Definition, Part, Proof};
-use crate::purify::{Purified, Purifier, Unsupported, is_application};
+use crate::purify::{Purified, Purifier, Unsupported};
 use crate::relevance::{Relevance, Scope};
 use crate::renewal::{Earlier, History, Renewal};
 use crate::sat::{self, Lit, Origin, Outcome, Var};
 use crate::theory::combination::Combination;
-use crate::theory::linear::Comparison;
-use crate::theory::{arith, euf};
-use crate::units;
+use crate::theory::component::{Component, TermLemma, Terms};
+use crate::{theory, units};
 
 /// Conflicts that [`Solver::minimize_core`] spends on one assumption.
 const CORE_CONFLICTS: u64 = 1000;
@@ -73,7 +70,8 @@ pub struct Solver<'a> {
     relevance: Relevance,
     /// What became of formulas in [`Solver::prepare`].
     prepared: FxHashMap<Term, Term>,
-    symbols: Symbols,
+    /// Boolean variables and constants, with their variables in the search.
+    booleans: Vec<(Term, Var)>,
     /// The assumptions of the last query, as formulas and as literals.
     assumptions: Vec<(Assertion, Lit)>,
     /// What is asserted and defined by it, and how much of both was there when each frame was opened; if proofs are
@@ -83,6 +81,8 @@ pub struct Solver<'a> {
     before: Vec<(usize, usize)>,
     /// How many batches of formulas there were.
     batches: u32,
+    /// The clauses that theories have stated in formulas. They hold for good.
+    stated: FxHashSet<Box<[Lit]>>,
     /// The last query was unsatisfiable.
     is_refuted: bool,
     /// The literals of the core of the last query, if it was unsatisfiable.
@@ -98,7 +98,19 @@ pub struct Solver<'a> {
 impl<'a> Solver<'a> {
     /// A solver to which nothing is asserted.
     pub fn new(store: &'a TermStore) -> Self {
-        let mut search = sat::Solver::with_theory(Combination::default(), 0);
+        Self::made_of(store, theory::standard())
+    }
+
+    /// A solver to which nothing is asserted, with congruence and the given theories. It cannot make them anew, hence it
+    /// never renews itself.
+    pub fn with_theories(store: &'a TermStore, theories: Vec<Box<dyn Component>>) -> Self {
+        let mut solver = Self::made_of(store, theories);
+        solver.set_renewal(Renewal::Never);
+        solver
+    }
+
+    fn made_of(store: &'a TermStore, theories: Vec<Box<dyn Component>>) -> Self {
+        let mut search = sat::Solver::with_theory(Combination::new(theories), 0);
         search.allow_partial_models();
         Solver {
             store,
@@ -108,12 +120,13 @@ impl<'a> Solver<'a> {
             equations: Equations::new(store),
             relevance: Relevance::default(),
             prepared: FxHashMap::default(),
-            symbols: Symbols::default(),
+            booleans: Vec::new(),
             assumptions: Vec::new(),
             asserted: Vec::new(),
             defined: Vec::new(),
             before: Vec::new(),
             batches: 0,
+            stated: FxHashSet::default(),
             is_refuted: false,
             core: Vec::new(),
             in_query: false,
@@ -124,12 +137,15 @@ impl<'a> Solver<'a> {
 
     /// As [`new`](Self::new), with proofs of unsatisfiable queries: see [`proof`](Self::proof).
     pub fn with_proofs(store: &'a TermStore) -> Self {
-        let mut solver = Solver::new(store);
-        solver.search.log_proofs();
-        solver.search.theory_mut().log_proofs();
-        solver.equations.log_proofs();
-        solver.symbols.node_terms.extend([(euf::Node::TRUE, Term::TRUE), (euf::Node::FALSE, Term::FALSE)]);
-        solver
+        Solver::new(store).logging_proofs()
+    }
+
+    /// The solver, to which nothing was asserted yet, with [proofs](Self::proof).
+    pub fn logging_proofs(mut self) -> Self {
+        self.search.log_proofs();
+        self.search.theory_mut().log_proofs();
+        self.equations.log_proofs();
+        self
     }
 
     /// As this one, with a seed, which decides which of the atoms that have not yet taken part in a conflict are decided
@@ -250,12 +266,8 @@ impl<'a> Solver<'a> {
         self.end_query();
         let normal: Vec<Term> =
             formulas.map(|formula| self.equations.apply(self.store.normalize(formula))).collect();
-        let (symbols, cnf) = (&self.symbols, &self.cnf);
-        let is_new = |symbol: Term| {
-            !symbols.numbers.contains_key(&symbol)
-                && !symbols.nodes.contains_key(&symbol)
-                && cnf.known(symbol).is_none()
-        };
+        let (theory, cnf) = (self.search.theory(), &self.cnf);
+        let is_new = |symbol: Term| theory.is_new(symbol) && cnf.known(symbol).is_none();
         self.prepared.clear();
         self.equations.solve(&normal, instances, is_new)
     }
@@ -352,7 +364,7 @@ impl<'a> Solver<'a> {
         }
         let counted = Earlier {
             search: self.statistics(),
-            simplex: self.simplex_statistics(),
+            theories: self.theory_statistics(),
             renewals: self.history.earlier().renewals,
         };
         fresh.history.succeed(&self.history, counted);
@@ -372,7 +384,6 @@ impl<'a> Solver<'a> {
         let extraction = Extraction {
             store: self.store,
             cnf: &self.cnf,
-            symbols: &self.symbols,
             theory: self.search.theory(),
             origins: self.purifier.origins(),
             definitions: &self.defined,
@@ -403,8 +414,8 @@ impl<'a> Solver<'a> {
         let defined = self.equations.definitions(formulas);
         let all: Vec<Term> =
             formulas.iter().copied().chain(defined.iter().map(|&(_, definition)| definition)).collect();
-        let mut model =
-            self.symbols.model(self.store, &all, &theories, |var| self.search.value(var).unwrap_or(false));
+        let truth = |var: Var| self.search.value(var).unwrap_or(false);
+        let mut model = model::model(self.store, &all, &self.booleans, &theories, truth);
         for (symbol, definition) in defined {
             let value = self.store.eval(definition, &model).expect("the model is total");
             model.set(symbol, value);
@@ -447,8 +458,14 @@ impl<'a> Solver<'a> {
         self.history.earlier().search + *self.search.statistics()
     }
 
-    fn simplex_statistics(&self) -> arith::Statistics {
-        self.history.earlier().simplex + self.search.theory().arithmetic().statistics()
+    /// What the theories have counted so far, by name.
+    fn theory_statistics(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = self.search.theory().statistics();
+        for (name, count) in &mut counters {
+            let earlier = self.history.earlier().theories.iter().filter(|(other, _)| other == name);
+            *count += earlier.map(|(_, count)| count).sum::<u64>();
+        }
+        counters
     }
 
     /// All that is counted, by name: the search, the simplex kernel, and present sizes.
@@ -471,8 +488,7 @@ impl<'a> Solver<'a> {
             theory_conflicts,
             theory_lemmas,
         } = self.statistics();
-        let simplex = self.simplex_statistics();
-        vec![
+        let mut all = vec![
             ("queries", queries),
             ("kept-assumptions", kept_assumptions),
             ("decisions", decisions),
@@ -489,30 +505,55 @@ impl<'a> Solver<'a> {
             ("theory-explanations", theory_explanations),
             ("theory-conflicts", theory_conflicts),
             ("theory-lemmas", theory_lemmas),
-            ("simplex-checks", simplex.checks),
-            ("simplex-conflicts", simplex.conflicts),
-            ("simplex-pivots", simplex.pivots),
-            ("simplex-bland-pivots", simplex.bland_pivots),
-            ("simplex-row-additions", simplex.row_additions),
-            ("simplex-woken-rows", simplex.woken),
-            ("simplex-implied-bounds", simplex.implied),
             ("renewals", self.history.earlier().renewals),
             ("variables", self.search.num_vars() as u64),
             ("clauses", self.search.num_clauses() as u64),
             ("redundant-clauses", self.search.num_redundant() as u64),
-            ("numbers", self.symbols.numbers.len() as u64),
             ("terms", self.store.len() as u64),
-        ]
+        ];
+        all.extend(self.theory_statistics());
+        all
     }
 
     fn search_under(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         // What was decided for the theory's sake alone need not be decided any more.
-        for atom in self.search.theory_mut().arithmetic_mut().start_query() {
+        for atom in self.search.theory_mut().start_query() {
             if !self.relevance.is_relevant(atom) {
                 self.search.set_decision(atom, false);
             }
         }
-        self.search.solve_within(assumptions, limits)
+        let mut outcome = self.search.solve_within(assumptions, limits);
+        while outcome == Outcome::Unknown(Reason::Incomplete) && self.search.has_paused() {
+            if !self.state_lemmas() {
+                break;
+            }
+            outcome = self.search.resume(assumptions, limits);
+        }
+        outcome
+    }
+
+    /// Asserts for good what theories had to say in formulas. Returns whether that was possible: a theory whose lemma is not
+    /// supported cannot go on.
+    fn state_lemmas(&mut self) -> bool {
+        for TermLemma { literals, certificate } in self.search.theory_mut().take_lemmas() {
+            let mut clause = Vec::with_capacity(literals.len());
+            for formula in literals {
+                let Ok(image) = self.prepare(formula) else { return false };
+                let sink = &mut Sink {
+                    search: &mut self.search,
+                    relevance: &mut self.relevance,
+                    scope: Scope::Frame,
+                    origin: Origin::Definition,
+                };
+                clause.push(self.cnf.literal(image, sink));
+                self.define_atoms();
+            }
+            let is_news = self.stated.insert(clause.clone().into_boxed_slice());
+            if is_news {
+                self.search.add_permanent_clause_from(&clause, Origin::Lemma(certificate));
+            }
+        }
+        true
     }
 
     /// Forgets the assumptions of the last query.
@@ -553,9 +594,8 @@ impl<'a> Solver<'a> {
             return Ok(normal);
         }
         let Purified { formula, definitions } = self.purifier.purify(normal)?;
-        for application in self.purifier.take_applications() {
-            self.node(application);
-        }
+        let applications = self.purifier.take_applications();
+        self.tell(&applications);
         for definition in definitions {
             self.cnf.assert(
                 definition,
@@ -571,168 +611,27 @@ impl<'a> Solver<'a> {
         Ok(formula)
     }
 
-    /// The two sides of a normal equality of numbers, if they are two symbols, or a symbol and a numeral, and at least
-    /// one has a node.
-    fn interface(&self, sum: Term, constant: Term) -> Option<(Term, Term)> {
-        if self.symbols.nodes.is_empty() {
-            return None;
-        }
-        let poly = LinearPoly::from_term(self.store, sum);
-        let is_zero = self.store.numeral(constant).is_some_and(Rational::is_zero);
-        let (left, right) = match poly.terms() {
-            [(left, one)] if one.is_one() => (*left, constant),
-            [(left, a), (right, b)] if is_zero && (a + b).is_zero() => (*left, *right),
-            _ => return None,
-        };
-        let has_node = |term: Term| self.symbols.nodes.contains_key(&self.without_cast(term));
-        (has_node(left) || has_node(right)).then_some((left, right))
-    }
-
     /// Gives meaning to the atoms that the translation has met.
     fn define_atoms(&mut self) {
-        while let Some((term, var)) = self.cnf.next_atom() {
-            match self.store.view(term) {
-                (Op::Le, &[sum, constant]) => self.define_comparison(var, sum, Comparison::AtMost, constant),
-                (Op::Lt, &[sum, constant]) => self.define_comparison(var, sum, Comparison::Below, constant),
-                (Op::Eq, &[sum, constant]) if self.store.sort_of(sum).is_arithmetic() => {
-                    self.define_equation(var, sum, constant);
+        self.tell(&[]);
+    }
+
+    /// Tells the theories of applications, and of the atoms that the translation has met.
+    fn tell(&mut self, applications: &[Term]) {
+        let Self { store, search, cnf, relevance, booleans, .. } = self;
+        search.extend(|theory, answers| {
+            let mut terms = Terms::new(store, cnf, relevance, answers);
+            for &application in applications {
+                theory.node(application, &mut terms);
+            }
+            while let Some((atom, var)) = terms.next_atom() {
+                if store.args(atom).is_empty() {
+                    booleans.push((atom, var));
+                } else {
+                    theory.define(var, atom, &mut terms);
                 }
-                (Op::Eq, &[a, b]) => {
-                    let (left, right) = (self.node(a), self.node(b));
-                    self.search.theory_mut().congruence_mut().define_equation(var, left, right);
-                    self.search.make_atom(var);
-                }
-                (_, []) => self.symbols.booleans.push((term, var)),
-                // The node of the application has given the literal its meaning.
-                _ => {}
             }
-        }
-    }
-
-    fn define_comparison(&mut self, var: Var, sum: Term, comparison: Comparison, constant: Term) {
-        let (sum, constant) = self.linear_form(sum, constant);
-        self.search.theory_mut().arithmetic_mut().define_atom(var, &sum, comparison, &constant);
-        self.search.make_atom(var);
-    }
-
-    /// An equation is the conjunction of two inequalities, which need not be decided. Congruence has to know of one
-    /// between nodes.
-    fn define_equation(&mut self, var: Var, sum: Term, constant: Term) {
-        let halves = [self.store.le(sum, constant), self.store.ge(sum, constant)];
-        let sink = &mut Sink {
-            search: &mut self.search,
-            relevance: &mut self.relevance,
-            scope: Scope::Good,
-            origin: Origin::Order,
-        };
-        let [le, ge] = halves.map(|half| self.cnf.dispensable_literal(half, sink));
-        let equation = var.positive();
-        for clause in [&[!equation, le][..], &[!equation, ge], &[equation, !le, !ge]] {
-            sink.assert(clause);
-        }
-        if let Some((left, right)) = self.interface(sum, constant) {
-            let (left, right) = (self.node(left), self.node(right));
-            self.search.theory_mut().define_equality(var, left, right);
-        }
-        let (sum, constant) = self.linear_form(sum, constant);
-        self.search.theory_mut().arithmetic_mut().define_equation(var, &sum, &constant, [le, ge]);
-        self.search.make_atom(var);
-    }
-
-    /// The two sides of a normal atom.
-    fn linear_form(
-        &mut self,
-        sum: Term,
-        constant: Term,
-    ) -> (SmallVec<[(arith::Var, Rational); 4]>, Rational) {
-        let constant = self.store.numeral(constant).expect("normal atoms have a numeral on the right");
-        let poly = LinearPoly::from_term(self.store, sum);
-        let sum = poly.terms().iter().map(|(term, factor)| (self.number(*term), factor.clone()));
-        (sum.collect(), constant.clone())
-    }
-
-    /// The kernel's variable for a symbol or an application. A cast integer is the integer.
-    fn number(&mut self, term: Term) -> arith::Var {
-        let term = self.without_cast(term);
-        let is_int = self.store.sort_of(term) == Sort::INT;
-        let Symbols { numbers, number_terms, .. } = &mut self.symbols;
-        let search = &mut self.search;
-        *numbers.entry(term).or_insert_with(|| {
-            let var = search.theory_mut().arithmetic_mut().new_var(is_int);
-            if search.logs_proofs() {
-                number_terms.insert(var, term);
-            }
-            var
-        })
-    }
-
-    fn without_cast(&self, term: Term) -> Term {
-        match self.store.view(term) {
-            (Op::ToReal, &[inner]) => inner,
-            _ => term,
-        }
-    }
-
-    /// The node of a term that congruence knows by itself: a symbol, a numeral, a truth value, or an application of a
-    /// function to such terms, which have nodes already.
-    fn node(&mut self, term: Term) -> euf::Node {
-        let term = self.without_cast(term);
-        if let Some(&node) = self.symbols.nodes.get(&term) {
-            return node;
-        }
-        let theory = self.search.theory_mut();
-        let node = match self.store.view(term) {
-            (Op::True, _) => return euf::Node::TRUE,
-            (Op::False, _) => return euf::Node::FALSE,
-            (Op::Numeral(id), _) => {
-                let node = theory.numeral(self.store.rational(id));
-                if self.search.logs_proofs() {
-                    self.symbols.node_terms.insert(node, term);
-                }
-                return node;
-            }
-            (function, args) if is_application(self.store, term) => {
-                let args: Vec<euf::Node> = args.iter().map(|&arg| self.node(arg)).collect();
-                let symbol = self.function(function);
-                self.search.theory_mut().congruence_mut().node(symbol, &args)
-            }
-            _ => {
-                let congruence = theory.congruence_mut();
-                let symbol = congruence.new_symbol();
-                congruence.node(symbol, &[])
-            }
-        };
-        self.symbols.nodes.insert(term, node);
-        if self.search.logs_proofs() {
-            self.symbols.node_terms.insert(node, term);
-        }
-        let sort = self.store.sort_of(term);
-        if sort.is_arithmetic() {
-            let number = self.number(term);
-            self.search.theory_mut().share(node, number);
-        } else if sort == Sort::BOOL {
-            let sink = &mut Sink {
-                search: &mut self.search,
-                relevance: &mut self.relevance,
-                scope: Scope::Good,
-                origin: Origin::Definition,
-            };
-            let literal = self.cnf.literal(term, sink);
-            self.search.theory_mut().congruence_mut().define_truth(literal.var(), node);
-            self.search.make_atom(literal.var());
-            // The node may be an argument. Without a value it would be told apart from both truth values.
-            self.search.demand_value(literal.var());
-        }
-        if self.store.args(term).iter().any(|&arg| self.store.sort_of(arg).is_arithmetic()) {
-            self.search.theory_mut().add_application(node);
-        }
-        node
-    }
-
-    fn function(&mut self, function: Op) -> euf::Symbol {
-        let search = &mut self.search;
-        let new_symbol = || search.theory_mut().congruence_mut().new_symbol();
-        *self.symbols.functions.entry(function).or_insert_with(new_symbol)
+        });
     }
 }
 

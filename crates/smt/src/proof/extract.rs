@@ -1,31 +1,22 @@
 //! From the log of the search to a proof in terms.
 //!
 //! The search gives the trimmed refutation over its literals. What is left to do is to say what variables and arguments
-//! mean: an atom or gate that a formula had is in the table of the translation to clauses; an atom that a theory made is
-//! a comparison of a linear form of the kernel, whose variables have terms; and nodes of congruence have terms, too.
+//! mean: an atom or gate that a formula had is in the table of the translation to clauses. What a theory made, atoms and
+//! certificates, it has to explain itself (C9 of `theory/component.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{LinearPoly, Sort, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 
 use super::definitions::Definitions;
-use super::{
-    Assertion, CongruenceEdge, CongruenceProof, Definition, EdgeRule, FarkasTerm, IntegerRefutation,
-    IntegerTerm, Justification, Part, Proof, Rule, Sign, Step, StepId,
-};
+use super::{Assertion, Definition, Part, Proof, Rule, Step, StepId};
 use crate::cnf::Cnf;
-use crate::model::Symbols;
 use crate::sat::{Lit, LoggedRule, LoggedStep, Origin, Var};
-use crate::theory::arith::{self, Side};
-use crate::theory::certificate::{ArithmeticArgument, CongruenceArgument};
-use crate::theory::combination::{Argument, Combination};
-use crate::theory::linear::AtomMeaning;
+use crate::theory::combination::Combination;
 
 /// What a refutation over literals is read with.
 pub(crate) struct Extraction<'s> {
     pub(crate) store: &'s TermStore,
     pub(crate) cnf: &'s Cnf<'s>,
-    pub(crate) symbols: &'s Symbols,
     pub(crate) theory: &'s Combination,
     pub(crate) origins: &'s [(Term, Term)],
     /// What assertions define symbols by at present, in the order of rounds.
@@ -66,9 +57,9 @@ impl Extraction<'_> {
                     Rule::Assumption(assumption.part)
                 }
                 LoggedRule::Leaf(Origin::Definition) => Rule::Definition,
-                LoggedRule::Leaf(Origin::Order) => Rule::Lemma(Justification::Split),
                 LoggedRule::Leaf(Origin::Lemma(certificate)) => {
-                    Rule::Lemma(self.justification(&proof, &clause, self.theory.argument(certificate)))
+                    let atom = |lit: Lit| proof.atom(self.store, lit);
+                    Rule::Lemma(self.theory.justification(self.store, certificate, &clause, &atom))
                 }
                 LoggedRule::Chain { first, others } => Rule::Resolution {
                     first: StepId(first),
@@ -90,81 +81,7 @@ impl Extraction<'_> {
 
     /// What a variable means.
     fn formula(&self, var: Var) -> Term {
-        if let Some(formula) = self.cnf.formula(var) {
-            return formula;
-        }
-        let store = self.store;
-        let (form, meaning) = self
-            .theory
-            .arithmetic()
-            .meaning(var)
-            .expect("a variable without formula is an atom of arithmetic");
-        let form = self.poly(&form);
-        let constant = match meaning {
-            AtomMeaning::Bound(_, bound) => bound.real(),
-            AtomMeaning::Equation(value) => value,
-        };
-        let is_int = |term: Term| store.sort_of(term) == Sort::INT;
-        let (left, right) = if form.terms().iter().all(|(term, _)| is_int(*term)) && constant.is_integer() {
-            (form.to_term(store, Sort::INT), store.int(constant.numer()))
-        } else {
-            let cast = |term: Term| if is_int(term) { store.to_real(term) } else { term };
-            let terms = form.terms().iter().map(|(term, factor)| (cast(*term), factor.clone()));
-            let form = LinearPoly::from_pairs(terms.collect(), Rational::ZERO);
-            (form.to_term(store, Sort::REAL), store.real(constant.clone()))
-        };
-        match meaning {
-            AtomMeaning::Equation(_) => store.eq(left, right),
-            AtomMeaning::Bound(Side::Upper, bound) if bound.delta().is_negative() => store.lt(left, right),
-            AtomMeaning::Bound(Side::Upper, _) => store.le(left, right),
-            AtomMeaning::Bound(Side::Lower, bound) if bound.delta().is_positive() => store.gt(left, right),
-            AtomMeaning::Bound(Side::Lower, _) => store.ge(left, right),
-        }
-    }
-
-    /// A form of the kernel over terms that are not casts.
-    fn poly(&self, form: &[(arith::Var, Integer)]) -> LinearPoly {
-        let term = |var: arith::Var| self.symbols.number_terms[&var];
-        let terms = form.iter().map(|(var, factor)| (term(*var), Rational::from(factor.clone())));
-        LinearPoly::from_pairs(terms.collect(), Rational::ZERO)
-    }
-
-    fn justification(&self, proof: &Proof, clause: &[Lit], argument: Argument<'_>) -> Justification {
-        let term = |lit: Lit, coefficient: Rational| {
-            let (_, holds) = proof.atom(self.store, lit);
-            FarkasTerm { lit, side: if holds { Sign::Negative } else { Sign::Positive }, coefficient }
-        };
-        match argument {
-            // The kernel's form and that of the atom are both primitive, hence the same but for the sign, and a
-            // coefficient for the one is a coefficient for the other.
-            Argument::Arithmetic(ArithmeticArgument::PlainSum) => {
-                Justification::Farkas(clause.iter().map(|&lit| term(!lit, Rational::ONE)).collect())
-            }
-            Argument::Arithmetic(ArithmeticArgument::Sum(terms)) => {
-                Justification::Farkas(terms.iter().map(|(lit, factor)| term(*lit, factor.clone())).collect())
-            }
-            Argument::Arithmetic(ArithmeticArgument::Integer(terms)) => {
-                let terms = terms.iter().map(|confined| IntegerTerm {
-                    form: self.poly(&self.theory.arithmetic().form(confined.var)),
-                    multiplier: confined.multiplier.clone(),
-                    lower: confined.bounds[0],
-                    upper: confined.bounds[1],
-                });
-                Justification::Integer(IntegerRefutation { terms: terms.collect() })
-            }
-            Argument::Congruence(CongruenceArgument { edges, apart: (left, right), distinct }) => {
-                let node = |node| self.symbols.node_terms[&node];
-                let edges = edges.iter().map(|edge| CongruenceEdge {
-                    left: node(edge.left),
-                    right: node(edge.right),
-                    why: edge.literal.map_or(EdgeRule::Congruence, EdgeRule::Literal),
-                });
-                Justification::Congruence(CongruenceProof {
-                    edges: edges.collect(),
-                    apart: (node(left), node(right)),
-                    distinct,
-                })
-            }
-        }
+        let made = || self.theory.formula(self.store, var);
+        self.cnf.formula(var).or_else(made).expect("a variable without formula was made by a theory")
     }
 }

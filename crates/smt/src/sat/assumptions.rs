@@ -156,7 +156,7 @@ impl<T: Theory> Solver<T> {
     /// The value that an open variable is tried with: what the theory suggests, or the last one.
     pub(super) fn preferred_phase(&mut self, var: Var) -> bool {
         let suggestion =
-            if T::ACTIVE && self.is_atom[var.index()] { self.theory.suggest_phase(var) } else { None };
+            if T::is_active() && self.is_atom[var.index()] { self.theory.suggest_phase(var) } else { None };
         suggestion.unwrap_or_else(|| self.order.phase(var))
     }
 

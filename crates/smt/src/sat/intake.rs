@@ -141,7 +141,8 @@ impl<T: Theory> Solver<T> {
         self.inbox.decisions.clear();
         self.inbox.first_new = self.trail.num_vars();
         self.inbox.gave_up = false;
-        self.theory.check(effort, &mut Answers { inbox: &mut self.inbox, poll });
+        self.inbox.postponed = false;
+        self.theory.check(effort, &mut Answers { inbox: &mut self.inbox, poll, mark: 0 });
         let new_vars = std::mem::take(&mut self.inbox.new_vars);
         for &is_atom in &new_vars {
             self.add_var(true, is_atom);

@@ -104,7 +104,7 @@ impl<T: Theory> Solver<T> {
         }
         let steps = conflicts + propagations + decisions;
         // A theory's check may take as long as many steps.
-        if !T::ACTIVE && steps < self.budget.next_poll {
+        if !T::is_active() && steps < self.budget.next_poll {
             return None;
         }
         self.budget.next_poll = steps + POLL_INTERVAL;

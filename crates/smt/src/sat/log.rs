@@ -49,8 +49,6 @@ pub enum Origin {
     Assertion(u32),
     /// It says what a variable or symbol means.
     Definition,
-    /// It holds by the order of numbers.
-    Order,
     /// The theory vouches for it.
     Lemma(Certificate),
     /// It is an assumption of the query.
@@ -84,9 +82,8 @@ pub enum LoggedRule {
 const CHAIN: u32 = 0;
 const ASSERTION: u32 = 1;
 const DEFINITION: u32 = 2;
-const ORDER: u32 = 3;
-const LEMMA: u32 = 4;
-const ASSUMPTION: u32 = 5;
+const LEMMA: u32 = 3;
+const ASSUMPTION: u32 = 4;
 
 /// The log of a solver.
 pub(super) struct Log {
@@ -148,7 +145,6 @@ impl Log {
         let (kind, payload) = match origin {
             Origin::Assertion(part) => (ASSERTION, part),
             Origin::Definition => (DEFINITION, 0),
-            Origin::Order => (ORDER, 0),
             Origin::Lemma(Certificate(number)) => (LEMMA, number),
             Origin::Assumption => (ASSUMPTION, 0),
         };
@@ -188,7 +184,6 @@ impl Log {
         let origin = match *kind {
             ASSERTION => Origin::Assertion(*payload),
             DEFINITION => Origin::Definition,
-            ORDER => Origin::Order,
             LEMMA => Origin::Lemma(Certificate(*payload)),
             ASSUMPTION => Origin::Assumption,
             _ => return None,

@@ -139,6 +139,8 @@ pub struct Solver<T: Theory = NoTheory> {
     unchecked: bool,
     /// What the theory said last; lemmas wait here until they are taken in.
     inbox: Inbox,
+    /// What it said when it was [extended](Self::extend); empty in between.
+    extension: Inbox,
     /// The first lemma that waits.
     next_lemma: usize,
 
@@ -207,6 +209,7 @@ impl<T: Theory> Solver<T> {
             clashed: false,
             unchecked: false,
             inbox: Inbox::default(),
+            extension: Inbox::default(),
             next_lemma: 0,
             model: Vec::new(),
             core: Vec::new(),
@@ -325,9 +328,15 @@ impl<T: Theory> Solver<T> {
     /// As [`solve`](Self::solve), within limits.
     pub fn solve_within(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         self.statistics.queries += 1;
+        self.start_budget(limits);
+        self.resume(assumptions, limits)
+    }
+
+    /// Goes on with a query that has [paused](Self::has_paused), with the same assumptions.
+    pub fn resume(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         self.core.clear();
         self.model.clear();
-        self.start_budget(limits);
+        self.inbox.postponed = false;
         if !self.consistent {
             return Outcome::Unsat;
         }
@@ -340,6 +349,11 @@ impl<T: Theory> Solver<T> {
             self.model.extend(self.trail.values().iter().step_by(2));
         }
         outcome
+    }
+
+    /// Whether the last query ended, as unknown, because the theory has something to say that takes more than literals.
+    pub fn has_paused(&self) -> bool {
+        self.inbox.postponed
     }
 
     /// The value of a variable in the model found by the last query, if that answered `Sat` and the variable matters. If
@@ -373,6 +387,32 @@ impl<T: Theory> Solver<T> {
     /// [`backtrack_fully`](Self::backtrack_fully).
     pub fn theory_mut(&mut self) -> &mut T {
         &mut self.theory
+    }
+
+    /// Has the theory told of terms and atoms outside of a search. What it answers is taken in: new variables, and clauses,
+    /// which hold for good and are never forgotten.
+    pub fn extend<R>(&mut self, extend: impl FnOnce(&mut T, Answers<'_>) -> R) -> R {
+        let mut inbox = std::mem::take(&mut self.extension);
+        inbox.first_new = self.trail.num_vars();
+        let limits = Limits::default();
+        let poll = Poll::new(&limits);
+        let result = extend(&mut self.theory, Answers { inbox: &mut inbox, poll: &poll, mark: 0 });
+        for is_atom in inbox.new_vars.drain(..) {
+            self.add_var(true, is_atom);
+        }
+        for (var, decide) in inbox.decisions.drain(..) {
+            self.order.set_eligible(var, decide);
+        }
+        inbox.atoms.drain(..).for_each(|var| self.make_atom(var));
+        inbox.demands.drain(..).for_each(|var| self.demand_value(var));
+        let mut start = 0;
+        for lemma in inbox.lemmas.drain(..) {
+            self.add_guarded(&inbox.lits[start..lemma.end], None, lemma.origin);
+            start = lemma.end;
+        }
+        inbox.lits.clear();
+        self.extension = inbox;
+        result
     }
 
     /// Takes back all that does not hold at level 0. Never necessary; the next query starts from the beginning.
@@ -416,11 +456,11 @@ impl<T: Theory> Solver<T> {
                     return Outcome::Unsat;
                 }
                 Next::Complete => {
-                    if T::ACTIVE && self.consult_theory(Effort::Final, poll) {
+                    if T::is_active() && self.consult_theory(Effort::Final, poll) {
                         self.cover.end();
                         continue;
                     }
-                    if T::ACTIVE && self.inbox.gave_up {
+                    if T::is_active() && (self.inbox.gave_up || self.inbox.postponed) {
                         return Outcome::Unknown(poll.interruption().unwrap_or(Reason::Incomplete));
                     }
                     return Outcome::Sat;
@@ -514,7 +554,7 @@ impl<T: Theory> Solver<T> {
         self.keep_late(level);
         let Self { trail, order, .. } = self;
         trail.pop_to(level, |lit| order.undone(lit));
-        if T::ACTIVE {
+        if T::is_active() {
             if self.theory_level > level {
                 self.theory.pop_levels(self.theory_level - level);
                 self.theory_level = level;

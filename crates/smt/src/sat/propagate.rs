@@ -99,7 +99,7 @@ impl<T: Theory> Solver<T> {
     /// What the theory agrees with anyway it need not be told at once.
     pub(super) fn propagate(&mut self, poll: &Poll<'_>) -> Propagation {
         loop {
-            if T::ACTIVE
+            if T::is_active()
                 && let Some(propagation) = self.take_in_lemmas()
             {
                 return propagation;
@@ -108,7 +108,7 @@ impl<T: Theory> Solver<T> {
                 Propagation::Fixpoint => {}
                 other => return other,
             }
-            if !T::ACTIVE || self.is_assuming() && self.inform_theory() {
+            if !T::is_active() || self.is_assuming() && self.inform_theory() {
                 return Propagation::Fixpoint;
             }
             if !self.unchecked && !self.clashed && self.theory_agrees() {

@@ -19,6 +19,8 @@
 //!   later assertions, and until `l`'s level is popped. So a token pins what the explanation needs.
 //! - C5: lemmas are valid in the theory, independently of the current assertions.
 //! - C6: a final check that answers nothing promises a model of all asserted literals.
+//!
+//! The theory of a solver is put together from others, which keep the same contract one by one (`theory/component.rs`).
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +49,13 @@ pub struct Clash;
 /// A decision procedure for conjunctions of literals. The module documentation has the numbered obligations.
 pub trait Theory {
     /// Whether there is anything to call. Only [`NoTheory`] says no, and is compiled away.
-    const ACTIVE: bool = true;
+    #[inline(always)]
+    fn is_active() -> bool
+    where
+        Self: Sized,
+    {
+        true
+    }
 
     /// Takes in a true literal over one of the theory's atoms. Cheap: work that can wait is left to
     /// [`check`](Self::check). After a [`Clash`] the search asserts nothing more and calls `check`, which must then
@@ -93,7 +101,10 @@ pub trait Theory {
 pub struct NoTheory;
 
 impl Theory for NoTheory {
-    const ACTIVE: bool = false;
+    #[inline(always)]
+    fn is_active() -> bool {
+        false
+    }
 
     fn assert(&mut self, _lit: Lit) -> Result<(), Clash> {
         Ok(())
@@ -111,9 +122,13 @@ impl Theory for NoTheory {
 }
 
 /// Where a theory puts what it found in a check.
+///
+/// A theory that is put together from others says on whose behalf it answers, by a *mark*: bits that the tokens and
+/// certificates of its members do not have themselves.
 pub struct Answers<'a> {
     pub(super) inbox: &'a mut Inbox,
     pub(super) poll: &'a Poll<'a>,
+    pub(super) mark: u32,
 }
 
 /// What a theory found, until the search has taken it in.
@@ -130,7 +145,11 @@ pub(super) struct Inbox {
     pub(super) first_new: usize,
     /// Variables of which it was said whether they are to be decided.
     pub(super) decisions: Vec<(Var, bool)>,
+    /// Variables that the theory is told from now on, and those that all models have to give values.
+    pub(super) atoms: Vec<Var>,
+    pub(super) demands: Vec<Var>,
     pub(super) gave_up: bool,
+    pub(super) postponed: bool,
 }
 
 /// One clause of an [`Inbox`].
@@ -169,13 +188,13 @@ impl Answers<'_> {
     /// The literal follows from the assertions; `token` will be handed to [`Theory::explain`] should the reason be
     /// needed. Literals that are true already are ignored.
     pub fn propagate(&mut self, lit: Lit, token: u32) {
-        self.inbox.propagations.push((lit, token));
+        self.inbox.propagations.push((lit, self.mark | token));
     }
 
     /// The literals, all true now, contradict each other (C3).
     pub fn conflict(&mut self, lits: &[Lit], certificate: Certificate) {
         self.inbox.lits.extend(lits.iter().map(|&lit| !lit));
-        self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(certificate));
+        self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(self.marked(certificate)));
     }
 
     /// A clause that holds in the theory (C5), over any literals. Lemmas of up to [`KEPT_LEMMA`] literals are kept
@@ -183,13 +202,31 @@ impl Answers<'_> {
     ///
     /// [`KEPT_LEMMA`]: super::KEPT_LEMMA
     pub fn lemma(&mut self, lits: &[Lit], certificate: Certificate) {
-        self.lemma_from(lits, Origin::Lemma(certificate));
+        self.clause(lits, Origin::Lemma(self.marked(certificate)));
     }
 
-    /// As [`lemma`](Self::lemma), for a clause that holds for a reason of its own.
-    pub fn lemma_from(&mut self, lits: &[Lit], origin: Origin) {
+    /// As [`lemma`](Self::lemma), for a clause that holds by the definition of what is in it.
+    pub fn definition(&mut self, lits: &[Lit]) {
+        self.clause(lits, Origin::Definition);
+    }
+
+    fn clause(&mut self, lits: &[Lit], origin: Origin) {
         self.inbox.lits.extend_from_slice(lits);
         self.inbox.end_lemma(LemmaKind::Lemma, origin);
+    }
+
+    /// Answers on behalf of the member of a theory that has this mark, from now on.
+    pub fn set_mark(&mut self, mark: u32) {
+        self.mark = mark;
+    }
+
+    fn marked(&self, Certificate(number): Certificate) -> Certificate {
+        Certificate(self.mark | number)
+    }
+
+    /// The next new variable. Those from here on up to the next one of a later time are new in between.
+    pub fn next_var(&self) -> Var {
+        Var::from_index(self.inbox.first_new + self.inbox.new_vars.len())
     }
 
     /// A new variable without meaning to the theory.
@@ -206,6 +243,22 @@ impl Answers<'_> {
     /// [`set_decision`](super::Solver::set_decision) does.
     pub fn set_decision(&mut self, var: Var, decide: bool) {
         self.inbox.decisions.push((var, decide));
+    }
+
+    /// Has the theory told the value of a variable from now on. Not within checks.
+    pub fn make_atom(&mut self, var: Var) {
+        self.inbox.atoms.push(var);
+    }
+
+    /// Has all models give the decision variable a value, partial ones too. Not within checks.
+    pub fn demand_value(&mut self, var: Var) {
+        self.inbox.demands.push(var);
+    }
+
+    /// In a final check: the theory has something to say that takes more than literals, and will be asked for it when the
+    /// search has paused.
+    pub fn postpone(&mut self) {
+        self.inbox.postponed = true;
     }
 
     /// In a final check: the theory cannot tell whether the assertions have a model.
@@ -227,9 +280,9 @@ impl Answers<'_> {
     /// Whether a final check that has said this much may end: the search goes on, or the theory gave up.
     /// Propagations do not count, for they may be true already.
     pub fn is_decisive(&self) -> bool {
-        let Inbox { lemmas, new_vars, decisions, gave_up, .. } = &*self.inbox;
+        let Inbox { lemmas, new_vars, decisions, gave_up, postponed, .. } = &*self.inbox;
         let grown = !new_vars.is_empty() || decisions.iter().any(|&(_, decide)| decide);
-        grown || !lemmas.is_empty() || *gave_up
+        grown || !lemmas.is_empty() || *gave_up || *postponed
     }
 
     fn add_var(&mut self, is_atom: bool) -> Var {
@@ -242,7 +295,7 @@ impl Answers<'_> {
 #[cfg(test)]
 pub(crate) fn with_answers<R>(answer: impl FnOnce(&mut Answers<'_>) -> R) -> R {
     let limits = super::Limits::default();
-    answer(&mut Answers { inbox: &mut Inbox::default(), poll: &Poll::new(&limits) })
+    answer(&mut Answers { inbox: &mut Inbox::default(), poll: &Poll::new(&limits), mark: 0 })
 }
 
 impl Inbox {
@@ -266,7 +319,7 @@ mod tests {
     fn conflicts_are_stored_as_clauses_and_new_variables_are_counted_on() {
         let mut inbox = Inbox { first_new: 5, ..Inbox::default() };
         let limits = Limits::default();
-        let mut answers = Answers { inbox: &mut inbox, poll: &Poll::new(&limits) };
+        let mut answers = Answers { inbox: &mut inbox, poll: &Poll::new(&limits), mark: 0 };
         let x = answers.new_atom();
         let y = answers.new_var();
         assert_eq!((x.index(), y.index()), (5, 6));

@@ -13,6 +13,12 @@ use crate::sat::{Certificate, Lit};
 /// The certificate for the sum of all literals of a conflict, each with the coefficient one. It needs no entry.
 pub const PLAIN_SUM: Certificate = Certificate(0);
 
+/// The certificate for a clause that compares one form with numbers. It needs no entry.
+pub const ORDER: Certificate = Certificate(1);
+
+/// Certificates that need no entry.
+const WITHOUT_ENTRY: u32 = 2;
+
 /// An argument of arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArithmeticArgument<'a> {
@@ -22,6 +28,8 @@ pub enum ArithmeticArgument<'a> {
     Sum(&'a [(Lit, Rational)]),
     /// A form that is an integer, but confined to an interval without one.
     Integer(&'a [Confined]),
+    /// The literals compare one form with numbers, and no number satisfies all of them.
+    Order,
 }
 
 /// A multiple of a number in a form that is an integer.
@@ -56,6 +64,11 @@ impl ArithmeticArguments {
         self.is_on = true;
     }
 
+    /// Whether arguments are stored.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
     pub(super) fn add_sum(&mut self, terms: impl Iterator<Item = (Lit, Rational)>) -> Certificate {
         if !self.is_on {
             return PLAIN_SUM;
@@ -80,11 +93,12 @@ impl ArithmeticArguments {
 
     fn add(&mut self, entry: Entry) -> Certificate {
         self.entries.push(entry);
-        Certificate(self.entries.len() as u32)
+        Certificate(self.entries.len() as u32 - 1 + WITHOUT_ENTRY)
     }
 
-    pub(super) fn get(&self, Certificate(number): Certificate) -> ArithmeticArgument<'_> {
-        match number.checked_sub(1).map(|index| self.entries[index as usize]) {
+    pub(super) fn get(&self, certificate: Certificate) -> ArithmeticArgument<'_> {
+        match certificate.0.checked_sub(WITHOUT_ENTRY).map(|index| self.entries[index as usize]) {
+            None if certificate == ORDER => ArithmeticArgument::Order,
             None => ArithmeticArgument::PlainSum,
             Some(Entry::Sum { start, end }) => ArithmeticArgument::Sum(&self.sums[start..end]),
             Some(Entry::Integer { start, end }) => ArithmeticArgument::Integer(&self.forms[start..end]),
@@ -98,6 +112,7 @@ impl ArithmeticArguments {
         for certificate in kept {
             *certificate = match old.get(*certificate) {
                 ArithmeticArgument::PlainSum => PLAIN_SUM,
+                ArithmeticArgument::Order => ORDER,
                 ArithmeticArgument::Sum(terms) => self.add_sum(terms.iter().cloned()),
                 ArithmeticArgument::Integer(terms) => self.add_form(terms.iter().cloned()),
             };

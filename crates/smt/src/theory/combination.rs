@@ -1,258 +1,423 @@
-//! Linear arithmetic and equality with functions together: the theory that the search is given.
+//! Several theories together: the theory that the search is given.
 //!
-//! **The problem.** The two theories speak about the same numbers. To arithmetic, `f(x)` is a number like any other;
-//! to congruence, `x` and `f(x)` are nodes. A node that is also a number is *shared*. A numeral is a node too, and a
-//! value: different numerals differ.
+//! **The problem.** Theories speak about the same things. To arithmetic, `f(x)` is a number like any other; to congruence,
+//! `x` and `f(x)` are nodes. Congruence is the hub: what two theories know is a node, and a node of a sort that another theory
+//! owns is *shared* with this theory.
 //!
-//! **The idea.** Each theory has a candidate for a model: arithmetic its assignment, congruence its classes. They fit
-//! together if
+//! **The idea.** Each theory has a candidate for a model: congruence its classes, the others values for what they own.
+//! They fit together if
 //!
-//! - M1: shared nodes in one class have the same number in the assignment, and
-//! - M2: functions are functions: two applications of one function whose arguments mean the same (the same number,
-//!   or the same class where the argument is no number) have results that mean the same.
+//! - M1: shared nodes in one class have the same value, and
+//! - M2: functions are functions: two applications of one function whose arguments mean the same (the same value,
+//!   or the same class where the argument has no owner but congruence) have results that mean the same.
 //!
-//! Then the model of arithmetic, with the functions as tables over its numbers, is a model of all. Where they do not
-//! fit, some pair of shared nodes is to blame: two of one class with different numbers, or two at the same argument
-//! position with the same number but in different classes. The pair gets an *interface equality*, a new atom of both
-//! theories, and the search has to settle it. That `M1` and `M2` are asked of the candidates, and not whether there are pairs
-//! of equal numbers, saves most of the pairs: in typical assignments many numbers are equal by accident.
+//! Then the values, with the functions as tables over them, are a model of all. Where they do not fit, some pair of shared nodes
+//! is to blame: two of one class with different values, or two at the same argument position with the same value but in
+//! different classes. The pair gets an *interface equality*, a new atom of congruence and of the owner of the sort, and the
+//! search has to settle it. That `M1` and `M2` are asked of the candidates, and not whether there are pairs of equal values,
+//! saves most of the pairs: in typical candidates many values are equal by accident.
 //!
 //! ```text
-//! final check:
-//!     congruence: conflict?                              stop
-//!     arithmetic: conflict, or an integer to branch on?  stop
+//! check:
+//!     congruence, then the others one by one: conflict?  stop
+//! final check, where none has anything to add:
 //!     pairs that M1 blames, or if there are none M2:     make their interface equalities
 //!     no pairs:                                          the candidates fit
 //! ```
 //!
-//! **Why it is right.** Every atom `x = y` of congruence between shared nodes is an atom of arithmetic, too. *Sound*:
-//! an atom has the same meaning in both. *Complete*: when all of them are assigned and neither
-//! theory objects, an existing interface equality violates neither M1 (if true, arithmetic has equal numbers) nor M2
-//! (if true there is one class, if false the numbers differ). So each check makes new ones or accepts, and there are
-//! finitely many pairs. A false equation between numbers is true of the numbers, and one between other nodes is true
+//! **Why it is right.** Every atom `x = y` of congruence between shared nodes is an atom of the owner, too. *Sound*:
+//! an atom has the same meaning in both. *Complete*: when all of them are assigned and no
+//! theory objects, an existing interface equality violates neither M1 (if true, the owner has equal values) nor M2
+//! (if true there is one class, if false the values differ). So each check makes new ones or accepts, and there are
+//! finitely many pairs. A false equation between owned terms is true of the values, and one between other nodes is true
 //! of classes.
 //!
-//! **The model.** The assignment may tell two numbers apart by an infinitesimal only. Shared numbers that differ there
-//! differ in the model (otherwise one line of a table could contradict another).
+//! **Routing.** A variable of the search has a set of owners, in which bits are ids of theories: one byte. A literal is told to
+//! its owners and to nobody else, congruence first. Levels are opened in a theory when it is told something (C10 of
+//! `component.rs`). Tokens and certificates have the id of their theory in the upper bits, which the theories do not see.
+//!
+//! Invariants:
+//! - N1: a variable that was made an atom has owners; an atom that a theory made has this one.
+//! - N2: a theory has opened the levels of the search up to `opened`, which is not above `level`.
+//! - N3: a node whose sort has an owner other than congruence is shared.
 //!
 //! **Where it comes from.** L. de Moura and N. Bjørner, *Model-based theory combination* (SMT 2007), for trying the
 //! equalities of the current model; interface equalities as clauses are those of OpenSMT. That M2 is tested as it
 //! stands, by looking for applications with the same arguments, is ours.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
-use shofar_logic::number::Rational;
+use shofar_logic::{Op, Sort, Term, TermStore, Value};
 
-use super::arith::{self, DeltaRational};
-use super::certificate::{ArithmeticArgument, CongruenceArgument};
+use super::component::{Component, Handle, MOST_THEORIES, TermLemma, Terms, TheoryId, Values};
 use super::congruence::Congruence;
 use super::euf::{self, Node};
-use super::linear::{Comparison, LinearArithmetic};
-use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Origin, Theory, Var};
+use crate::proof::{CongruenceEdge, CongruenceProof, EdgeRule, Justification};
+use crate::purify::is_application;
+use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
-/// Set in the tokens and certificates of congruence, and in none of arithmetic.
-const OF_CONGRUENCE: u32 = 1 << 31;
-
-/// The two theories and what they share.
-#[derive(Default)]
+/// The theories of a solver and what they share.
 pub struct Combination {
-    arithmetic: LinearArithmetic,
     congruence: Congruence,
-    /// The nodes that are numbers, in the order in which they were shared, and what arithmetic knows them as.
-    shared: Vec<(Node, Quantity)>,
+    /// The others, whose ids are one more than their positions.
+    others: Vec<Box<dyn Component>>,
+    /// By variables of the search: the owners (N1).
+    owners: Vec<u8>,
+    /// The theories that own something.
+    engaged: u8,
+    /// The level of the search, and the levels that theories have opened (N2).
+    level: u32,
+    opened: [u32; MOST_THEORIES],
+    /// The nodes of symbols, values and applications.
+    nodes: FxHashMap<Term, Node>,
+    /// The terms of nodes, if proofs are wanted.
+    terms: Option<FxHashMap<Node, Term>>,
+    /// The symbols of congruence for functions with arguments, which are operators.
+    functions: FxHashMap<Op, euf::Symbol>,
+    /// The nodes that another theory owns, in the order in which they were shared.
+    shared: Vec<Shared>,
     /// For shared nodes their position in `shared`.
     positions: FxHashMap<Node, usize>,
-    numerals: FxHashMap<Rational, Node>,
     /// Applications with shared arguments.
     applications: Vec<Node>,
     /// The interface equalities, by pairs with the smaller node first.
     equalities: FxHashMap<(Node, Node), Var>,
 }
 
-/// A number as arithmetic knows it.
-enum Quantity {
-    Variable(arith::Var),
-    Numeral(Rational),
-}
-
-/// Why a clause of the theory holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Argument<'a> {
-    /// By arithmetic.
-    Arithmetic(ArithmeticArgument<'a>),
-    /// By congruence.
-    Congruence(CongruenceArgument<'a>),
-}
-
-/// What the two theories say of a model.
-pub struct CombinedModel {
-    /// The values of all numbers, by index.
-    pub numbers: Vec<Rational>,
-    /// Classes, and what functions do on them.
-    pub classes: euf::Model,
-    /// For each class its number, if it has one.
-    pub quantities: Vec<Option<Rational>>,
+/// A node that another theory owns.
+#[derive(Clone, Copy)]
+struct Shared {
+    node: Node,
+    owner: TheoryId,
+    handle: Handle,
 }
 
 impl Combination {
-    /// Linear arithmetic.
-    pub fn arithmetic(&self) -> &LinearArithmetic {
-        &self.arithmetic
-    }
-
-    /// Linear arithmetic, to be told of atoms.
-    pub fn arithmetic_mut(&mut self) -> &mut LinearArithmetic {
-        &mut self.arithmetic
-    }
-
-    /// Equality with functions.
-    pub fn congruence_mut(&mut self) -> &mut Congruence {
-        &mut self.congruence
+    /// Congruence with other theories, to which nothing is known yet.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST_THEORIES`].
+    pub fn new(others: Vec<Box<dyn Component>>) -> Self {
+        assert!(others.len() < MOST_THEORIES, "sets of theories are bytes");
+        Combination {
+            congruence: Congruence::default(),
+            others,
+            owners: Vec::new(),
+            engaged: 0,
+            level: 0,
+            opened: [0; MOST_THEORIES],
+            nodes: FxHashMap::default(),
+            terms: None,
+            functions: FxHashMap::default(),
+            shared: Vec::new(),
+            positions: FxHashMap::default(),
+            applications: Vec::new(),
+            equalities: FxHashMap::default(),
+        }
     }
 
     /// Stores arguments for proofs from now on.
     pub fn log_proofs(&mut self) {
-        self.arithmetic.log_proofs();
         self.congruence.log_proofs();
+        self.others.iter_mut().for_each(|theory| theory.log_proofs());
+        self.terms = Some(FxHashMap::from_iter([(Node::TRUE, Term::TRUE), (Node::FALSE, Term::FALSE)]));
     }
 
-    /// The argument behind a certificate.
-    pub fn argument(&self, certificate: Certificate) -> Argument<'_> {
-        if certificate.0 & OF_CONGRUENCE != 0 {
-            Argument::Congruence(self.congruence.argument(Certificate(certificate.0 & !OF_CONGRUENCE)))
-        } else {
-            Argument::Arithmetic(self.arithmetic.argument(certificate))
+    /// The theory that owns a sort. The sort is [supported](super::claims::supports_sort).
+    fn owner(&self, store: &TermStore, sort: Sort) -> TheoryId {
+        let position = self.others.iter().position(|theory| theory.owns_sort(store, sort));
+        position.map_or(TheoryId::CONGRUENCE, |position| TheoryId(position as u8 + 1))
+    }
+
+    fn theory(&mut self, id: TheoryId) -> &mut dyn Theory {
+        match id {
+            TheoryId::CONGRUENCE => &mut self.congruence,
+            TheoryId(position) => &mut *self.others[usize::from(position) - 1],
         }
     }
 
-    /// Says that a node is a number.
-    pub fn share(&mut self, node: Node, var: arith::Var) {
-        self.add_shared(node, Quantity::Variable(var));
+    fn other(&self, TheoryId(position): TheoryId) -> &dyn Component {
+        &*self.others[usize::from(position) - 1]
     }
 
-    /// The node of a numeral.
-    pub fn numeral(&mut self, value: &Rational) -> Node {
-        if let Some(&node) = self.numerals.get(value) {
+    /// The theories beside congruence that own something.
+    fn engaged(&self) -> impl Iterator<Item = TheoryId> + use<> {
+        members(self.engaged & !TheoryId::CONGRUENCE.bit())
+    }
+
+    fn own(&mut self, var: Var, owner: TheoryId) {
+        if self.owners.len() <= var.index() {
+            self.owners.resize(var.index() + 1, 0);
+        }
+        self.owners[var.index()] |= owner.bit();
+        self.engaged |= owner.bit();
+    }
+
+    /// Lets a theory answer on its own behalf. The variables that it makes are its own (N1).
+    fn answering(
+        &mut self,
+        id: TheoryId,
+        answers: &mut Answers<'_>,
+        answer: impl FnOnce(&mut dyn Component, &mut Answers<'_>),
+    ) {
+        answers.set_mark(id.mark());
+        let first = answers.next_var();
+        answer(&mut *self.others[usize::from(id.0) - 1], answers);
+        for index in first.index()..answers.next_var().index() {
+            self.own(Var::from_index(index), id);
+        }
+    }
+
+    // ---- terms -------------------------------------------------------------------------------------------------
+
+    /// Whether a symbol is unknown to all theories.
+    pub fn is_new(&self, symbol: Term) -> bool {
+        !self.nodes.contains_key(&symbol) && !self.others.iter().any(|theory| theory.knows(symbol))
+    }
+
+    /// Gives a variable the meaning of a normal atom. Those that are symbols are nobody's, and the node of an
+    /// application has given its literal its meaning already.
+    pub fn define(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) {
+        let store = terms.store();
+        match store.view(atom) {
+            (_, []) => {}
+            (Op::Eq, &[left, right]) => match self.owner(store, store.sort_of(left)) {
+                TheoryId::CONGRUENCE => {
+                    let (left, right) = (self.node(left, terms), self.node(right, terms));
+                    self.congruence.define_equation(var, left, right);
+                    self.own(var, TheoryId::CONGRUENCE);
+                    terms.answers().make_atom(var);
+                }
+                owner => self.define_owned_equality(var, atom, owner, terms),
+            },
+            _ => {
+                for position in 0..self.others.len() {
+                    let id = TheoryId(position as u8 + 1);
+                    terms.answers().set_mark(id.mark());
+                    if self.others[position].define(var, atom, terms) {
+                        self.own(var, id);
+                        terms.answers().make_atom(var);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An equality is one of congruence, too, if it is between terms one of which is a node.
+    fn define_owned_equality(&mut self, var: Var, atom: Term, owner: TheoryId, terms: &mut Terms<'_, '_>) {
+        let store = terms.store();
+        terms.answers().set_mark(owner.mark());
+        let theory = &mut self.others[usize::from(owner.0) - 1];
+        let is_defined = theory.define(var, atom, terms);
+        debug_assert!(is_defined, "a theory defines the equalities of its sorts (C7)");
+        self.own(var, owner);
+        if !self.nodes.is_empty()
+            && let Some((left, right)) = self.other(owner).sides(store, atom)
+            && [left, right].iter().any(|&side| self.known_node(side, owner, store).is_some())
+        {
+            let (left, right) = (self.node(left, terms), self.node(right, terms));
+            self.congruence.define_equation(var, left, right);
+            self.own(var, TheoryId::CONGRUENCE);
+            self.equalities.entry(pair(left, right)).or_insert(var);
+        }
+        terms.answers().make_atom(var);
+    }
+
+    fn known_node(&self, term: Term, owner: TheoryId, store: &TermStore) -> Option<Node> {
+        self.nodes.get(&self.other(owner).representative(store, term)).copied()
+    }
+
+    /// The node of a term that congruence knows by itself: a symbol, a value, or an application of a function to such terms,
+    /// which have nodes already.
+    pub fn node(&mut self, term: Term, terms: &mut Terms<'_, '_>) -> Node {
+        match term {
+            Term::TRUE => return Node::TRUE,
+            Term::FALSE => return Node::FALSE,
+            _ => {}
+        }
+        let store = terms.store();
+        let sort = store.sort_of(term);
+        let owner = self.owner(store, sort);
+        let term = match owner {
+            TheoryId::CONGRUENCE => term,
+            _ => self.other(owner).representative(store, term),
+        };
+        if let Some(&node) = self.nodes.get(&term) {
             return node;
         }
-        let node = self.congruence.new_value();
-        self.numerals.insert(value.clone(), node);
-        self.add_shared(node, Quantity::Numeral(value.clone()));
+        let node = if is_application(store, term) {
+            let (function, args) = store.view(term);
+            let args: Vec<Node> = args.iter().map(|&arg| self.node(arg, terms)).collect();
+            let congruence = &mut self.congruence;
+            let symbol = *self.functions.entry(function).or_insert_with(|| congruence.new_symbol());
+            self.congruence.node(symbol, &args)
+        } else if owner != TheoryId::CONGRUENCE && self.other(owner).is_value(store, term) {
+            self.congruence.new_value()
+        } else {
+            let symbol = self.congruence.new_symbol();
+            self.congruence.node(symbol, &[])
+        };
+        self.nodes.insert(term, node);
+        if let Some(terms) = &mut self.terms {
+            terms.insert(node, term);
+        }
+        if owner != TheoryId::CONGRUENCE {
+            self.share(node, term, owner, terms);
+        } else if sort == Sort::BOOL {
+            let var = terms.literal(term).var();
+            self.congruence.define_truth(var, node);
+            self.own(var, TheoryId::CONGRUENCE);
+            terms.answers().make_atom(var);
+            // The node may be an argument. Without a value it would be told apart from both truth values.
+            terms.answers().demand_value(var);
+        }
+        let args = self.congruence.graph().args(node);
+        if args.iter().any(|arg| self.positions.contains_key(arg)) {
+            self.applications.push(node);
+        }
         node
     }
 
-    fn add_shared(&mut self, node: Node, quantity: Quantity) {
-        if let Entry::Vacant(place) = self.positions.entry(node) {
-            place.insert(self.shared.len());
-            self.shared.push((node, quantity));
+    /// Says that a node is a term of the theory (N3).
+    fn share(&mut self, node: Node, term: Term, owner: TheoryId, terms: &mut Terms<'_, '_>) {
+        let handle = self.others[usize::from(owner.0) - 1].share(terms.store(), term);
+        self.engaged |= owner.bit();
+        self.positions.insert(node, self.shared.len());
+        self.shared.push(Shared { node, owner, handle });
+    }
+
+    /// Begins a query. The variables need not be decided any more for the sake of theories.
+    pub fn start_query(&mut self) -> Vec<Var> {
+        let mut released = Vec::new();
+        self.others.iter_mut().for_each(|theory| theory.start_query(&mut released));
+        released
+    }
+
+    /// What theories have to say in formulas, after a query that has paused; with certificates of the combination.
+    pub fn take_lemmas(&mut self) -> Vec<TermLemma> {
+        let mut lemmas = Vec::new();
+        for (position, theory) in self.others.iter_mut().enumerate() {
+            let mark = TheoryId(position as u8 + 1).mark();
+            lemmas.extend(theory.take_lemmas().into_iter().map(|lemma| {
+                let Certificate(number) = lemma.certificate;
+                TermLemma { certificate: Certificate(mark | number), ..lemma }
+            }));
         }
+        lemmas
     }
 
-    /// Says that a node is an application some arguments of which are numbers: all of those have been shared.
-    pub fn add_application(&mut self, node: Node) {
-        self.applications.push(node);
+    /// What theories count, by name.
+    pub fn statistics(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = Vec::new();
+        self.others.iter().for_each(|theory| theory.statistics(&mut counters));
+        counters
     }
 
-    /// Says what a variable of the search means: that two shared nodes are equal. It is an atom of arithmetic with the
-    /// same meaning.
-    pub fn define_equality(&mut self, atom: Var, left: Node, right: Node) {
-        self.congruence.define_equation(atom, left, right);
-        self.equalities.entry(pair(left, right)).or_insert(atom);
+    // ---- proofs ------------------------------------------------------------------------------------------------
+
+    /// What a variable means that a theory made.
+    pub fn formula(&self, store: &TermStore, var: Var) -> Option<Term> {
+        let owners = self.owners.get(var.index())?;
+        let others = members(owners & !TheoryId::CONGRUENCE.bit());
+        others.filter_map(|id| self.other(id).formula(store, var)).next().or_else(|| {
+            let (left, right) = self.congruence.sides(var)?;
+            Some(store.eq(self.term(left), self.term(right)))
+        })
     }
+
+    /// Why a clause of a theory holds. The atom of a literal is given with whether the literal affirms it.
+    pub fn justification(
+        &self,
+        store: &TermStore,
+        Certificate(number): Certificate,
+        clause: &[Lit],
+        atom: &dyn Fn(Lit) -> (Term, bool),
+    ) -> Justification {
+        let (id, number) = TheoryId::of_marked(number);
+        if id != TheoryId::CONGRUENCE {
+            return self.other(id).justification(store, Certificate(number), clause, atom);
+        }
+        let argument = self.congruence.argument(Certificate(number));
+        let edges = argument.edges.iter().map(|edge| CongruenceEdge {
+            left: self.term(edge.left),
+            right: self.term(edge.right),
+            why: edge.literal.map_or(EdgeRule::Congruence, EdgeRule::Literal),
+        });
+        let (left, right) = argument.apart;
+        Justification::Congruence(CongruenceProof {
+            edges: edges.collect(),
+            apart: (self.term(left), self.term(right)),
+            distinct: argument.distinct,
+        })
+    }
+
+    fn term(&self, node: Node) -> Term {
+        self.terms.as_ref().expect("proofs are wanted")[&node]
+    }
+
+    // ---- models ------------------------------------------------------------------------------------------------
 
     /// After a final check that found nothing: what the model is made of.
-    pub fn model(&self) -> CombinedModel {
-        let numbers = self.numbers();
+    pub fn model(&self) -> CombinedModel<'_> {
         let classes = self.congruence.model();
-        let mut quantities = vec![None; classes.first.len()];
-        for (node, quantity) in &self.shared {
-            let value = match quantity {
-                Quantity::Variable(var) => &numbers[var.index()],
-                Quantity::Numeral(value) => value,
-            };
-            quantities[classes.class_of[node.0 as usize] as usize].get_or_insert_with(|| value.clone());
+        let mut shared = vec![None; classes.first.len()];
+        for it in &self.shared {
+            shared[classes.class_of[it.node.0 as usize] as usize].get_or_insert((it.owner, it.handle));
         }
-        CombinedModel { numbers, classes, quantities }
+        let values = self.others.iter().map(|theory| theory.values()).collect();
+        CombinedModel { theories: self, classes, shared, values }
     }
 
-    /// A model of arithmetic in which shared numbers differ that differ in the assignment. Neighbours in the order of
-    /// the assignment stay in order, hence all do.
-    fn numbers(&self) -> Vec<Rational> {
-        let variable = |quantity: &Quantity| match quantity {
-            Quantity::Variable(var) => Some(*var),
-            Quantity::Numeral(_) => None,
-        };
-        let shared = self.shared.iter();
-        let mut valued: Vec<(DeltaRational, Option<arith::Var>)> =
-            shared.map(|(_, quantity)| (self.value(quantity), variable(quantity))).collect();
-        // Variables come before numerals of the same value, for one of two neighbours has to be a variable.
-        valued.sort_unstable_by(|a, b| (&a.0, a.1.is_none(), a.1).cmp(&(&b.0, b.1.is_none(), b.1)));
-        valued.dedup_by(|next, kept| next.0 == kept.0);
-        let neighbours = valued.windows(2).filter_map(|neighbours| match neighbours {
-            [(value, None), (_, Some(var))] | [(_, Some(var)), (value, _)] => Some((*var, value.clone())),
-            _ => None,
-        });
-        self.arithmetic.model_apart(neighbours.collect())
-    }
-
-    /// The number in the present assignment.
-    fn value(&self, quantity: &Quantity) -> DeltaRational {
-        match quantity {
-            Quantity::Variable(var) => self.arithmetic.value(*var),
-            Quantity::Numeral(value) => DeltaRational::from(value.clone()),
-        }
-    }
+    // ---- candidates --------------------------------------------------------------------------------------------
 
     /// Looks for pairs to blame for M1 or M2, and makes their interface equalities.
     fn combine(&mut self, answers: &mut Answers<'_>) {
         if self.shared.is_empty() {
             return;
         }
-        let numbers = self.number_values();
-        let mut blamed = self.split_classes(&numbers);
+        let values = self.candidates();
+        let mut blamed = self.split_classes(&values);
         if blamed.is_empty() {
-            blamed = self.ambiguous_arguments(&numbers);
+            blamed = self.ambiguous_arguments(&values);
         }
         for &(left, right) in &blamed {
             self.new_equality(left, right, answers);
         }
         if !blamed.is_empty() {
-            self.congruence.check(OF_CONGRUENCE, answers);
+            answers.set_mark(TheoryId::CONGRUENCE.mark());
+            self.congruence.check(Effort::Final, answers);
         }
     }
 
-    /// Numbers the values of the shared nodes, by position: equal values have equal numbers.
-    fn number_values(&self) -> Vec<u32> {
-        let mut known: FxHashMap<DeltaRational, u32> = FxHashMap::default();
-        let mut number = |value: DeltaRational| {
-            let next = known.len() as u32;
-            *known.entry(value).or_insert(next)
-        };
-        self.shared.iter().map(|(_, quantity)| number(self.value(quantity))).collect()
+    /// Numbers the values of the shared nodes, by position: equal values of one theory have equal numbers.
+    fn candidates(&self) -> Vec<u32> {
+        let mut by_theory: [Vec<u32>; MOST_THEORIES] = Default::default();
+        self.engaged().for_each(|id| by_theory[usize::from(id.0)] = self.other(id).candidate());
+        let number = |it: &Shared| by_theory[usize::from(it.owner.0)][it.handle.0 as usize];
+        self.shared.iter().map(number).collect()
     }
 
-    /// Pairs in one class with different numbers (M1).
-    fn split_classes(&self, numbers: &[u32]) -> Vec<(Node, Node)> {
+    /// Pairs in one class with different values (M1).
+    fn split_classes(&self, values: &[u32]) -> Vec<(Node, Node)> {
         let graph = self.congruence.graph();
         let mut first_of_class: FxHashMap<Node, usize> = FxHashMap::default();
         let mut blamed = Vec::new();
-        for (position, &(node, _)) in self.shared.iter().enumerate() {
+        for (position, &Shared { node, .. }) in self.shared.iter().enumerate() {
             let first = *first_of_class.entry(graph.root(node)).or_insert(position);
-            if numbers[first] != numbers[position] {
-                blamed.push((self.shared[first].0, node));
+            if values[first] != values[position] {
+                blamed.push((self.shared[first].node, node));
             }
         }
         blamed
     }
 
-    /// Pairs of arguments with the same number but in different classes, of applications that are the same by their
-    /// numbers but have different results (M2).
-    fn ambiguous_arguments(&self, numbers: &[u32]) -> Vec<(Node, Node)> {
+    /// Pairs of arguments with the same value but in different classes, of applications that are the same by their
+    /// values but have different results (M2).
+    fn ambiguous_arguments(&self, values: &[u32]) -> Vec<(Node, Node)> {
         let graph = self.congruence.graph();
-        let number = |node: Node| self.positions.get(&node).map(|&position| numbers[position]);
-        // A function has numbers at all its applications in a position, or at none, so the two do not mix.
-        let meaning = |node: Node| number(node).unwrap_or_else(|| graph.root(node).0);
+        let value = |node: Node| self.positions.get(&node).map(|&position| values[position]);
+        // The arguments of a function in a position have one owner, so values and classes do not mix.
+        let meaning = |node: Node| value(node).unwrap_or_else(|| graph.root(node).0);
         let mut first_of_line: FxHashMap<Vec<u32>, Node> = FxHashMap::default();
         let mut blamed = Vec::new();
         for &application in &self.applications {
@@ -274,94 +439,162 @@ impl Combination {
     fn new_equality(&mut self, left: Node, right: Node, answers: &mut Answers<'_>) {
         if let Some(&equality) = self.equalities.get(&pair(left, right)) {
             // Congruence may know its value and not have told: the literal was told at a level that is gone, while what it
-            // follows from is still there. Arithmetic hears of it when it is decided, as congruence has it.
+            // follows from is still there. The owner hears of it when it is decided, as congruence has it.
             answers.set_decision(equality, true);
             return;
         }
-        let mut sum: Vec<(arith::Var, Rational)> = Vec::new();
-        let mut constant = Rational::ZERO;
-        for (node, factor) in [(left, Rational::ONE), (right, -Rational::ONE)] {
-            match &self.shared[self.positions[&node]].1 {
-                Quantity::Variable(var) => sum.push((*var, factor)),
-                Quantity::Numeral(value) => constant -= &(&factor * value),
-            }
-        }
+        let [left_side, right_side] = [left, right].map(|node| self.shared[self.positions[&node]]);
         let equality = answers.new_atom();
-        self.define_equality(equality, left, right);
-        let at_most = answers.new_atom();
-        self.arithmetic.define_atom(at_most, &sum, Comparison::AtMost, &constant);
-        let at_least = answers.new_atom();
-        let negated: Vec<_> = sum.iter().map(|(var, factor)| (*var, -factor)).collect();
-        self.arithmetic.define_atom(at_least, &negated, Comparison::AtMost, &-&constant);
-        let [e, le, ge] = [equality, at_most, at_least].map(Var::positive);
-        self.arithmetic.define_equation(equality, &sum, &constant, [le, ge]);
-        for lemma in [&[e, !le, !ge][..], &[!e, le], &[!e, ge]] {
-            answers.lemma_from(lemma, Origin::Order);
+        self.congruence.define_equation(equality, left, right);
+        self.equalities.insert(pair(left, right), equality);
+        self.own(equality, TheoryId::CONGRUENCE);
+        self.own(equality, left_side.owner);
+        self.answering(left_side.owner, answers, |theory, answers| {
+            theory.define_equality(equality, left_side.handle, right_side.handle, answers);
+        });
+    }
+
+    /// Opens the levels of the search in a theory (N2).
+    fn open_levels(&mut self, id: TheoryId) {
+        while self.opened[usize::from(id.0)] < self.level {
+            self.opened[usize::from(id.0)] += 1;
+            self.theory(id).push_level();
         }
     }
 }
 
 impl Theory for Combination {
     fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
-        if self.congruence.is_atom(lit.var()) {
-            self.congruence.assert(lit)?;
-        }
-        if self.arithmetic.is_atom(lit.var()) {
-            self.arithmetic.assert(lit)?;
+        for id in members(self.owners[lit.var().index()]) {
+            self.open_levels(id);
+            self.theory(id).assert(lit)?;
         }
         Ok(())
     }
 
     fn push_level(&mut self) {
-        self.congruence.push_level();
-        self.arithmetic.push_level();
+        self.level += 1;
     }
 
     fn pop_levels(&mut self, count: u32) {
-        self.congruence.pop_levels(count);
-        self.arithmetic.pop_levels(count);
+        self.level -= count;
+        for id in members(self.engaged) {
+            let opened = &mut self.opened[usize::from(id.0)];
+            if *opened > self.level {
+                let count = *opened - self.level;
+                *opened = self.level;
+                self.theory(id).pop_levels(count);
+            }
+        }
     }
 
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
-        self.congruence.check(OF_CONGRUENCE, answers);
-        if answers.has_conflict() {
-            return;
+        if self.engaged & TheoryId::CONGRUENCE.bit() != 0 {
+            answers.set_mark(TheoryId::CONGRUENCE.mark());
+            self.congruence.check(effort, answers);
+            if answers.has_conflict() {
+                return;
+            }
         }
-        self.arithmetic.check(effort, answers);
-        if effort == Effort::Final && !answers.is_decisive() {
+        for id in self.engaged() {
+            self.answering(id, answers, |theory, answers| theory.check(effort, answers));
+            if answers.has_conflict() || effort == Effort::Final && answers.is_decisive() {
+                return;
+            }
+        }
+        if effort == Effort::Final {
             self.combine(answers);
         }
     }
 
     fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
-        if token & OF_CONGRUENCE != 0 {
-            let Certificate(number) = self.congruence.explain(token & !OF_CONGRUENCE, out);
-            Certificate(number | OF_CONGRUENCE)
-        } else {
-            self.arithmetic.explain(lit, token, out)
-        }
+        let (id, token) = TheoryId::of_marked(token);
+        let Certificate(number) = self.theory(id).explain(lit, token, out);
+        Certificate(id.mark() | number)
     }
 
     fn agrees(&mut self, lit: Lit) -> bool {
-        !self.congruence.is_atom(lit.var()) && self.arithmetic.agrees(lit)
+        let owners = self.owners[lit.var().index()];
+        members(owners).all(|id| self.theory(id).agrees(lit))
     }
 
     fn retain_certificates(&mut self, kept: &mut [Certificate]) {
-        let of_arithmetic = kept.partition_point(|certificate| certificate.0 & OF_CONGRUENCE == 0);
-        let (of_arithmetic, of_congruence) = kept.split_at_mut(of_arithmetic);
-        self.arithmetic.retain_certificates(of_arithmetic);
-        of_congruence.iter_mut().for_each(|certificate| certificate.0 &= !OF_CONGRUENCE);
-        self.congruence.retain_certificates(of_congruence);
-        of_congruence.iter_mut().for_each(|certificate| certificate.0 |= OF_CONGRUENCE);
+        let theory_of = |certificate: &Certificate| TheoryId::of_marked(certificate.0).0;
+        let mut rest = kept;
+        // They ascend, so those of a theory stand together. One without any is told, too.
+        for position in 0..=self.others.len() {
+            let id = TheoryId(position as u8);
+            let (own, others) = rest.split_at_mut(rest.partition_point(|it| theory_of(it) <= id));
+            own.iter_mut().for_each(|certificate| certificate.0 &= !id.mark());
+            self.theory(id).retain_certificates(own);
+            own.iter_mut().for_each(|certificate| certificate.0 |= id.mark());
+            rest = others;
+        }
     }
 
-    /// What congruence knows, or else what is true of the present numbers.
+    /// What congruence knows, or else what is true of the present candidates.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
-        self.congruence.known(atom).or_else(|| self.arithmetic.suggest_phase(atom))
+        let owners = *self.owners.get(atom.index())?;
+        members(owners).find_map(|id| self.theory(id).suggest_phase(atom))
     }
+}
+
+/// What theories say of a model.
+pub struct CombinedModel<'t> {
+    theories: &'t Combination,
+    /// Classes, and what functions do on them.
+    classes: euf::Model,
+    /// For each class a shared member.
+    shared: Vec<Option<(TheoryId, Handle)>>,
+    /// By theories beside congruence.
+    values: Vec<Box<dyn Values + 't>>,
+}
+
+impl CombinedModel<'_> {
+    /// The value of a symbol, or the class that has it; `None` if no theory has heard of it.
+    pub(crate) fn symbol(&self, store: &TermStore, symbol: Term) -> Option<Meaning> {
+        let owner = self.theories.owner(store, store.sort_of(symbol));
+        if owner == TheoryId::CONGRUENCE {
+            let node = self.theories.nodes.get(&symbol)?;
+            return Some(Meaning::Class(self.classes.class_of[node.0 as usize]));
+        }
+        Some(Meaning::Value(self.values[usize::from(owner.0) - 1].symbol(store, symbol)?))
+    }
+
+    /// The value of a class of a sort that a theory beside congruence owns.
+    pub(crate) fn shared(&self, store: &TermStore, class: u32, sort: Sort) -> Option<Value> {
+        let (owner, handle) = self.shared[class as usize]?;
+        Some(self.values[usize::from(owner.0) - 1].shared(store, handle, sort))
+    }
+
+    /// Whether the class is that of `true`.
+    pub(crate) fn is_true(&self, class: u32) -> bool {
+        self.classes.values[class as usize] == Some(Node::TRUE)
+    }
+
+    /// What a function does on classes.
+    pub(crate) fn table(&self, function: Op) -> &[euf::Row] {
+        let symbol = self.theories.functions.get(&function);
+        symbol.map_or(&[], |&symbol| self.classes.table(symbol))
+    }
+}
+
+/// What a symbol is in a model.
+pub(crate) enum Meaning {
+    Value(Value),
+    Class(u32),
 }
 
 /// The key of an unordered pair.
 fn pair(left: Node, right: Node) -> (Node, Node) {
     (left.min(right), left.max(right))
+}
+
+/// The theories of a set, in ascending order.
+fn members(mut set: u8) -> impl Iterator<Item = TheoryId> {
+    std::iter::from_fn(move || {
+        let lowest = (set != 0).then(|| TheoryId(set.trailing_zeros() as u8));
+        set &= set.wrapping_sub(1);
+        lowest
+    })
 }

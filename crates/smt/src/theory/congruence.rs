@@ -9,9 +9,11 @@
 //!
 //! Nodes and atoms may come at any time, also in the middle of a search. When levels are taken back they stay.
 //!
+//! It is the hub of all theories: what two of them know is a node here. Which terms nodes stand for is written down by
+//! the combination, as the nodes are made there (`combination.rs`).
+//!
 //! Invariants:
-//! - E1: the graph has at most as many levels as the search. Levels of the search in which nothing was asserted
-//!   here need none: a level is opened in the graph when the first assertion above it comes.
+//! - E1: the graph has one level for each level of this theory.
 //! - E2: the reason of every assertion to the graph is the code of the true literal behind it.
 //! - E3: a token is an index into the list of what was told; the list is cut with the level of the graph in which
 //!   it grew, hence not before the level of the propagated literal is taken back.
@@ -22,7 +24,7 @@
 
 use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
 use super::euf::{Apart, Conflict, EGraph, Model, Node, ProofWhy, Propagation, Reason, Symbol, Token};
-use crate::sat::{Answers, Certificate, Clash, Lit, Var};
+use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
 /// Equality with uninterpreted functions.
 #[derive(Default)]
@@ -32,8 +34,6 @@ pub struct Congruence {
     atoms: Vec<Option<Atom>>,
     /// How many symbols were given out.
     symbols: u32,
-    /// The level of the search.
-    level: usize,
     /// What tokens stand for (E3).
     told: Vec<Propagation>,
     /// How long the list was at the start of each level of the graph.
@@ -89,12 +89,6 @@ impl Congruence {
         self.graph.watch(atom.left, atom.right, Token(var.index() as u32));
     }
 
-    /// Whether the variable is an atom of this theory.
-    #[inline]
-    pub fn is_atom(&self, var: Var) -> bool {
-        matches!(self.atoms.get(var.index()), Some(Some(_)))
-    }
-
     /// The two sides of an atom of this theory.
     pub fn sides(&self, var: Var) -> Option<(Node, Node)> {
         let atom = self.atoms.get(var.index())?.as_ref()?;
@@ -111,59 +105,14 @@ impl Congruence {
         self.graph.model()
     }
 
-    /// Takes in a true literal over an atom of this theory.
-    pub fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
-        let Some(&Some(Atom { left, right, is_truth })) = self.atoms.get(lit.var().index()) else {
-            return Ok(());
-        };
-        self.open_levels();
-        let reason = Reason(lit.code());
-        let result = match (lit.is_positive(), is_truth) {
-            (true, _) => self.graph.merge(left, right, reason),
-            (false, true) => self.graph.merge(left, Node::FALSE, reason),
-            (false, false) => self.graph.distinct(left, right, reason),
-        };
-        result.map_err(|_| Clash)
-    }
-
-    /// Opens the levels in the graph that the search has opened since the last assertion (E1).
-    fn open_levels(&mut self) {
-        while self.graph.level() < self.level {
-            self.graph.push();
-            self.told_before.push(self.told.len());
-        }
-    }
-
-    /// The search opened a level.
-    #[inline]
-    pub fn push_level(&mut self) {
-        self.level += 1;
-    }
-
-    /// Takes back the assertions of the last `count` levels, but no nodes and no atoms.
-    #[inline]
-    pub fn pop_levels(&mut self, count: u32) {
-        self.level -= count as usize;
-        if self.graph.level() > self.level {
-            self.graph.pop_assertions(self.graph.level() - self.level);
-            self.told.truncate(self.told_before[self.level]);
-            self.told_before.truncate(self.level);
-        }
-    }
-
     /// Stores arguments for proofs from now on.
     pub fn log_proofs(&mut self) {
         self.arguments.switch_on();
     }
 
-    /// The argument behind a certificate of this theory, which is given without its mark.
+    /// The argument behind a certificate of this theory.
     pub fn argument(&self, certificate: Certificate) -> CongruenceArgument<'_> {
         self.arguments.get(certificate)
-    }
-
-    /// Forgets all certificates but these, which ascend, and changes their numbers.
-    pub fn retain_certificates(&mut self, kept: &mut [Certificate]) {
-        self.arguments.retain(kept);
     }
 
     /// The argument of the explanation that was just made, perhaps with one more equality: the nodes are connected,
@@ -183,28 +132,63 @@ impl Congruence {
         self.arguments.add(edges.chain(extra), (left, right), distinct)
     }
 
-    /// Reports the conflict, if there is one, or else what the graph has settled since the last time. Tokens and
-    /// certificates get the given mark, bits that they do not have themselves.
-    pub fn check(&mut self, mark: u32, answers: &mut Answers<'_>) {
+    /// What the graph knows about an atom of this theory.
+    pub fn known(&self, atom: Var) -> Option<bool> {
+        let (left, right) = self.sides(atom)?;
+        if self.graph.are_equal(left, right) {
+            return Some(true);
+        }
+        self.graph.are_distinct(left, right).then_some(false)
+    }
+}
+
+impl Theory for Congruence {
+    fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
+        let Some(&Some(Atom { left, right, is_truth })) = self.atoms.get(lit.var().index()) else {
+            return Ok(());
+        };
+        let reason = Reason(lit.code());
+        let result = match (lit.is_positive(), is_truth) {
+            (true, _) => self.graph.merge(left, right, reason),
+            (false, true) => self.graph.merge(left, Node::FALSE, reason),
+            (false, false) => self.graph.distinct(left, right, reason),
+        };
+        result.map_err(|_| Clash)
+    }
+
+    fn push_level(&mut self) {
+        self.graph.push();
+        self.told_before.push(self.told.len());
+    }
+
+    /// Takes back assertions, but no nodes and no atoms.
+    fn pop_levels(&mut self, count: u32) {
+        self.graph.pop_assertions(count as usize);
+        let level = self.graph.level();
+        self.told.truncate(self.told_before[level]);
+        self.told_before.truncate(level);
+    }
+
+    /// Reports the conflict, if there is one, or else what the graph has settled since the last time.
+    fn check(&mut self, _effort: Effort, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();
             self.graph.explain_conflict(&conflict, &mut self.reasons);
             let lits: Vec<Lit> = self.reasons.iter().map(|reason| Lit::from_code(reason.0)).collect();
             let Conflict(apart) = conflict;
-            let Certificate(number) = self.argue(apart, None);
-            answers.conflict(&lits, Certificate(mark | number));
+            let certificate = self.argue(apart, None);
+            answers.conflict(&lits, certificate);
             return;
         }
         let first_new = self.told.len();
         self.told.extend_from_slice(self.graph.propagations());
         for (token, propagation) in self.told.iter().enumerate().skip(first_new) {
             let atom = Var::from_index(propagation.token.0 as usize);
-            answers.propagate(atom.lit(propagation.holds()), mark | token as u32);
+            answers.propagate(atom.lit(propagation.holds()), token as u32);
         }
     }
 
-    /// Appends literals that imply the one that was propagated with the token, which is given without its mark.
-    pub fn explain(&mut self, token: u32, out: &mut Vec<Lit>) -> Certificate {
+    fn explain(&mut self, _lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
         self.reasons.clear();
         let told = self.told[token as usize];
         self.graph.explain_propagation(&told, &mut self.reasons);
@@ -229,13 +213,13 @@ impl Congruence {
         }
     }
 
-    /// What the graph knows about an atom of this theory.
-    pub fn known(&self, atom: Var) -> Option<bool> {
-        let (left, right) = self.sides(atom)?;
-        if self.graph.are_equal(left, right) {
-            return Some(true);
-        }
-        self.graph.are_distinct(left, right).then_some(false)
+    fn retain_certificates(&mut self, kept: &mut [Certificate]) {
+        self.arguments.retain(kept);
+    }
+
+    /// What the graph knows.
+    fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
+        self.known(atom)
     }
 }
 
@@ -251,17 +235,14 @@ mod tests {
         let [a, b] = [a, b].map(|symbol| congruence.node(symbol, &[]));
         let [same, images] = [0, 1].map(Var::from_index);
         congruence.define_equation(same, a, b);
-        // The first two levels have no assertion, so the graph opens none before the third has one.
         (0..3).for_each(|_| congruence.push_level());
-        assert_eq!(congruence.graph().level(), 0);
         assert_eq!(congruence.assert(same.positive()), Ok(()));
-        assert_eq!(congruence.graph().level(), 3);
         let [fa, fb] = [a, b].map(|node| congruence.node(f, &[node]));
         congruence.define_equation(images, fa, fb);
-        with_answers(|answers| congruence.check(0, answers));
+        with_answers(|answers| congruence.check(Effort::Fast, answers));
         let mut explanation = Vec::new();
         let token = congruence.told.iter().position(|told| told.token == Token(1)).expect("it is told");
-        congruence.explain(token as u32, &mut explanation);
+        congruence.explain(images.positive(), token as u32, &mut explanation);
         assert_eq!(explanation, [same.positive()]);
 
         congruence.pop_levels(1);
@@ -270,7 +251,7 @@ mod tests {
         assert_eq!(congruence.known(same), None);
         assert_eq!(congruence.assert(same.positive()), Err(Clash));
         let in_conflict = with_answers(|answers| {
-            congruence.check(0, answers);
+            congruence.check(Effort::Fast, answers);
             answers.has_conflict()
         });
         assert!(in_conflict);

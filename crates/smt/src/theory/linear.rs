@@ -17,6 +17,8 @@
 //! true they follow, and if it is *denied*, the assignment mostly has another value for `p`. Only where it has not,
 //! the search has to decide which one is false.
 //!
+//! What terms mean here, and what atoms, arguments and values mean in terms, is in `numbers.rs`.
+//!
 //! Where the kernel is content with fractions for integer variables, the folder `arith/integer` says what to do.
 //! A refutation is a conflict of the literals of its bounds, a bound that follows is a lemma about a new atom, and a
 //! split is an atom `y <= floor(v)`, whose negation is `y >= floor(v) + 1`, which the search has to decide. Atoms are
@@ -37,6 +39,7 @@ use super::arith::{
     Simplex, Step,
 };
 use super::certificate::{ArithmeticArgument, ArithmeticArguments, Confined, PLAIN_SUM};
+use super::numbers::Numbers;
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
 /// How many atoms of splits the search has to decide at a time; older ones wait until they are needed again. Without
@@ -81,6 +84,8 @@ pub struct LinearArithmetic {
     is_calm: bool,
     /// Why conflicts, explanations and lemmas hold, if proofs are wanted.
     arguments: ArithmeticArguments,
+    /// What terms the numbers are.
+    pub(super) numbers: Numbers,
     /// Used within a check.
     rows: Vec<ImpliedBound>,
 }
@@ -146,6 +151,7 @@ impl Default for LinearArithmetic {
             conflict: None,
             is_calm: true,
             arguments: ArithmeticArguments::default(),
+            numbers: Numbers::default(),
             rows: Vec::new(),
         }
     }
@@ -258,19 +264,13 @@ impl LinearArithmetic {
         &mut self.lines[var.index()]
     }
 
-    /// Whether the variable of the search is an atom of this theory.
-    pub fn is_atom(&self, var: Var) -> bool {
-        self.atoms.get(var.index()).is_some_and(Option::is_some)
-    }
-
-    /// A query begins: splits are counted anew. The answer are the atoms that the search was told to decide in the last
+    /// A query begins: splits are counted anew. Appends the atoms that the search was told to decide in the last
     /// one; it need not do so any more until it is told again.
-    pub fn start_query(&mut self) -> Vec<Var> {
+    pub(super) fn release_splits(&mut self, released: &mut Vec<Var>) {
         self.integers.start_query();
         self.is_calm = true;
-        let mut atoms = std::mem::take(&mut self.splits);
-        atoms.append(&mut self.reopened);
-        atoms
+        released.append(&mut self.splits);
+        released.append(&mut self.reopened);
     }
 
     /// The value of a number in the present assignment.
@@ -300,8 +300,13 @@ impl LinearArithmetic {
     }
 
     /// Stores arguments for proofs from now on.
-    pub fn log_proofs(&mut self) {
+    pub(super) fn store_arguments(&mut self) {
         self.arguments.switch_on();
+    }
+
+    /// Whether arguments are stored.
+    pub(super) fn stores_arguments(&self) -> bool {
+        self.arguments.is_on()
     }
 
     /// The argument behind a certificate of this theory.
