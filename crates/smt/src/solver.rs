@@ -9,12 +9,11 @@
 //! units                literals decide members of what comes with them      units.rs
 //! purify               ite, div, mod and the like become fresh symbols with definitions
 //! clauses              gates and atoms                                     cnf.rs
-//! search               CDCL modulo arithmetic and congruence               sat/, theory/combination.rs
+//! search               CDCL modulo the theories                            sat/, theory/combination.rs
 //! ```
 //!
-//! Congruence has a node for each application of a function, for each argument, and for each symbol of a declared sort.
-//! A node that is a number is a variable of arithmetic too, and one that is a truth value has a literal. An equality
-//! between two numbers one of which is such a node is an atom of both theories.
+//! What an atom means is for the theory that owns it to say (`theory/component.rs`). Lemmas about new terms, which a theory states
+//! when the search has paused, go through the stages as formulas do.
 //!
 //! Frames are those of the search. Definitions of fresh symbols and gates hold in any case, so they go to the search
 //! outside of all frames; the stages remember them and do not give them twice. What the search has to decide are only
@@ -535,7 +534,7 @@ impl<'a> Solver<'a> {
     /// Asserts for good what theories had to say in formulas. Returns whether that was possible: a theory whose lemma is not
     /// supported cannot go on.
     fn state_lemmas(&mut self) -> bool {
-        for TermLemma { literals, certificate } in self.search.theory_mut().take_lemmas() {
+        for TermLemma { literals, certificate } in self.search.theory_mut().take_lemmas(self.store) {
             let mut clause = Vec::with_capacity(literals.len());
             for formula in literals {
                 let Ok(image) = self.prepare(formula) else { return false };

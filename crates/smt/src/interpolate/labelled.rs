@@ -50,9 +50,9 @@ use shofar_logic::{Op, Term, TermStore};
 
 use super::colour::{Colours, Speakers};
 use super::cuts::{CutSet, Cuts};
-use super::lemmas::Lemma;
+use super::lemmas::{Lemma, is_of_a_side};
 use super::{Arithmetic, Defect, Equality};
-use crate::proof::{Justification, Part, Proof, Rule, Step, StepId};
+use crate::proof::{Part, Proof, Rule, Step, StepId};
 use crate::sat::{Lit, Var};
 
 /// What shared variables count for.
@@ -168,8 +168,11 @@ impl<'p> Pass<'_, 'p> {
             let step = &self.proof.steps()[at];
             sides[at] = match step.rule {
                 Rule::Assertion(part) | Rule::Assumption(part) => Some(self.cuts.of_part(part).clone()),
-                Rule::Definition | Rule::Lemma(Justification::Split) => Some(self.side_of_valid(at, step)?),
-                _ => None,
+                Rule::Definition => Some(self.side_of_valid(at, step)?),
+                Rule::Lemma(ref justification) if is_of_a_side(justification) => {
+                    Some(self.side_of_valid(at, step)?)
+                }
+                Rule::Lemma(_) | Rule::Resolution { .. } => None,
             };
         }
         Ok(sides)
@@ -254,15 +257,9 @@ impl<'p> Pass<'_, 'p> {
             let Rule::Lemma(justification) = &step.rule else { continue };
             let step = (StepId(at as u32), step);
             let mut lemma = Lemma::new(self.store, self.proof, self.cuts, labels, self.colours, step);
-            found.insert(
-                at,
-                match justification {
-                    Justification::Farkas(terms) => lemma.sums(terms, self.arithmetic)?,
-                    Justification::Integer(refutation) => lemma.integers(refutation)?,
-                    Justification::Congruence(proof) => lemma.congruences(proof, self.equality)?,
-                    Justification::Split => continue,
-                },
-            );
+            if let Some(interpolants) = lemma.interpolants(justification, self.arithmetic, self.equality)? {
+                found.insert(at, interpolants);
+            }
         }
         Ok(found)
     }

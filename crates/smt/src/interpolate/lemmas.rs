@@ -16,7 +16,8 @@ use super::farkas::{self, Summand};
 use super::labelled::Labels;
 use super::{Arithmetic, Defect, Equality};
 use crate::proof::{
-    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Proof, Sign, Step, StepId,
+    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Justification, Proof, Sign, Step,
+    StepId,
 };
 use crate::sat::Lit;
 
@@ -45,6 +46,22 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Lemma { store, proof, cuts, labels, colours, id, conflict }
     }
 
+    /// The interpolants at all cuts, by the procedure for the justification: the one place where a theory with
+    /// interpolants of its own joins. `None` for a clause that [is of a side](is_of_a_side).
+    pub(super) fn interpolants(
+        &mut self,
+        justification: &Justification,
+        arithmetic: &Arithmetic,
+        equality: Equality,
+    ) -> Result<Option<Vec<Term>>, Defect> {
+        Ok(match justification {
+            Justification::Farkas(terms) => Some(self.sums(terms, arithmetic)?),
+            Justification::Integer(refutation) => Some(self.integers(refutation)?),
+            Justification::Congruence(proof) => Some(self.congruences(proof, equality)?),
+            Justification::Split | Justification::Axiom(_) => None,
+        })
+    }
+
     /// The cuts at which a literal of the conflict is one of A's.
     fn of_a(&self, lit: Lit) -> Result<&'l CutSet, Defect> {
         let is_there = self.conflict.contains(&lit);
@@ -56,11 +73,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// By the weighted sum of inequalities.
-    pub(super) fn sums(
-        &mut self,
-        terms: &[FarkasTerm],
-        arithmetic: &Arithmetic,
-    ) -> Result<Vec<Term>, Defect> {
+    fn sums(&mut self, terms: &[FarkasTerm], arithmetic: &Arithmetic) -> Result<Vec<Term>, Defect> {
         let mut summands = Vec::with_capacity(terms.len());
         let mut of_a = Vec::with_capacity(terms.len());
         for term in terms.iter().filter(|term| !term.coefficient.is_zero()) {
@@ -170,7 +183,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// By an interval without an integer.
-    pub(super) fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Defect> {
+    fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Defect> {
         let mut terms = Vec::with_capacity(refutation.terms.len());
         let mut of_a = Vec::with_capacity(refutation.terms.len());
         for term in &refutation.terms {
@@ -205,11 +218,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 
     /// By equalities between terms that differ.
-    pub(super) fn congruences(
-        &mut self,
-        proof: &CongruenceProof,
-        equality: Equality,
-    ) -> Result<Vec<Term>, Defect> {
+    fn congruences(&mut self, proof: &CongruenceProof, equality: Equality) -> Result<Vec<Term>, Defect> {
         let mut found = Vec::with_capacity(self.cuts.len());
         for cut in 0..self.cuts.len() {
             let is_of_a = |lit: Lit| Ok(self.of_a(lit)?.contains(cut));
@@ -239,5 +248,13 @@ impl<'l, 'p> Lemma<'l, 'p> {
             })?);
         }
         Ok(found)
+    }
+}
+
+/// Whether a lemma is taken for a clause of the side that may speak of all its literals, and has no interpolant of its own.
+pub(super) fn is_of_a_side(justification: &Justification) -> bool {
+    match justification {
+        Justification::Split | Justification::Axiom(_) => true,
+        Justification::Farkas(_) | Justification::Integer(_) | Justification::Congruence(_) => false,
     }
 }

@@ -9,6 +9,7 @@
 //! definition      a clause of a gate by three-valued evaluation of the gate; that of a fresh symbol is true of its origin
 //! symbols         assertions entail what symbols are defined to be (`definitions.rs`)
 //! image           each assertion and assumption entails its image
+//! axiom           the rule of the theory recognises the clause
 //! assertion       a clause that the image of an assertion of this part falls apart into
 //! assumption      the image of an assumption of this part
 //! ```
@@ -178,6 +179,9 @@ impl Checker<'_> {
                     Justification::Congruence(proof) => self.congruence(&conflict, proof),
                     Justification::Integer(refutation) => self.integer(&conflict, refutation),
                     Justification::Split => self.split(clause),
+                    Justification::Axiom(axiom) => {
+                        (axiom.rule.check)(self.store, &self.term_clause(clause), &axiom.terms)
+                    }
                 }
             }
             Rule::Resolution { first, others } => self.resolution(number, clause, *first, others),

@@ -34,6 +34,8 @@ mod meaning;
 pub use alethe::write_alethe;
 pub use check::{Fault, check, entails, is_false};
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
@@ -90,6 +92,44 @@ pub enum Justification {
     Integer(IntegerRefutation),
     /// The literals compare one linear form with numbers, and no number satisfies all of them.
     Split,
+    /// The clause is an instance of a rule of a theory.
+    Axiom(Axiom),
+}
+
+/// An instance of a rule of a theory: a clause that is valid by what it says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axiom {
+    /// The rule.
+    pub rule: AxiomRule,
+    /// The terms that it is an instance for, as the rule has them.
+    pub terms: Box<[Term]>,
+}
+
+/// A rule by which clauses are valid in a theory. This is all that the checker needs to know of a theory, and
+/// interpolation takes the clause for one of the side that may speak of it.
+#[derive(Clone, Copy)]
+pub struct AxiomRule {
+    /// Its name, which no other rule has.
+    pub name: &'static str,
+    /// Whether a clause, atoms with whether they are affirmed, is an instance for the terms.
+    pub check: AxiomCheck,
+}
+
+/// Checks whether a clause is an instance of a rule for terms; if not, says why.
+pub type AxiomCheck = fn(&TermStore, &[(Term, bool)], &[Term]) -> Result<(), String>;
+
+impl PartialEq for AxiomRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for AxiomRule {}
+
+impl fmt::Debug for AxiomRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// The part of a literal in a sum of inequalities.

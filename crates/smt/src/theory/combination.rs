@@ -294,11 +294,11 @@ impl Combination {
     }
 
     /// What theories have to say in formulas, after a query that has paused; with certificates of the combination.
-    pub fn take_lemmas(&mut self) -> Vec<TermLemma> {
+    pub fn take_lemmas(&mut self, store: &TermStore) -> Vec<TermLemma> {
         let mut lemmas = Vec::new();
         for (position, theory) in self.others.iter_mut().enumerate() {
             let mark = TheoryId(position as u8 + 1).mark();
-            lemmas.extend(theory.take_lemmas().into_iter().map(|lemma| {
+            lemmas.extend(theory.take_lemmas(store).into_iter().map(|lemma| {
                 let Certificate(number) = lemma.certificate;
                 TermLemma { certificate: Certificate(mark | number), ..lemma }
             }));

@@ -108,7 +108,7 @@ pub trait Component: Theory + Send {
     fn values<'v>(&'v self) -> Box<dyn Values + 'v>;
 
     /// What has to be said in formulas, after an answer was postponed. Those that were told before may be told again.
-    fn take_lemmas(&mut self) -> Vec<TermLemma> {
+    fn take_lemmas(&mut self, _store: &TermStore) -> Vec<TermLemma> {
         Vec::new()
     }
 

@@ -135,6 +135,7 @@ impl<'p> Printer<'p> {
             Rule::Lemma(Justification::Split) => self.split(&clause),
             Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation),
             Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument),
+            Rule::Lemma(Justification::Axiom(_)) => None,
             Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)),
         };
         match found {
