@@ -201,7 +201,7 @@ fn random_formulas_have_the_answers_of_a_slow_procedure() {
     let vars = ["x", "y", "z"].map(|name| colours.var(name));
     let mut random = Random::new(7);
     let (mut sat, mut unsat) = (0, 0);
-    for _ in 0..120 {
+    for _ in 0..300 {
         let mut terms: Vec<Term> = vars.to_vec();
         terms.extend(&colours.language.elements);
         terms.extend(vars.map(|var| colours.apply(colours.f, &[var])));
@@ -216,13 +216,13 @@ fn random_formulas_have_the_answers_of_a_slow_procedure() {
             };
             if random.below(2) == 0 { atom } else { store.not(atom) }
         };
-        let formulas: Vec<Term> = (0..10).map(|_| store.or(&[atom(), atom()])).collect();
+        let formulas: Vec<Term> = (0..6).map(|_| store.or(&[atom(), atom()])).collect();
         let expected = is_satisfiable(&colours, &vars, &formulas);
         let (outcome, _) = colours.solve(&formulas);
         assert_eq!(outcome == Outcome::Sat, expected);
         *(if expected { &mut sat } else { &mut unsat }) += 1;
     }
-    assert!(sat > 10 && unsat > 10, "{sat} and {unsat}");
+    assert!(sat > 5 && unsat > 5, "{sat} and {unsat}");
 }
 
 /// Sizes matter up to 2 only, and are chosen freely for each colour.
