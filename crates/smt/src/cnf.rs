@@ -169,6 +169,11 @@ impl<'a> Cnf<'a> {
         self.formulas.get(variable.index()).copied().flatten()
     }
 
+    /// Whether [`next_atom`](Self::next_atom) has one.
+    pub fn has_new_atoms(&self) -> bool {
+        !self.new_atoms.is_empty()
+    }
+
     /// An atom that was met and was not asked for before, with its variable: the first one that is left.
     pub fn next_atom(&mut self) -> Option<(Term, Var)> {
         self.new_atoms.pop_front()

@@ -617,6 +617,9 @@ impl<'a> Solver<'a> {
 
     /// Tells the theories of applications, and of the atoms that the translation has met.
     fn tell(&mut self, applications: &[Term]) {
+        if applications.is_empty() && !self.cnf.has_new_atoms() {
+            return;
+        }
         let Self { store, search, cnf, relevance, booleans, .. } = self;
         search.extend(|theory, answers| {
             let mut terms = Terms::new(store, cnf, relevance, answers);

@@ -59,7 +59,8 @@ pub enum Comparison {
 
 /// Linear arithmetic over reals and integers.
 pub struct LinearArithmetic {
-    simplex: Simplex,
+    /// In a place of its own: together they would be more than what allocators hand out fast.
+    simplex: Box<Simplex>,
     /// By variables of the search: what their atoms say.
     atoms: Vec<Option<Atom>>,
     /// By variables of the kernel: the bounds that are atoms (L3).
@@ -138,7 +139,7 @@ enum Cause {
 impl Default for LinearArithmetic {
     fn default() -> Self {
         LinearArithmetic {
-            simplex: Simplex::new(Config::default()),
+            simplex: Box::new(Simplex::new(Config::default())),
             atoms: Vec::new(),
             lines: Vec::new(),
             implied: Vec::new(),
