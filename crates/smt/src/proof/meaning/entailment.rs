@@ -11,6 +11,8 @@
 //! p <= 0   is   ite(c, p[a/k] <= 0, p[b/k] <= 0)
 //! ```
 //!
+//! An absolute value `|a|` is a choice on `a < 0` and one on `a <= 0`, and a comparison of it is a gate by both.
+//!
 //! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first, and as
 //! long as there is no refutation: first in those comparisons that only one side has, then in all.
 
@@ -199,25 +201,28 @@ impl<'m, 's> Refuter<'m, 's> {
     /// Opens the outermost choice of a comparison or an equality, if it has any. Returns whether there are few enough.
     fn open(&mut self, id: Id) -> bool {
         let node = Rc::clone(self.meanings.node(id));
-        let Some((condition, [then, otherwise])) = self.meanings.cases(&node) else { return true };
+        let Some((conditions, cases)) = self.meanings.cases(&node) else { return true };
         self.opened += 1;
         if self.opened > MOST_OPENED {
             return false;
         }
-        let [condition, then, otherwise] = [condition, then, otherwise].map(|truth| self.literal(truth));
+        let [then, otherwise] = cases.map(|truth| self.literal(truth));
         let gate = self.vars[&id].positive();
-        self.choose(gate, condition, then, otherwise);
+        for condition in conditions {
+            let condition = self.literal(condition);
+            self.choose(gate, condition, then, otherwise);
+        }
         true
     }
 }
 
 impl Meanings<'_> {
-    /// The cases of a comparison or an equality with a choice in it.
-    fn cases(&mut self, node: &Node) -> Option<(Truth, [Truth; 2])> {
+    /// The cases of a comparison or an equality with a choice in it, and its conditions, each of which tells the cases apart.
+    fn cases(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
         match node {
             Node::Compare(relation, sum) => {
                 let mut nodes = sum.terms().iter().rev();
-                let (choice, factor, (condition, branches)) =
+                let (choice, factor, (conditions, branches)) =
                     nodes.find_map(|(id, factor)| Some((*id, factor, self.as_choice(*id)?)))?;
                 let cases = branches.map(|branch| {
                     let mut case = (**sum).clone();
@@ -225,30 +230,31 @@ impl Meanings<'_> {
                     case.add_scaled(branch.number(), factor);
                     self.compare(*relation, case)
                 });
-                Some((condition, cases))
+                Some((conditions, cases))
             }
             Node::Equal(a, b) => {
                 let (choice, other) = if a > b { (*a, *b) } else { (*b, *a) };
                 let sides = [(choice, other), (other, choice)];
-                let ((condition, branches), other) =
+                let ((conditions, branches), other) =
                     sides.into_iter().find_map(|(choice, other)| Some((self.as_choice(choice)?, other)))?;
-                Some((condition, branches.map(|branch| self.equal(&branch, &Meaning::Thing(other)))))
+                Some((conditions, branches.map(|branch| self.equal(&branch, &Meaning::Thing(other)))))
             }
             _ => None,
         }
     }
 
-    /// The condition and the branches of a choice.
-    fn as_choice(&mut self, id: Id) -> Option<(Truth, [Meaning; 2])> {
+    /// The conditions, of which one is enough, and the branches of a choice.
+    fn as_choice(&mut self, id: Id) -> Option<(Vec<Truth>, [Meaning; 2])> {
         let node = Rc::clone(self.node(id));
         match &*node {
             Node::Choice(condition, a, b) => {
-                Some((Truth { node: *condition, negated: false }, [a.clone(), b.clone()]))
+                Some((vec![Truth { node: *condition, negated: false }], [a.clone(), b.clone()]))
             }
             Node::Abs(sum) => {
-                let is_negative = self.compare(Relation::Below, (**sum).clone());
+                let signs =
+                    [Relation::Below, Relation::AtMost].map(|sign| self.compare(sign, (**sum).clone()));
                 let opposite = Rc::new(-(**sum).clone());
-                Some((is_negative, [Meaning::Number(opposite), Meaning::Number(Rc::clone(sum))]))
+                Some((signs.to_vec(), [Meaning::Number(opposite), Meaning::Number(Rc::clone(sum))]))
             }
             _ => None,
         }
