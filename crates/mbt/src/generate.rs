@@ -9,6 +9,7 @@ use shofar_logic::{Term, TermStore};
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::{Arithmetic, Equality, Fallback, Labelling, Options, Simplification};
 use shofar_smt::proof::Part;
+use shofar_smt::renewal::Renewal;
 use shofar_smt::solver::Instance;
 use shofar_testing::Random;
 
@@ -45,7 +46,17 @@ fn solvers(random: &mut Random) -> Vec<Subject> {
         2 => &[0, 1, 0, 1],
         _ => &[0],
     };
-    threads.iter().map(|&thread| Subject { proofs: random.below(2) == 0, thread }).collect()
+    let mut some = |thread: usize| Subject {
+        proofs: random.below(2) == 0,
+        renewal: match random.below(4) {
+            0 => Renewal::Always,
+            1 => Renewal::Never,
+            _ => Renewal::WhenCluttered,
+        },
+        seed: (random.below(2) * random.below(100)) as u64,
+        thread,
+    };
+    threads.iter().map(|&thread| some(thread)).collect()
 }
 
 struct Generator<'s> {

@@ -27,6 +27,7 @@ use shofar_smt::interpolate::{
 use shofar_smt::project::{self, ProjectError, Projector, Status};
 use shofar_smt::proof::{Part, Proof};
 use shofar_smt::purify::Unsupported;
+use shofar_smt::renewal::Renewal;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
@@ -119,6 +120,11 @@ fn run_thread(store: &TermStore, trace: &Trace, thread: usize) -> (Coverage, Res
 struct Tested<'s> {
     solver: Solver<'s>,
     has_proofs: bool,
+    renewal: Renewal,
+    /// How often it was made anew.
+    renewals: u64,
+    /// Whether it has ever refused formulas. Then it may not be made anew any more.
+    has_refused: bool,
     frames: Vec<Frame>,
     query: Option<Query>,
     /// Whether it was ever given integers. Definitions of their symbols stay when formulas go, and may make later queries
@@ -146,9 +152,14 @@ struct Query {
 impl<'s> Tested<'s> {
     fn new(store: &'s TermStore, subject: &Subject) -> Self {
         let solver = if subject.proofs { Solver::with_proofs(store) } else { Solver::new(store) };
+        let mut solver = solver.with_seed(subject.seed);
+        solver.set_renewal(subject.renewal);
         Tested {
             solver,
             has_proofs: subject.proofs,
+            renewal: subject.renewal,
+            renewals: 0,
+            has_refused: false,
             frames: vec![Frame::default()],
             query: None,
             has_integers: false,
@@ -241,6 +252,7 @@ impl Step<'_, '_> {
         frame.asserted.extend_from_slice(formulas);
         if result.is_err() {
             frame.is_spoiled = true;
+            self.tested.has_refused = true;
             self.coverage.count("unsupported");
             self.is_beyond(&self::formulas(formulas))?;
         }
@@ -289,6 +301,7 @@ impl Step<'_, '_> {
             false => solver.check_in(assumed, limits),
         });
         self.tested.query = None;
+        self.judge_renewals()?;
         let Ok(outcome) = result else {
             self.coverage.count("unsupported");
             return self.is_beyond(&formulas(assumed));
@@ -302,6 +315,22 @@ impl Step<'_, '_> {
             Outcome::Unsat => self.refuted(&query),
             Outcome::Unknown(reason) => self.unknown(&query, bounds, reason),
         }
+    }
+
+    /// A query makes the solver anew once, or not at all.
+    fn judge_renewals(&mut self) -> Judged {
+        let Tested { solver, renewal, renewals: before, has_refused, .. } = &mut *self.tested;
+        let counted = solver.all_statistics().into_iter().find(|(name, _)| *name == "renewals");
+        let (_, renewals) = counted.expect("renewals are counted");
+        let made = renewals - *before;
+        *before = renewals;
+        (0..made).for_each(|_| self.coverage.count("renewals"));
+        let is_due = match renewal {
+            Renewal::Never => made == 0,
+            Renewal::Always => made == 1 || made == 0 && *has_refused,
+            Renewal::WhenCluttered => made <= 1,
+        };
+        if is_due { Ok(()) } else { fault(Kind::State, format!("{made} renewals in one query: {renewal:?}")) }
     }
 
     fn satisfiable(&mut self, query: &Query) -> Judged {
@@ -363,7 +392,11 @@ impl Step<'_, '_> {
             Reason::Deadline => ("unknown: slow", !bounds.is_timed()),
             Reason::Memory => ("unknown: memory", bounds.memory.is_some()),
             Reason::Incomplete if self.has_integers(&self.all(query)) => ("unknown: incomplete", true),
-            Reason::Incomplete => ("unknown: incomplete by old definitions", self.tested.has_integers),
+            Reason::Incomplete => {
+                let Tested { renewal, has_integers, has_refused, .. } = *self.tested;
+                let has_past = renewal != Renewal::Always || has_refused;
+                ("unknown: incomplete by old definitions", has_integers && has_past)
+            }
         };
         self.coverage.count(name);
         match is_due {

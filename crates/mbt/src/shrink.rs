@@ -122,10 +122,16 @@ impl Shrinker<'_> {
                 self.attempt(trace);
                 continue;
             }
-            let Subject { proofs, .. } = self.trace.solvers[solver];
-            for subject in [Subject { proofs, thread: 0 }, Subject { proofs: false, thread: 0 }] {
+            let simplest = Subject::default();
+            let simplify: [fn(&mut Subject, Subject); 4] = [
+                |subject, simplest| subject.thread = simplest.thread,
+                |subject, simplest| subject.seed = simplest.seed,
+                |subject, simplest| subject.renewal = simplest.renewal,
+                |subject, simplest| subject.proofs = simplest.proofs,
+            ];
+            for simplify in simplify {
                 let mut trace = self.trace.clone();
-                trace.solvers[solver] = subject;
+                simplify(&mut trace.solvers[solver], simplest);
                 self.attempt(trace);
             }
         }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! (declare-fun f (Int) Int)                         symbols; declare-var declares a variable
-//! (solver :proofs :thread 1)                        the next solver; the first has the number 0
+//! (solver :proofs :renewal always :seed 7 :thread 1)  the next solver; the first has the number 0
 //! (use 1)                                           the calls that follow go to this solver
 //! (assert F :part 2)
 //! (assert-all (F G) :parts (0 1))
@@ -29,6 +29,7 @@ use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::{Arithmetic, Equality, Fallback, Labelling, Options, Simplification};
 use shofar_smt::proof::Part;
+use shofar_smt::renewal::Renewal;
 use shofar_smt::solver::Instance;
 
 /// Calls to solvers over one store.
@@ -45,6 +46,10 @@ pub struct Trace {
 pub struct Subject {
     /// Whether it logs proofs.
     pub proofs: bool,
+    /// When it is renewed.
+    pub renewal: Renewal,
+    /// The seed of its decisions.
+    pub seed: u64,
     /// The thread that calls it.
     pub thread: usize,
 }
@@ -178,11 +183,18 @@ impl Trace {
     pub fn to_text(&self, store: &TermStore) -> String {
         let mut text = String::new();
         self.write_declarations(store, &mut text);
-        for Subject { proofs, thread } in &self.solvers {
+        for Subject { proofs, renewal, seed, thread } in &self.solvers {
             text.push_str("(solver");
             text.push_str(if *proofs { " :proofs" } else { "" });
-            if *thread > 0 {
-                let _ = write!(text, " :thread {thread}");
+            text.push_str(match renewal {
+                Renewal::WhenCluttered => "",
+                Renewal::Always => " :renewal always",
+                Renewal::Never => " :renewal never",
+            });
+            for (keyword, number) in [(":seed", *seed), (":thread", *thread as u64)] {
+                if number > 0 {
+                    let _ = write!(text, " {keyword} {number}");
+                }
             }
             text.push_str(")\n");
         }
@@ -243,6 +255,8 @@ impl Trace {
                     while let Some(keyword) = reader.optional_keyword()? {
                         match keyword {
                             ":proofs" => subject.proofs = true,
+                            ":renewal" => subject.renewal = renewal(&mut reader)?,
+                            ":seed" => subject.seed = number(&mut reader)? as u64,
                             _ => subject.thread = number(&mut reader)?,
                         }
                     }
@@ -416,6 +430,14 @@ fn number(reader: &mut Reader<'_, '_>) -> Read<usize> {
     match reader.optional_numeral()? {
         Some(number) => Ok(number),
         None => wrong(reader, "expected a numeral"),
+    }
+}
+
+fn renewal(reader: &mut Reader<'_, '_>) -> Read<Renewal> {
+    match reader.symbol()? {
+        "always" => Ok(Renewal::Always),
+        "never" => Ok(Renewal::Never),
+        _ => wrong(reader, "expected always or never"),
     }
 }
 

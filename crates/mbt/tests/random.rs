@@ -31,6 +31,7 @@ fn every_answer_is_right() {
         ("projections judged in samples", 100),
         ("eliminations judged in samples", 100),
         ("implicants", 20),
+        ("renewals", 300),
         ("traces in threads", 20),
         ("unsupported", 2),
     ] {
