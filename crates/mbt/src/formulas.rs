@@ -176,6 +176,34 @@ impl<'s> Formulas<'s> {
             .collect()
     }
 
+    /// Comparisons in a circle, each in a part that may speak of both its sides: `x <= y - 2`, `y < z`, `z <= x + 2`. Most
+    /// contradict each other, and by nothing but that one of them is strict. Symbols of few parts meet others in each of
+    /// them, so that both sides of a cut have symbols of their own.
+    pub(crate) fn circle(&mut self, sort: Sort, random: &mut Random) -> Vec<(Term, u32)> {
+        let store = self.store;
+        let of_sort: Vec<Windowed<Term>> =
+            self.symbols.iter().filter(|symbol| store.sort_of(symbol.item) == sort).copied().collect();
+        // The first one is a symbol of all parts, so that the circle can be closed from everywhere.
+        let (start, length) = (of_sort[0], 2 + random.below(5));
+        let strict = if random.below(8) == 0 { length } else { random.below(length) };
+        let (mut last, mut climbed, mut circle) = (start, 0, Vec::new());
+        for at in 0..length {
+            let part = last.first + random.below((last.last - last.first + 1) as usize) as u32;
+            let visible: Vec<&Windowed<Term>> = of_sort.iter().filter(|symbol| symbol.is_in(part)).collect();
+            let is_end = at + 1 == length;
+            let next = if is_end { start } else { *visible[random.below(visible.len())] };
+            let step = if is_end { -climbed } else { random.below(2) as i64 * random.between(-3, 3) };
+            climbed += step;
+            let step = if sort == Sort::INT { store.int(step) } else { store.real(step) };
+            let raised = self.app(Op::Add, &[last.item, step]);
+            let op = if at == strict || random.below(8) == 0 { Op::Lt } else { Op::Le };
+            circle.push((self.app(op, &[raised, next.item]), part));
+            last = next;
+        }
+        random.shuffle(&mut circle);
+        circle
+    }
+
     /// Some of all symbols.
     pub(crate) fn some_symbols(&self, random: &mut Random) -> Vec<Term> {
         let density = 1 + random.below(3);

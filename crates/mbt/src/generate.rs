@@ -5,7 +5,7 @@
 //! not fit to it are left out when the trace is run.
 
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Sort, Term, TermStore};
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::{Arithmetic, Equality, Fallback, Labelling, Options, Simplification};
 use shofar_smt::proof::Part;
@@ -159,18 +159,22 @@ impl Generator<'_> {
     }
 
     fn query(&mut self) -> Vec<Call> {
-        let count = self.random.below(2) * self.random.below(6);
-        let assumptions: Vec<(Term, Part)> = (0..count).map(|_| self.in_part()).collect();
+        let most = if self.random.below(6) == 0 { 15 } else { 6 };
+        let count = self.random.below(2) * self.random.below(most);
+        let mut assumptions: Vec<(Term, Part)> = (0..count).map(|_| self.in_part()).collect();
+        let circle = self.circle();
+        let is_circle = !circle.is_empty();
+        assumptions.extend(circle);
         let bounds = self.bounds();
         let mut calls = vec![Call::Check(assumptions.clone(), bounds)];
         if bounds != Bounds::default() && self.random.below(3) > 0 {
             calls.push(Call::Check(assumptions, Bounds::default()));
         }
-        if self.random.below(3) == 0 {
+        if is_circle || self.random.below(3) == 0 {
             calls.push(Call::Interpolate(self.question()));
         }
-        if count > 0 && self.random.below(3) == 0 {
-            calls.push(Call::MinimizeCore(self.bounds()));
+        if (count > 0 || is_circle) && self.random.below(3) == 0 {
+            calls.push(Call::MinimizeCore(self.core_bounds()));
         }
         if self.random.below(3) == 0 {
             calls.push(Call::Interpolate(self.question()));
@@ -182,6 +186,30 @@ impl Generator<'_> {
             calls.push(Call::Implicant(self.formulas.some_symbols(&mut self.random)));
         }
         calls
+    }
+
+    /// Comparisons of reals or integers in a circle, now and then.
+    fn circle(&mut self) -> Vec<(Term, Part)> {
+        let Language { integers, reals, .. } = self.formulas.language;
+        let sort = match (reals, integers) {
+            (false, false) => return Vec::new(),
+            (true, false) => Sort::REAL,
+            (false, true) => Sort::INT,
+            (true, true) => [Sort::REAL, Sort::INT][self.random.below(2)],
+        };
+        if self.random.below(5) > 0 {
+            return Vec::new();
+        }
+        let circle = self.formulas.circle(sort, &mut self.random);
+        circle.into_iter().map(|(formula, part)| (formula, Part(part))).collect()
+    }
+
+    /// Limits of a minimisation. A few conflicts decide some of its queries and not others.
+    fn core_bounds(&mut self) -> Bounds {
+        match self.random.below(3) {
+            0 => Bounds { conflicts: Some(self.random.below(4) as u64), ..Bounds::default() },
+            _ => self.bounds(),
+        }
     }
 
     /// Limits, mostly none.

@@ -597,11 +597,11 @@ impl Step<'_, '_> {
                     Defect::Leak(_) => "no interpolant: leak",
                     Defect::NotInductive(_) => "no interpolant: not inductive",
                 };
-                (name, options.fallback == Fallback::Off)
+                (name, options.fallback == Fallback::Off && self.may_have(defect))
             }
-            Error::NotFound(_, Some(failure)) => {
+            Error::NotFound(defect, Some(failure)) => {
                 let may_be = options.fallback != Fallback::Off && failure != fallback::Failure::Satisfiable;
-                ("no interpolant: fallback", may_be)
+                ("no interpolant: fallback", may_be && self.may_have(defect))
             }
             Error::NoTreeProperty => (
                 "no interpolant: no tree property",
@@ -626,6 +626,13 @@ impl Step<'_, '_> {
             true => Ok(()),
             false => fault(Kind::Interpolant, format!("{error:?}: {error}")),
         }
+    }
+
+    /// Whether the proof of the last query may have the defect. Of integers some refutations have no interpolant; elsewhere
+    /// a step without one is a wrong step.
+    fn may_have(&self, defect: Defect) -> bool {
+        let Some(query) = &self.tested.query else { return false };
+        !matches!(defect, Defect::Invalid(_)) || self.has_integers(&self.all(query))
     }
 
     // ---- projection --------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ fn replace(store: &TermStore, root: Term, from: Term, to: Term) -> Term {
     for term in store.subterms(&[root]) {
         let image = if term == from {
             to
-        } else if let [] = store.args(term) {
+        } else if store.args(term).is_empty() {
             term
         } else {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
