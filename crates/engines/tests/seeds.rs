@@ -1,0 +1,88 @@
+//! The seed of a run reaches the solvers of engines, which change their search by it but not their answers.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use shofar_engines::{Event, EventSink, Evidence, Run, all};
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::TermStore;
+use shofar_run::Limits;
+use shofar_smt::sat::{Outcome, Statistics};
+use shofar_smt::solver::Solver;
+use shofar_testing::families::{pigeons, random_3_sat};
+
+/// What a solver has counted when it has answered a question with conflicts.
+fn counted(store: &TermStore, mut solver: Solver<'_>) -> Statistics {
+    for formula in pigeons(store, 5, 4).formulas {
+        solver.assert(formula).expect("it is propositional");
+    }
+    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+    solver.statistics()
+}
+
+#[test]
+fn solvers_of_a_run_have_its_seed() {
+    let mut decisions = BTreeSet::new();
+    for seed in 0..20 {
+        let store = TermStore::new();
+        let run = Run::new(&store).with_seed(seed);
+        let with_seed = counted(&store, Solver::new(&store).with_seed(seed));
+        assert_eq!(counted(&store, run.solver()), with_seed);
+        let with_proofs = counted(&store, Solver::with_proofs(&store).with_seed(seed));
+        assert_eq!(counted(&store, run.solver_with_proofs()), with_proofs);
+        decisions.insert(with_seed.decisions);
+    }
+    assert!(decisions.len() > 5, "only {decisions:?} decisions");
+}
+
+#[derive(Default)]
+struct Counters(Mutex<Vec<(&'static str, u64)>>);
+
+impl EventSink for Counters {
+    fn tell(&self, event: Event) {
+        if let Event::Statistics { counters, .. } = event {
+            self.0.lock().expect("no listener panics").extend(counters);
+        }
+    }
+}
+
+/// A counter, which starts with values of many variables that are hard to find, keeps them, and has an error at
+/// the end.
+fn system(end: u32) -> String {
+    let store = TermStore::new();
+    let clauses = random_3_sat(&store, 40, 3).formulas;
+    let clauses: Vec<String> =
+        clauses[..150].iter().map(|&clause| store.display(clause).to_string()).collect();
+    let names: Vec<String> = (0..40).map(|number| format!("b{number}")).collect();
+    let (names, clauses) = (names.join(" "), clauses.join(" "));
+    let variables = format!("({} Bool)", names.replace(' ', " Bool) ("));
+    format!(
+        "(declare-fun P (Int {}) Bool)
+         (assert (forall ({variables}) (=> (and {clauses}) (P 0 {names}))))
+         (assert (forall ((x Int) {variables}) (=> (P x {names}) (P (+ x 1) {names}))))
+         (assert (forall ((x Int) {variables}) (=> (and (P x {names}) (= x {end})) false)))",
+        "Bool ".repeat(40),
+    )
+}
+
+#[test]
+fn seeds_change_the_search_of_engines_but_not_their_answers() {
+    let found = |engine: usize, end: u32, seed: u64| {
+        let store = TermStore::new();
+        let system = parse(&store, "test", system(end).as_bytes()).expect("the test's clauses are right");
+        let counters = Counters::default();
+        let run = Run::new(&store).with_seed(seed).with_events(&counters);
+        let evidence = all()[engine].solve(&HornGraph::of(&store, &system), &run);
+        assert!(matches!(evidence, Ok(Evidence::Unsat(_))), "{} with seed {seed}", all()[engine].name());
+        (evidence, counters.0.into_inner().expect("no listener panics"))
+    };
+    for (engine, known) in all().iter().enumerate() {
+        // Some engines find values of the variables without a conflict, before which the seed is not asked.
+        let is_changed = [2, 0].into_iter().any(|end| {
+            let by_default = found(engine, end, 0);
+            assert_eq!(found(engine, end, 0), by_default, "{} is deterministic", known.name());
+            (1..20).any(|seed| found(engine, end, seed) != by_default)
+        });
+        assert!(is_changed, "no seed changes what {} does", known.name());
+    }
+}
