@@ -41,8 +41,10 @@
 //!   negative one; `p < 0` is `not (-p <= 0)`. Where `p` has coprime integer coefficients and integer nodes, `p + c <= 0` is
 //!   `p + ceil(c) <= 0`, `p + c < 0` is `p + floor(c) + 1 <= 0`, and `p + c = 0` is false unless `c` is an integer.
 //! - M13: a choice `ite(c, a, b)` of numbers has the rules for conditions of M3; choices on `c` in its branches are replaced
-//!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, and `|c*a| = |c|*|a|`.
-//! - M14: a comparison of one choice between numbers with a number is that of its branches.
+//!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, and `|c*a| = |c|*|a|`. Where comparisons
+//!   decide the sign of `a`, `|a|` is `a` or `-a`.
+//! - M14: a comparison of one choice between numbers with a number is that of its branches. An equation between a choice
+//!   and integers is false if it is so for both branches.
 //!
 //! Others:
 //!

@@ -229,6 +229,12 @@ impl Meanings<'_> {
         if number.is_constant() {
             return Sum::from_constant((number.constant() * &factor).abs());
         }
+        if self.compare(Relation::Below, number.clone()) == Truth::FALSE {
+            return number * &factor.abs();
+        }
+        if self.compare(Relation::AtMost, number.clone()) == Truth::TRUE {
+            return number * &-factor.abs();
+        }
         let is_integer = self.is_integral(&number);
         single(self.intern(Node::Abs(Rc::new(number)), is_integer)) * &factor.abs()
     }
@@ -324,6 +330,9 @@ impl Meanings<'_> {
         if let Some(is_true) = self.decided_by_range(relation, &number) {
             return Truth::of(is_true);
         }
+        if relation == Relation::Equal && self.has_no_case(&number) {
+            return Truth::FALSE;
+        }
         let over_integers = self.over_integers(&number);
         let (mut number, factor) = number.primitive();
         // -p <= 0 is not (p < 0), and -p < 0 is not (p <= 0).
@@ -346,6 +355,24 @@ impl Meanings<'_> {
             }
         }
         self.truth_of(Node::Compare(relation, Rc::new(number))).negated_if(negated)
+    }
+
+    /// Whether a number consists of integers and one choice between constants, and is zero for neither of these (M12, M14).
+    fn has_no_case(&self, number: &Sum) -> bool {
+        let mut others = number.terms().iter().filter(|&&(node, _)| !self.is_integer(node));
+        let (Some((choice, factor)), None) = (others.next(), others.next()) else { return false };
+        let Node::Choice(_, Meaning::Number(a), Meaning::Number(b)) = &**self.node(*choice) else {
+            return false;
+        };
+        let is_impossible = |branch: &Sum| {
+            let mut case = number.clone();
+            case.add_scaled(&single(*choice), &-factor);
+            case.add_scaled(branch, factor);
+            let (case, _) = case.primitive();
+            case.is_constant() && !case.constant().is_zero()
+                || !case.is_constant() && self.over_integers(&case) && !case.constant().is_integer()
+        };
+        is_impossible(a) && is_impossible(b)
     }
 
     /// Whether a comparison of a multiple of `u - floor(u)` with a number holds for all values of `u`, or for none (M11).
