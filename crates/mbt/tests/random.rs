@@ -27,7 +27,7 @@ fn every_answer_is_right() {
         ("proofs with replaced symbols", 50),
         ("interpolants", 300),
         ("no interpolant: mixed", 5),
-        ("smaller cores", 8),
+        ("smaller cores", 5),
         ("minimal cores", 25),
         ("projections judged in samples", 100),
         ("eliminations judged in samples", 100),
