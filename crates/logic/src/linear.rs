@@ -157,13 +157,33 @@ impl<M: Copy + Ord> LinearPoly<M> {
         position.map_or(Rational::ZERO, |position| self.terms[position].1.clone())
     }
 
+    /// The coefficient of a monomial, zero if it does not occur, and the polynomial without it.
+    pub fn split(&self, monomial: M) -> (Rational, Self) {
+        let mut rest = self.clone();
+        let coefficient = match self.terms.binary_search_by_key(&monomial, |(term, _)| *term) {
+            Ok(position) => rest.terms.remove(position).1,
+            Err(_) => Rational::ZERO,
+        };
+        (coefficient, rest)
+    }
+
     /// What a monomial is equal to where the polynomial is zero, if it occurs.
     pub fn solved_for(&self, monomial: M) -> Option<Self> {
-        let position = self.terms.binary_search_by_key(&monomial, |(term, _)| *term).ok()?;
-        let mut value = self.clone();
-        let (_, coefficient) = value.terms.remove(position);
+        let (coefficient, mut value) = self.split(monomial);
+        if coefficient.is_zero() {
+            return None;
+        }
         value.scale(&-coefficient.recip());
         Some(value)
+    }
+
+    /// Adds such a multiple of another polynomial, in which a monomial occurs, that it occurs no longer. Where the other
+    /// one is zero, that changes no value.
+    pub fn cancel(&mut self, monomial: M, by: &Self) {
+        let coefficient = self.coefficient(monomial);
+        if !coefficient.is_zero() {
+            self.add_scaled(by, &-(coefficient / &by.coefficient(monomial)));
+        }
     }
 
     /// Whether there are no monomials.

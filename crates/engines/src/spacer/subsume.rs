@@ -9,7 +9,7 @@
 //! ```
 //!
 //! and the weights are eliminated: by equations as far as these determine them (Gauss), the rest by combining bounds
-//! (Fourier and Motzkin), where a combination of more rows than weights demand is redundant (Kohler). Members are few, and
+//! (Fourier and Motzkin, `shofar_logic::fourier_motzkin`), where a combination of more rows than weights demand is redundant (Kohler). Members are few, and
 //! so are weights; all of it is exact and takes no solver.
 //!
 //! - S1: the guess contains the cubes of all members: each is there by one weight.
@@ -23,6 +23,7 @@
 //! lemma lies outside again; a cone goes on. There, moreover, weights are projected by a model, and literals that do not
 //! hold of the whole closure are dropped with a solver.
 
+use shofar_logic::fourier_motzkin::{Inequality, sides};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 use shofar_smt::project::simplify_cube;
@@ -37,10 +38,9 @@ const MOST_ROWS: usize = 64;
 pub(super) fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Vec<Vec<Term>> {
     let Some(cone) = Cone::of(store, shapes, members) else { return Vec::new() };
     let residues = cone.residues(store, members);
-    let sort = cone.sort;
-    let Some(closure) = cone.eliminate() else { return Vec::new() };
+    let Some(closure) = cone.eliminate(store) else { return Vec::new() };
     let mut cube = conjecture(store, shapes, members);
-    cube.extend(closure.into_iter().map(|row| row.literal(store, sort)));
+    cube.extend(closure);
     simplify_cube(store, &mut cube);
     let mut guesses = Vec::new();
     if !residues.is_empty() {
@@ -50,73 +50,44 @@ pub(super) fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Ration
     guesses
 }
 
-/// How a sum is related to zero.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Relation {
-    Equal,
-    AtMost,
-    Below,
+/// What sums are made of. The weights come first, and the rest of a sum is one of forms.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Summand {
+    Weight(usize),
+    Form(Term),
 }
 
-/// `sum of weights[j] * w_j + rest`, related to zero.
-#[derive(Clone, Debug)]
+/// A bound, and the bounds of the beginning that it is a combination of, as a set.
 struct Row {
-    weights: Vec<Rational>,
-    rest: LinearPoly,
-    relation: Relation,
-    /// The rows of the beginning that it is a combination of, as a set.
+    inequality: Inequality<Summand>,
     parents: u64,
 }
 
 impl Row {
-    /// Adds a multiple of another row. The factor is positive unless that is an equation.
-    fn add_scaled(&mut self, other: &Row, factor: &Rational) {
-        for (weight, added) in self.weights.iter_mut().zip(&other.weights) {
-            weight.add_mul(factor, added);
-        }
-        self.rest.add_scaled(&other.rest, factor);
-        self.parents |= other.parents;
-        if other.relation == Relation::Below {
-            self.relation = Relation::Below;
-        }
+    fn coefficient(&self, weight: usize) -> Rational {
+        self.inequality.poly.coefficient(Summand::Weight(weight))
     }
+}
 
-    /// The row without a weight, by an equation in which it occurs.
-    fn cancel(&mut self, equation: &Row, weight: usize) {
-        if !self.weights[weight].is_zero() {
-            let factor = -(&self.weights[weight] / &equation.weights[weight]);
-            self.add_scaled(equation, &factor);
-        }
-    }
-
-    /// The combination of a row in which a weight is bounded from above with one in which it is bounded from below.
-    fn resolve(&self, below: &Row, weight: usize) -> Row {
-        let mut row = self.clone();
-        row.add_scaled(below, &-(&self.weights[weight] / &below.weights[weight]));
-        row
-    }
-
-    /// The literal that a row without weights is.
-    fn literal(&self, store: &TermStore, sort: Sort) -> Term {
-        match self.relation {
-            Relation::Equal => {
-                let (primitive, _) = self.rest.clone().factored();
-                let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
-                store.eq(store.normalize(primitive.to_term(store, sort)), zero)
-            }
-            relation => compare(store, self.rest.clone(), sort, relation == Relation::Below),
-        }
-    }
+/// The sum of forms that a sum without weights is; none if it is a number.
+fn without_weights(sum: &LinearPoly<Summand>) -> Option<LinearPoly> {
+    let form = |(summand, factor): &(Summand, Rational)| match summand {
+        Summand::Form(form) => Some((*form, factor.clone())),
+        Summand::Weight(_) => None,
+    };
+    let forms: Option<Vec<(Term, Rational)>> = sum.terms().iter().map(form).collect();
+    forms.filter(|forms| !forms.is_empty()).map(|forms| LinearPoly::from_pairs(forms, sum.constant().clone()))
 }
 
 /// The numbers of a cluster, as a first point and directions with weights, and how forms are related to them.
 struct Cone {
     /// That of all forms.
     sort: Sort,
-    equations: Vec<Row>,
+    /// Sums that are zero.
+    equations: Vec<LinearPoly<Summand>>,
     /// The positions and forms of equations.
     equal: Vec<(usize, Term)>,
-    bounds: Vec<Row>,
+    bounds: Vec<Inequality<Summand>>,
     weights: usize,
 }
 
@@ -153,26 +124,26 @@ impl Cone {
                 continue;
             }
             // form - first - sum of direction * weight is at most zero, or at least.
-            let mut rest = LinearPoly::from_term(store, form);
-            rest.add_constant(&-first[at].clone());
-            let mut weights: Vec<Rational> = directions.iter().map(|along| -along[column].clone()).collect();
+            let form_sum = LinearPoly::from_term(store, form);
+            let forms = form_sum.terms().iter().map(|(form, factor)| (Summand::Form(*form), factor.clone()));
+            let along = directions.iter().enumerate();
+            let along = along.map(|(weight, along)| (Summand::Weight(weight), -along[column].clone()));
+            let mut poly =
+                LinearPoly::from_pairs(along.chain(forms).collect(), form_sum.constant() - &first[at]);
             if !is_upper {
-                rest.scale(&-Rational::ONE);
-                weights.iter_mut().for_each(|weight| *weight = -weight.clone());
+                poly.scale(&-Rational::ONE);
             }
             if is_equal {
-                cone.equations.push(Row { weights, rest, relation: Relation::Equal, parents: 0 });
+                cone.equations.push(poly);
                 cone.equal.push((at, form));
             } else {
-                let relation = if is_strict { Relation::Below } else { Relation::AtMost };
-                cone.bounds.push(Row { weights, rest, relation, parents: 0 });
+                cone.bounds.push(Inequality { poly, is_strict });
             }
         }
         for weight in 0..weights {
-            let mut unit = vec![Rational::ZERO; weights];
-            unit[weight] = -Rational::ONE;
-            let rest = LinearPoly::from_constant(Rational::ZERO);
-            cone.bounds.push(Row { weights: unit, rest, relation: Relation::AtMost, parents: 0 });
+            let poly =
+                LinearPoly::from_pairs(vec![(Summand::Weight(weight), -Rational::ONE)], Rational::ZERO);
+            cone.bounds.push(Inequality { poly, is_strict: false });
         }
         Some(cone)
     }
@@ -194,31 +165,40 @@ impl Cone {
         self.equal.iter().filter_map(residue).collect()
     }
 
-    /// The rows without weights that follow. None if they are too many.
-    fn eliminate(mut self) -> Option<Vec<Row>> {
-        for weight in 0..self.weights {
-            let Some(found) = self.equations.iter().position(|row| !row.weights[weight].is_zero()) else {
+    /// The literals without weights that follow. None if elimination leads to too many rows.
+    fn eliminate(mut self, store: &TermStore) -> Option<Vec<Term>> {
+        for weight in (0..self.weights).map(Summand::Weight) {
+            let Some(found) = self.equations.iter().position(|sum| !sum.coefficient(weight).is_zero()) else {
                 continue;
             };
             let equation = self.equations.swap_remove(found);
-            let rows = self.equations.iter_mut().chain(&mut self.bounds);
-            rows.for_each(|row| row.cancel(&equation, weight));
+            let bounds = self.bounds.iter_mut().map(|bound| &mut bound.poly);
+            self.equations.iter_mut().chain(bounds).for_each(|sum| sum.cancel(weight, &equation));
         }
         if self.bounds.len() > MOST_ROWS {
             return None;
         }
-        self.bounds.iter_mut().enumerate().for_each(|(index, row)| row.parents = 1 << index);
+        let numbered = self.bounds.into_iter().enumerate();
+        let mut rows: Vec<Row> =
+            numbered.map(|(index, inequality)| Row { inequality, parents: 1 << index }).collect();
         let mut eliminated = 0;
-        while let Some(weight) = next_weight(&self.bounds, self.weights) {
+        while let Some(weight) = next_weight(&rows, self.weights) {
             eliminated += 1;
-            self.bounds = resolve_all(self.bounds, weight, eliminated);
-            if self.bounds.len() > MOST_ROWS {
+            rows = resolve_all(rows, weight, eliminated);
+            if rows.len() > MOST_ROWS {
                 return None;
             }
         }
-        self.equations.extend(self.bounds);
-        self.equations.retain(|row| !row.rest.is_constant());
-        Some(self.equations)
+        let sort = self.sort;
+        let equations = self.equations.iter().filter_map(|sum| {
+            let (primitive, _) = without_weights(sum)?.factored();
+            let zero = LinearPoly::default().to_term(store, sort);
+            Some(store.eq(store.normalize(primitive.to_term(store, sort)), zero))
+        });
+        let bounds = rows.iter().filter_map(|Row { inequality, .. }| {
+            Some(compare(store, without_weights(&inequality.poly)?, sort, inequality.is_strict))
+        });
+        Some(equations.chain(bounds).collect())
     }
 }
 
@@ -251,10 +231,10 @@ fn directions(varying: &[usize], members: &[Vec<Rational>]) -> Vec<Vec<Rational>
 
 /// The weight whose elimination makes the fewest rows, if one is left.
 fn next_weight(rows: &[Row], weights: usize) -> Option<usize> {
-    let occurs = |&weight: &usize| rows.iter().any(|row| !row.weights[weight].is_zero());
+    let occurs = |&weight: &usize| rows.iter().any(|row| !row.coefficient(weight).is_zero());
     let pairs = |&weight: &usize| {
-        let above = rows.iter().filter(|row| row.weights[weight].is_positive()).count();
-        let below = rows.iter().filter(|row| row.weights[weight].is_negative()).count();
+        let above = rows.iter().filter(|row| row.coefficient(weight).is_positive()).count();
+        let below = rows.iter().filter(|row| row.coefficient(weight).is_negative()).count();
         above * below
     };
     (0..weights).filter(occurs).min_by_key(pairs)
@@ -262,16 +242,29 @@ fn next_weight(rows: &[Row], weights: usize) -> Option<usize> {
 
 /// Eliminates a weight, the so-manieth one, from bounds.
 fn resolve_all(rows: Vec<Row>, weight: usize, eliminated: u32) -> Vec<Row> {
-    let (concerned, mut rows): (Vec<Row>, Vec<Row>) =
-        rows.into_iter().partition(|row| !row.weights[weight].is_zero());
-    let (above, below): (Vec<Row>, Vec<Row>) =
-        concerned.into_iter().partition(|row| row.weights[weight].is_positive());
-    for high in &above {
-        let resolvents = below.iter().map(|low| high.resolve(low, weight));
-        // Others follow from rows with fewer parents.
-        rows.extend(resolvents.filter(|row| row.parents.count_ones() <= eliminated + 1));
+    let (concerned, mut others): (Vec<Row>, Vec<Row>) =
+        rows.into_iter().partition(|row| !row.coefficient(weight).is_zero());
+    let bounds = concerned.iter().filter_map(|row| {
+        let (side, bound) = row.inequality.bound_of(Summand::Weight(weight))?;
+        Some((side, (bound, row.parents)))
+    });
+    let (lower, upper) = sides(bounds);
+    for (high, above) in &upper {
+        for (low, below) in &lower {
+            let parents = above | below;
+            // Others follow from rows with fewer parents.
+            if parents.count_ones() <= eliminated + 1 {
+                let mut inequality = low.meets(high);
+                // So that numbers do not grow from weight to weight.
+                let content = inequality.poly.content();
+                if !content.is_zero() {
+                    inequality.poly.scale(&content.recip());
+                }
+                others.push(Row { inequality, parents });
+            }
+        }
     }
-    rows
+    others
 }
 
 #[cfg(test)]

@@ -17,13 +17,13 @@
 //!   it is large enough, or all when it is small enough; or if it is a truth value and occurs in one polarity. This is
 //!   the pure literal rule, read through arithmetic.
 //! - Fourier and Motzkin's elimination is done for locals that occur in bounds only, where the number of bounds does not
-//!   grow. For integers it is exact if in each pair of bounds one coefficient is a unit (the *exact shadow* of
-//!   Pugh's Omega test, CACM 1992).
+//!   grow (`shofar_logic::fourier_motzkin`). For integers it is exact if in each pair of bounds one coefficient is a unit.
 //!
 //! The way back: each new label is equivalent to the old one for all arguments, after quantification of the locals. So
 //! models are models, and derivations, which do not give values to locals, are derivations.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::fourier_motzkin::{Inequality, Side, VariableBound, shadow, sides};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Relation, Sort, Term, TermStore};
 use shofar_smt::facts::{Facts, Interval};
@@ -272,13 +272,6 @@ fn with_truths(store: &TermStore, formula: Term, truths: FxHashMap<Term, Term>) 
 
 // ---- Fourier and Motzkin -------------------------------------------------------------------------------------
 
-/// A conjunct `poly <= 0`, or `poly < 0` if it is strict.
-struct Inequality {
-    poly: LinearPoly,
-    is_strict: bool,
-    sort: Sort,
-}
-
 /// The formula without the locals that occur only in bounds and can be eliminated without growth.
 fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
     let mut conjuncts: Vec<Term> = store.conjuncts(formula).collect();
@@ -314,9 +307,8 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
         if places.iter().any(|&place| is_used[place]) {
             continue;
         }
-        let bounds: Vec<&Inequality> =
-            places.iter().filter_map(|&place| inequalities[place].as_ref()).collect();
-        if let Some(results) = combined(store, &bounds, local) {
+        let bounds = places.iter().filter_map(|&place| inequalities[place].as_ref()?.bound_of(local));
+        if let Some(results) = combined(store, bounds, store.sort_of(local)) {
             for &place in places {
                 is_used[place] = true;
                 conjuncts[place] = Term::TRUE;
@@ -327,6 +319,7 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
     store.and(&conjuncts)
 }
 
+/// The inequality that a conjunct is.
 fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
     let bound = store.bound(conjunct)?;
     let (relation, number) = bound.rounded(store);
@@ -338,40 +331,37 @@ fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
         Relation::Equal | Relation::Different => return None,
     }
     let is_strict = matches!(relation, Relation::Below | Relation::Above);
-    Some(Inequality { poly, is_strict, sort: store.sort_of(bound.sum) })
+    Some(Inequality { poly, is_strict })
 }
 
-/// The bounds without a variable: each lower one with each upper one. None if that is not exact, or too much.
-fn combined(store: &TermStore, bounds: &[&Inequality], variable: Term) -> Option<Vec<Term>> {
-    let (upper, lower): (Vec<&Inequality>, Vec<&Inequality>) =
-        bounds.iter().partition(|bound| bound.poly.coefficient(variable).is_positive());
-    if lower.len() * upper.len() > bounds.len() {
+/// The bounds of a variable without it: each lower one meets each upper one. None if that is not exact, or too much.
+fn combined(
+    store: &TermStore,
+    bounds: impl Iterator<Item = (Side, VariableBound)>,
+    sort: Sort,
+) -> Option<Vec<Term>> {
+    let (lower, upper) = sides(bounds);
+    let count = lower.len() + upper.len();
+    if lower.len() * upper.len() > count {
         return None;
     }
     let summands =
-        |bounds: &[&Inequality]| bounds.iter().map(|bound| bound.poly.terms().len() - 1).sum::<usize>();
-    let before = summands(bounds) + bounds.len();
+        |bounds: &[VariableBound]| bounds.iter().map(|bound| bound.rest.terms().len()).sum::<usize>();
+    let before = summands(&lower) + summands(&upper) + count;
     let after = summands(&lower) * upper.len() + summands(&upper) * lower.len();
     if after > before + MOST_GROWTH {
         return None;
     }
-    let mut results = Vec::new();
-    for low in &lower {
-        for up in &upper {
-            let below = -low.poly.coefficient(variable);
-            let above = up.poly.coefficient(variable);
-            if up.sort == Sort::INT && !below.is_one() && !above.is_one() {
-                return None;
-            }
-            let mut sum = low.poly.clone();
-            sum.scale(&above);
-            sum.add_scaled(&up.poly, &below);
-            let (sum, zero) = (sum.to_term(store, up.sort), LinearPoly::default().to_term(store, up.sort));
-            let is_strict = low.is_strict || up.is_strict;
-            results.push(if is_strict { store.lt(sum, zero) } else { store.le(sum, zero) });
-        }
+    let all_unit = |bounds: &[VariableBound]| bounds.iter().all(|bound| bound.factor.is_one());
+    if sort == Sort::INT && !all_unit(&lower) && !all_unit(&upper) {
+        return None;
     }
-    Some(results)
+    let zero = LinearPoly::default().to_term(store, sort);
+    let literal = |Inequality { poly, is_strict }: Inequality| {
+        let sum = poly.to_term(store, sort);
+        if is_strict { store.lt(sum, zero) } else { store.le(sum, zero) }
+    };
+    Some(shadow(&lower, &upper).map(literal).collect())
 }
 
 #[cfg(test)]

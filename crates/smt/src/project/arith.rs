@@ -28,6 +28,7 @@
 //! the fewest pairs of bounds.
 
 use rustc_hash::FxHashMap;
+use shofar_logic::fourier_motzkin::VariableBound;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
@@ -66,6 +67,25 @@ impl Values<'_, '_, '_> {
             }
         }
         Ok(sum)
+    }
+
+    /// The position of the greatest one of some bounds of one side; of equal ones the first that no other is preferred to.
+    pub(super) fn greatest(
+        &mut self,
+        bounds: &[VariableBound],
+        is_preferred: impl Fn(&VariableBound, &VariableBound) -> bool,
+    ) -> Result<usize, ProjectError> {
+        let mut best: Option<(usize, Rational)> = None;
+        for (position, bound) in bounds.iter().enumerate() {
+            let value = self.of_poly(&bound.rest)? / &bound.factor;
+            let is_better = best.as_ref().is_none_or(|(best, greatest)| {
+                value > *greatest || value == *greatest && is_preferred(bound, &bounds[*best])
+            });
+            if is_better {
+                best = Some((position, value));
+            }
+        }
+        Ok(best.map_or(0, |(position, _)| position))
     }
 }
 

@@ -7,6 +7,7 @@
 //! The normal form has coefficients without common divisor, and integer bounds rounded to integers. Of a divisibility
 //! `k | p`, the coefficients lie between 0 and `k`, and the leading one is 1 where it can be.
 
+use shofar_logic::fourier_motzkin::{Inequality, Side, VariableBound};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
@@ -33,6 +34,21 @@ pub(super) enum Relation {
 }
 
 impl Constraint {
+    /// The constraint that an inequality is, between terms of a sort.
+    pub(super) fn from_inequality(Inequality { poly, is_strict }: Inequality, sort: Sort) -> Self {
+        Constraint { poly, relation: if is_strict { Relation::Below } else { Relation::AtMost }, sort }
+    }
+
+    /// What a comparison says of a variable, if it is one in which that occurs.
+    pub(super) fn bound_of(&self, variable: Term) -> Option<(Side, VariableBound)> {
+        let is_strict = match self.relation {
+            Relation::AtMost => false,
+            Relation::Below => true,
+            Relation::Equal | Relation::Divisible(_) => return None,
+        };
+        VariableBound::of(&self.poly, is_strict, variable)
+    }
+
     /// `poly <= 0` on `Int`.
     pub(super) fn at_most_zero(poly: LinearPoly) -> Self {
         Constraint { poly, relation: Relation::AtMost, sort: Sort::INT }
@@ -151,20 +167,6 @@ fn reduced(poly: &LinearPoly, modulus: &Integer, map: impl Fn(&Integer) -> Integ
 /// A number that is an integer.
 pub(super) fn integer(number: &Rational) -> Integer {
     number.to_integer().expect("constraints on Int have integer coefficients")
-}
-
-/// The coefficient of a monomial, and the polynomial without it.
-pub(super) fn split(poly: &LinearPoly, monomial: Term) -> (Rational, LinearPoly) {
-    let mut coefficient = Rational::ZERO;
-    let mut rest = Vec::with_capacity(poly.terms().len());
-    for (other, factor) in poly.terms() {
-        if *other == monomial {
-            coefficient = factor.clone();
-        } else {
-            rest.push((*other, factor.clone()));
-        }
-    }
-    (coefficient, LinearPoly::from_pairs(rest, poly.constant().clone()))
 }
 
 /// `a * p + b * q`

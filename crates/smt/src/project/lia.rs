@@ -33,12 +33,13 @@
 //! in arithmetic without multiplication" (Machine Intelligence 7, 1972); to let a model choose the case is the
 //! projection of Bjørner & Janota, "Playing with quantified satisfaction" (LPAR 2015).
 
+use shofar_logic::fourier_motzkin::{Inequality, VariableBound, shadow, sides};
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{LinearPoly, Term};
+use shofar_logic::{LinearPoly, Sort, Term};
 
 use super::ProjectError;
 use super::arith::Values;
-use super::constraint::{Constraint, Relation, combination, integer, monomial, split};
+use super::constraint::{Constraint, Relation, combination, integer, monomial};
 
 /// The size of a period beyond which the variable is replaced by its value. Covering all residues would not end anyway.
 const MAX_PERIOD_BITS: usize = 32;
@@ -55,12 +56,6 @@ impl Eliminated {
     fn from(constraints: Vec<Constraint>) -> Self {
         Eliminated { constraints, by_value: false }
     }
-}
-
-/// `rest <= factor * x` for a positive factor; for upper bounds the same of `-x`.
-struct Bound {
-    factor: Integer,
-    rest: LinearPoly,
 }
 
 /// Replaces the constraints on an integer variable by constraints without it.
@@ -93,31 +88,26 @@ pub(super) fn eliminate(
         divisibilities.iter().map(|c| Constraint { poly: put(&c.poly, x, &fixed), ..(*c).clone() }).collect();
     // From here on x stands for x'. What was said of x by division is said of x' by rounding.
     let image = combination(&Rational::from(period), &monomial(x), &Rational::ONE, &fixed);
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for constraint in bounds {
-        let constraint = Constraint::at_most_zero(put(&constraint.poly, x, &image)).normalized();
-        let Some(constraint) = constraint else { continue };
-        let (coefficient, rest) = split(&constraint.poly, x);
-        let bound = Bound { factor: integer(&coefficient).abs(), rest };
-        if coefficient.is_negative() { lower.push(bound) } else { upper.push(bound) }
-    }
+    let put_in = |c: &&Constraint| Constraint::at_most_zero(put(&c.poly, x, &image)).normalized();
+    let bounds: Vec<Constraint> = bounds.iter().filter_map(put_in).collect();
+    let (lower, upper) = sides(bounds.iter().filter_map(|bound| bound.bound_of(x)));
     resolve(lower, upper, values, &mut results)?;
     Ok(Eliminated::from(results))
 }
 
 /// The polynomial with another one in the place of the variable.
 fn put(poly: &LinearPoly, x: Term, image: &LinearPoly) -> LinearPoly {
-    let (coefficient, rest) = split(poly, x);
+    let (coefficient, rest) = poly.split(x);
     combination(&Rational::ONE, &rest, &coefficient, image)
 }
 
 /// Puts an equality `a x = t` into the other constraints.
 fn substitute(x: Term, constraints: &[Constraint], position: usize) -> Vec<Constraint> {
-    let (coefficient, rest) = split(&constraints[position].poly, x);
+    let (coefficient, rest) = constraints[position].poly.split(x);
     let (a, t) = if coefficient.is_negative() { (-coefficient, rest) } else { (coefficient, -rest) };
     let mut results = vec![Constraint::divisible(integer(&a), t.clone())];
     for constraint in constraints[..position].iter().chain(&constraints[position + 1..]) {
-        let (c, rest) = split(&constraint.poly, x);
+        let (c, rest) = constraint.poly.split(x);
         let relation = match &constraint.relation {
             Relation::Divisible(modulus) => Relation::Divisible(modulus * integer(&a)),
             relation => relation.clone(),
@@ -143,7 +133,7 @@ fn join(x: Term, divisibilities: &[&Constraint]) -> Vec<Constraint> {
             }
             Some(joined) => joined,
         };
-        let ((a, r), (c, s)) = (split(&first, x), split(&constraint.poly, x));
+        let ((a, r), (c, s)) = (first.split(x), constraint.poly.split(x));
         let (g, p, q) = (integer(&a) * n).gcd_ext(&(integer(&c) * &m));
         results.push(Constraint::divisible(g.clone(), combination(&a, &s, &-c, &r)));
         let (pn, qm) = (Rational::from(p * n), Rational::from(q * &m));
@@ -156,7 +146,7 @@ fn join(x: Term, divisibilities: &[&Constraint]) -> Vec<Constraint> {
         };
     }
     if let Some((modulus, poly)) = joined {
-        let (c, rest) = split(&poly, x);
+        let (c, rest) = poly.split(x);
         results.push(Constraint::divisible(integer(&c).gcd(&modulus), rest));
     }
     results
@@ -183,32 +173,31 @@ fn period(
 
 /// Says of lower and upper bounds that there is an integer between them.
 fn resolve(
-    mut lower: Vec<Bound>,
-    mut upper: Vec<Bound>,
+    mut lower: Vec<VariableBound>,
+    mut upper: Vec<VariableBound>,
     values: &mut Values<'_, '_, '_>,
     results: &mut Vec<Constraint>,
 ) -> Result<(), ProjectError> {
-    let all_unit = |bounds: &[Bound]| bounds.iter().all(|bound| bound.factor.is_one());
+    let integral = |inequality: Inequality| Constraint::from_inequality(inequality, Sort::INT);
+    let all_unit = |bounds: &[VariableBound]| bounds.iter().all(|bound| bound.factor.is_one());
     if lower.len() * upper.len() <= lower.len() + upper.len() && (all_unit(&lower) || all_unit(&upper)) {
-        results.extend(lower.iter().flat_map(|s| upper.iter().map(move |t| s.real_shadow(t))));
+        results.extend(shadow(&lower, &upper).map(integral));
         return Ok(());
     }
     if upper.len() < lower.len() {
         (lower, upper) = (upper, lower);
     }
-    let pivot = lower.swap_remove(greatest(&lower, values)?);
-    for bound in &lower {
-        let [a, a0] = [&bound.factor, &pivot.factor].map(|factor| Rational::from(factor.clone()));
-        results.push(Constraint::at_most_zero(combination(&a0, &bound.rest, &-a, &pivot.rest)));
-    }
+    let is_preferred = |new: &VariableBound, old: &VariableBound| new.factor < old.factor;
+    let pivot = lower.swap_remove(values.greatest(&lower, is_preferred)?);
+    results.extend(lower.iter().map(|bound| bound.is_below(&pivot)).map(integral));
     // The upper bounds for which neither a unit coefficient nor the dark shadow will do.
-    let mut gray: Vec<&Bound> = Vec::new();
+    let mut gray: Vec<&VariableBound> = Vec::new();
     for bound in &upper {
         if pivot.factor.is_one() || bound.factor.is_one() {
-            results.push(pivot.real_shadow(bound));
+            results.push(real_shadow(&pivot, bound));
             continue;
         }
-        let dark = pivot.dark_shadow(bound);
+        let dark = dark_shadow(&pivot, bound);
         if dark.holds_at(&values.of_poly(&dark.poly)?) {
             results.push(dark);
         } else {
@@ -218,60 +207,39 @@ fn resolve(
     match gray[..] {
         [] => {}
         [bound] if bound.factor <= pivot.factor => {
-            let bound = bound.rounded(values, results)?;
-            results.push(pivot.real_shadow(&bound));
+            let bound = rounded(bound, values, results)?;
+            results.push(real_shadow(&pivot, &bound));
         }
         _ => {
-            let pivot = pivot.rounded(values, results)?;
-            results.extend(gray.iter().map(|bound| pivot.real_shadow(bound)));
+            let pivot = rounded(&pivot, values, results)?;
+            results.extend(gray.iter().map(|bound| real_shadow(&pivot, bound)));
         }
     }
     Ok(())
 }
 
-/// The position of the bound that is greatest in the model; of equal ones that with the least factor.
-fn greatest(bounds: &[Bound], values: &mut Values<'_, '_, '_>) -> Result<usize, ProjectError> {
-    let mut best = 0;
-    let mut best_value: Option<Rational> = None;
-    for (position, bound) in bounds.iter().enumerate() {
-        let value = values.of_poly(&bound.rest)? / &Rational::from(bound.factor.clone());
-        let is_better = best_value.as_ref().is_none_or(|best_value| {
-            value > *best_value || value == *best_value && bound.factor < bounds[best].factor
-        });
-        if is_better {
-            best = position;
-            best_value = Some(value);
-        }
-    }
-    Ok(best)
+/// That a real number lies between two bounds of different sides.
+fn real_shadow(bound: &VariableBound, other: &VariableBound) -> Constraint {
+    Constraint::from_inequality(bound.meets(other), Sort::INT)
 }
 
-impl Bound {
-    /// That a real number lies between this bound and one of the other side. With `s <= a x` and `-t <= -b x` that is
-    /// `b s - a t <= 0`.
-    fn real_shadow(&self, other: &Bound) -> Constraint {
-        let [a, b] = [&self.factor, &other.factor].map(|factor| Rational::from(factor.clone()));
-        Constraint::at_most_zero(combination(&b, &self.rest, &a, &other.rest))
-    }
+/// That two bounds of different sides are so far apart that an integer lies between them, whatever their residues are.
+fn dark_shadow(bound: &VariableBound, other: &VariableBound) -> Constraint {
+    let mut shadow = real_shadow(bound, other);
+    shadow.poly.add_constant(&((&bound.factor - &Rational::ONE) * (&other.factor - &Rational::ONE)));
+    shadow
+}
 
-    /// That these bounds are so far apart that an integer lies between them, whatever their residues are.
-    fn dark_shadow(&self, other: &Bound) -> Constraint {
-        let mut shadow = self.real_shadow(other);
-        let slack = (&self.factor - Integer::ONE) * (&other.factor - Integer::ONE);
-        shadow.poly.add_constant(&Rational::from(slack));
-        shadow
-    }
-
-    /// The bound rounded up to the next multiple of its factor, by a number that the model gives and `results` state.
-    fn rounded(
-        &self,
-        values: &mut Values<'_, '_, '_>,
-        results: &mut Vec<Constraint>,
-    ) -> Result<Bound, ProjectError> {
-        let missing = (-integer(&values.of_poly(&self.rest)?)).rem_euclid(&self.factor);
-        let mut rest = self.rest.clone();
-        rest.add_constant(&Rational::from(missing));
-        results.push(Constraint::divisible(self.factor.clone(), rest.clone()));
-        Ok(Bound { factor: self.factor.clone(), rest })
-    }
+/// The bound rounded up to the next multiple of its factor, by a number that the model gives and `results` state.
+fn rounded(
+    bound: &VariableBound,
+    values: &mut Values<'_, '_, '_>,
+    results: &mut Vec<Constraint>,
+) -> Result<VariableBound, ProjectError> {
+    let factor = integer(&bound.factor);
+    let missing = (-integer(&values.of_poly(&bound.rest)?)).rem_euclid(&factor);
+    let mut rounded = bound.clone();
+    rounded.rest.add_constant(&Rational::from(missing));
+    results.push(Constraint::divisible(factor, rounded.rest.clone()));
+    Ok(rounded)
 }
