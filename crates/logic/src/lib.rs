@@ -21,6 +21,7 @@
 //! ```
 
 pub mod build;
+pub mod definitions;
 pub mod fourier_motzkin;
 pub mod number;
 

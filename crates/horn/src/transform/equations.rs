@@ -11,15 +11,14 @@
 //! - E2: a defined variable occurs nowhere but on the left of its definition. So it can be chosen for any values of the
 //!   other variables: `exists x. x = t and rest` is `rest`.
 //!
-//! A chain of equations loses half of its links in each round, so that few rounds are needed. Integers are solved for
-//! where their coefficient is a unit. What would make sums much longer is not done.
+//! Which equations are definitions is read by `shofar_logic::definitions`. What would make sums much longer is not done.
 //!
 //! This is the elimination of the preprocessors of SMT solvers, on one formula and for the variables that the caller
 //! can do without.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::number::Rational;
-use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
+use rustc_hash::FxHashMap;
+use shofar_logic::definitions::{Definition, Round};
+use shofar_logic::{Op, Substitutor, Term, TermStore};
 
 /// Rounds of elimination.
 const MOST_ROUNDS: usize = 12;
@@ -41,142 +40,54 @@ pub struct Solved {
 pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32>) -> Solved {
     let mut solved = Solved { definitions: Vec::new(), rest: store.conjuncts(formula).collect() };
     for _ in 0..MOST_ROUNDS {
-        let mut round = Round::new(store, &solved.rest, &rank);
-        solved.rest.retain(|&conjunct| !round.take(conjunct));
-        if round.definitions.is_empty() {
+        let occurrences = occurrences(store, &solved.rest);
+        let rank = |variable: Term, summands: usize| {
+            let others = occurrences.get(&variable).map_or(0, |count| count - 1);
+            let growth = others.saturating_sub(1) * summands;
+            // One summand in the place of another makes no sum longer.
+            let is_fit = matches!(store.op(variable), Op::Var(_)) && (summands <= 1 || growth <= MOST_GROWTH);
+            if is_fit { Some((rank(variable)?, variable)) } else { None }
+        };
+        let mut round = Round::new(MOST_SUBTERMS);
+        let mut taken = Vec::new();
+        solved.rest.retain(|&conjunct| match round.take(store, conjunct, rank) {
+            Some(Definition { symbol, definition }) => {
+                taken.push((symbol, definition));
+                false
+            }
+            None => true,
+        });
+        if taken.is_empty() {
             break;
         }
-        let mut substitutor = Substitutor::normal(store, &round.definitions);
+        let mut substitutor = Substitutor::normal(store, round.definitions());
         for (_, definition) in &mut solved.definitions {
             *definition = substitutor.apply(*definition);
         }
         let rest = store.and_of(solved.rest.iter().map(|&conjunct| substitutor.apply(conjunct)));
         solved.rest = store.conjuncts(rest).collect();
-        solved.definitions.extend(round.order);
+        solved.definitions.extend(taken);
     }
     solved
 }
 
-/// The definitions of one round.
-struct Round<'a, R> {
-    store: &'a TermStore,
-    rank: &'a R,
-    /// In how many terms and conjuncts each variable that may be solved for occurs.
-    occurrences: FxHashMap<Term, usize>,
-    definitions: Substitution,
-    /// The same, in order.
-    order: Vec<(Term, Term)>,
-    /// The variables in the definitions.
-    used: FxHashSet<Term>,
-}
-
-impl<'a, R: Fn(Term) -> Option<u32>> Round<'a, R> {
-    fn new(store: &'a TermStore, conjuncts: &[Term], rank: &'a R) -> Self {
-        let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
-        for term in store.subterms(conjuncts) {
-            for &arg in store.args(term) {
-                if matches!(store.op(arg), Op::Var(_)) {
-                    *occurrences.entry(arg).or_default() += 1;
-                }
+/// In how many terms and conjuncts each variable occurs.
+fn occurrences(store: &TermStore, conjuncts: &[Term]) -> FxHashMap<Term, usize> {
+    let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
+    for term in store.subterms(conjuncts) {
+        for &arg in store.args(term) {
+            if matches!(store.op(arg), Op::Var(_)) {
+                *occurrences.entry(arg).or_default() += 1;
             }
         }
-        Round {
-            store,
-            rank,
-            occurrences,
-            definitions: Substitution::new(),
-            order: Vec::new(),
-            used: FxHashSet::default(),
-        }
     }
-
-    /// Makes a definition of a conjunct, if it is fit for one.
-    fn take(&mut self, conjunct: Term) -> bool {
-        let store = self.store;
-        let found = match store.view(conjunct) {
-            (Op::Not, &[inner]) => match store.view(inner) {
-                (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => {
-                    self.define_side(a, b).map(|(variable, other)| (variable, store.not(other)))
-                }
-                (Op::Var(_), _) if self.rank(inner).is_some() => Some((inner, Term::FALSE)),
-                _ => None,
-            },
-            (Op::Eq, &[sum, _]) if store.sort_of(sum).is_arithmetic() => self.define_summand(conjunct),
-            (Op::Eq, &[a, b]) => self.define_side(a, b),
-            (Op::Var(_), _) if self.rank(conjunct).is_some() => Some((conjunct, Term::TRUE)),
-            _ => None,
-        };
-        let Some((variable, definition)) = found else { return false };
-        let Some(used) = few_variables(store, definition) else { return false };
-        if used.iter().any(|&other| other == variable || self.definitions.get(other).is_some()) {
-            return false;
-        }
-        self.used.extend(used);
-        self.definitions.insert(variable, definition);
-        self.order.push((variable, definition));
-        true
-    }
-
-    /// The rank of a variable that may still be solved for in this round.
-    fn rank(&self, term: Term) -> Option<u32> {
-        let is_open = matches!(self.store.op(term), Op::Var(_))
-            && !self.used.contains(&term)
-            && self.definitions.get(term).is_none();
-        if is_open { (self.rank)(term) } else { None }
-    }
-
-    /// A definition of one side of `a = b`.
-    fn define_side(&self, a: Term, b: Term) -> Option<(Term, Term)> {
-        let sides = [(a, b), (b, a)].into_iter();
-        sides.filter_map(|side| Some((self.rank(side.0)?, side))).min().map(|(_, side)| side)
-    }
-
-    /// A definition of a summand of an equation.
-    fn define_summand(&self, equation: Term) -> Option<(Term, Term)> {
-        let store = self.store;
-        let equation = store.bound(equation)?;
-        let (sort, poly) = (store.sort_of(equation.sum), equation.poly(store));
-        let is_unit = |factor: &Rational| sort == Sort::REAL || factor.is_one() || (-factor).is_one();
-        // One summand in the place of another makes no sum longer.
-        let is_short = poly.terms().len() <= 2;
-        let growth = |variable: Term| {
-            let others = self.occurrences.get(&variable).map_or(0, |count| count - 1);
-            others.saturating_sub(1) * (poly.terms().len() - 1)
-        };
-        let candidates = poly.terms().iter().filter(|(variable, factor)| {
-            is_unit(factor)
-                && store.sort_of(*variable) == sort
-                && (is_short || growth(*variable) <= MOST_GROWTH)
-        });
-        let ranked = candidates.filter_map(|(variable, _)| Some((self.rank(*variable)?, *variable)));
-        let (_, variable) = ranked.min()?;
-        Some((variable, poly.solved_for(variable)?.to_term(store, sort)))
-    }
-}
-
-/// The variables of a term, unless it is big.
-fn few_variables(store: &TermStore, term: Term) -> Option<Vec<Term>> {
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
-    let mut variables = Vec::new();
-    let mut open = vec![term];
-    while let Some(term) = open.pop() {
-        if !seen.insert(term) {
-            continue;
-        }
-        match store.op(term) {
-            Op::Forall | Op::Exists => return None,
-            Op::Var(_) => variables.push(term),
-            _ => open.extend_from_slice(store.args(term)),
-        }
-        if seen.len() > MOST_SUBTERMS {
-            return None;
-        }
-    }
-    Some(variables)
+    occurrences
 }
 
 #[cfg(test)]
 mod tests {
+    use shofar_logic::Sort;
+
     use super::*;
 
     #[test]

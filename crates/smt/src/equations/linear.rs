@@ -6,11 +6,13 @@
 //! - R1: in each round, no defined symbol is in a definition. So all replacements of a round are made at once.
 //! - R2: all monomials are symbols. So a symbol is nowhere but where the polynomial says.
 
+use std::cmp::Reverse;
+
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::number::Rational;
+use shofar_logic::definitions::{self, is_symbol};
 use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
-use super::{MOST_SUMMANDS, Taken, is_symbol};
+use super::{MOST_SUMMANDS, Taken};
 
 /// Rounds for one set of equations.
 const MOST_ROUNDS: usize = 16;
@@ -36,25 +38,20 @@ pub(super) struct LinearDefinition {
 }
 
 impl LinearEquation {
-    /// Reads a normal formula.
-    pub(super) fn read(store: &TermStore, source: usize, formula: Term) -> Option<Self> {
-        let equation = store.bound(formula).filter(|bound| bound.relation == Relation::Equal)?;
-        let (sum, sort) = (equation.poly(store), store.sort_of(equation.sum));
-        Some(LinearEquation { source, sum, sort, formula: Some(formula) })
-    }
-
     /// Reads a normal formula, if it is fit for rounds by R2 and by its size.
     pub(super) fn over_symbols(store: &TermStore, source: usize, formula: Term) -> Option<Self> {
-        let equation = Self::read(store, source, formula)?;
-        let terms = equation.sum.terms();
-        let is_fit = terms.len() <= MOST_TERMS && terms.iter().all(|&(term, _)| is_symbol(store, term));
-        is_fit.then_some(equation)
+        let equation = store.bound(formula).filter(|bound| bound.relation == Relation::Equal)?;
+        let (sum, sort) = (equation.poly(store), store.sort_of(equation.sum));
+        let is_fit =
+            sum.terms().len() <= MOST_TERMS && sum.terms().iter().all(|&(term, _)| is_symbol(store, term));
+        is_fit.then_some(LinearEquation { source, sum, sort, formula: Some(formula) })
     }
 
     /// Its place and its formula.
     pub(super) fn write(&self, store: &TermStore) -> (usize, Term) {
         let write = || {
-            if !self.is_possible() {
+            // Whatever integers symbols are, 2x + 2y is not 1: the sum is primitive, so that its constant tells.
+            if self.sort == Sort::INT && !self.sum.constant().is_integer() {
                 return Term::FALSE;
             }
             let zero = LinearPoly::default().to_term(store, self.sort);
@@ -63,21 +60,14 @@ impl LinearEquation {
         (self.source, self.formula.unwrap_or_else(write))
     }
 
-    /// Whatever integers symbols are, 2x + 2y is not 1: the sum is primitive, so that its constant tells.
-    fn is_possible(&self) -> bool {
-        self.sort == Sort::REAL || self.sum.constant().is_integer()
-    }
-
     /// A definition of one of its symbols that is `open`, the youngest: it belongs to the latest step.
-    pub(super) fn define(&self, open: impl Fn(Term) -> bool) -> Option<LinearDefinition> {
-        let terms = self.sum.terms();
-        if terms.len() > MOST_SUMMANDS + 1 || !self.is_possible() {
-            return None;
-        }
-        let is_unit = |factor: &Rational| self.sort == Sort::REAL || factor.is_one() || (-factor).is_one();
-        let (symbol, _) = terms.iter().rev().find(|(symbol, factor)| is_unit(factor) && open(*symbol))?;
-        let value = self.sum.solved_for(*symbol)?;
-        Some(LinearDefinition { source: self.source, symbol: *symbol, value, sort: self.sort })
+    fn define(&self, open: impl Fn(Term) -> bool) -> Option<LinearDefinition> {
+        let rank = |symbol, summands| {
+            let is_fit = summands <= MOST_SUMMANDS && open(symbol);
+            is_fit.then_some(Reverse(symbol))
+        };
+        let (symbol, value) = definitions::summand(&self.sum, self.sort, rank)?;
+        Some(LinearDefinition { source: self.source, symbol, value, sort: self.sort })
     }
 }
 

@@ -28,9 +28,11 @@
 
 mod linear;
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashSet;
+use shofar_logic::definitions::{Definition, Round, few_symbols, is_symbol};
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
-use smallvec::SmallVec;
 
 use self::linear::LinearEquation;
 use crate::solver::Instance;
@@ -75,16 +77,6 @@ pub(crate) struct Taken {
     pub(crate) definition: Term,
     /// The place in the batch of the formula that has the equation as a conjunct.
     pub(crate) source: usize,
-}
-
-/// The definitions of one round.
-#[derive(Default)]
-struct Round {
-    definitions: Substitution,
-    taken: Vec<Taken>,
-    defined: FxHashSet<Term>,
-    /// The symbols in the definitions.
-    used: FxHashSet<Term>,
 }
 
 impl<'a> Equations<'a> {
@@ -257,18 +249,32 @@ impl<'a> Equations<'a> {
         open: impl Fn(Term) -> bool,
     ) -> Option<Vec<Taken>> {
         let store = self.store;
-        let mut round = Round::default();
-        candidates.retain(|&(source, conjunct)| {
-            !round.take(store, source, conjunct, |symbol| open(symbol) && !self.is_kept.contains(&symbol))
+        // Truth values and numbers only. Of several symbols the youngest: it belongs to the latest step.
+        let rank = |symbol: Term, summands: usize| {
+            let sort = store.sort_of(symbol);
+            let is_fit = summands <= MOST_SUMMANDS
+                && (sort == Sort::BOOL || sort.is_arithmetic())
+                && open(symbol)
+                && !self.is_kept.contains(&symbol);
+            is_fit.then_some(Reverse(symbol))
+        };
+        let mut round = Round::new(MOST_SUBTERMS);
+        let mut taken = Vec::new();
+        candidates.retain(|&(source, conjunct)| match round.take(store, conjunct, rank) {
+            Some(Definition { symbol, definition }) => {
+                taken.push(Taken { symbol, definition, source });
+                false
+            }
+            None => true,
         });
-        if round.taken.is_empty() {
+        if taken.is_empty() {
             return None;
         }
-        let mut substitutor = Substitutor::normal(store, &round.definitions);
+        let mut substitutor = Substitutor::normal(store, round.definitions());
         let replaced = candidates.iter().map(|&(source, conjunct)| (source, substitutor.apply(conjunct)));
         *candidates = conjuncts(store, replaced.collect());
-        self.define(&round.taken, first);
-        Some(round.taken)
+        self.define(&taken, first);
+        Some(taken)
     }
 
     /// Adds definitions that do not mention what they define, and replaces this in the definitions of the batch so far, of
@@ -317,46 +323,6 @@ fn substitution(taken: &[Taken]) -> Substitution {
     taken.iter().map(|taken| (taken.symbol, taken.definition)).collect()
 }
 
-impl Round {
-    /// Makes a definition of a conjunct, if it is fit for one.
-    fn take(
-        &mut self,
-        store: &TermStore,
-        source: usize,
-        conjunct: Term,
-        open: impl Fn(Term) -> bool,
-    ) -> bool {
-        let open =
-            |symbol: Term| open(symbol) && !self.used.contains(&symbol) && !self.defined.contains(&symbol);
-        let found = match store.view(conjunct) {
-            (Op::Not, &[inner]) => match store.view(inner) {
-                (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => define_truth(store, a, b, true, open),
-                _ if is_symbol(store, inner) && open(inner) => Some((inner, Term::FALSE)),
-                _ => None,
-            },
-            (Op::Eq, &[a, b]) if store.sort_of(a) == Sort::BOOL => define_truth(store, a, b, false, open),
-            (Op::Eq, _) => {
-                let equation = LinearEquation::read(store, source, conjunct);
-                let definition =
-                    equation.and_then(|it| it.define(|symbol| is_symbol(store, symbol) && open(symbol)));
-                definition.map(|it| it.taken(store)).map(|it| (it.symbol, it.definition))
-            }
-            _ if is_symbol(store, conjunct) && open(conjunct) => Some((conjunct, Term::TRUE)),
-            _ => None,
-        };
-        let Some((symbol, definition)) = found else { return false };
-        let Some(symbols) = few_symbols(store, definition) else { return false };
-        if symbols.iter().any(|other| *other == symbol || self.defined.contains(other)) {
-            return false;
-        }
-        self.used.extend(symbols);
-        self.defined.insert(symbol);
-        self.definitions.insert(symbol, definition);
-        self.taken.push(Taken { symbol, definition, source });
-        true
-    }
-}
-
 /// The conjuncts of formulas, which come with their places in the batch, without what is true. A formula has none of them
 /// twice.
 fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Term)> {
@@ -381,45 +347,7 @@ fn is_candidate(store: &TermStore, conjunct: Term) -> bool {
     let (op, args) = store.view(conjunct);
     let is_equation = |formula: Term| store.op(formula) == Op::Eq || is_symbol(store, formula);
     let is_literal = if op == Op::Not { is_equation(args[0]) } else { is_equation(conjunct) };
-    is_literal && few_symbols(store, conjunct).is_some()
-}
-
-/// A definition of one side of `a = b`, or of `a != b` if it is `negated`.
-fn define_truth(
-    store: &TermStore,
-    a: Term,
-    b: Term,
-    negated: bool,
-    open: impl Fn(Term) -> bool,
-) -> Option<(Term, Term)> {
-    let value = |side: Term| if negated { store.not(side) } else { side };
-    // The younger symbol: it belongs to the later step.
-    let sides = if a > b { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
-    let (symbol, other) = sides.into_iter().find(|&(symbol, _)| is_symbol(store, symbol) && open(symbol))?;
-    Some((symbol, value(other)))
-}
-
-/// The symbols of a term, unless it is big or has quantifiers.
-fn few_symbols(store: &TermStore, term: Term) -> Option<Vec<Term>> {
-    // So few that a table would cost more than it helps.
-    let mut seen: SmallVec<[Term; 16]> = SmallVec::new();
-    let mut symbols = Vec::new();
-    let mut open: SmallVec<[Term; 16]> = SmallVec::from_slice(&[term]);
-    while let Some(term) = open.pop() {
-        if seen.contains(&term) {
-            continue;
-        }
-        seen.push(term);
-        let (op, args) = store.view(term);
-        if seen.len().max(args.len()) > MOST_SUBTERMS || matches!(op, Op::Forall | Op::Exists) {
-            return None;
-        }
-        if is_symbol(store, term) {
-            symbols.push(term);
-        }
-        open.extend_from_slice(args);
-    }
-    Some(symbols)
+    is_literal && few_symbols(store, conjunct, MOST_SUBTERMS).is_some()
 }
 
 /// The symbols of terms.
@@ -427,8 +355,4 @@ fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
     let mentioned = store.symbols(terms);
     let constants = mentioned.funs.iter().filter_map(|&fun| store.apply(fun, &[]).ok());
     mentioned.vars.iter().copied().chain(constants).collect()
-}
-
-fn is_symbol(store: &TermStore, term: Term) -> bool {
-    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
 }
