@@ -103,12 +103,7 @@ macro_rules! from_large {
 }
 from_large!(u64 i128 usize);
 
-impl Default for Integer {
-    #[inline]
-    fn default() -> Integer {
-        Integer::ZERO
-    }
-}
+signed_number!(Integer);
 
 impl fmt::Display for Integer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,12 +111,6 @@ impl fmt::Display for Integer {
             Small(small) => fmt::Display::fmt(small, f),
             Big(big) => fmt::Display::fmt(&**big, f),
         }
-    }
-}
-
-impl fmt::Debug for Integer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -135,13 +124,6 @@ impl Ord for Integer {
             (Big(_), Small(_)) => self.signum().cmp(&0),
             (Big(a), Big(b)) => a.cmp(b),
         }
-    }
-}
-
-impl PartialOrd for Integer {
-    #[inline]
-    fn partial_cmp(&self, other: &Integer) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -165,18 +147,6 @@ impl Integer {
         matches!(self.0, Small(1))
     }
 
-    /// Whether the number is greater than 0.
-    #[inline]
-    pub fn is_positive(&self) -> bool {
-        self.signum() > 0
-    }
-
-    /// Whether the number is less than 0.
-    #[inline]
-    pub fn is_negative(&self) -> bool {
-        self.signum() < 0
-    }
-
     /// The sign: -1, 0 or 1.
     #[inline]
     pub fn signum(&self) -> i32 {
@@ -193,12 +163,6 @@ impl Integer {
     #[inline]
     pub fn is_even(&self) -> bool {
         !self.bit(0)
-    }
-
-    /// The absolute value.
-    #[inline]
-    pub fn abs(&self) -> Integer {
-        if self.is_negative() { -self } else { self.clone() }
     }
 
     /// Compares the absolute values.

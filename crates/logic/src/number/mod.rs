@@ -76,6 +76,51 @@ macro_rules! forward_operator {
     };
 }
 
+/// Provides what a type of numbers has as soon as it has a sign, a negative and an order.
+macro_rules! signed_number {
+    ($type:ty) => {
+        impl Default for $type {
+            #[inline]
+            fn default() -> $type {
+                <$type>::ZERO
+            }
+        }
+
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl PartialOrd for $type {
+            #[inline]
+            fn partial_cmp(&self, other: &$type) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl $type {
+            /// Whether the number is greater than 0.
+            #[inline]
+            pub fn is_positive(&self) -> bool {
+                self.signum() > 0
+            }
+
+            /// Whether the number is less than 0.
+            #[inline]
+            pub fn is_negative(&self) -> bool {
+                self.signum() < 0
+            }
+
+            /// The absolute value.
+            #[inline]
+            pub fn abs(&self) -> $type {
+                if self.is_negative() { -self } else { self.clone() }
+            }
+        }
+    };
+}
+
 mod integer;
 mod rational;
 

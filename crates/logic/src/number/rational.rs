@@ -231,12 +231,7 @@ impl From<Integer> for Rational {
     }
 }
 
-impl Default for Rational {
-    #[inline]
-    fn default() -> Rational {
-        Rational::ZERO
-    }
-}
+signed_number!(Rational);
 
 /// An integer is shown as such, another number as `numerator/denominator`.
 impl fmt::Display for Rational {
@@ -245,12 +240,6 @@ impl fmt::Display for Rational {
             Some(integer) => fmt::Display::fmt(&integer, f),
             None => self.with_parts(|num, den| write!(f, "{num}/{den}")),
         }
-    }
-}
-
-impl fmt::Debug for Rational {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -270,13 +259,6 @@ impl Ord for Rational {
             1 => big_cmp_abs(self, other),
             _ => big_cmp_abs(other, self),
         })
-    }
-}
-
-impl PartialOrd for Rational {
-    #[inline]
-    fn partial_cmp(&self, other: &Rational) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -390,18 +372,6 @@ impl Rational {
         matches!(self.0, Small { num: 1, den: NonZeroU64::MIN })
     }
 
-    /// Whether the number is greater than 0.
-    #[inline]
-    pub fn is_positive(&self) -> bool {
-        self.signum() > 0
-    }
-
-    /// Whether the number is less than 0.
-    #[inline]
-    pub fn is_negative(&self) -> bool {
-        self.signum() < 0
-    }
-
     /// The sign: -1, 0 or 1.
     #[inline]
     pub fn signum(&self) -> i32 {
@@ -412,12 +382,6 @@ impl Rational {
                 Sign::Negative => -1,
             },
         }
-    }
-
-    /// The absolute value.
-    #[inline]
-    pub fn abs(&self) -> Rational {
-        if self.is_negative() { -self } else { self.clone() }
     }
 
     /// Compares the absolute values.
