@@ -17,7 +17,7 @@
 //! formulas about it need no renaming on the way back.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use crate::Context;
@@ -336,6 +336,20 @@ impl HornGraph {
     /// The variables of an edge's target; none for a query.
     pub fn target_variables(&self, edge: EdgeId) -> &[Term] {
         self.edge(edge).target.map_or(&[], |node| self.node(node).next())
+    }
+
+    /// The variables of an edge's sources and of its target, with their values in facts: those of the premises in the order
+    /// of the sources, and the one that is derived.
+    pub fn values_at<'f>(
+        &self,
+        edge: EdgeId,
+        premises: impl IntoIterator<Item = &'f [Value]>,
+        derived: &'f [Value],
+    ) -> Vec<(Term, Value)> {
+        let sources = premises.into_iter().enumerate();
+        let facts = sources.map(|(source, fact)| (self.source_variables(edge, source), fact));
+        let facts = facts.chain([(self.target_variables(edge), derived)]);
+        facts.flat_map(|(variables, fact)| variables.iter().copied().zip(fact.iter().cloned())).collect()
     }
 
     /// The local variables of an edge, in the order of their occurrence.

@@ -77,18 +77,17 @@ pub fn check_derivation(
         if step.premises.len() != edge.sources().len() {
             return wrong(format!("{}: {} premises", at(), step.premises.len()));
         }
-        let mut given: Vec<(Term, Value)> =
-            graph.target_variables(step.edge).iter().copied().zip(step.fact.iter().cloned()).collect();
-        for (source, (&node, &premise)) in edge.sources().iter().zip(&step.premises).enumerate() {
+        let mut premises: Vec<&[Value]> = Vec::with_capacity(step.premises.len());
+        for (&node, &premise) in edge.sources().iter().zip(&step.premises) {
             let Some(earlier) = derivation.steps[..number].get(premise) else {
                 return wrong(format!("{}: premise {premise} is not an earlier step", at()));
             };
             if graph.edge(earlier.edge).target() != Some(node) {
                 return wrong(format!("{}: premise {premise} is about another node", at()));
             }
-            let variables = graph.source_variables(step.edge, source).iter().copied();
-            given.extend(variables.zip(earlier.fact.iter().cloned()));
+            premises.push(&earlier.fact);
         }
+        let given = graph.values_at(step.edge, premises, &step.fact);
         let locals = graph.locals(store, step.edge);
         let found = match ground::complete(context, edge.label(), given.iter().cloned(), &locals) {
             Err(Stop::Internal(_)) => return wrong(format!("{}: the label is false", at())),

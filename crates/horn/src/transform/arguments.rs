@@ -251,12 +251,9 @@ impl Filtered {
         if step.premises.len() != edge.sources().len() {
             return Err(wrong());
         }
-        let mut given: Vec<(Term, Value)> = Vec::new();
-        for (source, &premise) in step.premises.iter().enumerate() {
-            let premise = derivation.steps[..number].get(premise).ok_or_else(wrong)?;
-            let variables = self.graph.source_variables(step.edge, source).iter().copied();
-            given.extend(variables.zip(premise.fact.iter().cloned()));
-        }
+        let earlier = |&premise: &usize| derivation.steps[..number].get(premise).map(|step| &*step.fact);
+        let premises: Option<Vec<&[Value]>> = step.premises.iter().map(earlier).collect();
+        let mut given = self.graph.values_at(step.edge, premises.ok_or_else(wrong)?, &[]);
         let next = self.graph.target_variables(step.edge);
         let kept = next.iter().zip(matters).filter(|&(_, &matters)| matters);
         given.extend(kept.map(|(&variable, _)| variable).zip(step.fact.iter().cloned()));

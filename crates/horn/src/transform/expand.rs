@@ -136,13 +136,9 @@ impl<'a> Expansion<'a> {
 
     /// Values for the facts of all steps of a joint.
     fn facts_between(&self, step: &GraphStep, joint: &Joint) -> Result<Vec<Value>, Stop> {
-        let target = self.graph.target_variables(step.edge);
-        let mut given: Vec<(Term, Value)> = target.iter().copied().zip(step.fact.iter().cloned()).collect();
-        for (source, &premise) in step.premises.iter().enumerate() {
-            let fact = &self.steps.get(premise).ok_or_else(misplaced)?.fact;
-            let variables = self.graph.source_variables(step.edge, source);
-            given.extend(variables.iter().copied().zip(fact.iter().cloned()));
-        }
+        let earlier = |&premise: &usize| self.steps.get(premise).map(|step| &*step.fact);
+        let premises: Option<Vec<&[Value]>> = step.premises.iter().map(earlier).collect();
+        let given = self.graph.values_at(step.edge, premises.ok_or_else(misplaced)?, &step.fact);
         let wanted: Vec<Term> = joint.steps.iter().flat_map(|step| &step.fact).copied().collect();
         ground::complete(self.context, joint.label, given, &wanted)
     }

@@ -99,12 +99,8 @@ impl Merged {
     ) -> Result<GraphStep, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let sources = graph.edge(group[0]).sources();
-        let mut given: Vec<(Term, Value)> = Vec::new();
-        for (source, &premise) in step.premises.iter().enumerate() {
-            let variables = graph.source_variables(group[0], source).iter().copied();
-            given.extend(variables.zip(earlier[premise].fact.iter().cloned()));
-        }
-        given.extend(graph.target_variables(group[0]).iter().copied().zip(step.fact.iter().cloned()));
+        let premises = step.premises.iter().map(|&premise| &*earlier[premise].fact);
+        let given = graph.values_at(group[0], premises, &step.fact);
         let known: Assignment = given.iter().cloned().collect();
         let is_true = |values: &Assignment, edge: EdgeId| {
             store.eval(graph.edge(edge).label(), values) == Ok(Value::Bool(true))
