@@ -440,16 +440,7 @@ mod tests {
     #[test]
     fn multiplication_has_a_hyperedge_into_false() {
         let store = TermStore::new();
-        let rules = |name: &str| {
-            format!(
-                "(declare-fun {name} (Int Int Int) Bool)
-                 (assert (forall ((Y Int)) ({name} 0 Y 0)))
-                 (assert (forall ((X Int) (Y Int) (Z Int)) (=> ({name} X Y Z) ({name} (+ X 1) Y (+ Z Y)))))"
-            )
-        };
-        let query = "(assert (forall ((X Int) (Y Int) (A Int) (B Int))
-                        (=> (and (multA X Y A) (multB X Y B) (not (= A B))) false)))";
-        let graph = graph(&store, &[rules("multA"), rules("multB"), query.to_owned()].concat());
+        let graph = graph(&store, &shofar_testing::systems::multiplication());
         assert_eq!((graph.nodes().len(), graph.edges().len()), (2, 5));
         let (incoming, queries) = graph.incoming();
         let (outgoing, facts) = graph.outgoing();
