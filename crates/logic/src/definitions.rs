@@ -71,7 +71,7 @@ impl Round {
     ) -> Option<Definition> {
         let rank = |term: Term, summands: usize| {
             let is_open =
-                is_symbol(store, term) && !self.used.contains(&term) && self.definitions.get(term).is_none();
+                store.is_symbol(term) && !self.used.contains(&term) && self.definitions.get(term).is_none();
             if is_open { rank(term, summands) } else { None }
         };
         let (formula, holds) = store.literal(conjunct);
@@ -124,11 +124,6 @@ pub fn summand<K: Ord>(
     Some((monomial, sum.solved_for(monomial)?))
 }
 
-/// Whether a term is a variable or a constant without interpretation.
-pub fn is_symbol(store: &TermStore, term: Term) -> bool {
-    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
-}
-
 /// The symbols of a term, unless it has more subterms than that, or quantifiers.
 pub fn few_symbols(store: &TermStore, term: Term, most_subterms: usize) -> Option<Vec<Term>> {
     let mut few: SmallVec<[Term; 16]> = SmallVec::new();
@@ -149,7 +144,7 @@ pub fn few_symbols(store: &TermStore, term: Term, most_subterms: usize) -> Optio
         if seen.max(args.len()) > most_subterms || matches!(op, Op::Forall | Op::Exists) {
             return None;
         }
-        if is_symbol(store, term) {
+        if store.is_symbol(term) {
             symbols.push(term);
         }
         open.extend_from_slice(args);

@@ -130,6 +130,11 @@ impl TermStore {
         if holds { formula } else { self.not(formula) }
     }
 
+    /// Whether a term is a variable or a declared constant.
+    pub fn is_symbol(&self, term: Term) -> bool {
+        matches!(self.view(term), (Op::Var(_) | Op::Apply(_), []))
+    }
+
     /// Whether a term is a formula made of formulas.
     pub fn is_connective(&self, term: Term) -> bool {
         match self.view(term) {

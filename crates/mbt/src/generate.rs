@@ -14,7 +14,7 @@ use shofar_smt::solver::Instance;
 use shofar_testing::Random;
 
 use crate::formulas::{Formulas, Language};
-use crate::trace::{Bounds, Call, Question, Shape, Subject, Trace, is_symbol};
+use crate::trace::{Bounds, Call, Question, Shape, Subject, Trace};
 
 /// The text of the trace with this number.
 pub fn generate(seed: u64) -> String {
@@ -150,7 +150,7 @@ impl Generator<'_> {
             _ => self.formulas.equation(part, &mut self.random),
         };
         let symbols = self.store.subterms(&[formula]).into_iter();
-        let symbols: Vec<Term> = symbols.filter(|&term| is_symbol(self.store, term)).collect();
+        let symbols: Vec<Term> = symbols.filter(|&term| self.store.is_symbol(term)).collect();
         let arguments = symbols.into_iter().map(|symbol| {
             let sort = self.store.sort_of(symbol);
             (symbol, self.formulas.argument(sort, part, &mut self.random))

@@ -21,7 +21,6 @@ use shofar_testing::Random;
 use std::time::{Duration, Instant};
 
 use crate::explicit;
-use crate::trace::is_symbol;
 
 /// How many models of a premise are completed.
 const SAMPLES: usize = 3;
@@ -182,7 +181,7 @@ impl<'s> Judge<'s> {
         }
         let mut terms = cube.to_vec();
         terms.push(formula);
-        let symbols = store.subterms(&terms).into_iter().filter(|&term| is_symbol(store, term));
+        let symbols = store.subterms(&terms).into_iter().filter(|&term| store.is_symbol(term));
         let kept: Vec<Term> = symbols.filter(|term| !vars.contains(term)).collect();
         let mut judged = 0;
         for _ in 0..SAMPLES {
@@ -289,7 +288,7 @@ impl<'s> Judge<'s> {
 
     fn tell(&self, terms: &[Term], model: &Assignment) -> String {
         let store = self.store;
-        let symbols = store.subterms(terms).into_iter().filter(|&term| is_symbol(store, term));
+        let symbols = store.subterms(terms).into_iter().filter(|&term| store.is_symbol(term));
         let values = symbols.filter_map(|symbol| {
             Some(format!("{} = {}", store.display(symbol), store.display_value(model.get(symbol)?)))
         });

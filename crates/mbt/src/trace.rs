@@ -25,7 +25,7 @@ use std::fmt::Write as _;
 
 use shofar_logic::number::Rational;
 use shofar_logic::smtlib::{Environment, Reader, SyntaxError};
-use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{Sort, SortKind, Term, TermStore};
 use shofar_smt::interpolate::farkas::Strength;
 use shofar_smt::interpolate::{Arithmetic, Equality, Fallback, Labelling, Options, Simplification};
 use shofar_smt::proof::Part;
@@ -567,9 +567,4 @@ fn read_interpolation(
         },
     }
     Ok(())
-}
-
-/// Whether a term is a variable or a declared constant.
-pub(crate) fn is_symbol(store: &TermStore, term: Term) -> bool {
-    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
 }

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::definitions::{self, is_symbol};
+use shofar_logic::definitions;
 use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
 use super::{MOST_SUMMANDS, Taken};
@@ -43,7 +43,7 @@ impl LinearEquation {
         let equation = store.bound(formula).filter(|bound| bound.relation == Relation::Equal)?;
         let (sum, sort) = (equation.poly(store), store.sort_of(equation.sum));
         let is_fit =
-            sum.terms().len() <= MOST_TERMS && sum.terms().iter().all(|&(term, _)| is_symbol(store, term));
+            sum.terms().len() <= MOST_TERMS && sum.terms().iter().all(|&(term, _)| store.is_symbol(term));
         is_fit.then_some(LinearEquation { source, sum, sort, formula: Some(formula) })
     }
 

@@ -31,7 +31,7 @@ mod linear;
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashSet;
-use shofar_logic::definitions::{Definition, Round, few_symbols, is_symbol};
+use shofar_logic::definitions::{Definition, Round, few_symbols};
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
 
 use self::linear::LinearEquation;
@@ -345,7 +345,7 @@ fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Ter
 /// and do not become any by the replacement of symbols alone, or seldom.
 fn is_candidate(store: &TermStore, conjunct: Term) -> bool {
     let (op, args) = store.view(conjunct);
-    let is_equation = |formula: Term| store.op(formula) == Op::Eq || is_symbol(store, formula);
+    let is_equation = |formula: Term| store.op(formula) == Op::Eq || store.is_symbol(formula);
     let is_literal = if op == Op::Not { is_equation(args[0]) } else { is_equation(conjunct) };
     is_literal && few_symbols(store, conjunct, MOST_SUBTERMS).is_some()
 }

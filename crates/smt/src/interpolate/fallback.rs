@@ -15,7 +15,7 @@
 //!
 //! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason};
 
 use super::arrange;
@@ -71,9 +71,8 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
     vocabulary.add(store, B, b);
     let (origins, cuts) = (Origins::default(), Cuts::single(&[A]));
     let mut colours = Colours::new(store, &vocabulary, &origins, &cuts);
-    let is_symbol = |term: &Term| matches!(store.view(*term), (Op::Var(_) | Op::Apply(_), []));
-    let locals: Vec<Term> =
-        store.subterms(a).into_iter().filter(|term| is_symbol(term) && !colours.at(0, *term).b).collect();
+    let is_local = |&term: &Term| store.is_symbol(term) && !colours.at(0, term).b;
+    let locals: Vec<Term> = store.subterms(a).into_iter().filter(is_local).collect();
 
     let formula = store.and_of(a.iter().map(|&formula| store.normalize(formula)));
     let has_functions = arrange::has_applications(store, formula);

@@ -40,7 +40,7 @@ mod lra;
 
 use std::fmt;
 
-use shofar_logic::{Assignment, EvalError, Op, Sort, SortKind, Substitution, Term, TermStore};
+use shofar_logic::{Assignment, EvalError, Sort, SortKind, Substitution, Term, TermStore};
 
 use crate::purify::Unsupported;
 use arith::{Obstacle, System};
@@ -169,7 +169,7 @@ impl<'a> Projector<'a> {
         model: &Assignment,
         vars: &[Term],
     ) -> Result<Projection, ProjectError> {
-        if let Some(&other) = vars.iter().find(|&&var| !is_symbol(self.store, var)) {
+        if let Some(&other) = vars.iter().find(|&&var| !self.store.is_symbol(var)) {
             return Err(ProjectError::NotAVariable(other));
         }
         let projected = self.project_within(literals, model, vars);
@@ -235,10 +235,6 @@ pub fn project_cube(
     Projector::new(store).project_cube(literals, model, vars)
 }
 
-fn is_symbol(store: &TermStore, term: Term) -> bool {
-    matches!(store.view(term), (Op::Var(_) | Op::Apply(_), []))
-}
-
 /// The model with default values for the symbols of the formulas, if the error is that a symbol has no value.
 fn completed(
     store: &TermStore,
@@ -247,12 +243,12 @@ fn completed(
     error: Option<&ProjectError>,
 ) -> Option<Assignment> {
     let Some(ProjectError::NoValue(EvalError::Unassigned(missing))) = error else { return None };
-    if !is_symbol(store, *missing) {
+    if !store.is_symbol(*missing) {
         return None;
     }
     let mut completed = model.clone();
     for term in store.subterms(formulas) {
-        if is_symbol(store, term) && model.get(term).is_none() {
+        if store.is_symbol(term) && model.get(term).is_none() {
             completed.set(term, store.default_value(store.sort_of(term)));
         }
     }
