@@ -1,22 +1,22 @@
 //! Inequalities, and the elimination of a variable from them by Fourier and Motzkin.
 //!
 //! Each inequality `poly <= 0` or `poly < 0` in which `x` occurs is a bound of `x`, by the sign of its coefficient a lower
-//! or an upper one. All have a form without signs to think of: a lower bound is `s <= a x`, an upper bound of `x` is a
-//! lower one of `-x`, and `a` is positive.
+//! or an upper one. One form does for both: a lower bound is `s <= a x` with a positive `a`, and an upper bound of `x` is
+//! a lower one of `-x`.
 //!
 //! ```text
 //! s <= a x  and  t <= b (-x)     meet:        there is a number between them if and only if  b s + a t <= 0
 //! s <= a x  and  r <= c x        are ordered: the first follows from the second if           c s - a r <= 0
 //! ```
 //!
-//! - F1: two bounds that meet leave room for a strict one in no point: the result is strict if one of them is. A strict
-//!   bound follows from one that is not only if it is truly smaller; all else follows from a bound that is equal.
+//! - F1: bounds may meet in a single point, which a strict one excludes. So the result is strict if one of them is. Equal
+//!   bounds follow from each other, but for a strict one, which does not follow from one that is not.
 //! - F2: over the rationals, some `x` satisfies all bounds if and only if each lower one meets each upper one (the
 //!   *shadow*): the greatest lower bound and the least upper one are among them.
 //! - F3: over the integers the shadow is necessary. It is sufficient if in each pair one of the factors is one, for then
 //!   that bound is itself an integer (the *exact shadow* of Pugh, "The Omega test", CACM 1992).
-//! - F4: factors are not divided by what they have in common: integers stay integers, and what is added to a sum to ask
-//!   for more room between two bounds is in units of `1 / (a b)`.
+//! - F4: the sums are as they stand above, not divided by what the factors have in common. So integers stay integers,
+//!   and who adds a number to ask for more room between two bounds, as the *dark shadow* does, asks for that many `1 / (a b)`.
 //!
 //! From `n` inequalities there come up to `n * n / 4`, most of them redundant. What to do about it is up to the callers:
 //! they eliminate only what makes nothing larger, choose one bound by a model, or know which results are redundant.

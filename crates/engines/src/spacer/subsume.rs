@@ -9,8 +9,8 @@
 //! ```
 //!
 //! and the weights are eliminated: by equations as far as these determine them (Gauss), the rest by combining bounds
-//! (Fourier and Motzkin, `shofar_logic::fourier_motzkin`), where a combination of more rows than weights demand is redundant (Kohler). Members are few, and
-//! so are weights; all of it is exact and takes no solver.
+//! (Fourier and Motzkin, `shofar_logic::fourier_motzkin`), where a combination of more rows than weights demand is
+//! redundant (Kohler). Members are few, and so are weights; all of it is exact and takes no solver.
 //!
 //! - S1: the guess contains the cubes of all members: each is there by one weight.
 //! - S2: what is linear in the points of all members stays. So `x <= 1, y >= 1` and `x <= 2, y >= 2` and so on become

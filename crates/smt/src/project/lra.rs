@@ -2,8 +2,8 @@
 //!
 //! Of the constraints on `x` in a cube, an equality is solved and put in. Otherwise they are lower bounds `s <= x`,
 //! `s < x` and upper bounds `x <= t`, `x < t`, and `x` exists between them iff every lower bound is below every upper
-//! one. Pairing all with all is the method of Fourier and Motzkin (`shofar_logic::fourier_motzkin`). Around a model, one lower bound `s0`, the greatest
-//! in the model, speaks for all of them:
+//! one. Pairing all with all is the method of Fourier and Motzkin (`shofar_logic::fourier_motzkin`). Around a model, one
+//! lower bound `s0`, the greatest in the model, speaks for all of them:
 //!
 //! ```text
 //! other lower bounds s     s <= s0,  but s < s0 where s is strict and s0 is not
