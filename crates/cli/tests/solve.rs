@@ -447,7 +447,7 @@ fn options_of_engines_are_known_by_name() {
         assert_eq!(output.status.code(), Some(2));
         text(&output.stderr).to_owned()
     };
-    assert!(complaint("pdkind.depth=deep").contains("full, growing or a number"));
+    assert!(complaint("pdkind.depth=deep").contains("full, growing, or a whole number from 1 to 1000000"));
     assert!(complaint("pdkind.colour=red").contains("interpolation, depth, order"));
     assert!(complaint("golem.depth=1").contains("the engines are spacer"));
     assert!(complaint("depth").contains("ENGINE.OPTION=VALUE"));
