@@ -346,7 +346,7 @@ impl<'a> Unfolding<'a> {
                 };
                 let formula = store.or_of(slot.ways.ways.iter().map(step));
                 let next = self.graph.node(node).next();
-                let end = eliminate_all_but(&self.run, formula, next)?;
+                let end = eliminate_all_but(self.run, formula, next)?;
                 here.insert(node, rename(store, end, next, self.graph.node(node).variables()));
             }
             for (&node, &end) in &here {

@@ -5,7 +5,7 @@
 //! propagation, collection and proofs go through them. A solver that is asked a hundred thousand different questions about
 //! one formula would do little else.
 //!
-//! **What is remembered.** [`History`] has the calls that asserted what is asserted at present, in their order and with
+//! **What is remembered.** `History` has the calls that asserted what is asserted at present, in their order and with
 //! their frames: single formulas with parts, batches, instances. Popping a frame forgets its calls. While nothing is
 //! renewed, this costs a push to a vector for each formula.
 //!
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Only counts decide, so that equal calls have equal answers in each run. In a solver with proofs the past counts more
-//! ([`LEAST_WITH_PROOFS`], [`GROWTH_WITH_PROOFS`]): lemmas about past atoms find their way into proofs, where they make
+//! (`LEAST_WITH_PROOFS`, `GROWTH_WITH_PROOFS`): lemmas about past atoms find their way into proofs, where they make
 //! interpolants larger or, with integer splits, impossible.
 //!
 //! **How.** The calls are made again to a new solver, which takes the place of the old one.
@@ -29,7 +29,7 @@
 //! - N4: if a call of the history fails, the old solver stays as it is, and is not renewed any more. A call that failed at
 //!   first has asserted a part of its formulas, which cannot be repeated; such a solver is not renewed either.
 //!
-//! **What it costs.** Translating what is live, at most once for each time that [`GROWTH`] times as many variables were
+//! **What it costs.** Translating what is live, at most once for each time that `GROWTH` times as many variables were
 //! made; and the clauses that were learnt about what is live.
 
 use crate::proof::Part;

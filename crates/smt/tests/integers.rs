@@ -560,10 +560,10 @@ fn compare(family: Family, vars: (usize, usize), problems: u64) {
         let store = TermStore::new();
         let mut random = Random::new(family as u64 * 1_000_000 + number + 1);
         let count = vars.0 + random.below(vars.1 - vars.0 + 1);
-        let mut names = integers(&store, count as usize);
+        let mut names = integers(&store, count);
         if family == Family::Mixed {
             for index in 0..=random.below(count / 2) {
-                names[index as usize] = store.var(store.symbol(&format!("r{index}")), Sort::REAL);
+                names[index] = store.var(store.symbol(&format!("r{index}")), Sort::REAL);
             }
         }
         let _ = writeln!(script, "(push)");

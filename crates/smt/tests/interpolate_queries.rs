@@ -57,7 +57,7 @@ fn refuted_parts(generator: &mut Generator<'_>, family: Family) -> Option<Parts>
             false => generator.formula(1),
         };
         let at = if round < count { round } else { generator.random.below(count) };
-        parts[at as usize].1.push(formula);
+        parts[at].1.push(formula);
         solver.assert(formula).ok()?;
         match solver.check(&[], &EASY).ok()? {
             Outcome::Unsat => {
