@@ -562,8 +562,9 @@ fn compare(family: Family, vars: (usize, usize), problems: u64) {
         let count = vars.0 + random.below(vars.1 - vars.0 + 1);
         let mut names = integers(&store, count);
         if family == Family::Mixed {
-            for index in 0..=random.below(count / 2) {
-                names[index] = store.var(store.symbol(&format!("r{index}")), Sort::REAL);
+            let reals = 1 + random.below(count / 2);
+            for (index, name) in names.iter_mut().take(reals).enumerate() {
+                *name = store.var(store.symbol(&format!("r{index}")), Sort::REAL);
             }
         }
         let _ = writeln!(script, "(push)");
