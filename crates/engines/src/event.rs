@@ -1,7 +1,7 @@
 //! What is told about a run while it lasts.
 //!
-//! Engines tell [`Event::Progress`] and [`Event::Statistics`], through their run, which knows their label; whoever lets
-//! them run tells the rest.
+//! Engines report [`Event::Progress`] and [`Event::Statistics`]; their [`Run`](crate::Run) adds the label. The driver and the
+//! portfolio report all other events.
 
 use std::borrow::Borrow;
 use std::fmt;

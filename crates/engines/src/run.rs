@@ -2,8 +2,8 @@
 //!
 //! A [`Run`] is a [`Context`], terms and limits, and what only engines need beyond it: the label under which the engine is
 //! known, a seed, someone who listens to events, and an exchange with other engines. It dereferences to its context, so
-//! whatever takes a context takes a run. Runs are made by [`Run::new`] and the methods `with_...`; whoever lets an engine
-//! run gives it a run of its own, made from that of the whole.
+//! a function that takes a context also takes a run. [`Run::new`] makes a run, and the methods `with_...` change a copy of
+//! it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;

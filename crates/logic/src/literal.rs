@@ -88,7 +88,7 @@ impl Bound<'_> {
     }
 }
 
-/// The members of a junction, or the formula itself where it is none.
+/// Iterates over the members of a conjunction or disjunction; any other formula is its own only member.
 #[derive(Clone)]
 pub struct Members<'s> {
     store: &'s TermStore,

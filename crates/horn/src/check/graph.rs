@@ -13,7 +13,8 @@ use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
-/// Whether a model of a graph is one. [`Stop::Internal`] says which edge it violates, or which interpretation is none.
+/// Checks that the model satisfies every edge of the graph. The error is [`Stop::Internal`], naming the edge or the malformed
+/// interpretation, if it does not.
 pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Stop> {
     let store = context.store;
     let (found, needed) = (model.interpretations.len(), graph.nodes().len());

@@ -147,7 +147,7 @@ impl Instance<'_> {
         match outcome {
             Ok(Outcome::Unsat) => {
                 let proof = solver.proof().filter(|proof| proof::check(store, proof).is_ok());
-                let message = "the solver's proof of a step with elements of declared sorts is none";
+                let message = "the solver's proof of a step over declared sorts failed its check";
                 let unproved = || Verdict::Unknown(Stop::Internal(message.to_owned()));
                 proof.map(|_| ()).ok_or_else(unproved)
             }

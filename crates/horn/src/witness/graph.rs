@@ -19,7 +19,7 @@ impl GraphModel {
         GraphModel { interpretations: formulas.into_iter().map(Interpretation::Formula).collect() }
     }
 
-    /// The interpretation of a node; [`Stop::Internal`] if there is none.
+    /// The interpretation of a node, or [`Stop::Internal`] if the model lacks it.
     pub fn interpretation(&self, node: NodeId) -> Result<&Interpretation, Stop> {
         let missing = || Stop::Internal(format!("the model has no interpretation of node {}", node.index()));
         self.interpretations.get(node.index()).ok_or_else(missing)

@@ -253,8 +253,8 @@ impl Component for LinearArithmetic {
         clause: &[Lit],
         atom: &dyn Fn(Lit) -> (Term, bool),
     ) -> Justification {
-        // The kernel's form and that of the atom are both primitive, hence the same but for the sign, and a coefficient
-        // for the one is a coefficient for the other.
+        // The kernel's linear form and the atom's are both primitive, so they differ in sign at most, and a Farkas
+        // coefficient fits both of them.
         let term = |lit: Lit, coefficient: Rational| {
             let (_, holds) = atom(lit);
             FarkasTerm { lit, side: if holds { Sign::Negative } else { Sign::Positive }, coefficient }
