@@ -5,7 +5,8 @@ mod enumeration;
 use enumeration::{Enumeration, Language};
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Fun, Interpretation, Sort, SortKind, Term, TermStore, Value};
-use shofar_smt::proof::{self, Justification, Rule};
+use shofar_smt::interpolate::{Defect, Error, Options};
+use shofar_smt::proof::{self, Justification, Part, Rule};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use shofar_smt::theory;
@@ -89,6 +90,16 @@ impl Colours {
             Outcome::Unknown(reason) => panic!("{reason:?}"),
         }
         (outcome, solver.all_statistics().into_iter().collect())
+    }
+
+    /// Panics if the formula is no interpolant between A and B.
+    fn assert_separates(&self, a: &[Term], interpolant: Term, b: &[Term]) {
+        let store = &self.store;
+        assert_eq!(self.solve(&[a, &[store.not(interpolant)]].concat()).0, Outcome::Unsat, "A implies it");
+        assert_eq!(self.solve(&[&[interpolant], b].concat()).0, Outcome::Unsat, "B contradicts it");
+        let [symbols, of_a, of_b] = [&[interpolant], a, b].map(|formulas| store.symbols(formulas));
+        assert!(symbols.vars.iter().all(|var| of_a.vars.contains(var) && of_b.vars.contains(var)));
+        assert!(symbols.funs.iter().all(|fun| of_a.funs.contains(fun) && of_b.funs.contains(fun)));
     }
 }
 
@@ -193,36 +204,107 @@ fn splits_survive_queries_and_frames() {
     }
 }
 
-/// Answers to random formulas are those of trying all values.
-#[test]
-fn random_formulas_have_the_answers_of_a_slow_procedure() {
-    let colours = Colours::new();
-    let store = &colours.store;
-    let vars = ["x", "y", "z"].map(|name| colours.var(name));
-    let mut random = Random::new(7);
-    let (mut sat, mut unsat) = (0, 0);
-    for _ in 0..300 {
+/// Random clauses over three symbols, their images and the sizes of all these.
+struct Clauses<'c> {
+    colours: &'c Colours,
+    vars: [Term; 3],
+    terms: Vec<Term>,
+    random: Random,
+}
+
+impl<'c> Clauses<'c> {
+    fn new(colours: &'c Colours, seed: u64) -> Self {
+        let vars = ["x", "y", "z"].map(|name| colours.var(name));
         let mut terms: Vec<Term> = vars.to_vec();
         terms.extend(&colours.language.elements);
         terms.extend(vars.map(|var| colours.apply(colours.f, &[var])));
         terms.push(colours.next(vars[0]));
         terms.push(colours.apply(colours.f, &[colours.next(vars[1])]));
-        let mut atom = || {
-            let (a, b) = (terms[random.below(terms.len())], terms[random.below(terms.len())]);
-            let atom = match random.below(3) {
-                0 => colours.before(a, b),
-                1 => colours.eq(a, b),
-                _ => store.le(colours.apply(colours.size, &[a]), store.int(random.below(3) as i64)),
-            };
-            if random.below(2) == 0 { atom } else { store.not(atom) }
+        Clauses { colours, vars, terms, random: Random::new(seed) }
+    }
+
+    fn literal(&mut self) -> Term {
+        let Colours { store, size, .. } = self.colours;
+        let [a, b] = [(); 2].map(|()| *self.random.choose(&self.terms));
+        let atom = match self.random.below(3) {
+            0 => self.colours.before(a, b),
+            1 => self.colours.eq(a, b),
+            _ => store.le(self.colours.apply(*size, &[a]), store.int(self.random.below(3) as i64)),
         };
-        let formulas: Vec<Term> = (0..6).map(|_| store.or(&[atom(), atom()])).collect();
-        let expected = is_satisfiable(&colours, &vars, &formulas);
+        store.signed(atom, self.random.bool())
+    }
+
+    fn clause(&mut self) -> Term {
+        let literals: Vec<Term> = (0..1 + self.random.below(3)).map(|_| self.literal()).collect();
+        self.colours.store.or(&literals)
+    }
+
+    fn clauses(&mut self, count: usize) -> Vec<Term> {
+        (0..count).map(|_| self.clause()).collect()
+    }
+}
+
+/// Answers to random formulas are those of trying all values.
+#[test]
+fn random_formulas_have_the_answers_of_a_slow_procedure() {
+    let colours = Colours::new();
+    let mut clauses = Clauses::new(&colours, 7);
+    let (mut sat, mut unsat) = (0, 0);
+    for round in 0..200 {
+        let formulas = clauses.clauses(6 + round % 6);
+        let expected = is_satisfiable(&colours, &clauses.vars, &formulas);
         let (outcome, _) = colours.solve(&formulas);
         assert_eq!(outcome == Outcome::Sat, expected);
         *(if expected { &mut sat } else { &mut unsat }) += 1;
     }
-    assert!(sat > 5 && unsat > 5, "{sat} and {unsat}");
+    assert!(sat >= 40 && unsat >= 40, "a fifth each at the least: {sat} and {unsat}");
+}
+
+/// Axioms of a theory are clauses of the side that may speak of them, so that there are interpolants where no axiom mixes
+/// both sides. Where one does, there is none, and it is said so.
+#[test]
+fn proofs_with_axioms_have_interpolants_of_all_cuts() {
+    let colours = Colours::new();
+    let mut clauses = Clauses::new(&colours, 3);
+    let (mut found, mut with_axioms, mut mixed) = (0, 0, 0);
+    for _ in 0..300 {
+        let parts = [(); 3].map(|()| clauses.clauses(4));
+        let mut solver = colours.solver();
+        for (part, formulas) in (0..).zip(&parts) {
+            for &formula in formulas {
+                solver.assert_in(formula, Part(part)).expect("supported");
+            }
+        }
+        if solver.check(&[], &Default::default()) != Ok(Outcome::Unsat) {
+            continue;
+        }
+        let interpolator = solver.interpolator(Options::default()).expect("the proof uses these parts only");
+        let is_axiom = |rule: &Rule| matches!(rule, Rule::Lemma(Justification::Axiom(_)));
+        match interpolator.binary(&[Part(0)], &Default::default()) {
+            Ok(interpolant) => {
+                colours.assert_separates(&parts[0], interpolant.formula, &parts[1..].concat());
+                found += 1;
+                let rests_on_axiom = interpolator.proof().steps().iter().any(|step| is_axiom(&step.rule));
+                with_axioms += usize::from(interpolant.from_proof && rests_on_axiom);
+            }
+            Err(Error::NotFound(Defect::Mixed(_), _)) => mixed += 1,
+            Err(error) => panic!("{error:?}"),
+        }
+        match interpolator.sequence(&[Part(0), Part(1), Part(2)], &Default::default()) {
+            Ok(interpolants) => {
+                let [first, second] = interpolants[..] else { panic!("one for each cut") };
+                let (first, second) = (first.formula, second.formula);
+                colours.assert_separates(&parts[0], first, &parts[1..].concat());
+                colours.assert_separates(&parts[..2].concat(), second, &parts[2]);
+                let step = [&[first], &parts[1][..], &[colours.store.not(second)]].concat();
+                assert_eq!(colours.solve(&step).0, Outcome::Unsat, "it is a sequence");
+            }
+            Err(Error::NotFound(..)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert!(with_axioms >= 50, "{with_axioms} of {found} have axioms");
+    assert!(mixed > 0, "some axioms mix both sides");
 }
 
 /// Sizes matter up to 2 only, and are chosen freely for each colour.

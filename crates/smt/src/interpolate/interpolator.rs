@@ -51,6 +51,9 @@ pub struct Interpolator<'a> {
     is_needed: Vec<bool>,
     /// The parts that definitions and splits were made for, by steps.
     made_for: Vec<Box<[Part]>>,
+    /// The axioms of theories that the proof rests on. They are valid, but a solver that checks interpolants may not have
+    /// the theory they are from, so it is told of them.
+    axioms: Vec<Term>,
 }
 
 impl<'a> Interpolator<'a> {
@@ -69,8 +72,9 @@ impl<'a> Interpolator<'a> {
         let is_needed = needed_steps(&proof)?;
         let origins = Origins::new(proof.origins());
         let made_for = occurrence::made_for(store, &proof, &origins, &is_needed);
+        let axioms = needed_axioms(store, &proof, &origins, &is_needed);
         let interpolator =
-            Interpolator { store, proof, parts, options, vocabulary, origins, is_needed, made_for };
+            Interpolator { store, proof, parts, options, vocabulary, origins, is_needed, made_for, axioms };
         let listed: Vec<Part> = interpolator.parts.iter().map(|&(part, _)| part).collect();
         interpolator.check_listed(&listed)?;
         Ok(interpolator)
@@ -245,7 +249,10 @@ impl<'a> Interpolator<'a> {
 
     /// Whether I1 and I2 are not found to be wrong.
     fn separates(&self, cuts: &Cuts, cut: usize, interpolant: Term) -> bool {
-        let side = |is_a: bool| self.side(|part| cuts.of_part(part).contains(cut) == is_a);
+        let side = |is_a: bool| {
+            let formulas = self.side(|part| cuts.of_part(part).contains(cut) == is_a);
+            [&formulas[..], &self.axioms].concat()
+        };
         verify::separates(
             self.store,
             &side(true),
@@ -263,9 +270,10 @@ impl<'a> Interpolator<'a> {
 
     /// Whether it is known that the premises imply the conclusion.
     fn follows(&self, premises: &[Term], conclusion: Term, limits: &Limits<'_>) -> bool {
+        let premises = [premises, &self.axioms].concat();
         let terms: Vec<Term> = premises.iter().copied().chain([conclusion]).collect();
         self.store.subterms(&terms).len() <= CHECK_SIZE
-            && implies(self.store, premises, conclusion, &check_limits(limits)) == Ok(Verdict::Holds)
+            && implies(self.store, &premises, conclusion, &check_limits(limits)) == Ok(Verdict::Holds)
     }
 
     fn formulas(&self, part: Part) -> impl Iterator<Item = Term> {
@@ -321,4 +329,21 @@ fn needed_steps(proof: &Proof) -> Result<Vec<bool>, Error> {
         }
     }
     Ok(is_needed)
+}
+
+/// The clauses that the proof rests on and theories have stated, without fresh symbols.
+fn needed_axioms(store: &TermStore, proof: &Proof, origins: &Origins, is_needed: &[bool]) -> Vec<Term> {
+    let mut expanded = FxHashMap::default();
+    let steps = std::iter::zip(proof.steps(), is_needed);
+    let is_axiom = |rule: &Rule| matches!(rule, Rule::Lemma(Justification::Axiom(_)));
+    let axioms = steps.filter(|(step, is_needed)| **is_needed && is_axiom(&step.rule));
+    axioms
+        .map(|(step, _)| {
+            let literals = step
+                .clause
+                .iter()
+                .map(|&lit| store.normalize(origins.expand(store, proof.literal(store, lit), &mut expanded)));
+            store.or_of(literals)
+        })
+        .collect()
 }
