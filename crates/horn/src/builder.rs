@@ -210,7 +210,9 @@ impl<'s> SystemBuilder<'s> {
                 let datatype = self.store.datatype(sort).filter(|datatype| datatype.template.is_none())?;
                 Declaration::Datatypes(datatype.group().into())
             }
-            _ => return None,
+            SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::BitVec(_) | SortKind::Array(..) => {
+                return None;
+            }
         };
         (!self.system.sorts.contains(&declaration)).then_some(declaration)
     }

@@ -331,7 +331,8 @@ impl TermStore {
         match self.sort_kind(sort) {
             SortKind::Bool => Some(2),
             SortKind::BitVec(width) => 1u64.checked_shl(*width),
-            _ => None,
+            SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => None,
+            SortKind::Array(..) | SortKind::Datatype(_) => None,
         }
     }
 
@@ -430,7 +431,8 @@ impl TermStore {
                     .flat_map(|&id| self.constructor(id).fields.iter().map(|(_, field)| *field))
                     .collect()
             }
-            _ => Vec::new(),
+            SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::BitVec(_) => Vec::new(),
+            SortKind::Uninterpreted(..) => Vec::new(),
         }
     }
 
@@ -474,7 +476,9 @@ impl TermStore {
             SortKind::Int => self.int(0),
             SortKind::Real => self.real(0),
             SortKind::BitVec(width) => self.bv(0, *width),
-            _ => self.value_to_term(&self.uninterpreted_value(sort, 0)),
+            SortKind::Uninterpreted(..) | SortKind::Array(..) | SortKind::Datatype(_) => {
+                self.value_to_term(&self.uninterpreted_value(sort, 0))
+            }
         }
     }
 

@@ -33,7 +33,7 @@ use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::Stop;
 
 use crate::cases::CaseTable;
-use crate::theory::claims::supports_operator;
+use crate::theory::claims::{Role, is_application, role};
 
 /// A term that no theory solver understands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,10 +179,11 @@ impl<'a> Purifier<'a> {
     fn image(&mut self, term: Term, uses: &FxHashMap<Term, u32>) -> Result<Term, Unsupported> {
         let store = self.store;
         let (op, args) = store.view(term);
-        supports_operator(store, term)?;
+        let role = role(store, term)?;
         let args: Vec<Term> =
             args.iter().map(|&arg| self.known(arg).expect("arguments come before the term")).collect();
         Ok(match op {
+            _ if role == Role::Function => self.application(op, args),
             Op::Var(_) | Op::Numeral(_) | Op::True | Op::False => term,
             Op::Ite if store.sort_of(term).is_arithmetic() => {
                 let cased = self.cases.choose(&args, uses.get(&term) == Some(&1));
@@ -192,7 +193,6 @@ impl<'a> Purifier<'a> {
             Op::Eq | Op::Le | Op::Lt if store.sort_of(args[0]).is_arithmetic() => {
                 self.comparison(op, args[0], args[1])
             }
-            Op::IntDiv | Op::Mod | Op::RealDiv if is_application(store, term) => self.application(op, args),
             Op::IntDiv | Op::Mod => {
                 let dividend = self.without_cases(args[0]);
                 let divisor = store.numeral(args[1]).expect("it is supported");
@@ -202,12 +202,12 @@ impl<'a> Purifier<'a> {
                 let number = self.without_cases(args[0]);
                 self.floor(number)
             }
-            Op::Apply(_) if !args.is_empty() => self.application(op, args),
             Op::Distinct => {
                 let pairs = (0..args.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
                 let equal: Vec<Term> = pairs.map(|(i, j)| self.equation(args[i], args[j])).collect();
                 store.and_of(equal.into_iter().map(|equal| store.not(equal)))
             }
+            // All others have a theory that knows them as they are (`theory/claims.rs`).
             _ => store.build(op, &args).expect("images have the sorts of the terms"),
         })
     }
@@ -357,23 +357,12 @@ impl<'a> Purifier<'a> {
     }
 }
 
-/// Whether congruence knows a normal term as an application of a function to arguments: a declared function, or division
-/// by zero.
-pub(crate) fn is_application(store: &TermStore, term: Term) -> bool {
-    match store.view(term) {
-        (Op::Apply(_), args) => !args.is_empty(),
-        (Op::IntDiv | Op::Mod | Op::RealDiv, &[_, divisor]) => {
-            store.numeral(divisor).is_some_and(Rational::is_zero)
-        }
-        _ => false,
-    }
-}
-
 /// What the names of fresh symbols begin with.
 fn stem(op: Op) -> &'static str {
     match op {
         Op::Ite => "ite",
         Op::IntDiv => "div",
-        _ => "floor",
+        Op::ToInt => "floor",
+        _ => unreachable!("nothing else is compiled away with a symbol"),
     }
 }

@@ -100,8 +100,9 @@ impl<'a> Solver<'a> {
         Self::made_of(store, theory::standard())
     }
 
-    /// A solver to which nothing is asserted, with congruence and the given theories. It cannot make them anew, hence it
-    /// never renews itself.
+    /// A solver to which nothing is asserted, with congruence and the given theories: those of
+    /// [`theory::standard`], whose sorts and operators are let in, and more. It cannot make them anew, hence it never
+    /// renews itself.
     pub fn with_theories(store: &'a TermStore, theories: Vec<Box<dyn Component>>) -> Self {
         let mut solver = Self::made_of(store, theories);
         solver.set_renewal(Renewal::Never);

@@ -28,7 +28,7 @@ use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Term, TermStor
 use super::colour::Colours;
 use crate::project::definition::definition;
 use crate::project::{ProjectError, Projector};
-use crate::purify::is_application;
+use crate::theory::claims::is_application;
 
 /// Whether a function is applied in a normal formula.
 pub(super) fn has_applications(store: &TermStore, formula: Term) -> bool {

@@ -38,7 +38,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
 use super::colour::Sides;
-use crate::purify::is_application;
+use crate::theory::claims::is_application;
 
 /// An equality of the conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -288,17 +288,13 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
             self.spare.push(store.var(store.fresh_symbol("quotient"), Sort::INT));
         }
         let quotient = self.spare[used];
-        let (divisor, sort) = match modulus {
-            Some(modulus) => (Rational::from(modulus.clone()), Sort::INT),
-            None => (Rational::ONE, Sort::REAL),
+        let (divisor, multiple, sort) = match modulus {
+            Some(modulus) => (Rational::from(modulus.clone()), monomial(quotient), Sort::INT),
+            None => (Rational::ONE, cast(store, &monomial(quotient)), Sort::REAL),
         };
         let value = (self.values.of_poly(dividend)? / &divisor).floor();
         self.values.known.insert(quotient, Rational::from(value));
         self.ints.push(quotient);
-        let multiple = match sort {
-            Sort::INT => monomial(quotient),
-            _ => cast(store, &monomial(quotient)),
-        };
         let rest = dividend.clone() - &(multiple * &divisor);
         self.add(Constraint { poly: -rest.clone(), relation: Relation::AtMost, sort });
         let mut excess = rest;

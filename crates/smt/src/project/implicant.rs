@@ -163,7 +163,8 @@ impl Implicant {
             Op::Not => !truths[0],
             Op::Xor => truths.iter().filter(|&&truth| truth).count() % 2 == 1,
             Op::Eq => truths.windows(2).all(|pair| pair[0] == pair[1]),
-            _ => truths.len() < 3 && truths.windows(2).all(|pair| pair[0] != pair[1]),
+            Op::Distinct => truths.len() < 3 && truths.windows(2).all(|pair| pair[0] != pair[1]),
+            _ => unreachable!("`parts` knows no other connectives"),
         };
         Judgement { value: Ok(value), cost: self.total(parts) }
     }

@@ -35,8 +35,8 @@ use super::{
     Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
     Sign, StepId, without_cast, without_casts,
 };
-use crate::purify::is_application;
 use crate::sat::{Lit, Var};
+use crate::theory::claims::is_application;
 
 /// A step that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]

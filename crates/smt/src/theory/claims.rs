@@ -1,7 +1,8 @@
 //! Which sorts and operators the theories of this crate know.
 //!
 //! All sorts and operators are listed, so that one that is added somewhere is not taken for one that a theory knows. What no
-//! theory knows has a [`Feature`], the name of what is missing.
+//! theory knows has a [`Feature`], the name of what is missing. Whoever claims an operator also says whether it is a mere
+//! function to congruence; nobody else decides that.
 //!
 //! ```text
 //! Bool, connectives, equality, ite          the search and congruence
@@ -20,7 +21,7 @@ use crate::purify::{Feature, Unsupported};
 /// A subterm that they do not know.
 pub fn supports(store: &TermStore, formulas: &[Term]) -> Result<(), Unsupported> {
     let normal: Vec<Term> = formulas.iter().map(|&formula| store.normalize(formula)).collect();
-    store.subterms(&normal).into_iter().try_for_each(|term| supports_operator(store, term))
+    store.subterms(&normal).into_iter().try_for_each(|term| role(store, term).map(|_| ()))
 }
 
 /// Whether the theories know the sort.
@@ -37,20 +38,46 @@ pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
     }
 }
 
-/// Whether the theories know the operator of a normal term, for its arguments, and its sort. Whether they know the
+/// What the theories take a normal term for that they know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// A symbol, a value, or an operator with a meaning of its own, which its theory or the stages before it know.
+    Interpreted,
+    /// A function applied to arguments, of which congruence knows nothing else: a declared one, or division by zero.
+    Function,
+}
+
+/// What the theories take the operator of a normal term for, with its arguments and its sort. Whether they know the
 /// arguments is not looked at.
-pub(crate) fn supports_operator(store: &TermStore, term: Term) -> Result<(), Unsupported> {
+pub(crate) fn role(store: &TermStore, term: Term) -> Result<Role, Unsupported> {
+    let role = role_of_operator(store, term);
+    let role = role.and_then(|role| supports_sort(store, store.sort_of(term)).map(|()| role));
+    role.map_err(|feature| Unsupported { term, feature })
+}
+
+/// Whether congruence knows a normal term as an application of a function to arguments.
+pub(crate) fn is_application(store: &TermStore, term: Term) -> bool {
+    role_of_operator(store, term) == Ok(Role::Function)
+}
+
+fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
     let (op, args) = store.view(term);
     let is_numeral = |arg: &Term| store.numeral(*arg).is_some();
-    let known = match op {
-        Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False => Ok(()),
-        Op::Not | Op::And | Op::Or | Op::Xor | Op::Implies => Ok(()),
-        Op::Eq | Op::Distinct | Op::Ite => Ok(()),
-        Op::Add | Op::Sub | Op::Neg | Op::Abs | Op::Le | Op::Lt | Op::Ge | Op::Gt => Ok(()),
-        Op::ToReal | Op::ToInt | Op::IsInt | Op::Divisible(_) => Ok(()),
-        Op::Mul if args.iter().any(is_numeral) => Ok(()),
-        Op::RealDiv | Op::IntDiv | Op::Mod if args.last().is_some_and(is_numeral) => Ok(()),
-        Op::Mul | Op::RealDiv | Op::IntDiv | Op::Mod => Err(Feature::NonlinearArithmetic),
+    match op {
+        Op::Apply(_) if !args.is_empty() => Ok(Role::Function),
+        Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False => Ok(Role::Interpreted),
+        Op::Not | Op::And | Op::Or | Op::Xor | Op::Implies => Ok(Role::Interpreted),
+        Op::Eq | Op::Distinct | Op::Ite => Ok(Role::Interpreted),
+        Op::Add | Op::Sub | Op::Neg | Op::Abs => Ok(Role::Interpreted),
+        Op::Le | Op::Lt | Op::Ge | Op::Gt => Ok(Role::Interpreted),
+        Op::ToReal | Op::ToInt | Op::IsInt | Op::Divisible(_) => Ok(Role::Interpreted),
+        Op::Mul if args.iter().any(is_numeral) => Ok(Role::Interpreted),
+        Op::Mul => Err(Feature::NonlinearArithmetic),
+        Op::RealDiv | Op::IntDiv | Op::Mod => match args.last().and_then(|&divisor| store.numeral(divisor)) {
+            Some(divisor) if divisor.is_zero() => Ok(Role::Function),
+            Some(_) => Ok(Role::Interpreted),
+            None => Err(Feature::NonlinearArithmetic),
+        },
         Op::Forall | Op::Exists => Err(Feature::Quantifiers),
         Op::Select | Op::Store | Op::ConstArray(_) => Err(Feature::Arrays),
         Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => Err(Feature::Datatypes),
@@ -101,9 +128,7 @@ pub(crate) fn supports_operator(store: &TermStore, term: Term) -> Result<(), Uns
         | Op::UbvToInt
         | Op::SbvToInt
         | Op::IntToBv(_) => Err(Feature::BitVectors),
-    };
-    let known = known.and_then(|()| supports_sort(store, store.sort_of(term)));
-    known.map_err(|feature| Unsupported { term, feature })
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +155,22 @@ mod tests {
         );
         assert_eq!(feature(app(Op::Forall, &[x, app(Op::Lt, &[x, y])])), Some(Feature::Quantifiers));
         assert_eq!(supports_sort(&store, declared), Ok(()));
+    }
+
+    #[test]
+    fn functions_are_applications_and_what_no_theory_knows_is_none() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let f = store.fun(store.symbol("f"), &[Sort::INT], Sort::INT);
+        let array = store.var(store.symbol("a"), store.array_sort(Sort::INT, Sort::INT));
+        assert!(is_application(&store, store.apply(f, &[x]).expect("well-sorted")));
+        assert!(is_application(&store, store.int_div(x, store.int(0))));
+        assert!(!is_application(&store, store.int_div(x, store.int(2))));
+        let select = store.select(array, x);
+        assert!(!is_application(&store, select));
+        assert_eq!(role(&store, select), Err(Unsupported { term: select, feature: Feature::Arrays }));
+        // The sort of a function is looked at, too.
+        let to_array = store.fun(store.symbol("g"), &[Sort::INT], store.sort_of(array));
+        assert!(role(&store, store.apply(to_array, &[x]).expect("well-sorted")).is_err());
     }
 }

@@ -52,8 +52,8 @@ use super::component::{Component, Handle, MOST_THEORIES, TermLemma, Terms, Theor
 use super::congruence::Congruence;
 use super::euf::{self, Node};
 use crate::proof::{CongruenceEdge, CongruenceProof, EdgeRule, Justification};
-use crate::purify::is_application;
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
+use crate::theory::claims::is_application;
 
 /// The theories of a solver and what they share.
 pub struct Combination {

@@ -21,7 +21,7 @@ use super::defined::Equation;
 use super::derive::{Derivation, Source, literal, negation};
 use super::expand::Expander;
 use super::steps::{Name, pivot_args};
-use crate::purify::is_application;
+use crate::theory::claims::is_application;
 
 /// The greatest number of terms that are looked at for one assertion.
 const MOST_TERMS: usize = 256;
