@@ -56,7 +56,7 @@ fn command() -> Command {
         let name = engine.name();
         engines.push(name.to_owned());
         let options = engine.options().into_iter();
-        settings.extend(options.map(|option| format!("{name}.{}={}", option.name, option.get())));
+        settings.extend(options.map(|option| format!("{name}.{}={}", option.name, option.default)));
     }
     let interpolations = Interpolation::ALL.map(|interpolation| interpolation.name().to_owned());
     CommandLine::command()

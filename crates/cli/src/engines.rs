@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use shofar_engines::EngineOption;
+
 use crate::Failure;
 
 /// Lists the engines and their options.
@@ -13,9 +15,8 @@ pub(crate) fn run(Arguments {}: &Arguments, out: &mut impl Write) -> Result<(), 
         let name = engine.name();
         writeln!(out, "{name:<10}  {}", engine.description())?;
         for option in engine.options() {
-            let (option_name, help) = (option.name, option.help);
-            let (value, values) = (option.get(), option.values());
-            writeln!(out, "    -O {name}.{option_name}={value}  {help} ({values})")?;
+            let EngineOption { name: option_name, default, meaning, .. } = &option;
+            writeln!(out, "    -O {name}.{option_name}={default}  {meaning} ({})", option.values())?;
         }
     }
     Ok(())

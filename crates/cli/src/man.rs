@@ -99,8 +99,8 @@ fn engines() -> Roff {
         for option in engine.options() {
             roff.control("RS", []);
             roff.control("TP", []);
-            roff.text([bold(format!("-O {name}.{}", option.name)), roman("="), italic(option.get())]);
-            roff.text([roman(format!("{} ({}).", option.help, option.values()))]);
+            roff.text([bold(format!("-O {name}.{}", option.name)), roman("="), italic(&option.default)]);
+            roff.text([roman(format!("{} ({}).", option.meaning, option.values()))]);
             roff.control("RE", []);
         }
     }

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use shofar_cooperate::schedule::{CLASSES, Class};
+use shofar_engines::Interpolation;
+
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SHOFAR: &str = env!("CARGO_BIN_EXE_shofar");
 
@@ -210,6 +213,39 @@ fn commands_in_the_documents_do_what_is_shown() {
     documents.sort();
     let commands: usize = documents.iter().map(|document| run_document(document)).sum();
     assert!(commands >= 15, "{commands} commands only");
+}
+
+/// Engines, their interpolants and the schedule are described where they are documented. What `shofar engines` prints is
+/// compared as the output of a command.
+#[test]
+fn tables_of_engines_are_those_of_the_program() {
+    let page = fs::read_to_string(format!("{ROOT}/docs/solving.md")).unwrap();
+    let has_line = |line: &str| page.lines().any(|other| other == line);
+    let names: Vec<&str> = shofar_engines::all().iter().map(|engine| engine.name()).collect();
+    let section = page.split("\n## Engines\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let mut documented: Vec<&str> = rows.collect();
+    documented.sort_unstable();
+    let mut all = names.clone();
+    all.sort_unstable();
+    assert_eq!(documented, all);
+
+    let interpolating = shofar_engines::all().into_iter().filter_map(|mut engine| {
+        let has_option = engine.options().iter().any(|option| option.name == "interpolation");
+        has_option.then(|| engine.name())
+    });
+    let row = page.lines().find(|line| line.starts_with("| `--interpolation NAME`")).unwrap();
+    let interpolations = Interpolation::ALL.iter().map(|interpolation| interpolation.name());
+    for name in interpolating.chain(interpolations) {
+        assert!(row.contains(&format!("`{name}`")), "{name} is not in {row}");
+    }
+
+    for Class { name, description, engines, .. } in CLASSES {
+        let engines: Vec<String> =
+            engines.iter().map(|(engine, weight)| format!("`{engine}` {weight}")).collect();
+        let row = format!("| {name} | {description} | {} |", engines.join(", "));
+        assert!(has_line(&row), "{row}");
+    }
 }
 
 /// Links between the documents lead to files that are there, and to headings that are in them.

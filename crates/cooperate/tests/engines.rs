@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Options, Verdict};
-use shofar_engines::{Engine, Evidence, KInduction, Run, all, by_name};
+use shofar_engines::{Engine, Evidence, KInduction, Run, all, by_name, kind};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::witness::{Derivation, GraphStep, Refutation};
@@ -199,7 +199,8 @@ fn simple_paths_decide_what_others_do_not() {
     let simple = KInduction::default().solve(&graph, &within(&store, Duration::from_secs(60)));
     let Ok(Evidence::Sat(model)) = simple else { panic!("{simple:?}") };
     assert_eq!(check_graph_model(&within(&store, Duration::from_secs(60)).context(), &graph, &model), Ok(()));
-    let any = KInduction { simple_paths: false }.solve(&graph, &within(&store, Duration::from_millis(300)));
+    let any = KInduction { options: kind::Options { simple_paths: false } }
+        .solve(&graph, &within(&store, Duration::from_millis(300)));
     assert!(matches!(any, Err(Stop::Interrupted(_))), "{any:?}");
 }
 

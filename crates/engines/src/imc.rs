@@ -41,6 +41,7 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
+use crate::option::options;
 use crate::separation::{Interpolation, Prover, Separation};
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
@@ -49,19 +50,10 @@ use crate::{Engine, EngineOption, Evidence, Run};
 /// The name of the engine.
 const NAME: &str = "imc";
 
-/// The choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Which interpolants are asked for. Default: decomposed ones.
-    pub interpolation: Interpolation,
-    /// Images for `k = 1`; each further step allows for two more. Default: 20.
-    pub rounds: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { interpolation: Interpolation::Decomposed, rounds: 20 }
-    }
+options! {
+    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    rounds: usize = 20,
+        "rounds": "images for k = 1; each further step allows for two more" in 0..=1_000_000;
 }
 
 /// The engine.
@@ -81,15 +73,7 @@ impl Engine for Imc {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        vec![
-            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::number(
-                "rounds",
-                "images for k = 1; each further step allows for two more",
-                &mut self.options.rounds,
-                0..=1_000_000,
-            ),
-        ]
+        self.options.list()
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

@@ -34,6 +34,7 @@ use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
 use crate::k_inductive::to_inductive;
+use crate::option::options;
 use crate::run::solver_counters;
 use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
@@ -42,17 +43,15 @@ use crate::{Engine, EngineOption, Evidence, Run};
 /// The name of the engine.
 const NAME: &str = "kind";
 
-/// k-induction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct KInduction {
-    /// Whether steps are to be made by simple paths only.
-    pub simple_paths: bool,
+options! {
+    simple_paths: bool = true, "simple-paths": "look at paths without repeated states only";
 }
 
-impl Default for KInduction {
-    fn default() -> Self {
-        KInduction { simple_paths: true }
-    }
+/// k-induction.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct KInduction {
+    /// Its choices.
+    pub options: Options,
 }
 
 impl Engine for KInduction {
@@ -65,11 +64,7 @@ impl Engine for KInduction {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        vec![EngineOption::new(
-            "simple-paths",
-            "look at paths without repeated states only",
-            &mut self.simple_paths,
-        )]
+        self.options.list()
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
@@ -88,8 +83,8 @@ impl KInduction {
         };
         let reversed = reversed(run.store, &system);
         let mut base = Base::new(run, &system);
-        let mut forward = Step::new(run, &system, self.simple_paths);
-        let mut backward = Step::new(run, &reversed, self.simple_paths);
+        let mut forward = Step::new(run, &system, self.options.simple_paths);
+        let mut backward = Step::new(run, &reversed, self.options.simple_paths);
         let found = decide(run, &mut base, forward.as_mut(), backward.as_mut());
         run.tell_statistics(counters(&base, [forward.as_ref(), backward.as_ref()]), start);
         match found? {

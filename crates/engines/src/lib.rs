@@ -11,7 +11,7 @@ mod flag;
 mod fragment;
 pub mod imc;
 mod k_inductive;
-mod kind;
+pub mod kind;
 pub mod lawi;
 mod option;
 pub mod pdkind;
@@ -78,19 +78,14 @@ pub fn set_option(engine: &mut dyn Engine, name: &str, value: &str) -> Result<()
     let engine_name = engine.name();
     let mut options = engine.options();
     if let Some(option) = options.iter_mut().find(|option| option.name == name) {
-        let default = |engine: Box<dyn Engine>| default_of(engine, name);
-        return option.set(value).map_err(|why| {
-            let default = by_name(engine_name).and_then(default).unwrap_or_default();
-            format!("{engine_name}.{name}: `{value}` is not possible: {why}; the default is {default}")
-        });
+        let default = &option.default;
+        let refusal = format!("{engine_name}.{name}: `{value}` is not possible");
+        let default = format!("the default is {default}");
+        return option.set(value).map_err(|why| format!("{refusal}: {why}; {default}"));
     }
     let known: Vec<&str> = options.iter().map(|option| option.name).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Err(format!("the options of {engine_name} are: {known}"))
-}
-
-fn default_of(mut engine: Box<dyn Engine>, name: &str) -> Option<String> {
-    engine.options().iter().find(|option| option.name == name).map(|option| option.get())
 }
 
 /// All engines, in the order in which they are listed.

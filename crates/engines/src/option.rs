@@ -1,38 +1,71 @@
 //! What users may choose about an engine, by names.
 //!
-//! An engine lists its [`EngineOption`]s once: the name, the meaning, the field that is set, and the range of a number. The
-//! default is the value of the field in a new engine. Reading, setting and describing all go through that list.
+//! An engine declares each choice once, by [`options!`]: the field, its default, the name, the meaning, and the range of a
+//! number. The fields with their defaults, and the [`EngineOption`]s by which they are read, set and described, are made of that.
 
 use std::ops::RangeInclusive;
 
 use crate::Interpolation;
+
+/// Declares the struct `Options` of an engine. A row is `field: type = default, "name": "meaning"`, with `in range` behind it
+/// for a number; without a name it is no option of users. Comments in front of a row are added to the documentation of the field.
+macro_rules! options {
+    ($(
+        $(#[$attribute:meta])*
+        $field:ident: $type:ty = $default:expr $(, $name:literal: $meaning:literal $(in $range:expr)?)?;
+    )*) => {
+        /// Choices of the method.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Options {
+            $(
+                $(#[doc = concat!("`", $name, "`: ", $meaning, ".\n\n")])?
+                $(#[$attribute])*
+                #[doc = concat!("\n\nDefault: `", stringify!($default), "`.")]
+                pub $field: $type,
+            )*
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                Options { $($field: $default),* }
+            }
+        }
+
+        impl Options {
+            /// What users may choose.
+            fn list(&mut self) -> Vec<$crate::EngineOption<'_>> {
+                use $crate::option::{EngineOption, Setting};
+                let defaults = Options::default();
+                vec![$($(
+                    EngineOption {
+                        name: $name,
+                        meaning: $meaning,
+                        default: Setting::get(&defaults.$field),
+                        setting: &mut self.$field,
+                        range: [$($range)?].into_iter().next(),
+                    },
+                )?)*]
+            }
+        }
+    };
+}
+
+pub(crate) use options;
 
 /// A choice that an engine leaves to its user.
 pub struct EngineOption<'a> {
     /// Its name, as in `guidance`.
     pub name: &'static str,
     /// What it chooses, in one line.
-    pub help: &'static str,
-    setting: &'a mut dyn Setting,
+    pub meaning: &'static str,
+    /// The value that it has if nobody chooses.
+    pub default: String,
+    pub(crate) setting: &'a mut dyn Setting,
     /// The numbers that it may have, if it is one.
-    range: Option<RangeInclusive<u64>>,
+    pub(crate) range: Option<RangeInclusive<u64>>,
 }
 
-impl<'a> EngineOption<'a> {
-    pub(crate) fn new(name: &'static str, help: &'static str, setting: &'a mut dyn Setting) -> Self {
-        EngineOption { name, help, setting, range: None }
-    }
-
-    /// A number with its range.
-    pub(crate) fn number(
-        name: &'static str,
-        help: &'static str,
-        setting: &'a mut dyn Setting,
-        range: RangeInclusive<u64>,
-    ) -> Self {
-        EngineOption { name, help, setting, range: Some(range) }
-    }
-
+impl EngineOption<'_> {
     /// Its value.
     pub fn get(&self) -> String {
         self.setting.get()

@@ -43,6 +43,7 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
+use crate::option::options;
 use crate::separation::{Interpolation, Parts};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, EngineOption, Evidence, Run};
@@ -52,21 +53,13 @@ use tree::{Location, Tree, Vertex, VertexId};
 /// The name of the engine.
 const NAME: &str = "lawi";
 
-/// The choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Which interpolants become labels. Default: dual Farkas sums; weaker labels cover more.
-    pub interpolation: Interpolation,
-    /// The number of older vertices by which a new one is tried to be covered by force. Default: 1.
-    pub forced_covers: usize,
-    /// Once in so many times the oldest leaf is unwound, not the newest; never if zero. Default: 8.
-    pub oldest_every: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { interpolation: Interpolation::DualFarkas, forced_covers: 1, oldest_every: 8 }
-    }
+options! {
+    /// Weaker labels cover more.
+    interpolation: Interpolation = Interpolation::DualFarkas, "interpolation": "how interpolants are made";
+    forced_covers: usize = 1,
+        "forced-covers": "older vertices by which a new one is tried to be covered by force" in 0..=1_000_000;
+    oldest_every: u64 = 8,
+        "oldest-every": "once in so many times the oldest leaf is unwound, never if 0" in 0..=1_000_000;
 }
 
 /// The engine.
@@ -86,21 +79,7 @@ impl Engine for Lawi {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        vec![
-            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::number(
-                "forced-covers",
-                "older vertices by which a new one is tried to be covered by force",
-                &mut self.options.forced_covers,
-                0..=1_000_000,
-            ),
-            EngineOption::number(
-                "oldest-every",
-                "once in so many times the oldest leaf is unwound, never if 0",
-                &mut self.options.oldest_every,
-                0..=1_000_000,
-            ),
-        ]
+        self.options.list()
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

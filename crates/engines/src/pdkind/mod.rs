@@ -53,7 +53,7 @@ use shofar_run::Stop;
 
 use crate::flag::Flagged;
 use crate::k_inductive::to_inductive;
-use crate::option::{Named, Setting};
+use crate::option::{Named, Setting, options};
 use crate::separation::Interpolation;
 use crate::single_loop::SingleLoop;
 use crate::{Engine, EngineOption, Evidence, Run};
@@ -139,21 +139,10 @@ impl Named for Order {
     }
 }
 
-/// The choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// How many steps induction looks at. Default: one more at each level.
-    pub depth: Depth,
-    /// Which lemma is looked at first. Default: that which waits longest.
-    pub order: Order,
-    /// How lemmas are learnt. Default: from decomposed interpolants.
-    pub interpolation: Interpolation,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { depth: Depth::Growing, order: Order::Fifo, interpolation: Interpolation::Decomposed }
-    }
+options! {
+    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    depth: Depth = Depth::Growing, "depth": "how many steps induction looks at";
+    order: Order = Order::Fifo, "order": "which lemma is looked at first";
 }
 
 /// The engine.
@@ -173,11 +162,7 @@ impl Engine for PdKind {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        vec![
-            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::new("depth", "how many steps induction looks at", &mut self.options.depth),
-            EngineOption::new("order", "which lemma is looked at first", &mut self.options.order),
-        ]
+        self.options.list()
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

@@ -75,6 +75,7 @@ use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use crate::fragment;
+use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
 use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
@@ -90,58 +91,29 @@ use weaken::Constants;
 pub use expand::Descent;
 pub use proof_lemmas::LemmaForm;
 
-/// Choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Keep the solvers of clauses from query to query. Default: yes.
-    pub incremental: bool,
-    /// Leave out literals of a cube as long as no clause derives a fact in it, assuming that none was derived before.
-    /// Default: yes.
-    pub generalise: bool,
-    /// Take equations between numbers apart into two bounds before literals are left out. Default: yes.
-    pub split_equations: bool,
-    /// Which weaker literals are taken from proofs for those of cores, before literals are left out. Default: Farkas
-    /// sums.
-    pub interpolation: LemmaForm,
-    /// Make guesses from clusters of similar lemmas. Default: yes.
-    pub guidance: bool,
-    /// One of them: what contains all cubes of a cluster. Default: yes.
-    pub subsume: bool,
-    /// One of them: what the cubes of a cluster have in common. Default: yes.
-    pub conjecture: bool,
-    /// One of them: the obligation, with a constant of the clauses where the cubes of a cluster differ. Default: yes.
-    pub weaken_bounds: bool,
-    /// One of them: cubes without sums whose coefficients differ in each lemma. Default: yes.
-    pub concretise: bool,
-    /// Stronger lemmas replace weaker ones. Default: yes.
-    pub subsumption: bool,
-    /// Remember what keeps a lemma from moving up, and try again only when that is excluded. Default: yes.
-    pub obstacles: bool,
-    /// The order in which the predicates of a body are gone through. Default: as they are written.
-    pub descent: Descent,
-    /// An obligation that is blocked waits at the next level to be blocked there. Default: no; each level starts with the
-    /// queries alone.
-    pub requeue: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            incremental: true,
-            generalise: true,
-            split_equations: true,
-            interpolation: LemmaForm::By(Interpolation::Farkas),
-            guidance: true,
-            subsume: true,
-            conjecture: true,
-            weaken_bounds: true,
-            concretise: true,
-            subsumption: true,
-            obstacles: true,
-            descent: Descent::Forward,
-            requeue: false,
-        }
-    }
+options! {
+    incremental: bool = true, "incremental": "keep the solvers of clauses from query to query";
+    /// A literal can go as long as no clause derives a fact in the cube, assuming that none was derived before.
+    generalise: bool = true, "generalise": "leave out literals of cubes by induction";
+    split_equations: bool = true,
+        "split-equations": "take equations apart into bounds before literals are left out";
+    /// They take the place of literals of cores, before literals are left out.
+    interpolation: LemmaForm = LemmaForm::By(Interpolation::Farkas),
+        "interpolation": "which weaker literals are taken from proofs";
+    guidance: bool = true, "guidance": "make guesses from clusters of similar lemmas";
+    subsume: bool = true, "subsume": "guess what contains all cubes of a cluster";
+    conjecture: bool = true, "conjecture": "guess what the cubes of a cluster have in common";
+    weaken_bounds: bool = true,
+        "weaken-bounds": "guess constants of the clauses where the cubes of a cluster differ";
+    concretise: bool = true,
+        "concretise": "guess cubes without sums whose coefficients differ in each lemma";
+    subsumption: bool = true, "subsumption": "stronger lemmas replace weaker ones";
+    /// It is tried again only when that is excluded.
+    obstacles: bool = true, "obstacles": "remember what keeps a lemma from moving up";
+    descent: Descent = Descent::Forward,
+        "descent": "the order in which the predicates of a body are gone through";
+    /// Otherwise each level starts with the queries alone.
+    requeue: bool = false, "requeue": "a blocked obligation waits at the next level";
 }
 
 /// The engine.
@@ -161,66 +133,7 @@ impl Engine for Spacer {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        let options = &mut self.options;
-        vec![
-            EngineOption::new(
-                "incremental",
-                "keep the solvers of clauses from query to query",
-                &mut options.incremental,
-            ),
-            EngineOption::new(
-                "generalise",
-                "leave out literals of cubes by induction",
-                &mut options.generalise,
-            ),
-            EngineOption::new(
-                "split-equations",
-                "take equations apart into bounds before literals are left out",
-                &mut options.split_equations,
-            ),
-            EngineOption::new(
-                "interpolation",
-                "which weaker literals are taken from proofs",
-                &mut options.interpolation,
-            ),
-            EngineOption::new(
-                "guidance",
-                "make guesses from clusters of similar lemmas",
-                &mut options.guidance,
-            ),
-            EngineOption::new("subsume", "guess what contains all cubes of a cluster", &mut options.subsume),
-            EngineOption::new(
-                "conjecture",
-                "guess what the cubes of a cluster have in common",
-                &mut options.conjecture,
-            ),
-            EngineOption::new(
-                "weaken-bounds",
-                "guess constants of the clauses where the cubes of a cluster differ",
-                &mut options.weaken_bounds,
-            ),
-            EngineOption::new(
-                "concretise",
-                "guess cubes without sums whose coefficients differ in each lemma",
-                &mut options.concretise,
-            ),
-            EngineOption::new("subsumption", "stronger lemmas replace weaker ones", &mut options.subsumption),
-            EngineOption::new(
-                "obstacles",
-                "remember what keeps a lemma from moving up",
-                &mut options.obstacles,
-            ),
-            EngineOption::new(
-                "descent",
-                "the order in which the predicates of a body are gone through",
-                &mut options.descent,
-            ),
-            EngineOption::new(
-                "requeue",
-                "a blocked obligation waits at the next level",
-                &mut options.requeue,
-            ),
-        ]
+        self.options.list()
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {

@@ -63,7 +63,7 @@ use shofar_smt::project::Projector;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::option::Named;
+use crate::option::{Named, options};
 use crate::single_loop::LoopForm;
 use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
 use composition::Composition;
@@ -94,28 +94,15 @@ impl Named for Intermediate {
     }
 }
 
-/// Choices of the method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps. Default: no.
-    pub split: bool,
-    /// The states between two halves of a path. Default: by projection.
-    pub intermediate: Intermediate,
-    /// How lemmas are made of proofs. Default: decomposed.
-    pub interpolation: Interpolation,
-    /// Whether loops that follow on each other are taken one by one, not as a single loop. Default: yes.
-    pub chains: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            split: false,
-            intermediate: Intermediate::Projected,
-            interpolation: Interpolation::Decomposed,
-            chains: true,
-        }
-    }
+options! {
+    /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps: it tells the two
+    /// engines apart.
+    split: bool = false;
+    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    intermediate: Intermediate = Intermediate::Projected,
+        "intermediate": "how the states between two halves of a path are found";
+    chains: bool = true,
+        "chains": "take loops that follow on each other one by one, not as a single loop";
 }
 
 /// The engine.
@@ -146,19 +133,7 @@ impl Engine for Tpa {
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
-        vec![
-            EngineOption::new("interpolation", "how interpolants are made", &mut self.options.interpolation),
-            EngineOption::new(
-                "intermediate",
-                "how the states between two halves of a path are found",
-                &mut self.options.intermediate,
-            ),
-            EngineOption::new(
-                "chains",
-                "take loops that follow on each other one by one, not as a single loop",
-                &mut self.options.chains,
-            ),
-        ]
+        self.options.list()
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
