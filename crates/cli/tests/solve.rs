@@ -4,6 +4,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use shofar_horn::Context;
+use shofar_horn::witness::{self, Witness, WitnessFormat};
+use shofar_logic::TermStore;
+use shofar_logic::smtlib::Environment;
+
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 /// Two multiplications that always agree: satisfiable, but no model can be said in linear arithmetic.
@@ -58,24 +63,58 @@ fn an_answer_is_the_first_line() {
     assert_eq!(text(&shofar(&["-", "--engine", "bmc"], &input).stdout), "unsat\n");
 }
 
-/// What is printed is what `shofar check` takes for valid.
+/// What is printed is what `shofar check` takes for valid, and all formats say the same: each is what the witness that was
+/// read from the text is written as.
 #[test]
-fn witnesses_are_checked_again() {
+fn witnesses_of_all_formats_are_checked_again() {
     let directory = tempfile::tempdir().unwrap();
-    let (clauses, witness) = (directory.path().join("clauses.smt2"), directory.path().join("witness"));
-    for (input, answer) in
-        [(std::fs::read_to_string(example("overshoot")).unwrap(), "unsat"), (LOOP.to_owned(), "sat")]
-    {
-        std::fs::write(&clauses, input).unwrap();
-        let clauses = clauses.to_str().unwrap();
-        for format in [&["--witness"][..], &["--witness-format", "json"]] {
-            let output = shofar(&[&[clauses], format].concat(), "");
-            let (first, rest) = text(&output.stdout).split_once('\n').unwrap();
-            assert_eq!(first, answer);
-            std::fs::write(&witness, rest).unwrap();
-            let checked = shofar(&["check", clauses, witness.to_str().unwrap()], "");
-            assert_eq!(text(&checked.stdout), "valid\n", "{rest}{}", text(&checked.stderr));
+    let [clauses, witness] = ["clauses.smt2", "witness"].map(|name| directory.path().join(name));
+    let of_example = |name: &str| std::fs::read_to_string(example(name)).unwrap();
+    for (input, answer) in [
+        (of_example("overshoot"), "unsat"),
+        (of_example("counter"), "sat"),
+        (of_example("mccarthy91"), "sat"),
+        (of_example("barrier"), "sat"),
+        (LOOP.to_owned(), "sat"),
+    ] {
+        std::fs::write(&clauses, &input).unwrap();
+        let [clauses, file] = [&clauses, &witness].map(|path| path.to_str().unwrap());
+        let printed = |options: &[&str]| {
+            // One engine, so that it is the same witness each time.
+            let output = shofar(&[&[clauses, "-e", "spacer", "-t", "60"], options].concat(), "");
+            text(&output.stdout).to_owned()
+        };
+        let store = TermStore::new();
+        let mut environment = Environment::new(&store);
+        let context = Context::new(&store);
+        let system =
+            shofar_horn::parse_within(&context, &mut environment, clauses, input.as_bytes()).unwrap();
+        // A parameter with the name of a declared variable is read under another name.
+        let written = |witness: &Witness, format| witness.to_text(&store, &system, format).replace("!1", "");
+        let mut read = None;
+        for (name, format) in [
+            ("text", WitnessFormat::Text),
+            ("json", WitnessFormat::Json),
+            ("tree", WitnessFormat::Tree),
+            ("alethe", WitnessFormat::Alethe),
+        ] {
+            let output = printed(&["--witness-format", name]);
+            let (first, rest) = output.split_once('\n').unwrap();
+            assert_eq!(first, answer, "{input}");
+            if matches!(format, WitnessFormat::Text | WitnessFormat::Json) {
+                std::fs::write(&witness, rest).unwrap();
+                let checked = shofar(&["check", clauses, file], "");
+                assert_eq!(text(&checked.stdout), "valid\n", "{rest}{}", text(&checked.stderr));
+            }
+            let witness = &*read.get_or_insert_with(|| {
+                witness::read(&store, &mut environment, &system, "witness", rest.as_bytes()).unwrap()
+            });
+            assert_eq!(rest, written(witness, format), "{name}");
         }
+        let printed = printed(&["--json", "--witness"]);
+        let last: serde_json::Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+        let expected = written(&read.unwrap(), WitnessFormat::Json);
+        assert_eq!(last["witness"], serde_json::from_str::<serde_json::Value>(&expected).unwrap());
     }
 }
 
