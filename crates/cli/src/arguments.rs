@@ -1,7 +1,6 @@
 //! The options of `shofar FILE`.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
@@ -9,9 +8,8 @@ use shofar_cooperate::slot::{self, Slot};
 use shofar_engines::Interpolation;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
-use shofar_run::Limits;
 
-use crate::input::seconds;
+use crate::limits::LimitArguments;
 use crate::{Failure, html};
 
 /// How to solve, and what to tell.
@@ -64,13 +62,8 @@ pub(crate) struct Arguments {
     #[arg(skip)]
     explanation: Option<Explanation>,
 
-    /// Seconds after which the answer is unknown.
-    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-
-    /// Mebibytes of memory beyond which the answer is unknown.
-    #[arg(short = 'm', long, value_name = "MIB")]
-    memory: Option<usize>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
 
     /// Engines that choose at random choose by this number.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -163,15 +156,6 @@ impl Arguments {
                 path.display()
             ))),
             _ => Ok(()),
-        }
-    }
-
-    /// The limits of a run that starts at this time.
-    pub(crate) fn limits(&self, start: Instant) -> Limits<'static> {
-        Limits {
-            deadline: self.timeout.and_then(|timeout| start.checked_add(timeout)),
-            memory: self.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-            ..Limits::default()
         }
     }
 

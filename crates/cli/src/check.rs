@@ -1,17 +1,17 @@
 //! `shofar check`: whether a witness proves its answer.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Verdict, checked};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_run::Limits;
 
 use crate::Failure;
-use crate::input::{read_system_within, read_witness_within, seconds, shown_name};
+use crate::input::{read_system_within, read_witness_within, shown_name};
+use crate::limits::LimitArguments;
 
 /// Checks a model or a refutation against the clauses: prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
@@ -22,21 +22,15 @@ pub(crate) struct Arguments {
     /// A file with a witness, of Shofar or of another solver; `-` is standard input.
     witness: String,
 
-    /// Seconds after which the answer is unknown.
-    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-
-    /// Mebibytes of memory beyond which the answer is unknown.
-    #[arg(short = 'm', long, value_name = "MIB")]
-    memory: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let memory = arguments.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
+    let limits = arguments.limits.start(Instant::now());
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
-    let context = Context { store: &store, limits: Limits { deadline, memory, ..Limits::default() } };
+    let context = Context { store: &store, limits };
     let system = known(read_system_within(&context, &mut environment, &arguments.file), out)?;
     let name = shown_name(&arguments.witness);
     let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);

@@ -1,13 +1,16 @@
 //! `shofar convert`: the clauses in another format.
 
 use std::io::Write;
+use std::time::Instant;
 
 use clap::ValueEnum;
-use shofar_horn::Format;
+use shofar_horn::{Context, Format};
 use shofar_logic::TermStore;
+use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::read_system;
+use crate::input::read_system_within;
+use crate::limits::{LimitArguments, without_limits};
 
 /// Writes the clauses in another format.
 #[derive(clap::Args)]
@@ -18,6 +21,9 @@ pub(crate) struct Arguments {
     /// The format to write.
     #[arg(long, value_enum, default_value_t = Target::Smtlib)]
     to: Target,
+
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -32,11 +38,15 @@ enum Target {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let store = TermStore::new();
-    let system = read_system(&store, &arguments.file)?;
+    let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
+    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
     let format = match arguments.to {
         Target::Smtlib => Format::Smtlib,
         Target::Datalog => Format::Datalog,
         Target::Dot => Format::Dot,
     };
-    Ok(system.write(&store, format, out)?)
+    without_limits(|| {
+        system.write(&store, format, out)?;
+        Ok(out.flush()?)
+    })
 }

@@ -83,7 +83,7 @@ fn explain_file(
 ) -> Result<(), Failure> {
     arguments.solve.check_places()?;
     let start = Instant::now();
-    let limits = arguments.solve.limits(start);
+    let limits = arguments.solve.limits.start(start);
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
     let clauses = arguments.solve.file();

@@ -1,12 +1,15 @@
 //! `shofar info`: what kind of clauses a file has.
 
 use std::io::{self, Write};
+use std::time::Instant;
 
-use shofar_horn::Info;
+use shofar_horn::{Context, Info};
 use shofar_logic::TermStore;
+use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::read_system;
+use crate::input::read_system_within;
+use crate::limits::{LimitArguments, without_limits};
 
 /// Tells what kind of clauses a file has.
 #[derive(clap::Args)]
@@ -17,18 +20,25 @@ pub(crate) struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let store = TermStore::new();
-    let info = read_system(&store, &arguments.file)?.info(&store);
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &info).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        report(&info, out)?;
-    }
-    Ok(())
+    let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
+    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
+    without_limits(|| {
+        let info = system.info(&store);
+        if arguments.json {
+            serde_json::to_writer_pretty(&mut *out, &info).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            report(&info, out)?;
+        }
+        Ok(out.flush()?)
+    })
 }
 
 fn report(info: &Info, out: &mut impl Write) -> io::Result<()> {

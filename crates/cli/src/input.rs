@@ -8,7 +8,6 @@ use std::time::Duration;
 use shofar_horn::Context;
 use shofar_horn::witness::{self, Witness};
 use shofar_horn::{HornSystem, Unread};
-use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
@@ -17,13 +16,8 @@ use crate::Failure;
 /// How often the limits are looked at while a file is read.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Reads the Horn clauses in a file; `-` stands for standard input.
-pub(crate) fn read_system(store: &TermStore, file: &str) -> Result<HornSystem, Failure> {
-    let text = text_of(file, read_text(file))?;
-    shofar_horn::parse(store, shown_name(file), &text).map_err(|error| Failure::Input(error.to_string()))
-}
-
-/// As [`read_system`], within limits. The names that the file declares are left in the environment.
+/// Reads the Horn clauses in a file within limits; `-` stands for standard input. The names that the file declares are left in
+/// the environment.
 pub(crate) fn read_system_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -54,7 +48,8 @@ fn failure(file: &str, unread: Unread) -> Failure {
     }
 }
 
-fn stopped(file: &str, reason: Reason) -> Failure {
+/// Reading the file, or what was to be done with it, has ended by a limit.
+pub(crate) fn stopped(file: &str, reason: Reason) -> Failure {
     Failure::Stopped(shown_name(file).to_owned(), reason.into())
 }
 

@@ -9,6 +9,7 @@ mod explain;
 mod html;
 mod info;
 mod input;
+mod limits;
 mod man;
 mod progress;
 mod smt;

@@ -112,7 +112,7 @@ fn exit_status() -> Roff {
     roff.control("SH", ["EXIT STATUS"]);
     for (status, meaning) in [
         ("0", "All went well, whatever the answer is."),
-        ("1", "A witness is not confirmed."),
+        ("1", "A witness is not confirmed, or a limit or Ctrl-C has ended a command other than solving."),
         (
             "2",
             "The input or an option is wrong, a file cannot be read or written, or there was no time to make the witness.",

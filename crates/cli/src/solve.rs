@@ -4,8 +4,7 @@
 //! after a limit is reached, but single large steps do not look at the clock: if nothing comes for a while after the limit,
 //! the answer is given without them. An answer that was found is given even where there is no time left for its witness.
 //!
-//! Ctrl-C is such a limit. Where this thread cannot look at it because it writes, and always at the second time, Ctrl-C ends
-//! the program at once.
+//! Ctrl-C is such a limit (`limits.rs`).
 //!
 //! A panic in an engine is caught where engines run side by side, and one anywhere else here. It is reported with what
 //! helps to find the mistake, and the answer is what the others find, or unknown.
@@ -14,7 +13,6 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -30,17 +28,9 @@ use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
 use crate::input::read_system_within;
+use crate::limits::without_limits;
 use crate::talk::Talk;
 use crate::{Failure, explain};
-
-/// Set by Ctrl-C.
-static CANCEL: AtomicBool = AtomicBool::new(false);
-
-/// Set while the answer is written.
-static WRITES: AtomicBool = AtomicBool::new(false);
-
-/// The exit status of a program that Ctrl-C has ended, by custom.
-const INTERRUPTED: i32 = 130;
 
 /// How often the limits are looked at here.
 const TICK: Duration = Duration::from_millis(50);
@@ -87,11 +77,9 @@ impl Solved {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let start = Instant::now();
-    // Without a handler Ctrl-C ends the program without an answer; there is no other harm.
-    let _ = ctrlc::set_handler(interrupt);
+    let limits = arguments.limits.start(start);
     keep_panics();
     arguments.check_places()?;
-    let limits = Limits { cancel: Some(&CANCEL), ..arguments.limits(start) };
     let mut talk = Talk::new(arguments, start, out)?;
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
@@ -126,24 +114,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             };
         }
     };
-    WRITES.store(true, Ordering::Relaxed);
-    talk.answer(&solved, out)?;
-    WRITES.store(false, Ordering::Relaxed);
+    without_limits(|| talk.answer(&solved, out))?;
     if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
         return Err(Failure::Incomplete("shofar: there was no time to make the witness".to_owned()));
     }
     explain::save(arguments, solved.page.as_deref())
-}
-
-/// What Ctrl-C does; this is called in a thread of its own.
-#[expect(
-    clippy::exit,
-    reason = "the thread that would end the program may wait for whoever reads its output"
-)]
-fn interrupt() {
-    if CANCEL.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {
-        std::process::exit(INTERRUPTED);
-    }
 }
 
 /// Reads and solves.

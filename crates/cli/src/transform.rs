@@ -1,16 +1,18 @@
 //! `shofar transform`: what transformations make of the clauses.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use shofar_horn::Context;
 use shofar_horn::transform::{Pipeline, Report};
 use shofar_horn::{Format, HornGraph};
 use shofar_logic::TermStore;
-use shofar_run::Limits;
+use shofar_logic::smtlib::Environment;
+use shofar_run::Reason;
 
 use crate::Failure;
-use crate::input::{read_system, seconds};
+use crate::input::{read_system_within, stopped};
+use crate::limits::{LimitArguments, without_limits};
 
 /// Writes the clauses as transformations leave them.
 #[derive(clap::Args)]
@@ -23,28 +25,34 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAMES", default_value = "standard")]
     passes: String,
 
-    /// Seconds after which no more transformations are applied.
-    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-
     /// Tell on standard error what each transformation has changed.
     #[arg(long)]
     stats: bool,
+
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let pipeline =
         Pipeline::parse(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
     let store = TermStore::new();
-    let system = read_system(&store, &arguments.file)?;
-    let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let context = Context { store: &store, limits: Limits { deadline, ..Limits::default() } };
+    let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
+    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
     let (transformed, reports) = pipeline.run(&context, HornGraph::of(&store, &system));
     if arguments.stats {
         report(&reports);
     }
-    let transformed = transformed.graph.to_system(&store, &system);
-    Ok(transformed.write(&store, Format::Smtlib, out)?)
+    match context.interrupted() {
+        // What there was time for is sound.
+        None | Some(Reason::Deadline) => {}
+        Some(reason) => return Err(stopped(&arguments.file, reason)),
+    }
+    without_limits(|| {
+        let transformed = transformed.graph.to_system(&store, &system);
+        transformed.write(&store, Format::Smtlib, out)?;
+        Ok(out.flush()?)
+    })
 }
 
 /// Writes the figures. Where even standard error cannot be written to, nobody misses them.

@@ -1,0 +1,65 @@
+//! The limits of a command: the options for time and memory, and Ctrl-C.
+//!
+//! Ctrl-C and termination set a flag, which is one of the limits: what ends by it says so, as with the others. Where
+//! nobody looks at the flag because output is written, and always at the second time, they end the program at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use shofar_run::Limits;
+
+use crate::input::seconds;
+
+/// Set by Ctrl-C.
+static CANCEL: AtomicBool = AtomicBool::new(false);
+
+/// Set while output is written.
+static WRITES: AtomicBool = AtomicBool::new(false);
+
+/// The exit status of a program that Ctrl-C has ended, by custom.
+const INTERRUPTED: i32 = 130;
+
+/// The options of all commands that read clauses.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct LimitArguments {
+    /// The time limit in seconds, reading included.
+    #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// The memory limit in mebibytes.
+    #[arg(short = 'm', long, value_name = "MIB")]
+    memory: Option<usize>,
+}
+
+impl LimitArguments {
+    /// The limits of a command that has started at this time. From now on Ctrl-C is one of them.
+    pub(crate) fn start(self, start: Instant) -> Limits<'static> {
+        // Without a handler Ctrl-C ends the program without a word; there is no other harm.
+        let _ = ctrlc::set_handler(interrupt);
+        Limits {
+            deadline: self.timeout.and_then(|timeout| start.checked_add(timeout)),
+            memory: self.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            cancel: Some(&CANCEL),
+            ..Limits::default()
+        }
+    }
+}
+
+/// Does something that does not look at limits: Ctrl-C ends the program meanwhile.
+pub(crate) fn without_limits<T>(write: impl FnOnce() -> T) -> T {
+    WRITES.store(true, Ordering::Relaxed);
+    let written = write();
+    WRITES.store(false, Ordering::Relaxed);
+    written
+}
+
+/// What Ctrl-C does; this is called in a thread of its own.
+#[expect(
+    clippy::exit,
+    reason = "the thread that would end the program may wait for whoever reads its output"
+)]
+fn interrupt() {
+    if CANCEL.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {
+        std::process::exit(INTERRUPTED);
+    }
+}
