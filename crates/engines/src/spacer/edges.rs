@@ -25,6 +25,7 @@ use shofar_smt::solver::Solver;
 use super::facts::Facts;
 use super::frames::{Frames, INFINITY, Level};
 use super::renaming::{Place, Renaming, variables};
+use crate::Run;
 
 /// Bounds of integers with which models are looked for where integers without bounds are too hard.
 const SMALL_INTEGERS: [i64; 2] = [64, 100_000];
@@ -72,13 +73,12 @@ pub(super) struct Core {
 
 /// What queries are made with.
 pub(super) struct Surroundings<'s, 'a> {
-    pub(super) store: &'a TermStore,
+    pub(super) run: &'a Run<'a>,
     pub(super) graph: &'a HornGraph,
     pub(super) frames: &'s [Frames],
     pub(super) facts: &'s Facts,
     pub(super) renaming: &'s mut Renaming<'a>,
     pub(super) limits: &'s Limits<'s>,
-    pub(super) seed: u64,
 }
 
 /// A clause with its solvers, which are made when they are needed.
@@ -142,7 +142,7 @@ struct Incremental<'a> {
 impl<'a> Incremental<'a> {
     fn new(around: &Surroundings<'_, 'a>, edge: EdgeId, with_facts: bool) -> Result<Self, Unsupported> {
         let sources = around.graph.edge(edge).sources().len();
-        let mut solver = Solver::new(around.store).with_seed(around.seed);
+        let mut solver = around.run.solver();
         solver.assert_all(&[around.graph.edge(edge).label()])?;
         Ok(Incremental {
             solver,
@@ -155,7 +155,7 @@ impl<'a> Incremental<'a> {
 
     /// Asserts what is new and holds for good.
     fn update(&mut self, around: &mut Surroundings<'_, 'a>, edge: EdgeId) -> Result<(), Unsupported> {
-        let store = around.store;
+        let store = around.run.store;
         let clause = around.graph.edge(edge);
         for (source, &node) in clause.sources().iter().enumerate() {
             let place = Place::Source(clause.occurrence(source));
@@ -202,7 +202,7 @@ impl<'a> Incremental<'a> {
         around: &Surroundings<'_, 'a>,
         variables: &[Term],
     ) -> Result<Reply, Unsupported> {
-        let store = around.store;
+        let store = around.run.store;
         for greatest in SMALL_INTEGERS {
             let mut assumptions = self.assumptions.clone();
             let integers = variables.iter().filter(|&&variable| store.sort_of(variable) == Sort::INT);
@@ -237,7 +237,7 @@ impl<'a> Incremental<'a> {
                     self.roles.extend(last.map(|_| Role::Open));
                 }
                 By::Must => {
-                    self.assumptions.push(last.map_or(Term::FALSE, |tag| around.store.not(tag)));
+                    self.assumptions.push(last.map_or(Term::FALSE, |tag| around.run.store.not(tag)));
                     self.roles.push(Role::Must(source));
                 }
             }

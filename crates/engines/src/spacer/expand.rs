@@ -400,7 +400,7 @@ impl Search<'_> {
                     formulas.push(self.graph.at_source(store, edge, source, conjunct));
                 }
             }
-            let mut solver = Solver::new(store);
+            let mut solver = self.run.solver();
             let asserted = formulas.iter().try_for_each(|&formula| solver.assert(formula));
             let limits = Limits { conflicts: Some(10_000), ..self.run.limits };
             asserted.is_err() || !matches!(solver.check(&[], &limits), Ok(Outcome::Sat))

@@ -44,8 +44,8 @@
 //! **Where we differ.** Solvers belong to clauses, not to predicates, and lemmas are assumed, not guarded (`edges.rs`):
 //! the label's equations are solved once, a model belongs to one clause from the start, and the core names the lemmas.
 //!
-//! **Choices.** A run is determined by the clauses and [`Options`]; the seed matters for [`Descent::Random`] only. What has
-//! no option is what the answers rely on: reach facts are kept for all levels, and lemmas are moved up, as far as
+//! **Choices.** A run is determined by the clauses, [`Options`] and the seed, by which solvers break ties and
+//! [`Descent::Random`] chooses. What has no option is what the answers rely on: reach facts are kept for all levels, and lemmas are moved up, as far as
 //! they hold; without it no frame would be seen to be inductive.
 
 mod concretise;
@@ -367,13 +367,12 @@ impl<'a> Search<'a> {
         let clause =
             self.clauses[edge.index()].get_or_insert_with(|| Box::new(Clause::new(store, graph, edge)));
         let mut around = Surroundings {
-            store,
+            run: self.run,
             graph,
             frames: &self.frames,
             facts: &self.facts,
             renaming: &mut self.renaming,
             limits,
-            seed: self.run.seed(),
         };
         match clause.ask(&mut around, query) {
             Ok(Reply::Unknown(reason @ (Reason::Cancelled | Reason::Deadline | Reason::Memory))) => {
