@@ -203,15 +203,8 @@ impl<'a> Solver<'a> {
     }
 
     fn assert_image(&mut self, image: Term, part: Part) {
-        self.cnf.assert(
-            image,
-            &mut Sink {
-                search: &mut self.search,
-                relevance: &mut self.relevance,
-                scope: Scope::Frame,
-                origin: Origin::Assertion(part.0),
-            },
-        );
+        let (cnf, mut sink) = self.translation(Scope::Frame, Origin::Assertion(part.0));
+        cnf.assert(image, &mut sink);
         self.define_atoms();
     }
 
@@ -335,15 +328,8 @@ impl<'a> Solver<'a> {
         self.in_query = true;
         for &(formula, part) in assumptions {
             let image = self.prepare(formula)?;
-            let literal = self.cnf.literal(
-                image,
-                &mut Sink {
-                    search: &mut self.search,
-                    relevance: &mut self.relevance,
-                    scope: Scope::Frame,
-                    origin: Origin::Assertion(part.0),
-                },
-            );
+            let (cnf, mut sink) = self.translation(Scope::Frame, Origin::Assertion(part.0));
+            let literal = cnf.literal(image, &mut sink);
             self.define_atoms();
             self.assumptions.push((Assertion { part, formula, image }, literal));
         }
@@ -539,13 +525,8 @@ impl<'a> Solver<'a> {
             let mut clause = Vec::with_capacity(literals.len());
             for formula in literals {
                 let Ok(image) = self.prepare(formula) else { return false };
-                let sink = &mut Sink {
-                    search: &mut self.search,
-                    relevance: &mut self.relevance,
-                    scope: Scope::Frame,
-                    origin: Origin::Definition,
-                };
-                clause.push(self.cnf.literal(image, sink));
+                let (cnf, mut sink) = self.translation(Scope::Frame, Origin::Definition);
+                clause.push(cnf.literal(image, &mut sink));
                 self.define_atoms();
             }
             let is_news = self.stated.insert(clause.clone().into_boxed_slice());
@@ -597,18 +578,17 @@ impl<'a> Solver<'a> {
         let applications = self.purifier.take_applications();
         self.tell(&applications);
         for definition in definitions {
-            self.cnf.assert(
-                definition,
-                &mut Sink {
-                    search: &mut self.search,
-                    relevance: &mut self.relevance,
-                    scope: Scope::Good,
-                    origin: Origin::Definition,
-                },
-            );
+            let (cnf, mut sink) = self.translation(Scope::Good, Origin::Definition);
+            cnf.assert(definition, &mut sink);
         }
         self.define_atoms();
         Ok(formula)
+    }
+
+    /// The translation to clauses, and what takes them to the search, asserted in this scope and from this origin.
+    fn translation(&mut self, scope: Scope, origin: Origin) -> (&mut Cnf<'a>, Sink<'_>) {
+        let Self { search, cnf, relevance, .. } = self;
+        (cnf, Sink { search, relevance, scope, origin })
     }
 
     /// Gives meaning to the atoms that the translation has met.
