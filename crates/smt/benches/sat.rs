@@ -4,21 +4,16 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use shofar_smt::sat::{Lit, Outcome, Solver, Var};
 use shofar_testing::Random;
+use shofar_testing::families::random_3_clauses;
 
 fn main() {
     divan::main();
 }
 
-fn random_3_sat(num_vars: usize, num_clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
-    let mut random = Random::new(seed);
-    let mut clause = || loop {
-        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.bool()));
-        if lits[0].var() != lits[1].var() && lits[0].var() != lits[2].var() && lits[1].var() != lits[2].var()
-        {
-            return lits;
-        }
-    };
-    (0..num_clauses).map(|_| clause()).collect()
+fn random_3_sat(variables: usize, clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
+    let literal = |(variable, is_positive)| Var::from_index(variable).lit(is_positive);
+    let clauses = random_3_clauses(variables, clauses, seed).into_iter();
+    clauses.map(|clause| clause.map(literal)).collect()
 }
 
 fn solver_of(num_vars: usize, clauses: &[[Lit; 3]]) -> Solver {

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use shofar_run::{Limits, Reason};
 use shofar_smt::sat::{Answers, Certificate, Clash, Effort, Lit, NoTheory, Outcome, Solver, Theory, Var};
 use shofar_testing::Random;
+use shofar_testing::families::random_3_clauses;
 
 // ---- scripts, run on the solver and on a truth table ---------------------------------------------------------
 
@@ -501,16 +502,10 @@ fn pigeons(solver: &mut Solver, holes: usize) {
     }
 }
 
-fn random_3_sat(num_vars: usize, num_clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
-    let mut random = Random::new(seed);
-    let mut clause = || loop {
-        let lits = [(); 3].map(|()| Var::from_index(random.below(num_vars)).lit(random.bool()));
-        if lits[0].var() != lits[1].var() && lits[0].var() != lits[2].var() && lits[1].var() != lits[2].var()
-        {
-            return lits;
-        }
-    };
-    (0..num_clauses).map(|_| clause()).collect()
+fn random_3_sat(variables: usize, clauses: usize, seed: u64) -> Vec<[Lit; 3]> {
+    let literal = |(variable, is_positive)| Var::from_index(variable).lit(is_positive);
+    let clauses = random_3_clauses(variables, clauses, seed).into_iter();
+    clauses.map(|clause| clause.map(literal)).collect()
 }
 
 #[test]

@@ -48,6 +48,16 @@ pub fn pigeons(store: &TermStore, pigeons: usize, holes: usize) -> Instance {
 
 /// Clauses of three different variables each, 4.26 times as many as variables: about half of these are satisfiable.
 pub fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> Instance {
+    let literal = |(variable, is_positive): (usize, bool)| {
+        store.signed(var(store, format!("b{variable}"), Sort::BOOL), is_positive)
+    };
+    let clauses = random_3_clauses(variables, variables * 426 / 100, seed);
+    let formulas = clauses.into_iter().map(|clause| store.or(&clause.map(literal))).collect();
+    Instance { formulas, is_satisfiable: None }
+}
+
+/// Clauses of three different variables each, as numbers of variables and signs.
+pub fn random_3_clauses(variables: usize, clauses: usize, seed: u64) -> Vec<[(usize, bool); 3]> {
     let mut random = Random::new(seed);
     let mut clause = || {
         let mut chosen: Vec<usize> = Vec::new();
@@ -57,15 +67,9 @@ pub fn random_3_sat(store: &TermStore, variables: usize, seed: u64) -> Instance 
                 chosen.push(variable);
             }
         }
-        let literals = chosen.into_iter().map(|variable| {
-            let atom = var(store, format!("b{variable}"), Sort::BOOL);
-            if random.bool() { atom } else { store.not(atom) }
-        });
-        let literals: Vec<Term> = literals.collect();
-        store.or_of(literals)
+        [0, 1, 2].map(|at| (chosen[at], random.bool()))
     };
-    let formulas = (0..variables * 426 / 100).map(|_| clause()).collect();
-    Instance { formulas, is_satisfiable: None }
+    (0..clauses).map(|_| clause()).collect()
 }
 
 /// `x0 < x1 < ... < xn`, and `xn - x0 <= span`.

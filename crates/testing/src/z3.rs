@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::process::{Command, Stdio};
 
 use shofar_logic::{SortKind, Term, TermStore};
+use shofar_smt::sat::Outcome;
 
 /// Z3's answers to a script, one for each line; none where it is not installed.
 pub fn answers(script: &str) -> Option<Vec<String>> {
@@ -23,6 +24,26 @@ pub fn answers(script: &str) -> Option<Vec<String>> {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+/// Compares the answers to the queries of a script with Z3's. No more than one in fifty may be unknown.
+///
+/// # Panics
+///
+/// If one is sat and the other unsat.
+pub fn compare(script: &str, found: &[Outcome]) {
+    let unknown = found.iter().filter(|answer| matches!(answer, Outcome::Unknown(_))).count();
+    assert!(unknown * 50 <= found.len(), "{unknown} of {} are unknown", found.len());
+    let Some(expected) = answers(script) else { return };
+    assert_eq!(expected.len(), found.len(), "{:?}", expected.iter().find(|line| line.contains("error")));
+    for (number, (expected, answer)) in expected.iter().zip(found).enumerate() {
+        let agree = match (expected.as_str(), answer) {
+            ("sat", Outcome::Unsat) | ("unsat", Outcome::Sat) => false,
+            ("sat" | "unsat" | "unknown", _) => true,
+            _ => panic!("{expected}"),
+        };
+        assert!(agree, "query {number}: z3 says {expected}, we say {answer:?}");
+    }
 }
 
 /// Whether Z3 is installed; a test that needs it says otherwise that it is skipped.
