@@ -6,8 +6,8 @@
 //! ```
 //!
 //! D1: an answer is given only with a witness of the clauses as they were read, and only if the checker has found it to
-//! be one, in the very form in which it is given. A witness that it refuses is a mistake in Shofar: the answer is unknown, and the reason says so. Where time
-//! does not suffice for the check, the answer is unknown, too.
+//! be one, in the very form in which it is given. A witness that it refuses is a mistake in Shofar: the answer is unknown,
+//! and the reason says so. Where time does not suffice for the check, the answer is unknown, too.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -40,16 +40,13 @@ use crate::fragment;
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, Evidence, Run};
 
-/// The name of the engine.
-const NAME: &str = "bmc";
-
 /// Bounded model checking.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bmc;
 
 impl Engine for Bmc {
     fn name(&self) -> &'static str {
-        NAME
+        "bmc"
     }
 
     fn description(&self) -> &'static str {
@@ -157,9 +154,7 @@ impl<'a> Unfolding<'a> {
             return Ok(Evidence::Sat(self.model_of_shape()));
         }
         loop {
-            if let Some(reason) = self.run.context().interrupted() {
-                return Err(reason.into());
-            }
+            self.run.go_on()?;
             let rank = self.slots.len();
             let queries = self.applicable(&self.queries, rank);
             if !queries.is_empty() {

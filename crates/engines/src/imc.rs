@@ -47,9 +47,6 @@ use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
 use crate::{Engine, EngineOption, Evidence, Run};
 
-/// The name of the engine.
-const NAME: &str = "imc";
-
 options! {
     interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
     rounds: usize = 20,
@@ -65,7 +62,7 @@ pub struct Imc {
 
 impl Engine for Imc {
     fn name(&self) -> &'static str {
-        NAME
+        "imc"
     }
 
     fn description(&self) -> &'static str {
@@ -77,12 +74,6 @@ impl Engine for Imc {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        self.search(graph, run)
-    }
-}
-
-impl Imc {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
         let init = with_few_locals(run, looped.system.init, &looped.system.state);

@@ -56,7 +56,7 @@ pub(crate) fn to_inductive(
 ) -> Result<Term, Stop> {
     match unfold(run, system, invariant, k) {
         Ok(inductive) => Ok(inductive),
-        Err(stop) if run.context().interrupted().is_some() => Err(stop),
+        Err(stop) if run.interrupted().is_some() => Err(stop),
         Err(_) => eliminate_exits(run, system, invariant, k),
     }
 }

@@ -40,9 +40,6 @@ use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
 use crate::{Engine, EngineOption, Evidence, Run};
 
-/// The name of the engine.
-const NAME: &str = "kind";
-
 options! {
     simple_paths: bool = true, "simple-paths": "look at paths without repeated states only";
 }
@@ -56,7 +53,7 @@ pub struct KInduction {
 
 impl Engine for KInduction {
     fn name(&self) -> &'static str {
-        NAME
+        "kind"
     }
 
     fn description(&self) -> &'static str {
@@ -68,12 +65,6 @@ impl Engine for KInduction {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        self.search(graph, run)
-    }
-}
-
-impl KInduction {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let looped = SingleLoop::of(run, graph)?;
         let system = TransitionSystem {

@@ -23,16 +23,14 @@ pub(crate) struct LoopForm {
 impl LoopForm {
     /// What transformations make of a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph, form: &Pipeline) -> Result<Self, Stop> {
-        let (Transformed { graph, translation }, _) = form.run(&run.context(), graph.clone());
-        match run.context().interrupted() {
-            Some(reason) => Err(reason.into()),
-            None => Ok(LoopForm { graph, translation }),
-        }
+        let (Transformed { graph, translation }, _) = form.run(run, graph.clone());
+        run.go_on()?;
+        Ok(LoopForm { graph, translation })
     }
 
     /// The answer if formulas over the variables of the nodes are a model.
     pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Evidence, Stop> {
-        Ok(Evidence::Sat(self.translation.model_back(&run.context(), GraphModel::of_formulas(formulas))?))
+        Ok(Evidence::Sat(self.translation.model_back(run, GraphModel::of_formulas(formulas))?))
     }
 
     /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.
@@ -56,7 +54,7 @@ impl LoopForm {
             steps.push(GraphStep { edge, premises, fact });
             at = target;
         }
-        Ok(Evidence::Unsat(self.translation.derivation_back(&run.context(), Derivation { steps })?))
+        Ok(Evidence::Unsat(self.translation.derivation_back(run, Derivation { steps })?))
     }
 }
 

@@ -50,9 +50,6 @@ use crate::{Engine, EngineOption, Evidence, Run};
 use implication::Implications;
 use tree::{Location, Tree, Vertex, VertexId};
 
-/// The name of the engine.
-const NAME: &str = "lawi";
-
 options! {
     /// Weaker labels cover more.
     interpolation: Interpolation = Interpolation::DualFarkas, "interpolation": "how interpolants are made";
@@ -71,7 +68,7 @@ pub struct Lawi {
 
 impl Engine for Lawi {
     fn name(&self) -> &'static str {
-        NAME
+        "lawi"
     }
 
     fn description(&self) -> &'static str {
@@ -168,7 +165,7 @@ impl<'a> Unwinding<'a> {
     fn unwind(&mut self, leaf: VertexId) -> Result<Option<Derivation>, Stop> {
         let mut stack = vec![leaf];
         while let Some(vertex) = stack.pop() {
-            self.poll()?;
+            self.run.go_on()?;
             if self.tree[vertex].location == Location::Error {
                 if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
                     continue;
@@ -405,10 +402,6 @@ impl<'a> Unwinding<'a> {
         let label = |vertex: VertexId| self.store.and(&self.tree[vertex].label);
         let nodes = self.graph.nodes();
         GraphModel::of_formulas(nodes.map(|(node, _)| self.store.or_of(self.tree.uncovered(node).map(label))))
-    }
-
-    fn poll(&self) -> Result<(), Stop> {
-        self.run.context().interrupted().map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -61,9 +61,6 @@ use domain::{Domain, Image};
 use ice::{Ice, Rule};
 use symbolic::Symbolic;
 
-/// The name of the engine.
-const NAME: &str = "pdkind";
-
 /// How many steps induction looks at: `k`, where at most `n + 1` are admissible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
@@ -154,7 +151,7 @@ pub struct PdKind {
 
 impl Engine for PdKind {
     fn name(&self) -> &'static str {
-        NAME
+        "pdkind"
     }
 
     fn description(&self) -> &'static str {
@@ -166,12 +163,6 @@ impl Engine for PdKind {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        self.search(graph, run)
-    }
-}
-
-impl PdKind {
-    fn search(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let looped = SingleLoop::of(run, graph)?;
         let flagged = Flagged::of(run, &looped.system);
         match self.decide(run, &flagged.system)? {
@@ -179,7 +170,9 @@ impl PdKind {
             Decision::Path(states) => looped.unsafe_by(run, flagged.path(states)),
         }
     }
+}
 
+impl PdKind {
     /// Decides a system whose bad states have no local variables.
     fn decide(&self, run: &Run<'_>, system: &TransitionSystem) -> Result<Decision, Stop> {
         let start = Instant::now();

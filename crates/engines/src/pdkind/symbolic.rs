@@ -177,7 +177,7 @@ impl Domain for Symbolic<'_> {
     type Path = Model;
 
     fn poll(&mut self) -> Result<(), Stop> {
-        self.run.context().interrupted().map_or(Ok(()), |reason| Err(reason.into()))
+        Ok(self.run.go_on()?)
     }
 
     fn complement(&mut self, set: Term) -> Term {

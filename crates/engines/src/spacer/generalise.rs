@@ -52,7 +52,7 @@ impl Search<'_> {
         }
         let mut kept = 0;
         while kept < cube.len() && cube.len() > 1 {
-            self.poll()?;
+            self.run.go_on()?;
             let mut candidate = cube.clone();
             candidate.remove(kept);
             match self.blocked(node, &candidate, level)? {

@@ -45,8 +45,8 @@
 //! the label's equations are solved once, a model belongs to one clause from the start, and the core names the lemmas.
 //!
 //! **Choices.** A run is determined by the clauses, [`Options`] and the seed, by which solvers break ties and
-//! [`Descent::Random`] chooses. What has no option is what the answers rely on: reach facts are kept for all levels, and lemmas are moved up, as far as
-//! they hold; without it no frame would be seen to be inductive.
+//! [`Descent::Random`] chooses. What has no option is what the answers rely on: reach facts are kept for all levels, and
+//! lemmas are moved up, as far as they hold; without it no frame would be seen to be inductive.
 
 mod concretise;
 mod edges;
@@ -290,7 +290,7 @@ impl<'a> Search<'a> {
     fn reach_goal(&mut self, bound: Level) -> Result<bool, Stop> {
         let goal = self.goal_obligation(bound);
         while let Some(id) = self.obligations.take(bound) {
-            self.poll()?;
+            self.run.go_on()?;
             let counters = self.statistics.counters();
             self.run.tell_progress(u64::from(bound), counters);
             match self.expand(id)? {
@@ -386,10 +386,6 @@ impl<'a> Search<'a> {
     fn clause(&mut self, edge: EdgeId) -> &Clause<'a> {
         let (store, graph) = (self.store, self.graph);
         self.clauses[edge.index()].get_or_insert_with(|| Box::new(Clause::new(store, graph, edge)))
-    }
-
-    fn poll(&self) -> Result<(), Stop> {
-        self.run.context().interrupted().map_or(Ok(()), |reason| Err(Stop::Interrupted(reason)))
     }
 }
 

@@ -37,7 +37,7 @@ impl Search<'_> {
             let mut is_empty = true;
             for &node in &with_lemmas {
                 for lemma in self.frames[node.index()].at(level).to_vec() {
-                    self.poll()?;
+                    self.run.go_on()?;
                     self.push(node, lemma, level)?;
                 }
                 is_empty &= self.frames[node.index()].at(level).is_empty();

@@ -49,7 +49,7 @@ impl Search<'_> {
         let mut places: FxHashMap<(FactId, usize), usize> = FxHashMap::default();
         while let Some((fact, points)) = wanted.pop_last() {
             for (index, point) in points.into_iter().enumerate() {
-                self.poll()?;
+                self.run.go_on()?;
                 let premises = self.premises(fact, &point, &mut wanted)?;
                 places.insert((fact, index), steps.len());
                 steps.push(Step { fact, point, premises });

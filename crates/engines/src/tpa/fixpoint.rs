@@ -95,7 +95,7 @@ impl Search<'_> {
                 self.statistics.fixpoints += 1;
                 match self.invariant(candidate, &lemmas) {
                     Ok(invariant) => return Ok(Some(invariant)),
-                    Err(stop) if self.run.context().interrupted().is_some() => return Err(stop),
+                    Err(stop) if self.run.interrupted().is_some() => return Err(stop),
                     Err(_) => {}
                 }
             }

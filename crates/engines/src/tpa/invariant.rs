@@ -91,7 +91,7 @@ impl Search<'_> {
             let b = store.and2(element(Count::Exactly, level, second, third), outside);
             match interpolant(run, a, b) {
                 Ok(interpolant) => states = store.and2(states, interpolant),
-                Err(stop) if run.context().interrupted().is_some() => return Err(stop),
+                Err(stop) if run.interrupted().is_some() => return Err(stop),
                 Err(_) => {
                     states = self.unrolled(states, side, level + 1)?;
                     break;

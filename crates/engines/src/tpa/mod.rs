@@ -137,12 +137,6 @@ impl Engine for Tpa {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        self.decide(graph, run)
-    }
-}
-
-impl Tpa {
-    fn decide(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let form =
             if self.options.chains { Pipeline::new(vec![Box::new(NestedLoops)]) } else { to_single_loop() };
@@ -304,9 +298,5 @@ impl<'a> Search<'a> {
     fn solver_queries(&self) -> u64 {
         let Statistics { queries, fixpoint_queries, .. } = self.statistics;
         queries + fixpoint_queries + self.summaries.queries + u64::from(self.asked)
-    }
-
-    fn poll(&self) -> Result<(), Stop> {
-        self.run.context().interrupted().map_or(Ok(()), |reason| Err(reason.into()))
     }
 }

@@ -31,7 +31,7 @@ impl Search<'_> {
                 Origin::Transition => {
                     states.push(last);
                     if states.len().is_multiple_of(POLL_INTERVAL) {
-                        unfolding.search.poll()?;
+                        unfolding.search.run.go_on()?;
                     }
                 }
                 Origin::Composition(first, second) => {
@@ -86,7 +86,7 @@ impl Unfolding<'_, '_> {
             .or_insert_with(|| store.and(&self.search.composed(first, second)));
         let variables = vectors.state.iter().chain(&vectors.next).copied();
         let given = variables.zip(start.iter().chain(end).cloned());
-        Ok(complete(&run.context(), relation, given, &vectors.middle)?.into())
+        Ok(complete(run, relation, given, &vectors.middle)?.into())
     }
 }
 

@@ -55,7 +55,7 @@ impl Search<'_> {
         }
         let (first, second) = count.halves();
         loop {
-            self.poll()?;
+            self.run.go_on()?;
             let Some(Connection { model, is_half }) = self.connect(count, level, source, target)? else {
                 return Ok(None);
             };

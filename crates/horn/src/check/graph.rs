@@ -35,9 +35,7 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         }
     }
     for (id, edge) in graph.edges() {
-        if let Some(reason) = context.interrupted() {
-            return Err(Stop::Interrupted(reason));
-        }
+        context.go_on()?;
         let mut formulas = vec![edge.label(), store.not(model.at_target(store, graph, id)?)];
         for source in 0..edge.sources().len() {
             formulas.push(model.at_source(store, graph, id, source)?);
@@ -63,9 +61,7 @@ pub fn check_derivation(
     let store = context.store;
     let mut values = Values::default();
     for (number, step) in derivation.steps.iter().enumerate() {
-        if let Some(reason) = context.interrupted() {
-            return Err(Stop::Interrupted(reason));
-        }
+        context.go_on()?;
         if step.edge.index() >= graph.edges().len() {
             return wrong(format!("step {number}: there is no such edge"));
         }

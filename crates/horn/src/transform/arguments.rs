@@ -221,9 +221,7 @@ impl Translation for Filtered {
 
     fn derivation_back(&self, context: &Context<'_>, mut derivation: Derivation) -> Result<Derivation, Stop> {
         for number in 0..derivation.steps.len() {
-            if let Some(reason) = context.interrupted() {
-                return Err(Stop::Interrupted(reason));
-            }
+            context.go_on()?;
             let fact = self.fact(context, &derivation, number)?;
             derivation.steps[number].fact = fact;
         }

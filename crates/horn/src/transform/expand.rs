@@ -109,9 +109,7 @@ impl<'a> Expansion<'a> {
 
     /// Makes a step, unless it is known or has to be taken apart.
     fn enter(&mut self, step: GraphStep) -> Result<Option<usize>, Stop> {
-        if let Some(reason) = self.context.interrupted() {
-            return Err(Stop::Interrupted(reason));
-        }
+        self.context.go_on()?;
         let key = (step.edge, step.premises.clone(), step.fact.clone());
         if let Some(&known) = self.known.get(&key) {
             return Ok(Some(known));

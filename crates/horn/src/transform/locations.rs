@@ -302,9 +302,7 @@ impl Translation for Located {
         let store = context.store;
         let mut formulas = Vec::with_capacity(self.places.len());
         for ((_, node), place) in self.graph.nodes().zip(&self.places) {
-            if let Some(reason) = context.interrupted() {
-                return Err(Stop::Interrupted(reason));
-            }
+            context.go_on()?;
             let layout = &self.layouts[place.group];
             let mut state: Vec<Term> = layout.code(place).map(|bit| store.bool(bit)).collect();
             let defaults = layout.sorts[layout.bits..].iter();

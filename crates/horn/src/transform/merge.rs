@@ -75,9 +75,7 @@ impl EdgesBack for Merged {
     fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
-            if let Some(reason) = context.interrupted() {
-                return Err(Stop::Interrupted(reason));
-            }
+            context.go_on()?;
             let back = match &*self.groups[step.edge.index()] {
                 [edge] => GraphStep { edge: *edge, ..step },
                 group => self.choose(context, group, step, &steps)?,

@@ -80,8 +80,7 @@ fn by_elimination(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, St
         let formula = store.and2(before, part);
         let mut locals = store.free_vars(&[formula]);
         locals.retain(|variable| last_part.get(variable).is_none_or(|&last| last <= position));
-        let elimination = eliminate(store, formula, &locals, &bounds)
-            .map_err(|error| Stop::Unsupported(error.display(store).to_string()))?;
+        let elimination = eliminate(store, formula, &locals, &bounds).map_err(|error| error.stop(store))?;
         before = match elimination.status {
             Status::Complete => elimination.formula,
             Status::TooManyDisjuncts => return Err(Stop::Interrupted(Reason::Budget)),

@@ -35,9 +35,7 @@ impl Model {
 
 /// A formula that is equivalent to one with a quantifier in front of a formula without any.
 fn without_quantifier(context: &Context<'_>, op: Op, variables: &[Term], body: Term) -> Result<Term, Stop> {
-    if let Some(reason) = context.interrupted() {
-        return Err(Stop::Interrupted(reason));
-    }
+    context.go_on()?;
     let store = context.store;
     let bounds = Bounds { limits: context.limits, ..Bounds::default() };
     let elimination = match op {

@@ -39,9 +39,7 @@ impl Refutation {
     ) -> Result<Self, Stop> {
         let mut steps: Vec<Step> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
-            if let Some(reason) = context.interrupted() {
-                return Err(Stop::Interrupted(reason));
-            }
+            context.go_on()?;
             let number = step.edge.index();
             let clause = system
                 .clauses
