@@ -98,16 +98,16 @@ impl LinearPoly {
             if coefficient.is_one() {
                 return *monomial;
             }
-            let factor = numeral(store, sort, coefficient);
+            let factor = store.number(coefficient, sort);
             store.app(Op::Mul, &[factor, *monomial]).expect("monomials have the sort of the polynomial")
         };
         match (&self.terms[..], self.constant.is_zero()) {
-            ([], _) => numeral(store, sort, &self.constant),
+            ([], _) => store.number(&self.constant, sort),
             ([one], true) => multiple(one),
             _ => {
                 let mut summands: SmallVec<[Term; 4]> = self.terms.iter().map(multiple).collect();
                 if !self.constant.is_zero() {
-                    summands.push(numeral(store, sort, &self.constant));
+                    summands.push(store.number(&self.constant, sort));
                 }
                 store.app(Op::Add, &summands).expect("monomials have the sort of the polynomial")
             }
@@ -332,15 +332,6 @@ impl<M: Copy + Ord> Mul<&Rational> for LinearPoly<M> {
     fn mul(mut self, factor: &Rational) -> Self {
         self.scale(factor);
         self
-    }
-}
-
-/// The numeral of an arithmetic sort.
-pub(crate) fn numeral(store: &TermStore, sort: Sort, value: &Rational) -> Term {
-    if sort == Sort::INT {
-        store.int(value.to_integer().expect("Int terms have integer coefficients"))
-    } else {
-        store.real(value.clone())
     }
 }
 

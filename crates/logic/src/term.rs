@@ -389,15 +389,26 @@ impl TermStore {
 
     /// The `Int` numeral of any sign.
     pub fn int(&self, value: impl Into<Integer>) -> Term {
-        self.number(Sort::INT, Rational::from(value.into()))
+        self.numeral_of(Sort::INT, Rational::from(value.into()))
     }
 
     /// The `Real` numeral of any sign.
     pub fn real(&self, value: impl Into<Rational>) -> Term {
-        self.number(Sort::REAL, value.into())
+        self.numeral_of(Sort::REAL, value.into())
     }
 
-    fn number(&self, sort: Sort, value: Rational) -> Term {
+    /// The numeral of an arithmetic sort.
+    ///
+    /// # Panics
+    ///
+    /// If the sort is not arithmetic, or `Int` and the number is not an integer.
+    pub fn number(&self, value: &Rational, sort: Sort) -> Term {
+        let is_possible = sort == Sort::REAL || sort == Sort::INT && value.is_integer();
+        assert!(is_possible, "numerals of Int are integers, and other sorts than Int and Real have none");
+        self.numeral_of(sort, value.clone())
+    }
+
+    fn numeral_of(&self, sort: Sort, value: Rational) -> Term {
         let common = value.to_i64().and_then(|value| common_numeral(sort, value));
         common.unwrap_or_else(|| self.leaf(Op::Numeral(self.rational_id(value)), sort))
     }

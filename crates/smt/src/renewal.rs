@@ -32,11 +32,12 @@
 //! **What it costs.** Translating what is live, at most once for each time that `GROWTH` times as many variables were
 //! made; and the clauses that were learnt about what is live.
 
+use shofar_logic::Term;
+
 use crate::proof::Part;
 use crate::purify::Unsupported;
 use crate::sat;
 use crate::solver::{Instance, Solver};
-use shofar_logic::Term;
 
 /// Past variables that never clutter a solver.
 const LEAST: usize = 4096;

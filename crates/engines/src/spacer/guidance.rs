@@ -173,10 +173,7 @@ pub(super) fn conjecture(store: &TermStore, shapes: &[Shape], members: &[Vec<Rat
 
 /// The literal of a shape with a number.
 pub(super) fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Term {
-    let constant = |form: Term| match store.sort_of(form) {
-        Sort::INT => store.int(number.to_integer().expect("the numbers of integer forms are integers")),
-        _ => store.real(number.clone()),
-    };
+    let constant = |form: Term| store.number(number, store.sort_of(form));
     match shape {
         Shape::Upper { form, is_strict: false } => store.le(form, constant(form)),
         Shape::Upper { form, is_strict: true } => store.lt(form, constant(form)),
@@ -190,7 +187,7 @@ pub(super) fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Ter
 pub(super) fn compare(store: &TermStore, poly: LinearPoly, sort: Sort, is_strict: bool) -> Term {
     let (primitive, factor) = poly.factored();
     let form = store.normalize(primitive.to_term(store, sort));
-    let zero = if sort == Sort::INT { store.int(0) } else { store.real(0) };
+    let zero = store.number(&Rational::ZERO, sort);
     let (left, right) = if factor.is_positive() { (form, zero) } else { (zero, form) };
     if is_strict { store.lt(left, right) } else { store.le(left, right) }
 }

@@ -1,10 +1,10 @@
 //! Witnesses of graphs, which transformations translate back.
 
 use shofar_logic::{Term, TermStore, Value};
+use shofar_run::Stop;
 
 use super::Interpretation;
 use crate::graph::{EdgeId, HornGraph, NodeId};
-use shofar_run::Stop;
 
 /// An interpretation of each node, over the node's variables.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

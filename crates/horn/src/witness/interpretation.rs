@@ -5,9 +5,9 @@
 //! for [`Interpretation::formula`], and other kinds are [`Stop::Unsupported`] there.
 
 use shofar_logic::{Term, TermStore};
+use shofar_run::Stop;
 
 use crate::graph::rename;
-use shofar_run::Stop;
 
 /// What a model says of a predicate.
 #[derive(Clone, PartialEq, Eq, Debug)]

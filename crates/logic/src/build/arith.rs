@@ -14,7 +14,7 @@
 
 use std::slice;
 
-use crate::linear::{LinearPoly, Pending, integer, numeral};
+use crate::linear::{LinearPoly, Pending, integer};
 use crate::number::{Integer, Rational};
 use crate::op::Op;
 use crate::sort::Sort;
@@ -79,14 +79,14 @@ impl TermStore {
             }
         }
         if coefficient.is_zero() {
-            return numeral(self, sort, &coefficient);
+            return self.number(&coefficient, sort);
         }
         // Joining first makes the product shorter, and flattening may bring to light more that can be joined.
         self.join_casts(&mut factors);
         self.flatten_product(Op::Mul, &mut factors);
         self.join_casts(&mut factors);
         match factors[..] {
-            [] => numeral(self, sort, &coefficient),
+            [] => self.number(&coefficient, sort),
             [one] => self.mul_const(&coefficient, one),
             _ => {
                 factors.sort_unstable();
@@ -241,7 +241,7 @@ impl TermStore {
         let sort = self.sort_of(a);
         let (poly, factor) = LinearPoly::from_term(self, a).factored();
         if poly.is_constant() {
-            return numeral(self, sort, &poly.constant().abs());
+            return self.number(&poly.constant().abs(), sort);
         }
         let positive = poly.to_term(self, sort);
         let value = self.ite(self.compare(Relation::Lt, poly, sort), self.neg(positive), positive);
@@ -480,7 +480,7 @@ impl TermStore {
             Relation::Le => Op::Le,
             Relation::Lt => Op::Lt,
         };
-        self.raw(op, &[poly.to_term(self, sort), numeral(self, sort, bound)])
+        self.raw(op, &[poly.to_term(self, sort), self.number(bound, sort)])
     }
 
     /// The summands of a normal arithmetic term without the constant, and the constant.

@@ -768,10 +768,7 @@ impl<'e, 't> Reader<'e, 't> {
         match (op, args) {
             (Op::Neg, &[term]) => {
                 let value = -literal(term)?;
-                Some(match store.sort_of(term) {
-                    Sort::INT => store.int(value.numer()),
-                    _ => store.real(value),
-                })
+                Some(store.number(&value, store.sort_of(term)))
             }
             (Op::RealDiv, &[numerator, denominator]) => {
                 Some(store.real(literal(numerator)?.checked_div(literal(denominator)?)?))

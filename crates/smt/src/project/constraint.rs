@@ -116,23 +116,19 @@ impl Constraint {
             let dividend = self.poly.clone().without_constant().to_term(store, sort);
             return store.eq(store.modulo(dividend, store.int(modulus.clone())), store.int(rest));
         }
-        let number = |value: Rational| match value.to_integer() {
-            Some(value) if sort == Sort::INT => store.int(value),
-            _ => store.real(value),
-        };
         // The sum on the left is the one of the normal form, so that no other is made.
         let upward = self.poly.terms()[0].1.is_positive();
         let bound = self.poly.constant().clone();
         let form = self.poly.clone().without_constant();
         if upward {
-            let (form, bound) = (form.to_term(store, sort), number(-bound));
+            let (form, bound) = (form.to_term(store, sort), store.number(&-bound, sort));
             match self.relation {
                 Relation::AtMost => store.le(form, bound),
                 Relation::Below => store.lt(form, bound),
                 _ => store.eq(form, bound),
             }
         } else {
-            let (form, bound) = ((-form).to_term(store, sort), number(bound));
+            let (form, bound) = ((-form).to_term(store, sort), store.number(&bound, sort));
             match self.relation {
                 Relation::AtMost => store.ge(form, bound),
                 Relation::Below => store.gt(form, bound),
