@@ -289,7 +289,7 @@ impl Translation for Located {
         let state = &self.states[place.group];
         let variables = self.graph.node(lemma.node).variables().iter().copied();
         let slots: Substitution = variables.zip(place.slots.iter().map(|&slot| state[slot])).collect();
-        let here = store.normalize(store.substitute(lemma.formula, &slots));
+        let here = store.instantiate(lemma.formula, &slots);
         let formula = store.implies(self.layouts[place.group].at(store, place, state), here);
         Lemma { node: NodeId::new(place.group), formula }.into()
     }

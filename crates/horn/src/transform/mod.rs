@@ -71,8 +71,8 @@ pub struct Transformed {
 /// Where a witness is wrong, or the translation is, that is [`Stop::Internal`]; where it is made of interpretations that a
 /// translation cannot treat, that is [`Stop::Unsupported`].
 pub trait Translation: Send + Sync {
-    /// What a lemma of the old graph says in the new one. If the lemma holds of all facts of its node, so do those of the
-    /// image of theirs.
+    /// What a lemma of the old graph says in the new one. If the lemma holds of all facts of its node, each lemma of the image
+    /// holds of all facts of its own.
     fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image;
 
     /// Whether the way back of models is a mere renaming: what an old node means is read off the new nodes that stand for

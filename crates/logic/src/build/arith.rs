@@ -522,6 +522,14 @@ mod tests {
     }
 
     #[test]
+    fn numerals_have_the_sort_that_is_asked_for() {
+        let store = TermStore::new();
+        assert_eq!(store.number(&ratio(-6, 2), Sort::INT), store.int(-3));
+        assert_eq!(store.number(&ratio(-6, 2), Sort::REAL), store.real(-3));
+        assert_eq!(store.number(&ratio(1, 2), Sort::REAL), store.real(ratio(1, 2)));
+    }
+
+    #[test]
     fn sums_have_one_form() {
         let store = TermStore::new();
         let [x, y, _] = ints(&store);
