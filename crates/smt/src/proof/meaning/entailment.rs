@@ -14,7 +14,8 @@
 //! An absolute value `|a|` is a choice on `a < 0` and one on `a <= 0`, and a comparison of it is a gate by both.
 //!
 //! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first, and as
-//! long as there is no refutation: first in those comparisons that only one side has, then in all.
+//! long as there is no refutation: first in those comparisons that only one side has, then in all. The search is asked
+//! whenever the number of opened comparisons has doubled, so that deep choices do not cost a search for each level.
 
 use std::rc::Rc;
 
@@ -92,11 +93,15 @@ impl<'m, 's> Refuter<'m, 's> {
         let is_shared = |id: &Id| of_premise.contains(id) && of_conclusion.contains(id);
         let (shared, mut open): (Vec<Id>, Vec<Id>) = self.closed.drain(..).partition(is_shared);
         let mut later = Some(shared);
+        let mut due = 0;
         loop {
-            match self.is_refuted() {
-                Some(is_refuted) => return is_refuted,
-                None if open.is_empty() => open = later.take().unwrap_or_default(),
-                None => {}
+            if self.opened >= due || open.is_empty() {
+                due = 2 * self.opened + 1;
+                match self.is_refuted() {
+                    Some(is_refuted) => return is_refuted,
+                    None if open.is_empty() => open = later.take().unwrap_or_default(),
+                    None => {}
+                }
             }
             if open.is_empty() {
                 return false;
