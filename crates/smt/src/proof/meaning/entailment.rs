@@ -206,7 +206,7 @@ impl<'m, 's> Refuter<'m, 's> {
     /// Opens the outermost choice of a comparison or an equality, if it has any. Returns whether there are few enough.
     fn open(&mut self, id: Id) -> bool {
         let node = Rc::clone(self.meanings.node(id));
-        let Some((conditions, cases)) = self.meanings.cases(&node) else { return true };
+        let Some((conditions, cases)) = self.meanings.outermost_choice(&node) else { return true };
         self.opened += 1;
         if self.opened > MOST_OPENED {
             return false;
@@ -223,7 +223,7 @@ impl<'m, 's> Refuter<'m, 's> {
 
 impl Meanings<'_> {
     /// The cases of a comparison or an equality with a choice in it, and its conditions, each of which tells the cases apart.
-    fn cases(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
+    fn outermost_choice(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
         match node {
             Node::Compare(relation, sum) => {
                 let mut nodes = sum.terms().iter().rev();

@@ -43,8 +43,9 @@
 //! - M13: a choice `ite(c, a, b)` of numbers has the rules for conditions of M3; choices on `c` in its branches are replaced
 //!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, and `|c*a| = |c|*|a|`. Where comparisons
 //!   decide the sign of `a`, `|a|` is `a` or `-a`.
-//! - M14: a comparison of one choice between numbers with a number is that of its branches. An equation between a choice
-//!   and integers is false if it is so for both branches.
+//! - M14: where choices have few constants at their leaves (`cases.rs`), a comparison of a number with them is the
+//!   disjunction of those with the values, each under its condition. An equation between a choice and integers is false if
+//!   it is so for both branches.
 //!
 //! Others:
 //!
@@ -63,8 +64,9 @@
 //!
 //! Meanings need not be unique. The rules are chosen such that what the builders do to a term does not change its meaning,
 //! as far as formulas, numbers and functions are concerned; `tests` generates terms of all these operators to show it. For
-//! cases of numbers (`cases.rs`), which become disjunctions, there is `entailment.rs`.
+//! choices that are opened otherwise, there is `entailment.rs`.
 
+mod cases;
 mod entailment;
 mod formula;
 mod number;
@@ -169,6 +171,8 @@ pub(super) struct Meanings<'s> {
     /// What defined symbols stand for.
     defined: FxHashMap<Term, Term>,
     known: FxHashMap<Term, Meaning>,
+    /// The choices that have cases.
+    cases: FxHashMap<Id, cases::Cases>,
     /// Nodes that were there when they were [settled](Self::settle), by what they are but for conditions.
     settled: FxHashMap<Node, Vec<Id>>,
 }
@@ -185,6 +189,7 @@ impl<'s> Meanings<'s> {
             places: FxHashMap::default(),
             defined: FxHashMap::default(),
             known: FxHashMap::default(),
+            cases: FxHashMap::default(),
             settled: FxHashMap::default(),
         };
         meanings.intern(Node::True, false);

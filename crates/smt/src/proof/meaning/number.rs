@@ -261,9 +261,14 @@ impl Meanings<'_> {
             }
             is_integer = self.is_integral(a) && self.is_integral(b);
         }
-        let is_number = matches!(then, Meaning::Number(_));
-        let node = self.intern_like(Node::Choice(condition, then, otherwise), is_integer);
-        if is_number { Meaning::Number(Rc::new(single(node))) } else { Meaning::Thing(node) }
+        let node = self.intern_like(Node::Choice(condition, then.clone(), otherwise.clone()), is_integer);
+        match (then, otherwise) {
+            (Meaning::Number(a), Meaning::Number(b)) => {
+                self.give_cases(node, condition, &a, &b);
+                Meaning::Number(Rc::new(single(node)))
+            }
+            _ => Meaning::Thing(node),
+        }
     }
 
     /// A branch where the condition has a value.
@@ -316,22 +321,14 @@ impl Meanings<'_> {
         if number.is_constant() {
             return Truth::of(holds(relation, number.constant()));
         }
-        if let [(node, factor)] = number.terms() {
-            let node = Rc::clone(self.node(*node));
-            if let Node::Choice(condition, Meaning::Number(a), Meaning::Number(b)) = &*node
-                && a.is_constant()
-                && b.is_constant()
-            {
-                let [a, b] = [a, b].map(|branch| branch.constant() * factor + number.constant());
-                let condition = Truth { node: *condition, negated: false };
-                return self.ite(condition, Truth::of(holds(relation, &a)), Truth::of(holds(relation, &b)));
-            }
-        }
         if let Some(is_true) = self.decided_by_range(relation, &number) {
             return Truth::of(is_true);
         }
         if relation == Relation::Equal && self.has_no_case(&number) {
             return Truth::FALSE;
+        }
+        if let Some(truth) = self.compare_cases(relation, &number) {
+            return truth;
         }
         let over_integers = self.over_integers(&number);
         let (mut number, factor) = number.primitive();
