@@ -1,12 +1,14 @@
 //! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
 
 use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
 
 use shofar_logic::number::Rational;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
-use shofar_run::Limits;
+use shofar_run::{Limits, Reason};
 use shofar_smt::proof::{
-    CongruenceProof, Definition, Justification, Part, Proof, Rule, Step, StepId, check, write_alethe,
+    CongruenceProof, Definition, Justification, Part, Proof, Rule, Step, StepId, check, check_within,
+    is_false, write_alethe,
 };
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
@@ -456,6 +458,61 @@ fn proofs_must_be_asked_for_in_time() {
     assert!(matches!(lines[..], [first, "unsat", last] if first.contains("error") && last.contains("error")));
     let answer = execute("(set-option :produce-proofs true) (check-sat) (get-proof)");
     assert!(answer.starts_with("sat\n(error"));
+}
+
+/// Votes counted one by one, for the one who leads and against: how far the leader is ahead, and who leads, with the votes.
+fn count(store: &TermStore, votes: u32) -> (Term, Term, Vec<Term>) {
+    let app = |op: Op, args: &[Term]| store.app(op, args).expect("well-sorted");
+    let [zero, one] = [0, 1].map(|number| store.real(number));
+    let votes = (0..votes).map(|vote| store.var(store.symbol(&format!("vote{vote}")), Sort::REAL));
+    let votes: Vec<Term> = votes.collect();
+    let (mut ahead, mut leader) = (zero, zero);
+    for &vote in &votes {
+        let is_open = app(Op::Eq, &[ahead, zero]);
+        let [more, less] = [Op::Add, Op::Sub].map(|op| app(op, &[ahead, one]));
+        let counted = app(Op::Ite, &[app(Op::Eq, &[vote, leader]), more, less]);
+        ahead = app(Op::Ite, &[is_open, one, counted]);
+        leader = app(Op::Ite, &[is_open, vote, leader]);
+    }
+    (ahead, leader, votes)
+}
+
+#[test]
+fn counters_are_compared_case_by_case() {
+    let store = TermStore::new();
+    let (ahead, ..) = count(&store, 14);
+    let is_at_least = |number: i64| store.app(Op::Ge, &[ahead, store.real(number)]).unwrap();
+    assert!(is_false(&store, is_at_least(15)));
+    assert!(!is_false(&store, is_at_least(14)));
+}
+
+/// The proof that the one who leads got a vote.
+fn proof_about_votes(store: &TermStore, votes: u32) -> Proof {
+    let (_, leader, votes) = count(store, votes);
+    let mut solver = Solver::with_proofs(store);
+    for vote in votes {
+        solver.assert(store.app(Op::Distinct, &[vote, leader]).unwrap()).unwrap();
+    }
+    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+    solver.proof().expect("a refutation has a proof")
+}
+
+#[test]
+fn proofs_about_nested_counters_are_accepted() {
+    // More values than there are cases for, and less.
+    for votes in [3, 14, 30] {
+        let store = TermStore::new();
+        assert_eq!(check(&store, &proof_about_votes(&store, votes)), Ok(()));
+    }
+}
+
+#[test]
+fn a_check_that_is_interrupted_says_so() {
+    let store = TermStore::new();
+    let proof = proof_about_votes(&store, 4);
+    let cancel = AtomicBool::new(true);
+    let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+    assert_eq!(check_within(&store, &proof, &limits), Err(Reason::Cancelled));
 }
 
 #[test]

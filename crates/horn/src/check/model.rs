@@ -182,5 +182,6 @@ fn replay(
     if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {
         return Err(wrong("it is about other formulas".to_owned()));
     }
-    proof::check(context.store, &proof).map_err(|fault| wrong(fault.to_string()))
+    let checked = proof::check_within(context.store, &proof, &context.limits);
+    checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| wrong(fault.to_string()))
 }

@@ -146,10 +146,11 @@ impl Instance<'_> {
         let outcome = solver.assert(denied).and_then(|()| solver.check(&[], &limits));
         match outcome {
             Ok(Outcome::Unsat) => {
-                let proof = solver.proof().filter(|proof| proof::check(store, proof).is_ok());
                 let message = "the solver's proof of a step over declared sorts failed its check";
                 let unproved = || Verdict::Unknown(Stop::Internal(message.to_owned()));
-                proof.map(|_| ()).ok_or_else(unproved)
+                let proof = solver.proof().ok_or_else(unproved)?;
+                let checked = proof::check_within(store, &proof, &context.limits);
+                checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|_| unproved())
             }
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";

@@ -28,6 +28,7 @@ use std::fmt;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_run::{Limits, Poll, Reason};
 
 use super::definitions;
 use super::meaning::{Meanings, Truth};
@@ -65,24 +66,29 @@ type Checked = Result<(), String>;
 ///
 /// The first fault.
 pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
+    check_within(store, proof, &Limits::default()).expect("without limits nothing interrupts")
+}
+
+/// As [`check`], within limits. Those on single queries do not matter here.
+///
+/// # Errors
+///
+/// What interrupted it.
+pub fn check_within(
+    store: &TermStore,
+    proof: &Proof,
+    limits: &Limits<'_>,
+) -> Result<Result<(), Fault>, Reason> {
     let mut checker = Checker {
         store,
         proof,
-        meanings: Meanings::new(store),
+        meanings: Meanings::within(store, limits),
         clauses: FxHashSet::default(),
         assumed: FxHashSet::default(),
     };
-    let of_proof = |message: String| Fault { step: None, message };
-    definitions::check(store, proof, &mut checker.meanings).map_err(of_proof)?;
-    checker.read_assertions().map_err(of_proof)?;
-    for (number, step) in proof.steps.iter().enumerate() {
-        let checked = checker.step(number, &step.clause, &step.rule);
-        checked.map_err(|message| Fault { step: Some(StepId(number as u32)), message })?;
-    }
-    match proof.steps.last() {
-        Some(step) if step.clause.is_empty() => Ok(()),
-        _ => Err(of_proof("the last clause is not empty".to_owned())),
-    }
+    let checked = checker.check(&Poll::new(limits));
+    // What was interrupted says that it could not be shown.
+    checker.meanings.interruption().map_or(checked, Err)
 }
 
 /// Whether a formula is false in all interpretations, by the rules of the checker alone, without search.
@@ -115,6 +121,26 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 }
 
 impl Checker<'_> {
+    fn check(&mut self, poll: &Poll<'_>) -> Result<Result<(), Fault>, Reason> {
+        let proof = self.proof;
+        let of_proof = |message: String| Fault { step: None, message };
+        let read =
+            definitions::check(self.store, proof, &mut self.meanings).and_then(|()| self.read_assertions());
+        if let Err(message) = read {
+            return Ok(Err(of_proof(message)));
+        }
+        for (number, step) in proof.steps.iter().enumerate() {
+            poll.interruption().map_or(Ok(()), Err)?;
+            if let Err(message) = self.step(number, &step.clause, &step.rule) {
+                return Ok(Err(Fault { step: Some(StepId(number as u32)), message }));
+            }
+        }
+        Ok(match proof.steps.last() {
+            Some(step) if step.clause.is_empty() => Ok(()),
+            _ => Err(of_proof("the last clause is not empty".to_owned())),
+        })
+    }
+
     fn read_assertions(&mut self) -> Checked {
         let proof = self.proof;
         let asserted = || proof.assertions.iter().chain(&proof.assumptions);

@@ -32,7 +32,7 @@ pub(crate) mod extract;
 mod meaning;
 
 pub use alethe::write_alethe;
-pub use check::{Fault, check, entails, is_false};
+pub use check::{Fault, check, check_within, entails, is_false};
 
 use std::fmt;
 

@@ -20,7 +20,7 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_run::Limits;
+use shofar_run::{Limits, Reason};
 
 use super::{Id, Meaning, Meanings, Node, Relation, Truth, single};
 use crate::proof::check::resolve;
@@ -40,7 +40,7 @@ impl Meanings<'_> {
         let known = self.members_of(premise);
         let open: Vec<Truth> =
             self.members_of(conclusion).into_iter().filter(|it| known.binary_search(it).is_err()).collect();
-        open.is_empty() || Refuter::new(self).refutes(&known, &open)
+        open.is_empty() || self.interruption.is_none() && Refuter::new(self).refutes(&known, &open)
     }
 
     /// The members of a conjunction, ascending, or the only one.
@@ -117,10 +117,14 @@ impl<'m, 's> Refuter<'m, 's> {
 
     /// Whether the clauses contradict each other, and the refutation can be replayed; `None` if they do not.
     fn is_refuted(&mut self) -> Option<bool> {
-        let limits = Limits { conflicts: Some(MOST_CONFLICTS), ..Limits::default() };
+        let limits = Limits { conflicts: Some(MOST_CONFLICTS), propagations: None, ..self.meanings.limits };
         match self.search.solve_within(&[], &limits) {
             Outcome::Sat => None,
-            Outcome::Unknown(_) => Some(false),
+            Outcome::Unknown(Reason::Budget) => Some(false),
+            Outcome::Unknown(reason) => {
+                self.meanings.interruption = Some(reason);
+                Some(false)
+            }
             Outcome::Unsat => Some(self.replay()),
         }
     }

@@ -77,6 +77,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_run::{Limits, Reason};
 
 /// Nodes that a new one is compared with, where conditions need not be the same but equivalent.
 const MOST_CANDIDATES: usize = 64;
@@ -164,6 +165,9 @@ enum Node {
 /// The meanings of terms.
 pub(super) struct Meanings<'s> {
     store: &'s TermStore,
+    limits: Limits<'s>,
+    /// What interrupted a search. What it was to show is not shown.
+    interruption: Option<Reason>,
     nodes: Vec<Rc<Node>>,
     /// By nodes: whether it is an integer in all interpretations. Of those that are no numbers it says nothing.
     is_integer: Vec<bool>,
@@ -182,8 +186,15 @@ pub(super) type Refused = String;
 
 impl<'s> Meanings<'s> {
     pub(super) fn new(store: &'s TermStore) -> Self {
+        Self::within(store, &Limits::default())
+    }
+
+    /// Of which searches keep to limits.
+    pub(super) fn within(store: &'s TermStore, limits: &Limits<'s>) -> Self {
         let mut meanings = Meanings {
             store,
+            limits: *limits,
+            interruption: None,
             nodes: Vec::new(),
             is_integer: Vec::new(),
             places: FxHashMap::default(),
@@ -194,6 +205,11 @@ impl<'s> Meanings<'s> {
         };
         meanings.intern(Node::True, false);
         meanings
+    }
+
+    /// What interrupted a search, if anything did: then some truth value may follow from another though it is not shown.
+    pub(super) fn interruption(&self) -> Option<Reason> {
+        self.interruption
     }
 
     /// Has a symbol stand for a term from now on.
