@@ -263,10 +263,10 @@ fn random_formulas_have_the_answers_of_a_slow_procedure() {
 /// Axioms of a theory are clauses of the side that may speak of them, so that there are interpolants where no axiom mixes
 /// both sides. Where one does, there is none, and it is said so.
 #[test]
-fn proofs_with_axioms_have_interpolants_of_all_cuts() {
+fn proofs_with_axioms_have_binary_sequence_and_tree_interpolants() {
     let colours = Colours::new();
     let mut clauses = Clauses::new(&colours, 3);
-    let (mut found, mut with_axioms, mut mixed) = (0, 0, 0);
+    let (mut found, mut with_axioms, mut mixed, mut sequences, mut trees) = (0, 0, 0, 0, 0);
     for _ in 0..300 {
         let parts = [(); 3].map(|()| clauses.clauses(4));
         let mut solver = colours.solver();
@@ -298,11 +298,28 @@ fn proofs_with_axioms_have_interpolants_of_all_cuts() {
                 colours.assert_separates(&parts[..2].concat(), second, &parts[2]);
                 let step = [&[first], &parts[1][..], &[colours.store.not(second)]].concat();
                 assert_eq!(colours.solve(&step).0, Outcome::Unsat, "it is a sequence");
+                sequences += 1;
+            }
+            Err(Error::NotFound(..)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+        let tree = [(Part(0), 2), (Part(1), 2), (Part(2), 3)];
+        match interpolator.tree(&tree, &Default::default()) {
+            Ok(interpolants) => {
+                let [left, right, root] = interpolants[..] else { panic!("one for each node") };
+                let (left, right) = (left.formula, right.formula);
+                assert_eq!(root.formula, Term::FALSE);
+                colours.assert_separates(&parts[0], left, &parts[1..].concat());
+                colours.assert_separates(&parts[1], right, &[&parts[0][..], &parts[2]].concat());
+                let step = [&[left, right], &parts[2][..]].concat();
+                assert_eq!(colours.solve(&step).0, Outcome::Unsat, "it is a tree");
+                trees += 1;
             }
             Err(Error::NotFound(..)) => {}
             Err(error) => panic!("{error:?}"),
         }
     }
+    assert!(sequences >= 50 && trees >= 50, "{sequences} and {trees}");
     assert!(with_axioms >= 50, "{with_axioms} of {found} have axioms");
     assert!(mixed > 0, "some axioms mix both sides");
 }
