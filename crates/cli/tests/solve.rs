@@ -317,10 +317,10 @@ fn limits_hold_while_a_pipe_keeps_the_reader_waiting() {
     }
 }
 
-/// Commands without an answer that could be unknown say what has ended them.
+/// Commands that do not solve say what has ended them.
 #[test]
 fn limits_and_interrupts_end_other_commands_with_the_same_words() {
-    let ended = |mut child: Child, open: Option<ChildStdin>, words: &str| {
+    let ended = |mut child: Child, open: Option<ChildStdin>, answer: &str, words: &str| {
         let limit = Instant::now() + Duration::from_secs(20);
         while child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < limit, "it does not end");
@@ -328,31 +328,37 @@ fn limits_and_interrupts_end_other_commands_with_the_same_words() {
         }
         let output = child.wait_with_output().unwrap();
         drop(open);
-        assert_eq!((text(&output.stdout), output.status.code()), ("", Some(1)));
+        assert_eq!((text(&output.stdout), output.status.code()), (answer, Some(1)));
         assert_eq!(text(&output.stderr), format!("<stdin>: {words}\n"));
     };
     let clauses = "(assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))\n".repeat(200_000);
     let input = format!("(declare-fun P (Int) Bool)\n{clauses}");
-    for command in ["info", "convert", "transform"] {
+    let counter = example("counter");
+    for (command, answer) in [
+        (&["info", "-"][..], ""),
+        (&["convert", "-"], ""),
+        (&["transform", "-"], ""),
+        (&["check", "-", &counter], "unknown\n"),
+    ] {
         // Nothing is written to the pipe, and it stays open.
-        let mut waiting = start(&[command, "-", "-t", "0.2"]);
+        let mut waiting = start(&[command, &["-t", "0.2"]].concat());
         let open = waiting.stdin.take();
-        ended(waiting, open, "the time limit was reached");
+        ended(waiting, open, answer, "the time limit was reached");
 
-        let mut reading = start(&[command, "-", "-m", "20"]);
+        let mut reading = start(&[command, &["-m", "20"]].concat());
         // It may have ended before it has read all of it.
         let _ = reading.stdin.take().unwrap().write_all(input.as_bytes());
-        ended(reading, None, "the memory limit was reached");
+        ended(reading, None, answer, "the memory limit was reached");
 
         #[cfg(unix)]
         for signal in ["-INT", "-TERM"] {
-            let mut waiting = start(&[command, "-"]);
+            let mut waiting = start(command);
             let open = waiting.stdin.take();
-            std::thread::sleep(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(500));
             assert!(
                 Command::new("kill").args([signal, &waiting.id().to_string()]).status().unwrap().success()
             );
-            ended(waiting, open, "interrupted");
+            ended(waiting, open, answer, "interrupted");
         }
     }
 }
