@@ -58,7 +58,12 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Makes room for one more variable.
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.marks.reserve(vars);
+    }
+
+    /// Adds the next variable.
     pub(super) fn add_var(&mut self) {
         self.marks.push(Mark::Unseen);
     }

@@ -58,6 +58,15 @@ impl Order {
         self.random = seed;
     }
 
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.activity.reserve(vars);
+        self.heap.reserve(vars);
+        self.position.reserve(vars);
+        self.phase.reserve(vars);
+        self.eligible.reserve(vars);
+    }
+
     /// Adds the next variable.
     pub(super) fn add_var(&mut self, var: Var, eligible: bool) {
         debug_assert_eq!(var.index(), self.activity.len());

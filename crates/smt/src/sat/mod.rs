@@ -88,6 +88,10 @@ use trail::{Antecedent, Trail};
 /// Lemmas of up to this many literals are never forgotten.
 pub const KEPT_LEMMA: u32 = 8;
 
+/// How many variables there is room for once there is one. The engines make many solvers for a few variables each, and
+/// vectors that grow to these in small steps would be most of the work.
+const FIRST_ROOM: usize = 16;
+
 /// The answer to a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -587,11 +591,22 @@ impl<T: Theory> Solver<T> {
     }
 
     fn add_var(&mut self, decide: bool, is_atom: bool) -> Var {
+        if self.num_vars() == 0 {
+            self.make_room(FIRST_ROOM);
+        }
         let var = self.trail.add_var();
         self.watches.add_var();
         self.order.add_var(var, decide);
         self.analysis.add_var();
         self.is_atom.push(is_atom);
         var
+    }
+
+    fn make_room(&mut self, vars: usize) {
+        self.trail.reserve(vars);
+        self.watches.reserve(vars);
+        self.order.reserve(vars);
+        self.analysis.reserve(vars);
+        self.is_atom.reserve(vars);
     }
 }

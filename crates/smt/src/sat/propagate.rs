@@ -68,7 +68,12 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    /// Makes room for one more variable.
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.lists.reserve(2 * vars);
+    }
+
+    /// Adds the next variable.
     pub(super) fn add_var(&mut self) {
         self.lists.extend([Vec::new(), Vec::new()]);
     }

@@ -43,7 +43,14 @@ struct Place {
 }
 
 impl Trail {
-    /// Makes room for one more variable.
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.values.reserve(2 * vars);
+        self.places.reserve(vars);
+        self.lits.reserve(vars);
+    }
+
+    /// Adds the next variable.
     pub(super) fn add_var(&mut self) -> Var {
         let var = Var::from_index(self.places.len());
         self.values.extend([0, 0]);

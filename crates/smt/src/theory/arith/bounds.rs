@@ -77,6 +77,11 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.current.reserve(vars);
+    }
+
     pub(super) fn add_var(&mut self) {
         self.current.push([NONE; 2]);
     }

@@ -130,6 +130,10 @@ struct VarQueue {
 }
 
 impl VarQueue {
+    fn reserve(&mut self, vars: usize) {
+        self.is_member.reserve(vars);
+    }
+
     fn add_var(&mut self) {
         self.is_member.push(false);
     }

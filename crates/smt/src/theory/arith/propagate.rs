@@ -67,6 +67,14 @@ pub(super) struct Propagation {
 }
 
 impl Propagation {
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.changed.reserve(vars);
+        self.sides.reserve(vars);
+        self.extremes.reserve(vars);
+        self.given.reserve(vars);
+    }
+
     pub(super) fn add_var(&mut self) {
         self.changed.add_var();
         self.sides.push([false; 2]);

@@ -25,6 +25,9 @@ use super::propagate::Propagation;
 use super::tableau::{Occurrence, Place, Row, RowId, Tableau};
 use super::{Conflict, DeltaRational, Reason, Side, Var, VarQueue, Weighted};
 
+/// How many variables there is room for once there is one, as in the search: see `sat/mod.rs`.
+const FIRST_ROOM: usize = 16;
+
 /// What can be tuned.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -163,6 +166,9 @@ impl Simplex {
     }
 
     fn add_var(&mut self, is_int: bool, place: Place) -> Var {
+        if self.is_int.is_empty() {
+            self.make_room(FIRST_ROOM);
+        }
         let var = Var::new(self.is_int.len());
         self.is_int.push(is_int);
         self.definitions.push(None);
@@ -175,6 +181,19 @@ impl Simplex {
         self.is_logged.push(false);
         self.propagation.add_var();
         var
+    }
+
+    fn make_room(&mut self, vars: usize) {
+        self.is_int.reserve(vars);
+        self.definitions.reserve(vars);
+        self.users.reserve(vars);
+        self.tableau.reserve(vars);
+        self.bounds.reserve(vars);
+        self.values.reserve(vars);
+        self.touched.reserve(vars);
+        self.suspects.reserve(vars);
+        self.is_logged.reserve(vars);
+        self.propagation.reserve(vars);
     }
 
     /// A variable and a factor whose product is the sum of the given terms: the only variable of the sum, or

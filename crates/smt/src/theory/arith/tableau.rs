@@ -95,6 +95,13 @@ pub(super) struct Tableau {
 }
 
 impl Tableau {
+    /// Makes room for more variables.
+    pub(super) fn reserve(&mut self, vars: usize) {
+        self.columns.reserve(vars);
+        self.source_slot.reserve(vars);
+        self.places.reserve(vars);
+    }
+
     pub(super) fn add_var(&mut self, place: Place) {
         self.columns.push(Vec::new());
         self.source_slot.push(0);
