@@ -129,11 +129,19 @@ impl Combination {
         position.map_or(TheoryId::CONGRUENCE, |position| TheoryId(position as u8 + 1))
     }
 
+    #[inline]
     fn theory(&mut self, id: TheoryId) -> &mut dyn Theory {
-        match id {
+        self.leveled(id).0
+    }
+
+    /// A theory and the levels that it has opened (N2).
+    #[inline]
+    fn leveled(&mut self, id: TheoryId) -> (&mut dyn Theory, &mut u32) {
+        let theory: &mut dyn Theory = match id {
             TheoryId::CONGRUENCE => &mut self.congruence,
             TheoryId(position) => &mut *self.others[usize::from(position) - 1],
-        }
+        };
+        (theory, &mut self.opened[usize::from(id.0)])
     }
 
     fn other(&self, TheoryId(position): TheoryId) -> &dyn Component {
@@ -453,21 +461,19 @@ impl Combination {
             theory.define_equality(equality, left_side.handle, right_side.handle, answers);
         });
     }
-
-    /// Opens the levels of the search in a theory (N2).
-    fn open_levels(&mut self, id: TheoryId) {
-        while self.opened[usize::from(id.0)] < self.level {
-            self.opened[usize::from(id.0)] += 1;
-            self.theory(id).push_level();
-        }
-    }
 }
 
 impl Theory for Combination {
+    #[inline]
     fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
+        let level = self.level;
         for id in members(self.owners[lit.var().index()]) {
-            self.open_levels(id);
-            self.theory(id).assert(lit)?;
+            let (theory, opened) = self.leveled(id);
+            while *opened < level {
+                *opened += 1;
+                theory.push_level();
+            }
+            theory.assert(lit)?;
         }
         Ok(())
     }
@@ -478,12 +484,12 @@ impl Theory for Combination {
 
     fn pop_levels(&mut self, count: u32) {
         self.level -= count;
+        let level = self.level;
         for id in members(self.engaged) {
-            let opened = &mut self.opened[usize::from(id.0)];
-            if *opened > self.level {
-                let count = *opened - self.level;
-                *opened = self.level;
-                self.theory(id).pop_levels(count);
+            let (theory, opened) = self.leveled(id);
+            if *opened > level {
+                theory.pop_levels(*opened - level);
+                *opened = level;
             }
         }
     }
