@@ -79,7 +79,7 @@ fn in_box((mut simplex, vars, bounds): Prepared) -> Prepared {
 
 fn assert_all(simplex: &mut Simplex, bounds: &[(Var, Side, DeltaRational)]) {
     for (index, (var, side, value)) in bounds.iter().enumerate() {
-        simplex.assert_bound(*var, *side, value.clone(), Reason(index as u32 + 2)).expect("no clash");
+        simplex.assert_bound(*var, *side, value, Reason(index as u32 + 2)).expect("no clash");
     }
 }
 
@@ -127,7 +127,7 @@ fn walk(bencher: Bencher<'_, '_>, rows: usize, rounds: usize, awake: bool) {
         // A bound that is never reached keeps a row in the tableau and its value up to date.
         for (var, side, _) in bounds.iter().filter(|_| awake) {
             let far = DeltaRational::from(if *side == Side::Upper { 1 << 40 } else { -1 << 40 });
-            simplex.assert_bound(*var, *side, far, Reason(0)).expect("no clash");
+            simplex.assert_bound(*var, *side, &far, Reason(0)).expect("no clash");
         }
         assert_eq!(simplex.check(&Budget::UNLIMITED), Outcome::Feasible);
         (simplex, bounds)
@@ -139,7 +139,7 @@ fn walk(bencher: Bencher<'_, '_>, rows: usize, rounds: usize, awake: bool) {
             simplex.push();
             for reason in 0..ACTIVE as u32 {
                 let (var, side, value) = &bounds[random.below(rows)];
-                simplex.assert_bound(*var, *side, value.clone(), Reason(reason + 2)).expect("no clash");
+                simplex.assert_bound(*var, *side, value, Reason(reason + 2)).expect("no clash");
             }
             assert_eq!(simplex.check(&Budget::UNLIMITED), Outcome::Feasible);
             simplex.pop(1);

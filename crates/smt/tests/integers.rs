@@ -99,7 +99,7 @@ impl Tree<'_> {
             };
             let bound = DeltaRational::from(Rational::from(*bound) / &factor);
             let side = if factor.is_negative() { side.opposite() } else { *side };
-            if self.simplex.assert_bound(var, side, bound, Reason(reason as u32)).is_err() {
+            if self.simplex.assert_bound(var, side, &bound, Reason(reason as u32)).is_err() {
                 return Some(false);
             }
         }
@@ -160,7 +160,7 @@ impl Tree<'_> {
         let reason = Reason((self.problem.bounds.len() + self.made.len()) as u32);
         self.made.push((var, side, bound.clone()));
         self.simplex.push();
-        let answer = match self.simplex.assert_bound(var, side, DeltaRational::from(bound), reason) {
+        let answer = match self.simplex.assert_bound(var, side, &DeltaRational::from(bound), reason) {
             Ok(()) => self.search(),
             Err(_) => Some(false),
         };
@@ -284,7 +284,7 @@ fn first_step(vars: usize, bounds: &[(&[i64], i64, i64)]) -> (Step, IntegerStati
         let (var, factor) = tree.simplex.new_row(&terms).expect("not zero");
         assert!(factor.is_one(), "forms in normal form keep the test readable");
         let bound = DeltaRational::from(*bound);
-        tree.simplex.assert_bound(var, *side, bound, Reason(reason as u32)).expect("no clash");
+        tree.simplex.assert_bound(var, *side, &bound, Reason(reason as u32)).expect("no clash");
     }
     assert_eq!(tree.simplex.check(&Budget::UNLIMITED), arith::Outcome::Feasible);
     let step = tree.integers.step(&mut tree.simplex);

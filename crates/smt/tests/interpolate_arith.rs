@@ -316,7 +316,7 @@ fn random_conflict(store: &TermStore, random: &mut Random, sort: Sort) -> Option
         };
         inequalities.push(inequality);
         let reason = Reason(inequalities.len() as u32 - 1);
-        if let Err(conflict) = simplex.assert_bound(slack, side, bound, reason) {
+        if let Err(conflict) = simplex.assert_bound(slack, side, &bound, reason) {
             break conflict;
         }
         if let Outcome::Infeasible(conflict) = simplex.check(&Budget::default()) {

@@ -88,7 +88,7 @@ impl Checked {
     fn assert(&mut self, var: Var, side: Side, value: DeltaRational) -> Result<Reason, Conflict> {
         let reason = Reason(self.asserted.len() as u32);
         self.asserted.push((var, side, value.clone()));
-        let result = self.simplex.assert_bound(var, side, value, reason);
+        let result = self.simplex.assert_bound(var, side, &value, reason);
         if let Err(conflict) = &result {
             self.verify(conflict);
             assert!(conflict.terms.iter().all(|term| term.coefficient.is_one()));

@@ -211,7 +211,7 @@ fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<
             (false, false) => (Side::Upper, DeltaRational::from(bound)),
             (false, true) => (Side::Upper, DeltaRational::just_below(bound)),
         };
-        conflict = simplex.assert_bound(slack, side, bound, arith::Reason(reason as u32)).err();
+        conflict = simplex.assert_bound(slack, side, &bound, arith::Reason(reason as u32)).err();
         if conflict.is_some() {
             break;
         }

@@ -337,26 +337,6 @@ impl LinearArithmetic {
         answers.conflict(&lits, certificate);
     }
 
-    /// Asserts a bound, and takes note of what it settles.
-    fn assert_bound(
-        &mut self,
-        var: arith::Var,
-        side: Side,
-        bound: DeltaRational,
-        lit: Lit,
-    ) -> Result<(), Clash> {
-        if !self.is_calm {
-            let in_force = self.simplex.bound(var, side).map(|(bound, _)| bound);
-            let settled = self.lines[var.index()].settled(side, &bound, in_force);
-            let settled = settled.filter(|&other| other != lit);
-            self.implied.extend(settled.map(|other| (other, Cause::Bound(lit))));
-        }
-        self.simplex.assert_bound(var, side, bound, Reason(lit.code())).map_err(|conflict| {
-            self.conflict = Some(conflict);
-            Clash
-        })
-    }
-
     /// Tells the literals that follow from bounds on the same variable, and those that follow from equations.
     fn propagate(&mut self, answers: &mut Answers<'_>) {
         if self.is_calm {
@@ -487,18 +467,25 @@ impl LinearArithmetic {
 
 impl Theory for LinearArithmetic {
     fn assert(&mut self, lit: Lit) -> Result<(), Clash> {
-        let atom = self.atoms[lit.var().index()].as_ref();
-        let Atom { var, meaning } = atom.expect("atoms are defined before they are asserted");
-        let var = *var;
-        match meaning {
-            Meaning::Bound { positive, negative } => {
+        let Self { atoms, simplex, lines, implied, denied, conflict, is_calm, .. } = self;
+        let atom = atoms[lit.var().index()].as_ref();
+        match atom.expect("atoms are defined before they are asserted") {
+            Atom { var, meaning: Meaning::Bound { positive, negative } } => {
                 let (side, bound) = if lit.is_positive() { positive } else { negative };
-                let (side, bound) = (*side, bound.clone());
-                self.assert_bound(var, side, bound, lit)
+                if !*is_calm {
+                    let in_force = simplex.bound(*var, *side).map(|(bound, _)| bound);
+                    let settled = lines[var.index()].settled(*side, bound, in_force);
+                    let settled = settled.filter(|&other| other != lit);
+                    implied.extend(settled.map(|other| (other, Cause::Bound(lit))));
+                }
+                simplex.assert_bound(*var, *side, bound, Reason(lit.code())).map_err(|found| {
+                    *conflict = Some(found);
+                    Clash
+                })
             }
-            Meaning::Equation { .. } => {
+            Atom { meaning: Meaning::Equation { .. }, .. } => {
                 if !lit.is_positive() {
-                    self.denied.push(lit.var());
+                    denied.push(lit.var());
                 }
                 Ok(())
             }

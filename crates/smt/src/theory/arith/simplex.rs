@@ -348,7 +348,7 @@ impl Simplex {
     ///
     /// See [`Simplex::assert_bound`].
     pub fn assert_lower(&mut self, var: Var, value: DeltaRational, reason: Reason) -> Result<(), Conflict> {
-        self.assert_bound(var, Side::Lower, value, reason)
+        self.assert_bound(var, Side::Lower, &value, reason)
     }
 
     /// Asserts `var <= value`.
@@ -357,7 +357,7 @@ impl Simplex {
     ///
     /// See [`Simplex::assert_bound`].
     pub fn assert_upper(&mut self, var: Var, value: DeltaRational, reason: Reason) -> Result<(), Conflict> {
-        self.assert_bound(var, Side::Upper, value, reason)
+        self.assert_bound(var, Side::Upper, &value, reason)
     }
 
     /// Asserts a bound until the current level is left; in constant time, the rest is done by
@@ -371,11 +371,11 @@ impl Simplex {
         &mut self,
         var: Var,
         side: Side,
-        value: DeltaRational,
+        value: &DeltaRational,
         reason: Reason,
     ) -> Result<(), Conflict> {
         let rounded = self.is_int(var) && !value.is_integer();
-        let value = if rounded { round(side, &value) } else { value };
+        let value = if rounded { Cow::Owned(round(side, value)) } else { Cow::Borrowed(value) };
         if self.bounds.get(var, side).is_some_and(|bound| side.admits(&value, &bound.value)) {
             return Ok(());
         }
@@ -385,7 +385,7 @@ impl Simplex {
             let new = Weighted { reason, coefficient: Rational::ONE, rounded };
             return Err(Conflict { terms: vec![new, Weighted::of(opposite, Rational::ONE)] });
         }
-        self.bounds.set(var, side, value, reason, rounded);
+        self.bounds.set(var, side, value.into_owned(), reason, rounded);
         self.touched.insert(var);
         self.propagation.bound_changed(var, side);
         Ok(())

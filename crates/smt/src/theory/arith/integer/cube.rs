@@ -51,7 +51,7 @@ impl Simplex {
                         Side::Lower => bound += &DeltaRational::from(movement.clone()),
                         Side::Upper => bound -= &DeltaRational::from(movement.clone()),
                     }
-                    self.assert_bound(slack, side, bound, NO_REASON).is_ok()
+                    self.assert_bound(slack, side, &bound, NO_REASON).is_ok()
                 })
         })
     }

@@ -184,7 +184,7 @@ mod tests {
             let (var, factor) = simplex.new_row(&terms).expect("not zero");
             assert!(factor.is_one(), "forms in normal form keep the test readable");
             let bound = DeltaRational::from(*bound);
-            simplex.assert_bound(var, *side, bound, Reason(index as u32)).expect("no clash");
+            simplex.assert_bound(var, *side, &bound, Reason(index as u32)).expect("no clash");
         }
         assert_eq!(simplex.check(&Budget::UNLIMITED), Outcome::Feasible);
         (simplex, vars)
