@@ -189,9 +189,19 @@ fn big_cancel<'a>(a: &'a IBig, b: &'a UBig) -> (Cow<'a, IBig>, Cow<'a, UBig>) {
     }
 }
 
-/// Compares `|a/b|` with `|c/d|`.
+/// Compares numbers one of which is not inline.
 #[cold]
 #[inline(never)]
+fn big_cmp(x: &Rational, y: &Rational) -> Ordering {
+    let sign = x.signum();
+    sign.cmp(&y.signum()).then_with(|| match sign {
+        0 => Ordering::Equal,
+        1 => big_cmp_abs(x, y),
+        _ => big_cmp_abs(y, x),
+    })
+}
+
+/// Compares `|a/b|` with `|c/d|`.
 fn big_cmp_abs(x: &Rational, y: &Rational) -> Ordering {
     with_both(x, y, |a, b, c, d| {
         if b == d {
@@ -253,12 +263,7 @@ impl Ord for Rational {
                 (i128::from(a) * i128::from(d.get())).cmp(&(i128::from(c) * i128::from(b.get())))
             };
         }
-        let sign = self.signum();
-        sign.cmp(&other.signum()).then_with(|| match sign {
-            0 => Ordering::Equal,
-            1 => big_cmp_abs(self, other),
-            _ => big_cmp_abs(other, self),
-        })
+        big_cmp(self, other)
     }
 }
 
@@ -447,8 +452,14 @@ impl Rational {
         {
             *self = Rational::small_integer(sum);
         } else {
-            *self += &(a * b);
+            self.add_product(a, b);
         }
+    }
+
+    /// As [`add_mul`](Self::add_mul), for numbers of any kind.
+    #[inline(never)]
+    fn add_product(&mut self, a: &Rational, b: &Rational) {
+        *self += &(a * b);
     }
 
     /// Subtracts `a * b` from `self`.
@@ -459,8 +470,14 @@ impl Rational {
         {
             *self = Rational::small_integer(sum);
         } else {
-            *self -= &(a * b);
+            self.sub_product(a, b);
         }
+    }
+
+    /// As [`sub_mul`](Self::sub_mul), for numbers of any kind.
+    #[inline(never)]
+    fn sub_product(&mut self, a: &Rational, b: &Rational) {
+        *self -= &(a * b);
     }
 
     /// The greatest rational number that has both numbers as integer multiples. It is never negative, and
