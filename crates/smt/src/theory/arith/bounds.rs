@@ -40,10 +40,11 @@ impl Side {
     /// Whether a bound of this side is satisfied by a value.
     #[inline]
     pub fn admits(self, bound: &DeltaRational, value: &DeltaRational) -> bool {
-        match self {
-            Side::Lower => bound <= value,
-            Side::Upper => value <= bound,
-        }
+        let (lesser, greater) = match self {
+            Side::Lower => (bound, value),
+            Side::Upper => (value, bound),
+        };
+        lesser <= greater
     }
 }
 

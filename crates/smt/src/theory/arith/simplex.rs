@@ -374,18 +374,24 @@ impl Simplex {
         value: &DeltaRational,
         reason: Reason,
     ) -> Result<(), Conflict> {
+        let integer;
         let rounded = self.is_int(var) && !value.is_integer();
-        let value = if rounded { Cow::Owned(round(side, value)) } else { Cow::Borrowed(value) };
-        if self.bounds.get(var, side).is_some_and(|bound| side.admits(&value, &bound.value)) {
+        let value = if rounded {
+            integer = round(side, value);
+            &integer
+        } else {
+            value
+        };
+        if self.bounds.get(var, side).is_some_and(|bound| side.admits(value, &bound.value)) {
             return Ok(());
         }
         if let Some(opposite) = self.bounds.get(var, side.opposite())
-            && !side.admits(&value, &opposite.value)
+            && !side.admits(value, &opposite.value)
         {
             let new = Weighted { reason, coefficient: Rational::ONE, rounded };
             return Err(Conflict { terms: vec![new, Weighted::of(opposite, Rational::ONE)] });
         }
-        self.bounds.set(var, side, value.into_owned(), reason, rounded);
+        self.bounds.set(var, side, value.clone(), reason, rounded);
         self.touched.insert(var);
         self.propagation.bound_changed(var, side);
         Ok(())
@@ -467,7 +473,8 @@ impl Simplex {
         // will be violated when the check fails and the assignment is restored; the rest is settled for good.
         let mut is_interrupted = false;
         touched.retain(|var| {
-            is_interrupted = is_interrupted || budget.is_interrupted();
+            let makes_row = self.tableau.place(var) == Place::Dormant;
+            is_interrupted = is_interrupted || makes_row && budget.is_interrupted();
             is_interrupted || self.bounds.is_bounded(var) && self.wake(var).is_some()
         });
         if is_interrupted {
@@ -675,20 +682,24 @@ impl Pace {
 /// Values.
 impl Simplex {
     /// The value of the variable under the assignment of the last feasible check.
+    #[inline]
     pub fn value(&self, var: Var) -> Cow<'_, DeltaRational> {
         match self.tableau.place(var) {
             Place::NonBasic => Cow::Borrowed(&self.values[var.index()]),
             Place::Basic(row) if self.tableau.row(row).tracked => Cow::Borrowed(&self.values[var.index()]),
             Place::Basic(row) => Cow::Owned(self.row_value(row)),
-            Place::Dormant => {
-                let mut sum = DeltaRational::ZERO;
-                let form = self.definition(var).map_or(&[][..], |definition| &definition[1..]);
-                for (var, coeff) in form {
-                    sum.add_mul(&Rational::from(coeff.clone()), &self.value(*var));
-                }
-                Cow::Owned(sum)
-            }
+            Place::Dormant => Cow::Owned(self.defined_value(var)),
         }
+    }
+
+    /// The value that the definition of a slack variable gives to it.
+    fn defined_value(&self, slack: Var) -> DeltaRational {
+        let mut sum = DeltaRational::ZERO;
+        let form = self.definition(slack).map_or(&[][..], |definition| &definition[1..]);
+        for (var, coeff) in form {
+            sum.add_mul(&Rational::from(coeff.clone()), &self.value(*var));
+        }
+        sum
     }
 
     /// Moves a non-basic variable of a feasible assignment, and the basic ones along with it. The caller has made
