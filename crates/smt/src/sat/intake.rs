@@ -19,7 +19,7 @@ use super::clause::ClauseRef;
 use super::literal::Lit;
 use super::log::Origin;
 use super::propagate::Propagation;
-use super::theory::{Answers, Effort, LemmaKind, Theory};
+use super::theory::{Answers, Effort, Lemma, LemmaKind, Theory};
 use super::trail::Antecedent;
 use super::{KEPT_LEMMA, Solver};
 
@@ -122,6 +122,42 @@ impl<T: Theory> Solver<T> {
                 }
             }
             clause.swap(place, best);
+        }
+    }
+
+    /// Takes in what the theory said outside of a search. Most of it is empty most of the time.
+    pub(super) fn take_in_extension(&mut self) {
+        for index in 0..self.extension.new_vars.len() {
+            self.add_var(true, self.extension.new_vars[index]);
+        }
+        for &(var, decide) in &self.extension.decisions {
+            self.order.set_eligible(var, decide);
+        }
+        for index in 0..self.extension.atoms.len() {
+            self.make_atom(self.extension.atoms[index]);
+        }
+        for index in 0..self.extension.demands.len() {
+            self.demand_value(self.extension.demands[index]);
+        }
+        let mut start = 0;
+        for index in 0..self.extension.lemmas.len() {
+            let Lemma { end, origin, .. } = self.extension.lemmas[index];
+            self.clause.clear();
+            self.clause.extend_from_slice(&self.extension.lits[start..end]);
+            self.take_in_outside(origin);
+            start = end;
+        }
+        self.extension.clear();
+    }
+
+    /// Takes in the clause in `self.clause` outside of a search.
+    pub(super) fn take_in_outside(&mut self, origin: Origin) {
+        if !self.consistent {
+            return;
+        }
+        if let Intake::Conflict(_) = self.take_in(None, origin) {
+            // Both watched literals are of the current level: one level below, the clause is open.
+            self.backtrack(self.trail.level() - 1);
         }
     }
 

@@ -75,7 +75,6 @@ use chrono::Late;
 use clause::{Arena, ClauseRef};
 use cover::Cover;
 use decide::Order;
-use intake::Intake;
 use limits::Budget;
 use log::Log;
 use propagate::{Propagation, Watches};
@@ -307,16 +306,10 @@ impl<T: Theory> Solver<T> {
     }
 
     fn add_guarded(&mut self, lits: &[Lit], guard: Option<Lit>, origin: Origin) {
-        if !self.consistent {
-            return;
-        }
         self.clause.clear();
         self.clause.extend_from_slice(lits);
         self.clause.extend(guard);
-        if let Intake::Conflict(_) = self.take_in(None, origin) {
-            // Both watched literals are of the current level: one level below, the clause is open.
-            self.backtrack(self.trail.level() - 1);
-        }
+        self.take_in_outside(origin);
     }
 
     /// Whether the clauses outside of all frames are not known to contradict each other.
@@ -396,26 +389,11 @@ impl<T: Theory> Solver<T> {
     /// Has the theory told of terms and atoms outside of a search. What it answers is taken in: new variables, and clauses,
     /// which hold for good and are never forgotten.
     pub fn extend<R>(&mut self, extend: impl FnOnce(&mut T, Answers<'_>) -> R) -> R {
-        let mut inbox = std::mem::take(&mut self.extension);
-        inbox.first_new = self.trail.num_vars();
+        self.extension.first_new = self.num_vars();
         let limits = Limits::default();
         let poll = Poll::new(&limits);
-        let result = extend(&mut self.theory, Answers { inbox: &mut inbox, poll: &poll, mark: 0 });
-        for is_atom in inbox.new_vars.drain(..) {
-            self.add_var(true, is_atom);
-        }
-        for (var, decide) in inbox.decisions.drain(..) {
-            self.order.set_eligible(var, decide);
-        }
-        inbox.atoms.drain(..).for_each(|var| self.make_atom(var));
-        inbox.demands.drain(..).for_each(|var| self.demand_value(var));
-        let mut start = 0;
-        for lemma in inbox.lemmas.drain(..) {
-            self.add_guarded(&inbox.lits[start..lemma.end], None, lemma.origin);
-            start = lemma.end;
-        }
-        inbox.lits.clear();
-        self.extension = inbox;
+        let result = extend(&mut self.theory, Answers { inbox: &mut self.extension, poll: &poll, mark: 0 });
+        self.take_in_extension();
         result
     }
 

@@ -299,6 +299,17 @@ pub(crate) fn with_answers<R>(answer: impl FnOnce(&mut Answers<'_>) -> R) -> R {
 }
 
 impl Inbox {
+    /// Forgets what was told outside of a search.
+    pub(super) fn clear(&mut self) {
+        let Inbox { lits, lemmas, new_vars, decisions, atoms, demands, .. } = self;
+        lits.clear();
+        lemmas.clear();
+        new_vars.clear();
+        decisions.clear();
+        atoms.clear();
+        demands.clear();
+    }
+
     /// Whether a conflict was reported.
     pub(super) fn has_conflict(&self) -> bool {
         self.lemmas.iter().any(|lemma| lemma.kind == LemmaKind::Conflict)
