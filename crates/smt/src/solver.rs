@@ -20,6 +20,7 @@
 //! the atoms and gates that matter at present (`relevance.rs`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Assignment, Term, TermStore};
@@ -90,26 +91,35 @@ pub struct Solver<'a> {
     in_query: bool,
     /// For solvers that take the place of this one.
     seed: u64,
+    makes_theories: Option<MakeTheories<'a>>,
     /// How the solver is made anew when it is cluttered.
     history: History,
 }
 
+/// Makes the theories of a solver that has others than the standard ones.
+type MakeTheories<'a> = Arc<dyn Fn() -> Vec<Box<dyn Component>> + Send + Sync + 'a>;
+
 impl<'a> Solver<'a> {
     /// A solver to which nothing is asserted.
     pub fn new(store: &'a TermStore) -> Self {
-        Self::made_of(store, theory::standard())
+        Self::made_of(store, theory::standard(), None)
     }
 
-    /// A solver to which nothing is asserted, with congruence and the given theories: those of
-    /// [`theory::standard`], whose sorts and operators are let in, and more. It cannot make them anew, hence it never
-    /// renews itself.
-    pub fn with_theories(store: &'a TermStore, theories: Vec<Box<dyn Component>>) -> Self {
-        let mut solver = Self::made_of(store, theories);
-        solver.set_renewal(Renewal::Never);
-        solver
+    /// A solver to which nothing is asserted, with congruence and the theories that are made: those of
+    /// [`theory::standard`], whose sorts and operators are let in, and more. They are made again when the solver renews
+    /// itself.
+    pub fn with_theories(
+        store: &'a TermStore,
+        theories: impl Fn() -> Vec<Box<dyn Component>> + Send + Sync + 'a,
+    ) -> Self {
+        Self::made_of(store, theories(), Some(Arc::new(theories)))
     }
 
-    fn made_of(store: &'a TermStore, theories: Vec<Box<dyn Component>>) -> Self {
+    fn made_of(
+        store: &'a TermStore,
+        theories: Vec<Box<dyn Component>>,
+        makes_theories: Option<MakeTheories<'a>>,
+    ) -> Self {
         let mut search = sat::Solver::with_theory(Combination::new(theories), 0);
         search.allow_partial_models();
         Solver {
@@ -131,6 +141,7 @@ impl<'a> Solver<'a> {
             core: Vec::new(),
             in_query: false,
             seed: 0,
+            makes_theories,
             history: History::default(),
         }
     }
@@ -342,8 +353,11 @@ impl<'a> Solver<'a> {
 
     /// Rebuilds the stages from what is asserted (`renewal.rs`).
     fn renew(&mut self) {
-        let mut fresh =
-            if self.search.logs_proofs() { Solver::with_proofs(self.store) } else { Solver::new(self.store) };
+        let theories = self.makes_theories.as_ref().map_or_else(theory::standard, |make| make());
+        let mut fresh = Solver::made_of(self.store, theories, self.makes_theories.clone());
+        if self.search.logs_proofs() {
+            fresh = fresh.logging_proofs();
+        }
         fresh = fresh.with_seed(self.seed);
         if self.history.replay(&mut fresh).is_err() {
             return self.history.give_up();

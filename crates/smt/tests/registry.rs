@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Fun, Interpretation, Sort, SortKind, Term, TermStore, Value};
 use shofar_smt::interpolate::{Defect, Error, Options};
 use shofar_smt::proof::{self, Justification, Part, Rule};
+use shofar_smt::renewal::Renewal;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use shofar_smt::theory;
@@ -39,8 +40,11 @@ impl Colours {
     }
 
     fn solver(&self) -> Solver<'_> {
-        let mut theories = theory::standard();
-        theories.push(Box::new(Enumeration::new(&self.language)));
+        let theories = || {
+            let mut theories = theory::standard();
+            theories.push(Box::new(Enumeration::new(&self.language)));
+            theories
+        };
         Solver::with_theories(&self.store, theories).logging_proofs()
     }
 
@@ -178,11 +182,16 @@ fn congruence_and_the_theory_agree_by_interface_equalities() {
 }
 
 #[test]
-fn splits_survive_queries_and_frames() {
+fn splits_survive_queries_frames_and_renewals() {
+    [Renewal::Never, Renewal::Always].into_iter().for_each(splits_survive);
+}
+
+fn splits_survive(renewal: Renewal) {
     let colours = Colours::new();
     let store = &colours.store;
     let (x, y) = (colours.var("x"), colours.var("y"));
     let mut solver = colours.solver();
+    solver.set_renewal(renewal);
     solver.assert(store.not(colours.eq(x, y))).expect("supported");
     let check = |solver: &mut Solver<'_>, formula: Term| {
         solver.push();
@@ -202,6 +211,8 @@ fn splits_survive_queries_and_frames() {
         assert_eq!(check(&mut solver, colours.eq(colours.next(x), y)), Outcome::Sat);
         assert_eq!(check(&mut solver, colours.eq(colours.next(x), x)), Outcome::Unsat);
     }
+    let renewals = solver.all_statistics().into_iter().find(|(name, _)| *name == "renewals");
+    assert_eq!(renewals, Some(("renewals", if renewal == Renewal::Always { 12 } else { 0 })));
 }
 
 /// Random clauses over three symbols, their images and the sizes of all these.
