@@ -890,6 +890,12 @@ fn errors_name_what_is_wrong() {
     let error = project(&store, store.le(square, y), &ints(&[(x, 0), (y, 0)]), &[x]).unwrap_err();
     assert_eq!(error, ProjectError::Buried(square));
     assert_eq!(error.display(&store).to_string(), "no method eliminates the variables in (* x x)");
+    // Either factor may be the variable.
+    let product = store.mul(&[x, y]);
+    for var in [x, y] {
+        let error = project(&store, store.le(product, x), &ints(&[(x, 0), (y, 0)]), &[var]).unwrap_err();
+        assert_eq!(error, ProjectError::Buried(product));
+    }
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl<'c, 'a> Context<'c, 'a> {
         // A multiple of a symbol is so frequent that looking is cheaper than remembering.
         let leaf = match self.store.view(term) {
             (_, []) => term,
-            (Op::Mul, &[factor, leaf]) if self.is_leaf(factor) && self.is_leaf(leaf) => leaf,
+            (Op::Mul, &[factor, leaf]) if self.store.numeral(factor).is_some() && self.is_leaf(leaf) => leaf,
             _ => return self.contents.get(&term).copied(),
         };
         Some(Contents { variable: self.is_variable(leaf), ..Contents::default() })
