@@ -16,7 +16,8 @@
 //! - Y1: the premises of a step come before it, and the last step is the empty clause.
 //! - Y2: every variable of a clause has a formula. Activation literals of frames do not occur.
 //! - Y3: the formula of an atom of arithmetic is normal, or the negation of a normal atom, so that the literals of an
-//!   argument have coprime integer coefficients, and integer atoms integer constants.
+//!   argument have coprime integer coefficients, and integer atoms integer constants. That an integer is equal to a
+//!   fraction is said as it stands, not as `false`: arguments by congruence are about the two sides.
 //!
 //! **Definitions.** Where an assertion is an equation `x = t`, or has it as a conjunct, the symbol may have been replaced
 //! in all that came with it or later (`equations/`). The proof is one about what came of that; so it lists these
@@ -341,7 +342,7 @@ impl Proof {
     }
 
     /// What a variable of the proof means: an atom, or the formula of a gate. It may mention fresh symbols, and for
-    /// atoms that theories made it may be the negation of a normal atom, or a truth value.
+    /// atoms that theories made it may be the negation of a normal atom, or say that an integer is equal to a fraction.
     pub fn formula(&self, var: Var) -> Term {
         self.formulas[&var]
     }

@@ -238,7 +238,11 @@ impl Component for LinearArithmetic {
             (form.to_term(store, Sort::REAL), store.real(constant.clone()))
         };
         Some(match meaning {
-            AtomMeaning::Equation(_) => store.eq(left, right),
+            AtomMeaning::Equation(_) => match store.eq(left, right) {
+                // An integer and a fraction, about which congruence argues (Y3 of `proof/`).
+                Term::FALSE => store.app(Op::Eq, &[left, right]).expect("both sides are of one sort"),
+                equation => equation,
+            },
             AtomMeaning::Bound(Side::Upper, bound) if bound.delta().is_negative() => store.lt(left, right),
             AtomMeaning::Bound(Side::Upper, _) => store.le(left, right),
             AtomMeaning::Bound(Side::Lower, bound) if bound.delta().is_positive() => store.gt(left, right),
