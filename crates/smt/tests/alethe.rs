@@ -5,6 +5,7 @@
 mod alethe_checker;
 
 use alethe_checker::{OPEN, Tally, check};
+use shofar_logic::number::Rational;
 use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::proof::{Part, write_alethe};
@@ -287,6 +288,35 @@ fn text_is_linear_in_the_terms() {
     };
     let (short, long) = (length(50), length(200));
     assert!(long < 6 * short, "{short}, {long}");
+}
+
+/// What congruence says of an integer and a fraction is an equation in the text, and not `false`.
+#[test]
+fn an_integer_that_congruence_makes_a_fraction_leaves_no_hole() {
+    let store = TermStore::new();
+    let h = store.fun(store.symbol("h"), &[Sort::BOOL, Sort::REAL], Sort::REAL);
+    let call = |p: Term, x: Term| store.apply(h, &[p, x]).unwrap();
+    let var = |name: &str, sort: Sort| store.var(store.symbol(name), sort);
+    let [i, j] = ["i", "j"].map(|name| store.to_real(var(name, Sort::INT)));
+    let (p, x) = (var("p", Sort::BOOL), var("x", Sort::REAL));
+    let half = store.real(Rational::new(1.into(), 2.into()));
+    let formulas = [
+        store.eq(call(Term::TRUE, half), j),
+        store.eq(call(Term::TRUE, x), i),
+        store.eq(call(p, x), half),
+        p,
+    ];
+    let mut solver = Solver::with_proofs(&store);
+    for (part, &formula) in formulas.iter().enumerate() {
+        solver.assert_in(formula, Part(part as u32)).unwrap();
+    }
+    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+    let mut text = Vec::new();
+    write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
+    let assertions = formulas.map(|formula| store.display(formula).to_string());
+    let declarations = z3::declarations(&store, &formulas);
+    let tally = check(&declarations, &assertions, &String::from_utf8(text).unwrap()).unwrap();
+    assert!(tally.contains_key("eq_congruent") && !tally.contains_key("hole"), "{tally:?}");
 }
 
 /// Symbols of the input that look like names of the text are no names.

@@ -85,6 +85,8 @@ impl Equalities<'_> {
         }
         let [from, to] = [left, right].map(|term| super::super::without_cast(store, term));
         let path = self.argument.path(from, to)?;
+        // An integer that is connected with a real number is cast.
+        let (Op::Eq, &[left, right]) = store.view(wanted) else { return None };
         if let &[(index, _)] = &path[..] {
             // Equalities of arguments may stand the other way round.
             let (Op::Eq, &[one, other]) = store.view(self.equations[index]) else { return None };
