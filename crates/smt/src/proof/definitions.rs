@@ -81,8 +81,9 @@ pub(super) fn check(store: &TermStore, proof: &Proof, meanings: &mut Meanings<'_
     for round in proof.definitions.chunk_by(|a, b| (a.batch, a.round) == (b.batch, b.round)) {
         for &Definition { formula, symbol, definition, .. } in round {
             let formula = meanings.truth(formula)?;
+            meanings.settle();
             let equation = meanings.equation(symbol, definition)?;
-            if !meanings.entails(formula, equation) {
+            if !meanings.shows(formula, equation) {
                 return Err("an assertion is not shown to say what a symbol is defined to be".to_owned());
             }
         }

@@ -11,7 +11,11 @@
 //! p <= 0   is   ite(c, p[a/k] <= 0, p[b/k] <= 0)
 //! ```
 //!
-//! An absolute value `|a|` is a choice on `a < 0` and one on `a <= 0`, and a comparison of it is a gate by both.
+//! An absolute value `|a|` is a choice on `a < 0` and one on `a <= 0`, and a comparison of it is a gate by both. Where
+//! there is a choice in `u`, `floor(u)` is one.
+//!
+//! Comparisons of one number with constants are in an order, which is told if nothing else has helped: each implies the
+//! next weaker one, and `p = 0` is `p <= 0 and not p < 0`.
 //!
 //! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first, and as
 //! long as there is no refutation: first in those comparisons that only one side has, then in all. The search is asked
@@ -22,12 +26,15 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_run::{Limits, Reason};
 
-use super::{Id, Meaning, Meanings, Node, Relation, Truth, single};
+use super::number::order;
+use super::{Id, Meaning, Meanings, Node, Relation, SharedSum, Sum, Truth, single};
 use crate::proof::check::resolve;
 use crate::sat::{Lit, LoggedRule, Outcome, Solver, Var};
 
 /// Comparisons whose choices are opened.
 const MOST_OPENED: usize = 1 << 14;
+/// Roundings of roundings that are looked through for choices.
+const MOST_ROUNDINGS: usize = 8;
 /// Conflicts of one search.
 const MOST_CONFLICTS: u64 = 100_000;
 
@@ -41,6 +48,14 @@ impl Meanings<'_> {
         let open: Vec<Truth> =
             self.members_of(conclusion).into_iter().filter(|it| known.binary_search(it).is_err()).collect();
         open.is_empty() || self.interruption.is_none() && Refuter::new(self).refutes(&known, &open)
+    }
+
+    /// As [`entails`](Self::entails), for what a proof rests on. That it could not be shown is remembered: it may hold all
+    /// the same.
+    pub(in crate::proof) fn shows(&mut self, premise: Truth, conclusion: Truth) -> bool {
+        let is_shown = self.entails(premise, conclusion);
+        self.has_missed |= !is_shown;
+        is_shown
     }
 
     /// The members of a conjunction, ascending, or the only one.
@@ -94,6 +109,7 @@ impl<'m, 's> Refuter<'m, 's> {
         let (shared, mut open): (Vec<Id>, Vec<Id>) = self.closed.drain(..).partition(is_shared);
         let mut later = Some(shared);
         let mut due = 0;
+        let mut is_ordered = false;
         loop {
             if self.opened >= due || open.is_empty() {
                 due = 2 * self.opened + 1;
@@ -101,6 +117,14 @@ impl<'m, 's> Refuter<'m, 's> {
                     Some(is_refuted) => return is_refuted,
                     None if open.is_empty() => open = later.take().unwrap_or_default(),
                     None => {}
+                }
+            }
+            if open.is_empty() && !is_ordered {
+                is_ordered = true;
+                self.order();
+                open = std::mem::take(&mut self.closed);
+                if open.is_empty() {
+                    return self.is_refuted() == Some(true);
                 }
             }
             if open.is_empty() {
@@ -207,6 +231,47 @@ impl<'m, 's> Refuter<'m, 's> {
         self.add(vec![gate, condition, !b]);
     }
 
+    /// Tells the order of comparisons with constants.
+    fn order(&mut self) {
+        for (id, relation, sum) in self.comparisons() {
+            if relation == Relation::Equal {
+                let equal = self.vars[&id].positive();
+                let [at_most, below] = [Relation::AtMost, Relation::Below]
+                    .map(|relation| self.meanings.compare(relation, (*sum).clone()))
+                    .map(|truth| self.literal(truth));
+                self.add(vec![!equal, at_most]);
+                self.add(vec![!equal, !below]);
+                self.add(vec![equal, !at_most, below]);
+            }
+        }
+        let mut bounds = self.comparisons();
+        bounds.retain(|(_, relation, _)| *relation != Relation::Equal);
+        // Of p + c <= 0 and p + d <= 0 with c <= d, the latter is the stronger.
+        bounds.sort_unstable_by(|(_, a_relation, a), (_, b_relation, b)| {
+            let is_strict = |relation: &Relation| *relation == Relation::Below;
+            let by_strictness = || is_strict(a_relation).cmp(&is_strict(b_relation));
+            order(a, b).then_with(by_strictness)
+        });
+        for pair in bounds.windows(2) {
+            let [(weak, _, a), (strong, _, b)] = pair else { unreachable!("windows have two members") };
+            if a.terms() == b.terms() {
+                let [weak, strong] = [weak, strong].map(|id| self.vars[id].positive());
+                self.add(vec![!strong, weak]);
+            }
+        }
+    }
+
+    /// The comparisons that have variables.
+    fn comparisons(&self) -> Vec<(Id, Relation, SharedSum)> {
+        let mut nodes: Vec<Id> = self.vars.keys().copied().collect();
+        nodes.sort_unstable();
+        let comparison = |id: Id| match &**self.meanings.node(id) {
+            Node::Compare(relation, sum) => Some((id, *relation, Rc::clone(sum))),
+            _ => None,
+        };
+        nodes.into_iter().filter_map(comparison).collect()
+    }
+
     /// Opens the outermost choice of a comparison or an equality, if it has any. Returns whether there are few enough.
     fn open(&mut self, id: Id) -> bool {
         let node = Rc::clone(self.meanings.node(id));
@@ -227,33 +292,40 @@ impl<'m, 's> Refuter<'m, 's> {
 
 impl Meanings<'_> {
     /// The cases of a comparison or an equality with a choice in it, and its conditions, each of which tells the cases apart.
-    fn outermost_choice(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
+    pub(super) fn outermost_choice(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
         match node {
             Node::Compare(relation, sum) => {
-                let mut nodes = sum.terms().iter().rev();
-                let (choice, factor, (conditions, branches)) =
-                    nodes.find_map(|(id, factor)| Some((*id, factor, self.as_choice(*id)?)))?;
-                let cases = branches.map(|branch| {
-                    let mut case = (**sum).clone();
-                    case.add_scaled(&single(choice), &-factor);
-                    case.add_scaled(branch.number(), factor);
-                    self.compare(*relation, case)
-                });
-                Some((conditions, cases))
+                let (conditions, cases) = self.choice_in(sum, MOST_ROUNDINGS)?;
+                Some((conditions, cases.map(|case| self.compare(*relation, case))))
             }
             Node::Equal(a, b) => {
                 let (choice, other) = if a > b { (*a, *b) } else { (*b, *a) };
                 let sides = [(choice, other), (other, choice)];
-                let ((conditions, branches), other) =
-                    sides.into_iter().find_map(|(choice, other)| Some((self.as_choice(choice)?, other)))?;
+                let ((conditions, branches), other) = sides
+                    .into_iter()
+                    .find_map(|(choice, other)| Some((self.as_choice(choice, 0)?, other)))?;
                 Some((conditions, branches.map(|branch| self.equal(&branch, &Meaning::Thing(other)))))
             }
             _ => None,
         }
     }
 
-    /// The conditions, of which one is enough, and the branches of a choice.
-    fn as_choice(&mut self, id: Id) -> Option<(Vec<Truth>, [Meaning; 2])> {
+    /// The cases of a number with a choice in it, not below more roundings, and the conditions.
+    fn choice_in(&mut self, sum: &Sum, roundings: usize) -> Option<(Vec<Truth>, [Sum; 2])> {
+        let mut nodes = sum.terms().iter().rev();
+        let (choice, factor, (conditions, branches)) =
+            nodes.find_map(|(id, factor)| Some((*id, factor, self.as_choice(*id, roundings)?)))?;
+        let cases = branches.map(|branch| {
+            let mut case = sum.clone();
+            case.add_scaled(&single(choice), &-factor);
+            case.add_scaled(branch.number(), factor);
+            case
+        });
+        Some((conditions, cases))
+    }
+
+    /// The conditions, of which one is enough, and the branches of a choice. A choice that is rounded is one.
+    fn as_choice(&mut self, id: Id, roundings: usize) -> Option<(Vec<Truth>, [Meaning; 2])> {
         let node = Rc::clone(self.node(id));
         match &*node {
             Node::Choice(condition, a, b) => {
@@ -264,6 +336,10 @@ impl Meanings<'_> {
                     [Relation::Below, Relation::AtMost].map(|sign| self.compare(sign, (**sum).clone()));
                 let opposite = Rc::new(-(**sum).clone());
                 Some((signs.to_vec(), [Meaning::Number(opposite), Meaning::Number(Rc::clone(sum))]))
+            }
+            Node::Floor(sum) => {
+                let (conditions, cases) = self.choice_in(sum, roundings.checked_sub(1)?)?;
+                Some((conditions, cases.map(|case| Meaning::Number(Rc::new(self.floor(case))))))
             }
             _ => None,
         }

@@ -41,8 +41,8 @@
 //!   negative one; `p < 0` is `not (-p <= 0)`. Where `p` has coprime integer coefficients and integer nodes, `p + c <= 0` is
 //!   `p + ceil(c) <= 0`, `p + c < 0` is `p + floor(c) + 1 <= 0`, and `p + c = 0` is false unless `c` is an integer.
 //! - M13: a choice `ite(c, a, b)` of numbers has the rules for conditions of M3; choices on `c` in its branches are replaced
-//!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, and `|c*a| = |c|*|a|`. Where comparisons
-//!   decide the sign of `a`, `|a|` is `a` or `-a`.
+//!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, `|a| >= 0`, and `|c*a| = |c|*|a|`. Where
+//!   comparisons decide the sign of `a`, `|a|` is `a` or `-a`.
 //! - M14: where choices have few constants at their leaves (`cases.rs`), a comparison of a number with them is the
 //!   disjunction of those with the values, each under its condition. An equation between a choice and integers is false if
 //!   it is so for both branches.
@@ -168,6 +168,8 @@ pub(super) struct Meanings<'s> {
     limits: Limits<'s>,
     /// What interrupted a search. What it was to show is not shown.
     interruption: Option<Reason>,
+    /// Something that had to be [shown](Self::shows) was not.
+    has_missed: bool,
     nodes: Vec<Rc<Node>>,
     /// By nodes: whether it is an integer in all interpretations. Of those that are no numbers it says nothing.
     is_integer: Vec<bool>,
@@ -177,8 +179,10 @@ pub(super) struct Meanings<'s> {
     known: FxHashMap<Term, Meaning>,
     /// The choices that have cases.
     cases: FxHashMap<Id, cases::Cases>,
-    /// Nodes that were there when they were [settled](Self::settle), by what they are but for conditions.
+    /// Nodes that were there when they were [settled](Self::settle), by what they are but for what is compared.
     settled: FxHashMap<Node, Vec<Id>>,
+    /// How many nodes are settled.
+    settled_nodes: usize,
 }
 
 /// A term has no meaning here, and why.
@@ -195,6 +199,7 @@ impl<'s> Meanings<'s> {
             store,
             limits: *limits,
             interruption: None,
+            has_missed: false,
             nodes: Vec::new(),
             is_integer: Vec::new(),
             places: FxHashMap::default(),
@@ -202,6 +207,7 @@ impl<'s> Meanings<'s> {
             known: FxHashMap::default(),
             cases: FxHashMap::default(),
             settled: FxHashMap::default(),
+            settled_nodes: 0,
         };
         meanings.intern(Node::True, false);
         meanings
@@ -210,6 +216,11 @@ impl<'s> Meanings<'s> {
     /// What interrupted a search, if anything did: then some truth value may follow from another though it is not shown.
     pub(super) fn interruption(&self) -> Option<Reason> {
         self.interruption
+    }
+
+    /// Whether something that had to be [shown](Self::shows) was not.
+    pub(super) fn has_missed(&self) -> bool {
+        self.has_missed
     }
 
     /// Has a symbol stand for a term from now on.
@@ -233,11 +244,11 @@ impl<'s> Meanings<'s> {
         self.known.clear();
     }
 
-    /// Has choices and functions of truth values that come from now on compared with those that there are.
+    /// Has choices and functions that come from now on compared with those that there are.
     pub(super) fn settle(&mut self) {
-        for (place, node) in (0..).zip(&self.nodes) {
-            if let Some((skeleton, _)) = skeleton(node) {
-                self.settled.entry(skeleton).or_default().push(Id(place));
+        for place in std::mem::replace(&mut self.settled_nodes, self.nodes.len())..self.nodes.len() {
+            if let Some((skeleton, _)) = skeleton(&self.nodes[place]) {
+                self.settled.entry(skeleton).or_default().push(Id(place as u32));
             }
         }
     }
@@ -449,30 +460,49 @@ impl<'s> Meanings<'s> {
         of_sort(node, sort)
     }
 
-    /// As [`intern`](Self::intern), or the settled node that is the same but for conditions, if these can be shown to be
-    /// equivalent (M3, M13, M16). It is looked for only if the very same node is not there, and among few: most nodes that
-    /// are met again have kept their conditions.
+    /// As [`intern`](Self::intern), or a settled node that is the same but for conditions and arguments, if these can be
+    /// shown to be the same (M3, M13, M16). It is looked for only if the very same node is not there, and among few:
+    /// most nodes that are met again have not changed.
     fn intern_like(&mut self, node: Node, is_integer: bool) -> Id {
         if self.settled.is_empty() || self.places.contains_key(&node) {
             return self.intern(node, is_integer);
         }
-        let mut readings = vec![skeleton(&node)];
-        if let Node::Choice(condition, a, b) = &node {
-            let condition = Truth { node: *condition, negated: true };
+        self.settled_like(&node).unwrap_or_else(|| self.intern(node, is_integer))
+    }
+
+    fn settled_like(&mut self, node: &Node) -> Option<Id> {
+        let mut readings = vec![skeleton(node)];
+        if let Node::Choice(condition, a, b) = node {
+            let condition = Meaning::Truth(Truth { node: *condition, negated: true });
             readings.push(Some((Node::Choice(Truth::TRUE.node, b.clone(), a.clone()), vec![condition])));
         }
-        for (skeleton_of, conditions) in readings.into_iter().flatten() {
+        for (skeleton_of, args) in readings.into_iter().flatten() {
             let candidates = self.settled.get(&skeleton_of).map_or(&[][..], Vec::as_slice);
             let candidates: Vec<Id> = candidates.iter().rev().take(MOST_CANDIDATES).copied().collect();
             for id in candidates {
-                let others = skeleton(self.node(id)).map(|(_, conditions)| conditions).unwrap_or_default();
-                if std::iter::zip(&conditions, others).all(|(&a, b)| self.entails(a, b) && self.entails(b, a))
-                {
-                    return id;
+                let others = skeleton(self.node(id)).map(|(_, others)| others).unwrap_or_default();
+                let is_same = |(a, b)| self.is_same(a, b);
+                if args.len() == others.len() && std::iter::zip(&args, &others).all(is_same) {
+                    return Some(id);
                 }
             }
         }
-        self.intern(node, is_integer)
+        None
+    }
+
+    /// Whether meanings of one sort can be shown to be the same.
+    fn is_same(&mut self, a: &Meaning, b: &Meaning) -> bool {
+        if let (Meaning::Truth(a), Meaning::Truth(b)) = (a, b) {
+            return self.entails(*a, *b) && self.entails(*b, *a);
+        }
+        let equation = self.equal(a, b);
+        // Without choices there is nothing to be shown.
+        let node = Rc::clone(self.node(equation.node));
+        let is_open = match &*node {
+            Node::Compare(..) | Node::Equal(..) => self.outermost_choice(&node).is_some(),
+            _ => true,
+        };
+        is_open && self.entails(Truth::TRUE, equation)
     }
 
     /// A chain (M15).
@@ -548,25 +578,15 @@ fn of_sort(node: Id, sort: Sort) -> Meaning {
     }
 }
 
-/// A choice or a function without its conditions and truth values, which come second, if it has any.
-fn skeleton(node: &Node) -> Option<(Node, Vec<Truth>)> {
+/// A choice without its condition, or a function without its arguments; these come second.
+fn skeleton(node: &Node) -> Option<(Node, Vec<Meaning>)> {
     match node {
         Node::Choice(condition, a, b) => {
-            let condition = Truth { node: *condition, negated: false };
+            let condition = Meaning::Truth(Truth { node: *condition, negated: false });
             Some((Node::Choice(Truth::TRUE.node, a.clone(), b.clone()), vec![condition]))
         }
-        Node::Apply(op, sort, args) => {
-            let truths = args.iter().filter_map(|arg| match arg {
-                Meaning::Truth(truth) => Some(*truth),
-                _ => None,
-            });
-            let without = args.iter().map(|arg| match arg {
-                Meaning::Truth(_) => Meaning::Truth(Truth::TRUE),
-                other => other.clone(),
-            });
-            let truths: Vec<Truth> = truths.collect();
-            (!truths.is_empty()).then(|| (Node::Apply(*op, *sort, without.collect()), truths))
-        }
+        Node::Apply(op, sort, args) => Some((Node::Apply(*op, *sort, Box::default()), args.to_vec())),
+        Node::Floor(sum) => Some((Node::Floor(SharedSum::default()), vec![Meaning::Number(Rc::clone(sum))])),
         _ => None,
     }
 }

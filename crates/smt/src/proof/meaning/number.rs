@@ -321,7 +321,8 @@ impl Meanings<'_> {
         if number.is_constant() {
             return Truth::of(holds(relation, number.constant()));
         }
-        if let Some(is_true) = self.decided_by_range(relation, &number) {
+        let decided = self.decided_by_sign(relation, &number);
+        if let Some(is_true) = decided.or_else(|| self.decided_by_range(relation, &number)) {
             return Truth::of(is_true);
         }
         if relation == Relation::Equal && self.has_no_case(&number) {
@@ -372,6 +373,25 @@ impl Meanings<'_> {
         is_impossible(a) && is_impossible(b)
     }
 
+    /// Whether a comparison of a sum of absolute values, or of their opposites, holds always, or never (M13).
+    fn decided_by_sign(&self, relation: Relation, number: &Sum) -> Option<bool> {
+        let is_negative = number.terms().first()?.1.is_negative();
+        let has_sign = |(node, factor): &(Id, Rational)| {
+            matches!(**self.node(*node), Node::Abs(_)) && factor.is_negative() == is_negative
+        };
+        if !number.terms().iter().all(has_sign) {
+            return None;
+        }
+        let constant = number.constant();
+        match relation {
+            Relation::Equal => {
+                (!constant.is_zero() && constant.is_negative() == is_negative).then_some(false)
+            }
+            _ if is_negative => holds(relation, constant).then_some(true),
+            _ => (!holds(relation, constant)).then_some(false),
+        }
+    }
+
     /// Whether a comparison of a multiple of `u - floor(u)` with a number holds for all values of `u`, or for none (M11).
     fn decided_by_range(&mut self, relation: Relation, number: &Sum) -> Option<bool> {
         self.fractions(number).into_iter().find_map(|(floor, inner)| {
@@ -412,6 +432,6 @@ fn holds(relation: Relation, number: &Rational) -> bool {
 }
 
 /// An order of polynomials, by nodes and then by numbers.
-fn order(a: &Sum, b: &Sum) -> std::cmp::Ordering {
+pub(super) fn order(a: &Sum, b: &Sum) -> std::cmp::Ordering {
     a.terms().cmp(b.terms()).then_with(|| a.constant().cmp(b.constant()))
 }
