@@ -363,7 +363,10 @@ impl Step<'_, '_> {
         if !proof.definitions().is_empty() {
             self.coverage.count("proofs with replaced symbols");
         }
-        self.judge.proof(proof, &self.tested.asserted(), &query.assumed)
+        if !self.judge.proof(proof, &self.tested.asserted(), &query.assumed)? {
+            self.coverage.count("proofs, not shown");
+        }
+        Ok(())
     }
 
     /// The core consists of assumptions and contradicts what is asserted.

@@ -35,6 +35,9 @@ pub use graph::{check_derivation, check_graph_model};
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 
+/// Why the solver's proof is not accepted though nothing in it is wrong.
+const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
+
 /// Whether a witness proves its answer; the solver has to give proofs. Quantifiers in models are eliminated first.
 pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Verdict {
     checked(context, system, witness.clone()).map_or_else(|verdict| verdict, |_| Verdict::Valid)

@@ -8,7 +8,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
-use super::{Fault, Verdict};
+use super::{Fault, UNSHOWN, Verdict};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -183,5 +183,8 @@ fn replay(
         return Err(wrong("it is about other formulas".to_owned()));
     }
     let checked = proof::check_within(context.store, &proof, &context.limits);
-    checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| wrong(fault.to_string()))
+    checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| match fault.may_hold {
+        true => Verdict::Unknown(Stop::Exhausted(UNSHOWN)),
+        false => wrong(fault.to_string()),
+    })
 }

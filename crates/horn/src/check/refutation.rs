@@ -9,7 +9,7 @@ use shofar_smt::proof;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Fault, Values, Verdict};
+use super::{Fault, UNSHOWN, Values, Verdict};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Refutation, Step};
@@ -150,7 +150,12 @@ impl Instance<'_> {
                 let unproved = || Verdict::Unknown(Stop::Internal(message.to_owned()));
                 let proof = solver.proof().ok_or_else(unproved)?;
                 let checked = proof::check_within(store, &proof, &context.limits);
-                checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|_| unproved())
+                checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| {
+                    match fault.may_hold {
+                        true => Verdict::Unknown(Stop::Exhausted(UNSHOWN)),
+                        false => unproved(),
+                    }
+                })
             }
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";

@@ -39,13 +39,15 @@ use super::{
 use crate::sat::{Lit, Var};
 use crate::theory::claims::is_application;
 
-/// A step that does not hold.
+/// A step that does not hold, or is not shown to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The step; none if the fault is not in a single one.
     pub step: Option<StepId>,
     /// What is wrong.
     pub message: String,
+    /// It may hold all the same: the comparison of meanings is not complete.
+    pub may_hold: bool,
 }
 
 impl fmt::Display for Fault {
@@ -123,22 +125,26 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 impl Checker<'_> {
     fn check(&mut self, poll: &Poll<'_>) -> Result<Result<(), Fault>, Reason> {
         let proof = self.proof;
-        let of_proof = |message: String| Fault { step: None, message };
         let read =
             definitions::check(self.store, proof, &mut self.meanings).and_then(|()| self.read_assertions());
         if let Err(message) = read {
-            return Ok(Err(of_proof(message)));
+            return Ok(Err(self.fault_at(None, message)));
         }
         for (number, step) in proof.steps.iter().enumerate() {
             poll.interruption().map_or(Ok(()), Err)?;
             if let Err(message) = self.step(number, &step.clause, &step.rule) {
-                return Ok(Err(Fault { step: Some(StepId(number as u32)), message }));
+                return Ok(Err(self.fault_at(Some(StepId(number as u32)), message)));
             }
         }
         Ok(match proof.steps.last() {
             Some(step) if step.clause.is_empty() => Ok(()),
-            _ => Err(of_proof("the last clause is not empty".to_owned())),
+            _ => Err(self.fault_at(None, "the last clause is not empty".to_owned())),
         })
+    }
+
+    /// What was found last.
+    fn fault_at(&self, step: Option<StepId>, message: String) -> Fault {
+        Fault { step, message, may_hold: self.meanings.has_missed() }
     }
 
     fn read_assertions(&mut self) -> Checked {
@@ -171,7 +177,7 @@ impl Checker<'_> {
         }
         for (formula, image) in changed {
             let image = self.meanings.truth(image)?;
-            if !self.meanings.entails(formula, image) {
+            if !self.meanings.shows(formula, image) {
                 return fault("a formula is not shown to entail its image");
             }
         }
@@ -485,10 +491,10 @@ impl Checker<'_> {
             members.push(if holds { atom } else { !atom });
         }
         let clause = self.meanings.or(&members);
-        if self.meanings.entails(Truth::TRUE, clause) {
+        if self.meanings.shows(Truth::TRUE, clause) {
             return Ok(());
         }
-        fault("a definition is not true of the origin")
+        fault("a definition is not shown to be true of the origin")
     }
 }
 
