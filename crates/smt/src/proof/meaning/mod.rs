@@ -2,10 +2,10 @@
 //!
 //! A formula that is given to the solver and the image that becomes clauses look very different: the formula was
 //! normalised, symbols were replaced by their definitions, and `ite`, `div` and the like by fresh symbols. The proof
-//! checker has to know that the formula entails its image. So each term gets a *meaning* here, a node of a graph of its own. Every rule by which a meaning
-//! is made holds in all interpretations; so terms with the same meaning have the same value. Where the meanings of two
-//! formulas differ, [`entails`](Meanings::entails) decides whether the one follows from the other by propositional logic.
-//! What none of this shows is refused, and never guessed.
+//! checker has to know that the formula entails its image. So each term gets a *meaning* here, a node of a graph of its
+//! own. Every rule by which a meaning is made holds in all interpretations; so terms with the same meaning have the same
+//! value. Where the meanings of two formulas differ, [`entails`](Meanings::entails) decides whether the one follows from
+//! the other by propositional logic. What none of this shows is refused, and never guessed.
 //!
 //! # Meanings
 //!
