@@ -260,9 +260,11 @@ impl Step<'_, '_> {
         if formulas.is_empty() { Ok(()) } else { self.query_is_over() }
     }
 
-    /// Whether some formula may be refused.
+    /// Some formula may be refused, or one that was asserted before and defines a symbol: it is let in, and those that use
+    /// the symbol are refused.
     fn is_beyond(&self, formulas: &[Term]) -> Judged {
         let store = self.store;
+        let formulas = [formulas, &self::formulas(&self.tested.asserted())].concat();
         let is_constant = |term: Term| store.numeral(store.normalize(term)).is_some();
         let is_beyond = |term: Term| match store.view(term) {
             (Op::Mul, args) => args.iter().filter(|&&arg| !is_constant(arg)).count() > 1,
@@ -272,7 +274,7 @@ impl Step<'_, '_> {
                 SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..)
             ),
         };
-        match store.subterms(formulas).into_iter().any(is_beyond) {
+        match store.subterms(&formulas).into_iter().any(is_beyond) {
             true => Ok(()),
             false => fault(Kind::State, "a formula of a language that is supported was refused"),
         }
