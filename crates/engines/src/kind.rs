@@ -13,7 +13,7 @@
 //!
 //! In the forward query times are counted from the bad state, so that it grows at its other end. The backward query is the
 //! forward one of the reversed system, where initial states are bad ones, transitions go the other way and an invariant
-//! is the complement of one. So both are an instance of [`Step`].
+//! is the complement of one. So both are an instance of `Step`.
 //!
 //! *Simple paths.* A shortest path to a bad state repeats no state. That two states differ is added for those that a
 //! counterexample to induction repeats, and only then.
@@ -21,7 +21,7 @@
 //! *Local variables.* `not Bad` speaks of all values of local variables, so those of `Init` and `Bad` are eliminated before;
 //! a direction where this fails is not tried.
 //!
-//! *Witnesses.* A path is read off the model; a k-inductive invariant is made inductive by [`to_inductive`].
+//! *Witnesses.* A path is read off the model; a k-inductive invariant is made inductive by `to_inductive`.
 
 use std::time::Instant;
 
