@@ -24,6 +24,18 @@ struct Text {
     proof: String,
 }
 
+/// The text of the proof that formulas contradict each other, each in a part of its own.
+fn refutation(store: &TermStore, formulas: &[Term]) -> String {
+    let mut solver = Solver::with_proofs(store);
+    for (part, &formula) in (0..).zip(formulas) {
+        solver.assert_in(formula, Part(part)).unwrap();
+    }
+    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
+    let mut text = Vec::new();
+    write_alethe(store, &solver.proof().unwrap(), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
 /// The proof of generated formulas, if they contradict each other in the end. They are asserted one by one, or together
 /// with equations that define symbols.
 fn generated(language: Language, seed: u64, together: bool) -> Option<Text> {
@@ -255,15 +267,7 @@ fn long_and_deep_assertions() {
         vec![app(Op::And, &implications), var(0), app(Op::Not, &[var(1000)])],
         vec![deep, app(Op::And, &implications), app(Op::Not, &[var(1000)])],
     ] {
-        let mut solver = Solver::with_proofs(&store);
-        for (part, &formula) in formulas.iter().enumerate() {
-            solver.assert_in(formula, Part(part as u32)).unwrap();
-        }
-        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
-        let mut text = Vec::new();
-        write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
-        let holes = String::from_utf8(text).unwrap().matches(":rule hole").count();
-        assert_eq!(holes, 0);
+        assert_eq!(refutation(&store, &formulas).matches(":rule hole").count(), 0);
     }
 }
 
@@ -278,13 +282,7 @@ fn text_is_linear_in_the_terms() {
         for at in 0..depth {
             deep = app(Op::And, &[app(Op::Or, &[deep, app(Op::Not, &[var(at)])]), var(at)]);
         }
-        let mut solver = Solver::with_proofs(&store);
-        solver.assert_in(deep, Part(0)).unwrap();
-        solver.assert_in(app(Op::Not, &[var(depth)]), Part(1)).unwrap();
-        assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
-        let mut text = Vec::new();
-        write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
-        text.len()
+        refutation(&store, &[deep, app(Op::Not, &[var(depth)])]).len()
     };
     let (short, long) = (length(50), length(200));
     assert!(long < 6 * short, "{short}, {long}");
@@ -306,16 +304,10 @@ fn an_integer_that_congruence_makes_a_fraction_leaves_no_hole() {
         store.eq(call(p, x), half),
         p,
     ];
-    let mut solver = Solver::with_proofs(&store);
-    for (part, &formula) in formulas.iter().enumerate() {
-        solver.assert_in(formula, Part(part as u32)).unwrap();
-    }
-    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Unsat));
-    let mut text = Vec::new();
-    write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
+    let text = refutation(&store, &formulas);
     let assertions = formulas.map(|formula| store.display(formula).to_string());
     let declarations = z3::declarations(&store, &formulas);
-    let tally = check(&declarations, &assertions, &String::from_utf8(text).unwrap()).unwrap();
+    let tally = check(&declarations, &assertions, &text).unwrap();
     assert!(tally.contains_key("eq_congruent") && !tally.contains_key("hole"), "{tally:?}");
 }
 
