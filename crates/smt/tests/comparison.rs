@@ -223,6 +223,31 @@ fn mistaken_normal_forms_are_rejected_unless_they_mean_the_same() {
 }
 
 #[test]
+fn bounds_of_one_number_are_in_an_order() {
+    let store = TermStore::new();
+    for sort in [Sort::INT, Sort::REAL] {
+        let x = store.var(store.symbol("x"), sort);
+        let [zero, one] = [0, 1].map(|number| store.number(&Rational::from(number), sort));
+        let compare = |op: Op, bound: Term| store.app(op, &[x, bound]).unwrap();
+        let [at_most_0, at_most_1] = [zero, one].map(|bound| compare(Op::Le, bound));
+        let [below_0, equal_0, at_least_0] = [Op::Lt, Op::Eq, Op::Ge].map(|op| compare(op, zero));
+        let between = store.app(Op::And, &[at_most_0, at_least_0]).unwrap();
+        for (stronger, weaker) in [
+            (at_most_0, at_most_1),
+            (below_0, at_most_0),
+            (equal_0, at_most_0),
+            (equal_0, at_least_0),
+            (equal_0, at_most_1),
+        ] {
+            assert!(entails(&store, stronger, weaker));
+            assert!(!entails(&store, weaker, stronger));
+        }
+        assert!(entails(&store, between, equal_0) && entails(&store, equal_0, between));
+        assert!(!entails(&store, below_0, equal_0));
+    }
+}
+
+#[test]
 fn what_looks_alike_need_not_mean_the_same() {
     let store = TermStore::new();
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
