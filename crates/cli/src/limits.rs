@@ -54,10 +54,7 @@ pub(crate) fn without_limits<T>(write: impl FnOnce() -> T) -> T {
 }
 
 /// What Ctrl-C does; this is called in a thread of its own.
-#[expect(
-    clippy::exit,
-    reason = "the thread that would end the program may wait for whoever reads its output"
-)]
+#[expect(clippy::exit, reason = "the main thread may be blocked: it writes to a pipe that nobody reads from")]
 fn interrupt() {
     if CANCEL.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {
         std::process::exit(INTERRUPTED);

@@ -271,8 +271,8 @@ fn random_formulas_have_the_answers_of_a_slow_procedure() {
     assert!(sat >= 40 && unsat >= 40, "a fifth each at the least: {sat} and {unsat}");
 }
 
-/// Axioms of a theory are clauses of the side that may speak of them, so that there are interpolants where no axiom mixes
-/// both sides. Where one does, there is none, and it is said so.
+/// An axiom of a theory belongs to a side that has all its symbols. If each axiom has such a side, there are interpolants; if
+/// one mixes symbols of both sides, the interpolator answers that it found none.
 #[test]
 fn proofs_with_axioms_have_binary_sequence_and_tree_interpolants() {
     let colours = Colours::new();

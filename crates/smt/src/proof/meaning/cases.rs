@@ -1,8 +1,8 @@
 //! Choices between few constants, case by case (M14 of the [comparison](super)).
 //!
 //! Counters and states are nested choices with constants at their leaves. Such a number is a list of *cases*: its values,
-//! each with the condition under which it is the one. What is asked of it, or of a sum with it, is then a matter of truth
-//! values, however the choices are nested and whoever opened them.
+//! each with the condition under which it is the one. A comparison of it, or of a sum with it, is then made of these
+//! conditions. So it has the same meaning before and after the solver has replaced the choices, however they are nested.
 //!
 //! Invariant: the values of a list are different; one of the conditions holds, and they exclude each other.
 
