@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{self, Slot};
-use shofar_engines::Interpolation;
+use shofar_engines::InterpolationMethod;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
 
@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
 
     /// How engines make interpolants: farkas, dual, decomposed or dual-decomposed. Without this option each has a way of
     /// its own.
-    #[arg(long, value_name = "NAME", value_parser = interpolation)]
-    interpolation: Option<Interpolation>,
+    #[arg(long, value_name = "NAME", value_parser = interpolation_method)]
+    interpolation: Option<InterpolationMethod>,
 
     /// Gives an option of an engine a value, as in `spacer.guidance=no`; `shofar engines` lists them. May be given
     /// several times.
@@ -182,9 +182,9 @@ impl Arguments {
     }
 }
 
-fn interpolation(name: &str) -> Result<Interpolation, String> {
-    let known = || Interpolation::ALL.map(Interpolation::name).join(", ");
-    let found = Interpolation::ALL.into_iter().find(|interpolation| interpolation.name() == name);
+fn interpolation_method(name: &str) -> Result<InterpolationMethod, String> {
+    let known = || InterpolationMethod::ALL.map(InterpolationMethod::name).join(", ");
+    let found = InterpolationMethod::ALL.into_iter().find(|interpolation| interpolation.name() == name);
     found.ok_or_else(|| format!("there are {}", known()))
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
-use shofar_horn::check::{Fault, Verdict, checked};
+use shofar_horn::check::{Fault, Validity, checked};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
@@ -35,12 +35,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let name = shown_name(&arguments.witness);
     let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);
     let witness = known(witness, out)?;
-    let verdict = match checked(&context, &system, witness) {
+    let validity = match checked(&context, &system, witness) {
         Ok(_) => return Ok(writeln!(out, "valid")?),
-        Err(verdict) => verdict,
+        Err(validity) => validity,
     };
-    writeln!(out, "{}", if matches!(verdict, Verdict::Invalid(_)) { "invalid" } else { "unknown" })?;
-    Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &verdict)))
+    writeln!(out, "{}", if matches!(validity, Validity::Invalid(_)) { "invalid" } else { "unknown" })?;
+    Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &validity)))
 }
 
 /// Passes on what was read; where a limit has ended reading, the answer is unknown.
@@ -57,12 +57,12 @@ pub(crate) fn complaint(
     system: &HornSystem,
     file: &str,
     witness: &str,
-    verdict: &Verdict,
+    validity: &Validity,
 ) -> String {
-    match verdict {
-        Verdict::Valid => format!("{witness}: valid"),
-        Verdict::Invalid(fault) => format!("{witness}: {}", explanation(store, system, file, fault)),
-        Verdict::Unknown(stop) => format!("{witness}: {stop}"),
+    match validity {
+        Validity::Valid => format!("{witness}: valid"),
+        Validity::Invalid(fault) => format!("{witness}: {}", explanation(store, system, file, fault)),
+        Validity::Unknown(stop) => format!("{witness}: {stop}"),
     }
 }
 

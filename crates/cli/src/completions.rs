@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
-use shofar_engines::Interpolation;
+use shofar_engines::InterpolationMethod;
 
 use crate::{CommandLine, Failure};
 
@@ -58,7 +58,7 @@ fn command() -> Command {
         let options = engine.options().into_iter();
         settings.extend(options.map(|option| format!("{name}.{}={}", option.name, option.default)));
     }
-    let interpolations = Interpolation::ALL.map(|interpolation| interpolation.name().to_owned());
+    let interpolations = InterpolationMethod::ALL.map(|interpolation| interpolation.name().to_owned());
     CommandLine::command()
         .mut_arg("engine", with(engines))
         .mut_arg("settings", with(settings))

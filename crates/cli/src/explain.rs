@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use shofar_cooperate::ModelForm;
-use shofar_horn::check::{Trust, Verdict, check_model, checked};
+use shofar_horn::check::{Trust, Validity, check_model, checked};
 use shofar_horn::witness::{Explanation, Model, Witness};
 use shofar_horn::{Context, HornSystem};
 use shofar_logic::TermStore;
@@ -106,7 +106,7 @@ fn explain_file(
 fn shown(context: &Context<'_>, system: &HornSystem, witness: Witness, time: Duration) -> Witness {
     let Witness::Model(model) = witness else { return witness };
     let readable = ModelForm::Readable.of(context, &model, time);
-    let is_valid = |form: &Model| check_model(context, system, form, Trust::Proofs) == Verdict::Valid;
+    let is_valid = |form: &Model| check_model(context, system, form, Trust::Proofs) == Validity::Valid;
     Witness::Model(readable.filter(is_valid).unwrap_or(model))
 }
 

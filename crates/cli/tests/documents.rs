@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use shofar_cooperate::schedule::{CLASSES, Class};
-use shofar_engines::Interpolation;
+use shofar_engines::InterpolationMethod;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SHOFAR: &str = env!("CARGO_BIN_EXE_shofar");
@@ -235,7 +235,7 @@ fn tables_of_engines_are_those_of_the_program() {
         has_option.then(|| engine.name())
     });
     let row = page.lines().find(|line| line.starts_with("| `--interpolation NAME`")).unwrap();
-    let interpolations = Interpolation::ALL.iter().map(|interpolation| interpolation.name());
+    let interpolations = InterpolationMethod::ALL.iter().map(|interpolation| interpolation.name());
     for name in interpolating.chain(interpolations) {
         assert!(row.contains(&format!("`{name}`")), "{name} is not in {row}");
     }

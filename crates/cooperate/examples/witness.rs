@@ -28,11 +28,11 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let witness = Witness::Refutation(refutation.clone());
     witness.write(&store, &system, WitnessFormat::Json, out)?;
     // The driver has done this already: what it returns is valid.
-    assert_eq!(check_witness(&limits.context(), &system, &witness), check::Verdict::Valid);
+    assert_eq!(check_witness(&limits.context(), &system, &witness), check::Validity::Valid);
 
     // A derivation without its first step proves nothing.
     let broken = Witness::Refutation(Refutation { steps: refutation.steps[1..].to_vec() });
-    if let check::Verdict::Invalid(fault) = check_witness(&limits.context(), &system, &broken) {
+    if let check::Validity::Invalid(fault) = check_witness(&limits.context(), &system, &broken) {
         writeln!(out, "without the first step: {}", fault.display(&store, &system))?;
     }
     Ok(())

@@ -12,7 +12,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Engine, Event, Evidence, Interpolation, Label, Run, set_option};
+use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run, set_option};
 use shofar_horn::check::{self, Fault, Trust, check_refutation};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
@@ -32,7 +32,7 @@ pub struct Options {
     /// How many engines may run at the same time; without that as many as the machine has cores.
     pub jobs: Option<usize>,
     /// How engines make interpolants; without that each has a way of its own.
-    pub interpolation: Option<Interpolation>,
+    pub interpolation: Option<InterpolationMethod>,
     /// Options of engines: the engine, the option, and its value.
     pub settings: Vec<(String, String, String)>,
     /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
@@ -165,19 +165,19 @@ fn decide(
 }
 
 /// Passes on what the checker says about the witness of an engine.
-fn is_valid(verdict: check::Verdict, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
+fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
     match verdict {
-        check::Verdict::Valid => Ok(()),
+        check::Validity::Valid => Ok(()),
         // The engine is right for one interpretation, and does not know that it must hold in every one.
-        check::Verdict::Invalid(fault @ Fault::Open { .. }) => {
+        check::Validity::Invalid(fault @ Fault::Open { .. }) => {
             let fault = fault.display(run.store, system);
             Err(Stop::Unsupported(format!("a refutation that depends on what is left open ({fault})")))
         }
-        check::Verdict::Invalid(fault) => {
+        check::Validity::Invalid(fault) => {
             let fault = fault.display(run.store, system);
             Err(Stop::Internal(format!("the witness of engine {} is wrong: {fault}", run.label())))
         }
-        check::Verdict::Unknown(stop) => Err(stop),
+        check::Validity::Unknown(stop) => Err(stop),
     }
 }
 

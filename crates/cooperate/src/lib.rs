@@ -39,7 +39,7 @@ pub mod slot;
 
 pub use driver::{Options, Outcome, Verdict, solve};
 pub use readable::ModelForm;
-pub use shofar_engines::{Event, EventSink, Interpolation, Run};
+pub use shofar_engines::{Event, EventSink, InterpolationMethod, Run};
 pub use shofar_horn::witness::{Model, Refutation, Witness, WitnessFormat};
 pub use shofar_horn::{
     BuildError, Format, HornSystem, ParseError, Position, PredicateId, SystemBuilder, check, parse,

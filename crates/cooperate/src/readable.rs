@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use shofar_horn::check::{Trust, Verdict, check_model};
+use shofar_horn::check::{Trust, Validity, check_model};
 use shofar_horn::witness::Model;
 use shofar_horn::{Context, HornSystem};
 
@@ -44,22 +44,22 @@ impl ModelForm {
     }
 }
 
-/// Checks a model in another form, if there is one, and as it is if that fails. Returns the form that the verdict is about.
+/// Checks a model in another form, if there is one, and as it is if that fails. Returns the form that the answer is about.
 pub fn check_forms(
     context: &Context<'_>,
     system: &HornSystem,
     (model, form): (Model, Option<Model>),
     trust: Trust,
     time: Duration,
-) -> (Model, Verdict) {
+) -> (Model, Validity) {
     if let Some(form) = form {
         let soon = context.for_part(2, time.max(LEAST_CHECK_TIME));
-        if check_model(&soon, system, &form, trust) == Verdict::Valid {
-            return (form, Verdict::Valid);
+        if check_model(&soon, system, &form, trust) == Validity::Valid {
+            return (form, Validity::Valid);
         }
     }
-    let verdict = check_model(context, system, &model, trust);
-    (model, verdict)
+    let validity = check_model(context, system, &model, trust);
+    (model, validity)
 }
 
 #[cfg(test)]
@@ -96,17 +96,17 @@ mod tests {
         };
         assert!(ModelForm::Plain.of(&context, &plain, Duration::ZERO).is_none());
         let readable = ModelForm::Readable.of(&context, &plain, Duration::ZERO).expect("it is shorter");
-        assert_eq!(check(Some(readable.clone()), &context), (readable, Verdict::Valid));
+        assert_eq!(check(Some(readable.clone()), &context), (readable, Validity::Valid));
         // A form that violates a clause, or is no definition at all, is not given.
         for wrong in [
             at_most(6),
             at_most(4),
             store.le(store.int(0), store.var(store.symbol("y"), store.sort_of(parameters[0]))),
         ] {
-            assert_eq!(check(Some(model(&parameters, wrong)), &context), (plain.clone(), Verdict::Valid));
+            assert_eq!(check(Some(model(&parameters, wrong)), &context), (plain.clone(), Validity::Valid));
         }
-        assert_eq!(check(None, &context), (plain.clone(), Verdict::Valid));
+        assert_eq!(check(None, &context), (plain.clone(), Validity::Valid));
         let over = context.within(Limits { deadline: Some(Instant::now()), ..Limits::default() });
-        assert!(matches!(check(Some(plain.clone()), &over), (_, Verdict::Unknown(_))));
+        assert!(matches!(check(Some(plain.clone()), &over), (_, Validity::Unknown(_))));
     }
 }

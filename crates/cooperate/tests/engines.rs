@@ -322,7 +322,7 @@ fn a_long_derivation() {
     let refutation = Refutation::of_graph(&context, &system, derivation).expect("there is time enough");
     assert_eq!(
         shofar_horn::check::check_refutation(&context, &system, &refutation),
-        shofar_horn::check::Verdict::Valid
+        shofar_horn::check::Validity::Valid
     );
 }
 

@@ -32,12 +32,12 @@ fn the_text_of_a_witness_is_the_witness_that_the_checker_finds_valid() {
         let witness = match solve(&system, &options, &run).verdict {
             Verdict::Sat(model) => {
                 models += 1;
-                assert_eq!(check_model(&context, &system, &model, Trust::Proofs), check::Verdict::Valid);
+                assert_eq!(check_model(&context, &system, &model, Trust::Proofs), check::Validity::Valid);
                 Witness::Model(model)
             }
             Verdict::Unsat(refutation) => {
                 refutations += 1;
-                assert_eq!(check_refutation(&context, &system, &refutation), check::Verdict::Valid);
+                assert_eq!(check_refutation(&context, &system, &refutation), check::Validity::Valid);
                 Witness::Refutation(refutation)
             }
             Verdict::Unknown(Stop::Internal(what)) => panic!("{what}"),

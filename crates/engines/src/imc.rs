@@ -41,14 +41,14 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
+use crate::forms::TransitionForm;
 use crate::option::options;
-use crate::separation::{Interpolation, Prover, Separation};
-use crate::single_loop::SingleLoop;
+use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
 use crate::{Engine, EngineOption, Evidence, Run};
 
 options! {
-    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
     rounds: usize = 20,
         "rounds": "images for k = 1; each further step allows for two more" in 0..=1_000_000;
 }
@@ -75,7 +75,7 @@ impl Engine for Imc {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let looped = SingleLoop::of(run, graph)?;
+        let looped = TransitionForm::of(run, graph)?;
         let init = with_few_locals(run, looped.system.init, &looped.system.state);
         let has_locals =
             run.store.free_vars(&[init]).iter().any(|variable| !looped.system.state.contains(variable));

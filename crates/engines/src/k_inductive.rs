@@ -40,7 +40,7 @@ use shofar_run::Stop;
 
 use crate::Run;
 use crate::eliminate::{eliminate_all_but, eliminate_by_equations};
-use crate::separation::{Interpolation, Parts};
+use crate::separation::{InterpolationMethod, Parts};
 use crate::unroll::Unrolling;
 
 /// The number of steps up to which sets of states are followed, one for each step.
@@ -115,7 +115,7 @@ fn closed_under_steps(
     path.push(vec![store.not(unrolling.at(invariant, k))]);
     let parts = contradiction(run, path)?;
     // Weak ones, as initial states are more likely to satisfy them.
-    let interpolants = parts.sequence(Interpolation::DualFarkas)?;
+    let interpolants = parts.sequence(InterpolationMethod::DualFarkas)?;
     let untimed = (1..k).zip(interpolants).map(|(time, interpolant)| unrolling.untimed(interpolant, time));
     Ok(store.and_of([invariant].into_iter().chain(untimed)))
 }
@@ -144,7 +144,7 @@ fn halve(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) ->
 
 /// An interpolant of two formulas, if they have no model in common.
 pub(crate) fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
-    contradiction(run, vec![vec![a], vec![b]])?.binary(1, Interpolation::Farkas)
+    contradiction(run, vec![vec![a], vec![b]])?.binary(1, InterpolationMethod::Farkas)
 }
 
 /// The formulas, if they have no model in common.

@@ -33,10 +33,10 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
+use crate::forms::TransitionForm;
 use crate::k_inductive::to_inductive;
 use crate::option::options;
 use crate::run::solver_counters;
-use crate::single_loop::SingleLoop;
 use crate::unroll::Unrolling;
 use crate::{Engine, EngineOption, Evidence, Run};
 
@@ -66,7 +66,7 @@ impl Engine for KInduction {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let looped = SingleLoop::of(run, graph)?;
+        let looped = TransitionForm::of(run, graph)?;
         let system = TransitionSystem {
             init: with_few_locals(run, looped.system.init, &looped.system.state),
             bad: with_few_locals(run, looped.system.bad, &looped.system.state),

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::Interpolation;
+use crate::InterpolationMethod;
 
 /// Declares the struct `Options` of an engine. A row is `field: type = default, "name": "meaning"`, with `in range` behind it
 /// for a number; without a name it is no option of users. Comments in front of a row are added to the documentation of the field.
@@ -164,10 +164,10 @@ impl<T: Named> Setting for T {
     }
 }
 
-impl Named for Interpolation {
-    const ALL: &'static [Self] = &Interpolation::ALL;
+impl Named for InterpolationMethod {
+    const ALL: &'static [Self] = &InterpolationMethod::ALL;
 
     fn name(self) -> &'static str {
-        Interpolation::name(self)
+        InterpolationMethod::name(self)
     }
 }

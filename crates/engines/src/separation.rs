@@ -1,6 +1,6 @@
 //! Formulas that are told apart by interpolants, for the engines that learn from these.
 //!
-//! [`Interpolation`] is the choice that users have. A [`Prover`] has formulas on both sides for good and is asked again
+//! [`InterpolationMethod`] is the choice that users have. A [`Prover`] has formulas on both sides for good and is asked again
 //! and again; [`Parts`] is a contradiction between several formulas, from which interpolants for all cuts can be read.
 
 use shofar_logic::{Term, TermStore};
@@ -14,7 +14,7 @@ use crate::Run;
 
 /// How interpolants are made of proofs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Interpolation {
+pub enum InterpolationMethod {
     /// The weighted sum of A's inequalities.
     Farkas,
     /// The negation of the weighted sum of B's inequalities.
@@ -26,31 +26,31 @@ pub enum Interpolation {
     DualDecomposed,
 }
 
-impl Interpolation {
+impl InterpolationMethod {
     /// The name by which users ask for it.
     pub fn name(self) -> &'static str {
         match self {
-            Interpolation::Farkas => "farkas",
-            Interpolation::DualFarkas => "dual",
-            Interpolation::Decomposed => "decomposed",
-            Interpolation::DualDecomposed => "dual-decomposed",
+            InterpolationMethod::Farkas => "farkas",
+            InterpolationMethod::DualFarkas => "dual",
+            InterpolationMethod::Decomposed => "decomposed",
+            InterpolationMethod::DualDecomposed => "dual-decomposed",
         }
     }
 
     /// All of them.
-    pub const ALL: [Interpolation; 4] = [
-        Interpolation::Farkas,
-        Interpolation::DualFarkas,
-        Interpolation::Decomposed,
-        Interpolation::DualDecomposed,
+    pub const ALL: [InterpolationMethod; 4] = [
+        InterpolationMethod::Farkas,
+        InterpolationMethod::DualFarkas,
+        InterpolationMethod::Decomposed,
+        InterpolationMethod::DualDecomposed,
     ];
 
     pub(crate) fn options(self) -> Options {
         let (labelling, arithmetic) = match self {
-            Interpolation::Farkas => (Labelling::McMillan, Arithmetic::Farkas),
-            Interpolation::DualFarkas => (Labelling::DualMcMillan, Arithmetic::DualFarkas),
-            Interpolation::Decomposed => (Labelling::McMillan, Arithmetic::Decomposed),
-            Interpolation::DualDecomposed => (Labelling::DualMcMillan, Arithmetic::DualDecomposed),
+            InterpolationMethod::Farkas => (Labelling::McMillan, Arithmetic::Farkas),
+            InterpolationMethod::DualFarkas => (Labelling::DualMcMillan, Arithmetic::DualFarkas),
+            InterpolationMethod::Decomposed => (Labelling::McMillan, Arithmetic::Decomposed),
+            InterpolationMethod::DualDecomposed => (Labelling::DualMcMillan, Arithmetic::DualDecomposed),
         };
         Options { labelling, arithmetic, ..Options::default() }
     }
@@ -84,7 +84,7 @@ impl<'a> Prover<'a> {
         run: &Run<'a>,
         a: &[Term],
         b: &[Term],
-        interpolation: Interpolation,
+        interpolation: InterpolationMethod,
     ) -> Result<Self, Stop> {
         let (store, mut solver) = (run.store, run.solver_with_proofs());
         for (part, formulas) in [(A, a), (B, b)] {
@@ -150,14 +150,14 @@ impl<'a> Parts<'a> {
     }
 
     /// After they were found contradictory: the interpolant with the first parts as A.
-    pub(crate) fn binary(&self, first: usize, interpolation: Interpolation) -> Result<Term, Stop> {
+    pub(crate) fn binary(&self, first: usize, interpolation: InterpolationMethod) -> Result<Term, Stop> {
         let interpolator = self.solver.interpolator(interpolation.options())?;
         Ok(interpolator.binary(&self.order[..first], &self.run.limits)?.formula)
     }
 
     /// After they were found contradictory: interpolants for all cuts, from the one after the first part to that before the
     /// last, each of which follows from the one before and the part between.
-    pub(crate) fn sequence(&self, interpolation: Interpolation) -> Result<Vec<Term>, Stop> {
+    pub(crate) fn sequence(&self, interpolation: InterpolationMethod) -> Result<Vec<Term>, Stop> {
         let interpolator = self.solver.interpolator(interpolation.options())?;
         let found = interpolator.sequence(&self.order, &self.run.limits)?;
         Ok(found.into_iter().map(|interpolant| interpolant.formula).collect())

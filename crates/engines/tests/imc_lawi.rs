@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shofar_engines::imc::{self, Imc};
 use shofar_engines::lawi::{self, Lawi};
-use shofar_engines::{Engine, Evidence, Interpolation, Run};
+use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
@@ -33,7 +33,7 @@ fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, 
 /// Both engines with all interpolants, and lazy abstraction without force.
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    for interpolation in Interpolation::ALL {
+    for interpolation in InterpolationMethod::ALL {
         engines.push(Box::new(Imc { options: imc::Options { interpolation, ..Default::default() } }));
         for forced_covers in [0, 1] {
             let options = lawi::Options { interpolation, forced_covers, ..Default::default() };

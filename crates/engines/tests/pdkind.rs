@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shofar_engines::pdkind::{Depth, Options, Order, PdKind};
-use shofar_engines::{Engine, Event, EventSink, Evidence, Exchange, Interpolation, Run, SharedLemma};
+use shofar_engines::{Engine, Event, EventSink, Evidence, Exchange, InterpolationMethod, Run, SharedLemma};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
@@ -56,7 +56,7 @@ fn strategies() -> Vec<PdKind> {
             all.push(PdKind { options: Options { depth, order, ..Options::default() } });
         }
     }
-    for interpolation in Interpolation::ALL {
+    for interpolation in InterpolationMethod::ALL {
         all.push(PdKind { options: Options { interpolation, ..Options::default() } });
     }
     all
@@ -140,10 +140,10 @@ fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
     let with = |interpolation| PdKind {
         options: Options { depth: Depth::Fixed(1), interpolation, ..Options::default() },
     };
-    let (found, counters) = answer_of(&with(Interpolation::Decomposed), text, 60);
+    let (found, counters) = answer_of(&with(InterpolationMethod::Decomposed), text, 60);
     assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
     assert!(counters.get("lemmas.added") <= 2);
-    let (found, counters) = answer_of(&with(Interpolation::Farkas), text, 2);
+    let (found, counters) = answer_of(&with(InterpolationMethod::Farkas), text, 2);
     assert!(matches!(found, Err(Stop::Interrupted(_))), "{found:?}");
     assert!(counters.get("lemmas.added") > 5);
 }

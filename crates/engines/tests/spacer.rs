@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
-use shofar_engines::{Engine, Event, EventSink, Evidence, Interpolation, Run};
+use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::witness::{Derivation, Interpretation};
 use shofar_horn::{HornGraph, parse};
@@ -253,7 +253,7 @@ fn all_forms_of_lemmas_lead_to_a_model() {
          (assert (forall ((x Int) (y Int) (z Int)) (=> (and (<= x 0) (<= y 0) (<= z 3)) (P x y z))))
          (assert (forall ((x Int) (y Int) (z Int)) (=> (P x y z) (P (+ x y) y (- z 1)))))
          (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y z) (> (+ x z) 3)) false)))";
-    let forms = Interpolation::ALL.map(LemmaForm::By);
+    let forms = InterpolationMethod::ALL.map(LemmaForm::By);
     for interpolation in forms.into_iter().chain([LemmaForm::Core, LemmaForm::Adaptive]) {
         let found = answer_with(Options { interpolation, ..Options::default() }, text, 20);
         assert!(matches!(found, Ok(Evidence::Sat(_))), "{interpolation:?}: {found:?}");
@@ -359,14 +359,15 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
 #[test]
 fn random_finite_systems_are_decided() {
     let all = Options::default();
-    let by = |interpolation: Interpolation| Options { interpolation: LemmaForm::By(interpolation), ..all };
+    let by =
+        |interpolation: InterpolationMethod| Options { interpolation: LemmaForm::By(interpolation), ..all };
     let variants = [
         Options { interpolation: LemmaForm::Core, ..all },
         Options { generalise: false, interpolation: LemmaForm::Core, guidance: false, ..all },
         Options { requeue: true, split_equations: false, ..all },
-        by(Interpolation::DualFarkas),
-        by(Interpolation::Decomposed),
-        by(Interpolation::DualDecomposed),
+        by(InterpolationMethod::DualFarkas),
+        by(InterpolationMethod::Decomposed),
+        by(InterpolationMethod::DualDecomposed),
         Options { interpolation: LemmaForm::Adaptive, requeue: true, ..all },
         Options { incremental: false, weaken_bounds: false, ..all },
         Options { subsumption: false, obstacles: false, ..all },

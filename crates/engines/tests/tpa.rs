@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shofar_engines::tpa::{Intermediate, Options};
-use shofar_engines::{Engine, Event, EventSink, Evidence, Interpolation, Run, Tpa};
+use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run, Tpa};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
@@ -338,17 +338,17 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
 
 /// Whatever the options, answers on random systems are those of saturation, and most are decided.
 fn agrees_with_saturation(shape: &Shape, systems: u64) {
-    let options = |interpolation: Interpolation, intermediate| {
+    let options = |interpolation: InterpolationMethod, intermediate| {
         [false, true].map(|split| Options { split, intermediate, interpolation, ..Options::default() })
     };
     let as_one = |options: Options| Options { chains: false, ..options };
     let all = [
-        options(Interpolation::Decomposed, Intermediate::Projected),
-        options(Interpolation::Decomposed, Intermediate::Projected).map(as_one),
-        options(Interpolation::Decomposed, Intermediate::Eliminated),
-        options(Interpolation::Farkas, Intermediate::Projected),
-        options(Interpolation::DualFarkas, Intermediate::Projected),
-        options(Interpolation::DualDecomposed, Intermediate::Projected),
+        options(InterpolationMethod::Decomposed, Intermediate::Projected),
+        options(InterpolationMethod::Decomposed, Intermediate::Projected).map(as_one),
+        options(InterpolationMethod::Decomposed, Intermediate::Eliminated),
+        options(InterpolationMethod::Farkas, Intermediate::Projected),
+        options(InterpolationMethod::DualFarkas, Intermediate::Projected),
+        options(InterpolationMethod::DualDecomposed, Intermediate::Projected),
     ];
     let (mut decided, mut safe) = (0, 0);
     for (seed, options) in (1000..1000 + systems * scale()).zip(all.as_flattened().iter().cycle()) {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
-use shofar_horn::check::{Verdict, check_refutation};
+use shofar_horn::check::{Validity, check_refutation};
 use shofar_horn::witness::{Refutation, Step, Witness, read_within as read_witness_within};
 use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_within};
 use shofar_logic::smtlib::Environment;
@@ -50,7 +50,7 @@ fn limits_end_in_the_middle_of_each_phase() {
     };
     let refutation = Refutation { steps: vec![fact; 20 * MANY] };
     let verdict = check_refutation(&Context { store: &store, limits: soon() }, &system, &refutation);
-    assert_eq!(verdict, Verdict::Unknown(Stop::Interrupted(Reason::Deadline)));
+    assert_eq!(verdict, Validity::Unknown(Stop::Interrupted(Reason::Deadline)));
 }
 
 /// What reading a witness of one fact says within limits.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
-use shofar_horn::check::{Fault, Trust, Verdict, check_model, check_refutation};
+use shofar_horn::check::{Fault, Trust, Validity, check_model, check_refutation};
 use shofar_horn::witness::{
     Definition, Derivation, GraphModel, GraphStep, Model, Refutation, Step, Witness, WitnessFormat,
     read as read_witness,
@@ -71,15 +71,15 @@ fn the_invariant_of_a_counter_is_a_model() {
         check_model(&context(&store), &system, &model, Trust::Proofs)
     };
     for right in 5..=9 {
-        assert_eq!(check(right), Verdict::Valid);
+        assert_eq!(check(right), Validity::Valid);
     }
-    let Verdict::Invalid(fault @ Fault::Violated { clause: 1, .. }) = check(4) else { panic!() };
+    let Validity::Invalid(fault @ Fault::Violated { clause: 1, .. }) = check(4) else { panic!() };
     assert_eq!(
         fault.display(&store, &system).to_string(),
         "the model violates clause 2 `step` at 3:6\n  x = 4\n  y = 5"
     );
-    assert!(matches!(check(-1), Verdict::Invalid(Fault::Violated { clause: 0, .. })));
-    assert!(matches!(check(10), Verdict::Invalid(Fault::Violated { clause: 2, .. })));
+    assert!(matches!(check(-1), Validity::Invalid(Fault::Violated { clause: 0, .. })));
+    assert!(matches!(check(10), Validity::Invalid(Fault::Violated { clause: 2, .. })));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_definition_without_its_form_is_none() {
             definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
         };
         match check_model(&context(&store), &system, &model, Trust::Proofs) {
-            Verdict::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
+            Validity::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?}"),
         }
     };
@@ -108,7 +108,7 @@ fn a_definition_without_its_form_is_none() {
     assert!(message(&[x], itself).ends_with("mentions Inv, which is not a function of the clauses"));
     assert!(matches!(
         check_model(&context(&store), &system, &Model::default(), Trust::Proofs),
-        Verdict::Invalid(Fault::Shape(_))
+        Validity::Invalid(Fault::Shape(_))
     ));
 }
 
@@ -116,7 +116,7 @@ fn a_definition_without_its_form_is_none() {
 fn the_derivation_of_the_example_is_a_refutation() {
     let store = TermStore::new();
     let (system, refutation) = locations(&store);
-    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
     assert_eq!(refutation.steps[2].instantiation, ints(&[1, 2]));
 }
 
@@ -128,7 +128,7 @@ fn every_mutation_of_a_refutation_is_found() {
         let mut wrong = right.clone();
         change(&mut wrong);
         match check_refutation(&context(&store), &system, &wrong) {
-            Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
+            Validity::Invalid(fault) => fault.display(&store, &system).to_string(),
             other => panic!("{other:?} for {wrong:?}"),
         }
     };
@@ -201,7 +201,7 @@ fn elements_of_declared_sorts_need_not_differ() {
             fact: [].into(),
         };
         let refutation = Refutation { steps: vec![fact(&a), fact(&b), query] };
-        assert_eq!(check_refutation(&context(&store), &system, &refutation) == Verdict::Valid, verdict);
+        assert_eq!(check_refutation(&context(&store), &system, &refutation) == Validity::Valid, verdict);
     }
 }
 
@@ -246,10 +246,10 @@ fn shared_and_long_refutations_are_checked_in_seconds() {
     let start = Instant::now();
     let store = TermStore::new();
     let (system, refutation) = doubling(&store);
-    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
     let (system, refutation) = counting(&store, 100_000);
     println!("built after {:?}", start.elapsed());
-    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
     println!("checked after {:?}", start.elapsed());
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
@@ -271,14 +271,14 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let verdict = match witness {
         Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
             Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs),
-            Err(stop) => Verdict::Unknown(stop),
+            Err(stop) => Validity::Unknown(stop),
         },
         Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
     };
     Ok(match verdict {
-        Verdict::Valid => "valid".to_owned(),
-        Verdict::Invalid(fault) => fault.display(&store, &system).to_string(),
-        Verdict::Unknown(stop) => stop.to_string(),
+        Validity::Valid => "valid".to_owned(),
+        Validity::Invalid(fault) => fault.display(&store, &system).to_string(),
+        Validity::Unknown(stop) => stop.to_string(),
     })
 }
 
@@ -409,7 +409,7 @@ fn models_are_read_back_and_their_names_do_not_clash() {
         _ => Term::TRUE,
     });
     let model = Model::of_graph(&store, &system, &graph, &GraphModel::of_formulas(formulas));
-    assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
+    assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Validity::Valid);
     let witness = Witness::Model(model);
     let text = witness.to_text(&store, &system, WitnessFormat::Text);
     assert!(text.contains("(define-fun P ((x Int) (x_1 Int) (y_z Int)) Bool"), "{text}");
@@ -563,7 +563,7 @@ fn changed_refutations_are_judged_as_by_substitution() {
             let expected = follows(&store, &system, &changed);
             valid += usize::from(expected);
             assert_eq!(
-                check_refutation(&context(&store), &system, &changed) == Verdict::Valid,
+                check_refutation(&context(&store), &system, &changed) == Validity::Valid,
                 expected,
                 "{changed:?}"
             );
@@ -673,7 +673,7 @@ fn z3_believes_each_step_of_alethe() {
         step(2, &[], &[1, 0], &[]),
     ];
     let refutation = Refutation { steps };
-    assert_eq!(check_refutation(&context(&store), &system, &refutation), Verdict::Valid);
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
     for (system, refutation) in
         [(system, refutation), locations(&store), counting(&store, 3), doubling(&store)]
     {
@@ -767,7 +767,7 @@ fn deep_and_shared_models_are_checked_in_seconds() {
     for body in [deep, shared] {
         let model =
             Model { definitions: vec![Definition { parameters: [x].into(), interpretation: body.into() }] };
-        assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Verdict::Valid);
+        assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Validity::Valid);
         let witness = Witness::Model(model);
         let text = witness.to_text(&store, &system, WitnessFormat::Text);
         assert_eq!(reread(&store, COUNTER, &text).unwrap().1, witness);

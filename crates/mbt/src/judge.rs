@@ -70,7 +70,7 @@ pub(crate) struct Judge<'s> {
 
 /// What is known about formulas.
 #[derive(Clone, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum Judgement {
     /// They contradict each other.
     Refuted,
     /// They have this model.
@@ -100,14 +100,14 @@ impl<'s> Judge<'s> {
     }
 
     /// Finds out whether formulas contradict each other, by a solver of its own.
-    pub(crate) fn decide(&mut self, formulas: &[Term]) -> Judged<Verdict> {
+    pub(crate) fn decide(&mut self, formulas: &[Term]) -> Judged<Judgement> {
         if let Some(model) = explicit::search(self.store, formulas, &mut self.random) {
-            return Ok(Verdict::Satisfied(model));
+            return Ok(Judgement::Satisfied(model));
         }
         let mut solver = Solver::with_proofs(self.store);
         for &formula in formulas {
             if solver.assert(formula).is_err() {
-                return Ok(Verdict::Undecided);
+                return Ok(Judgement::Undecided);
             }
         }
         match solver.check(&[], &patience()) {
@@ -117,14 +117,14 @@ impl<'s> Judge<'s> {
                     return fault(Kind::Proof, "a fresh solver has no proof");
                 };
                 let is_shown = self.proof(&proof, &given, &[])?;
-                Ok(if is_shown { Verdict::Refuted } else { Verdict::Undecided })
+                Ok(if is_shown { Judgement::Refuted } else { Judgement::Undecided })
             }
             Ok(Outcome::Sat) => {
                 let model = solver.model(formulas);
                 self.model(formulas, &model)?;
-                Ok(Verdict::Satisfied(model))
+                Ok(Judgement::Satisfied(model))
             }
-            Ok(Outcome::Unknown(_)) | Err(_) => Ok(Verdict::Undecided),
+            Ok(Outcome::Unknown(_)) | Err(_) => Ok(Judgement::Undecided),
         }
     }
 
@@ -157,9 +157,9 @@ impl<'s> Judge<'s> {
     /// Judges that formulas contradict each other. Returns whether it could be found out.
     pub(crate) fn refuted(&mut self, formulas: &[Term], kind: Kind, claim: &str) -> Judged<bool> {
         match self.decide(formulas)? {
-            Verdict::Refuted => Ok(true),
-            Verdict::Undecided => Ok(false),
-            Verdict::Satisfied(model) => fault(kind, format!("{claim}: {}", self.tell(formulas, &model))),
+            Judgement::Refuted => Ok(true),
+            Judgement::Undecided => Ok(false),
+            Judgement::Satisfied(model) => fault(kind, format!("{claim}: {}", self.tell(formulas, &model))),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'s> Judge<'s> {
         for _ in 0..SAMPLES {
             let Some(model) = self.spread_model(cube, &terms, &kept)? else { break };
             let instance = self.instance(formula, &model, &kept);
-            if let Verdict::Refuted = self.decide(&instance)? {
+            if let Judgement::Refuted = self.decide(&instance)? {
                 let values = self.tell(&kept, &model);
                 return fault(kind, format!("no values of the variables fit to {values}"));
             }

@@ -32,7 +32,7 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::coverage::Coverage;
-use crate::judge::{Fault, Judge, Kind, Verdict, fault};
+use crate::judge::{Fault, Judge, Judgement, Kind, fault};
 use crate::trace::{Bounds, Call, Question, Shape, Subject, Trace};
 
 /// When a call without limits is given up.
@@ -237,7 +237,7 @@ impl Step<'_, '_> {
             }
             Call::Check(assumptions, bounds) => self.check(assumptions, bounds),
             Call::MinimizeCore(bounds) => self.minimize_core(bounds),
-            Call::Interpolate(question) => self.interpolate(question),
+            Call::Interpolate(question) => self.check_interpolants(question),
             Call::Project(vars) => self.project(vars),
             Call::Implicant(vars) => self.implicant(vars),
             Call::Eliminate { vars, formula, forall, bounds } => {
@@ -490,7 +490,7 @@ impl Step<'_, '_> {
             let members: Vec<Term> = asserted.iter().copied().chain(others.map(|(_, &it)| it)).collect();
             // The same formula twice is there after one of them is left out.
             if !members.contains(&query.core[left_out])
-                && let Verdict::Refuted = self.judge.decide(&members)?
+                && let Judgement::Refuted = self.judge.decide(&members)?
             {
                 return fault(Kind::Core, format!("the core does not need member {left_out}"));
             }
@@ -501,7 +501,7 @@ impl Step<'_, '_> {
 
     // ---- interpolants ------------------------------------------------------------------------------------------
 
-    fn interpolate(&mut self, question: &Question) -> Judged {
+    fn check_interpolants(&mut self, question: &Question) -> Judged {
         let Some(query) = self.tested.query.clone() else { return Ok(()) };
         if self.tested.is_spoiled() || query.outcome != Outcome::Unsat {
             return Ok(());

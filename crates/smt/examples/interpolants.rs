@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use refutations::{Refutation, solve, timed};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Limits;
-use shofar_smt::interpolate::verify::{Verdict, implies};
+use shofar_smt::interpolate::verify::{Entailment, implies};
 use shofar_smt::interpolate::{Arithmetic, Interpolant, Labelling, Options};
 use shofar_smt::proof::Part;
 use shofar_smt::script::Script;
@@ -148,8 +148,8 @@ fn check(store: &TermStore, parts: &[(Part, Vec<Term>)], found: &[Interpolant]) 
     for ((before, after), (_, part)) in std::iter::zip(links, parts) {
         let premises: Vec<Term> = part.iter().copied().chain([before]).collect();
         counts[match implies(store, &premises, after, &limits()) {
-            Ok(Verdict::Holds) => 0,
-            Ok(Verdict::Fails) => 1,
+            Ok(Entailment::Holds) => 0,
+            Ok(Entailment::Fails) => 1,
             _ => 2,
         }] += 1;
     }

@@ -3,9 +3,9 @@
 mod cases;
 pub mod cnf;
 mod equations;
-pub mod facts;
 mod groups;
 pub mod interpolate;
+pub mod known_literals;
 mod model;
 pub mod project;
 pub mod proof;

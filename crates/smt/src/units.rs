@@ -14,7 +14,7 @@
 
 use shofar_logic::{Op, Term, TermStore};
 
-use crate::facts::Facts;
+use crate::known_literals::KnownLiterals;
 
 /// Times that disjunctions are looked at.
 const MOST_ROUNDS: usize = 4;
@@ -48,13 +48,19 @@ struct Units<'s> {
     clauses: Vec<Term>,
     /// All conjuncts. A disjunction is a fact for those in which it occurs, and none occurs in itself: so nothing is left out
     /// for its own sake.
-    facts: Facts<'s>,
+    facts: KnownLiterals<'s>,
     visits: usize,
 }
 
 impl<'s> Units<'s> {
     fn new(store: &'s TermStore) -> Self {
-        Units { store, literals: Vec::new(), clauses: Vec::new(), facts: Facts::new(store), visits: 0 }
+        Units {
+            store,
+            literals: Vec::new(),
+            clauses: Vec::new(),
+            facts: KnownLiterals::new(store),
+            visits: 0,
+        }
     }
 
     /// Takes all formulas of a stack, unless a literal contradicts another. Conjunctions fall apart.

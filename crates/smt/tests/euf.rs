@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use shofar_smt::theory::euf::{
-    Apart, Conflict, EGraph, Model, Node, Proof, ProofWhy, Propagation, Reason, Symbol, Token,
+    Apart, ClassModel, Conflict, EGraph, Node, Proof, ProofWhy, Propagation, Reason, Symbol, Token,
 };
 use shofar_testing::Random;
 
@@ -101,7 +101,7 @@ impl Naive {
 /// All that must be the same again after a pop.
 #[derive(PartialEq, Debug)]
 struct Snapshot {
-    model: Model,
+    model: ClassModel,
     distinct: Vec<(Node, Node)>,
     parents: BTreeMap<Node, Vec<(Node, usize)>>,
     told: usize,

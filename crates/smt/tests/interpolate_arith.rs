@@ -9,7 +9,7 @@ use shofar_run::Limits;
 use shofar_smt::interpolate::decomposed::{decompose, decomposed, dual_decomposed};
 use shofar_smt::interpolate::divisibility::{Confined, divisibility};
 use shofar_smt::interpolate::farkas::{Strength, Summand, dual_farkas, farkas, flexible, is_refutation};
-use shofar_smt::interpolate::verify::{Verdict, implies, separates};
+use shofar_smt::interpolate::verify::{Entailment, implies, separates};
 use shofar_smt::proof::{Inequality, Sign};
 use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Outcome, Reason, Side, Simplex};
 use shofar_testing::Random;
@@ -87,13 +87,13 @@ fn check(store: &TermStore, summands: &[Summand]) -> [Term; 5] {
         let of = |in_a: bool| store.free_vars(&side(in_a));
         assert!(symbols.iter().all(|var| of(true).contains(var) && of(false).contains(var)), "{:?}", shown());
     }
-    assert_eq!(implies(store, &side(true), found[0], &limits), Ok(Verdict::Holds), "{:?}", shown());
+    assert_eq!(implies(store, &side(true), found[0], &limits), Ok(Entailment::Holds), "{:?}", shown());
     for pair in found.windows(2) {
-        assert_eq!(implies(store, &[pair[0]], pair[1], &limits), Ok(Verdict::Holds), "{:?}", shown());
+        assert_eq!(implies(store, &[pair[0]], pair[1], &limits), Ok(Entailment::Holds), "{:?}", shown());
     }
     let mut b = side(false);
     b.push(found[4]);
-    assert_eq!(implies(store, &b, Term::FALSE, &limits), Ok(Verdict::Holds), "{:?}", shown());
+    assert_eq!(implies(store, &b, Term::FALSE, &limits), Ok(Entailment::Holds), "{:?}", shown());
     found
 }
 
@@ -200,11 +200,11 @@ fn decomposed_interpolants_do_not_have_the_path_property() {
     assert_eq!(late[0], expected, "{}", store.display(late[0]));
     let mut premises: Vec<Term> = second.iter().map(|row| formula(&store, row)).collect();
     premises.push(early[0]);
-    assert_eq!(implies(&store, &premises, late[0], &Limits::default()), Ok(Verdict::Fails));
+    assert_eq!(implies(&store, &premises, late[0], &Limits::default()), Ok(Entailment::Fails));
     for procedure in 1..4 {
         *premises.last_mut().unwrap() = early[procedure];
         let verdict = implies(&store, &premises, late[procedure], &Limits::default());
-        assert_eq!(verdict, Ok(Verdict::Holds), "Farkas, its dual and those between are sequences");
+        assert_eq!(verdict, Ok(Entailment::Holds), "Farkas, its dual and those between are sequences");
     }
 }
 
@@ -574,8 +574,8 @@ fn generated_integer_refutations_have_interpolants() {
         assert!(store.free_vars(&[found]).iter().all(|&var| known(&a, var) && known(&b, var)), "{shown}");
         let limits = Limits { conflicts: Some(1000), ..Limits::default() };
         match separates(&store, &a, found, &b, &limits) {
-            Ok(Verdict::Holds) => {}
-            Ok(Verdict::Unknown(_)) => {
+            Ok(Entailment::Holds) => {}
+            Ok(Entailment::Unknown(_)) => {
                 left_open += 1;
                 let all: Vec<Term> = a.iter().chain(&b).copied().collect();
                 declare(&store, &all, &mut questions);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::interpolate::farkas::Strength;
-use shofar_smt::interpolate::verify::{Verdict, implies};
+use shofar_smt::interpolate::verify::{Entailment, implies};
 use shofar_smt::interpolate::{
     Arithmetic, Defect, Equality, Error, Fallback, Interpolator, Labelling, Options,
 };
@@ -211,15 +211,22 @@ fn check(family: Family, queries: u64, seed: u64) -> Tally {
         tally.refuted += 1;
         tally.with_cuts += usize::from(interpolator.proof().steps().iter().any(|step| is_cut(&step.rule)));
         let random = &mut generator.random;
-        let implications =
-            interpolate(number, &store, family.language, &parts, &mut interpolator, random, &mut tally);
+        let implications = check_interpolants(
+            number,
+            &store,
+            family.language,
+            &parts,
+            &mut interpolator,
+            random,
+            &mut tally,
+        );
         let all: Vec<Term> = parts.iter().flat_map(|(_, formulas)| formulas).copied().collect();
         judge.begin(&store, &all);
         for ((premises, conclusion), procedure) in implications {
             let verdict = implies(&store, &premises, conclusion, &LIMITS).unwrap();
             let context = || format!("query {number}, {procedure}: {}", store.display(conclusion));
-            assert_ne!(verdict, Verdict::Fails, "{}", context());
-            tally.unconfirmed += usize::from(verdict != Verdict::Holds);
+            assert_ne!(verdict, Entailment::Fails, "{}", context());
+            tally.unconfirmed += usize::from(verdict != Entailment::Holds);
             judge.ask(&store, &premises, conclusion);
         }
         judge.end();
@@ -241,7 +248,7 @@ fn check(family: Family, queries: u64, seed: u64) -> Tally {
 type Wanted = BTreeMap<(Vec<Term>, Term), String>;
 
 /// What has to hold of the interpolants of all procedures. Their symbols are looked at here.
-fn interpolate(
+fn check_interpolants(
     number: u64,
     store: &TermStore,
     language: Language,

@@ -3,7 +3,7 @@
 
 use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_run::Limits;
-use shofar_smt::interpolate::verify::{Verdict, separates};
+use shofar_smt::interpolate::verify::{Entailment, separates};
 use shofar_smt::interpolate::{Error, Options};
 use shofar_smt::proof::{Part, check};
 use shofar_smt::renewal::Renewal;
@@ -73,7 +73,7 @@ impl Asked<'_> {
                 );
                 if self.has_proofs {
                     assert_eq!(check(store, &self.solver.proof().unwrap()), Ok(()));
-                    self.interpolate(asserted, assumed, tally);
+                    self.check_interpolants(asserted, assumed, tally);
                 }
                 tally.unsat += 1;
                 Some(false)
@@ -81,7 +81,7 @@ impl Asked<'_> {
         }
     }
 
-    fn interpolate(&self, asserted: &[(Term, Part)], assumed: &[(Term, Part)], tally: &mut Tally) {
+    fn check_interpolants(&self, asserted: &[(Term, Part)], assumed: &[(Term, Part)], tally: &mut Tally) {
         let side = |is_a: bool| -> Vec<Term> {
             let all = asserted.iter().chain(assumed);
             all.filter(|&&(_, part)| (part == Part(0)) == is_a).map(|&(formula, _)| formula).collect()
@@ -89,7 +89,7 @@ impl Asked<'_> {
         match self.solver.interpolator(Options::default()).unwrap().binary(&[Part(0)], &LIMITS) {
             Ok(found) => {
                 let verdict = separates(self.store, &side(true), found.formula, &side(false), &LIMITS);
-                assert_ne!(verdict, Ok(Verdict::Fails), "{}", self.store.display(found.formula));
+                assert_ne!(verdict, Ok(Entailment::Fails), "{}", self.store.display(found.formula));
                 tally.interpolants += 1;
             }
             Err(Error::NotFound(..)) => {}

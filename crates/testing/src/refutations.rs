@@ -7,7 +7,7 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::cnf::{Clauses, Cnf};
-use shofar_smt::interpolate::verify::{Verdict, implies, separates};
+use shofar_smt::interpolate::verify::{Entailment, implies, separates};
 use shofar_smt::interpolate::{Fallback, Interpolant, Interpolator, Options};
 use shofar_smt::proof::{FarkasTerm, Inequality, Justification, Part, Proof, Rule, Sign, Step, StepId};
 use shofar_smt::purify::{Purified, Purifier};
@@ -18,7 +18,7 @@ use crate::Random;
 
 /// Whether the premises imply the conclusion, as a fresh solver says.
 pub fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
-    implies(store, premises, conclusion, &Limits::default()) == Ok(Verdict::Holds)
+    implies(store, premises, conclusion, &Limits::default()) == Ok(Entailment::Holds)
 }
 
 /// Formulas in parts `0, 1, ..`, with a refutation.
@@ -52,7 +52,7 @@ impl Refuted {
     pub fn check(&self, store: &TermStore, in_a: impl Fn(usize) -> bool, formula: Term) {
         let (a, b) = (self.formulas(&in_a), self.formulas(|part| !in_a(part)));
         let shown = store.display(formula);
-        assert_eq!(separates(store, &a, formula, &b, &Limits::default()), Ok(Verdict::Holds), "{shown}");
+        assert_eq!(separates(store, &a, formula, &b, &Limits::default()), Ok(Entailment::Holds), "{shown}");
         let symbols = store.symbols(&[formula]);
         for side in [a, b] {
             let known = store.symbols(&side);

@@ -44,7 +44,7 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
 use crate::option::options;
-use crate::separation::{Interpolation, Parts};
+use crate::separation::{InterpolationMethod, Parts};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, EngineOption, Evidence, Run};
 use implication::Implications;
@@ -52,7 +52,7 @@ use tree::{Location, Tree, Vertex, VertexId};
 
 options! {
     /// Weaker labels cover more.
-    interpolation: Interpolation = Interpolation::DualFarkas, "interpolation": "how interpolants are made";
+    interpolation: InterpolationMethod = InterpolationMethod::DualFarkas, "interpolation": "how interpolants are made";
     forced_covers: usize = 1,
         "forced-covers": "older vertices by which a new one is tried to be covered by force" in 0..=1_000_000;
     oldest_every: u64 = 8,

@@ -1,7 +1,7 @@
 //! PD-KIND: property-directed k-induction, for transition systems and by that for all linear systems.
 //!
 //! **What it decides.** Transition systems whose states consist of truth values, integers and reals in linear constraints.
-//! Linear systems are brought into that form first (`single_loop.rs`), with bad states that can be denied (`flag.rs`);
+//! Linear systems are brought into that form first (`forms.rs`), with bad states that can be denied (`flag.rs`);
 //! systems with several predicates in a body are refused.
 //!
 //! **The idea.** IC3 looks for an invariant whose lemmas are inductive together, and finds each of them where a
@@ -29,7 +29,7 @@
 //! (C3), holds in the first `n + 1 >= k` states of each path (C1, C2), and excludes the bad states (C4).
 //!
 //! **Notation.** `<F, G, n, k, Q, n_cti>` is `Ice`, CEX is its `cexes`; `R_i` is `Fire::frame(i)`. The strategies: `kappa`
-//! is [`Depth`], `omega` is [`Order`], `sigma` is [`Interpolation`].
+//! is [`Depth`], `omega` is [`Order`], `sigma` is [`InterpolationMethod`].
 //!
 //! **Where it comes from.** D. Jovanović, B. Dutertre, "Property-directed k-induction" (FMCAD 2016). The division into two
 //! engines and the rules are those of M. Blicha et al., "Cooperative parallel SMT-based model checking" (VMCAI 2020),
@@ -52,10 +52,10 @@ use shofar_logic::{Term, Value};
 use shofar_run::Stop;
 
 use crate::flag::Flagged;
+use crate::forms::TransitionForm;
 use crate::k_inductive::to_inductive;
 use crate::option::{Named, Setting, options};
-use crate::separation::Interpolation;
-use crate::single_loop::SingleLoop;
+use crate::separation::InterpolationMethod;
 use crate::{Engine, EngineOption, Evidence, Run};
 use domain::{Domain, Image};
 use ice::{Ice, Rule};
@@ -137,7 +137,7 @@ impl Named for Order {
 }
 
 options! {
-    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
     depth: Depth = Depth::Growing, "depth": "how many steps induction looks at";
     order: Order = Order::Fifo, "order": "which lemma is looked at first";
 }
@@ -163,7 +163,7 @@ impl Engine for PdKind {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        let looped = SingleLoop::of(run, graph)?;
+        let looped = TransitionForm::of(run, graph)?;
         let flagged = Flagged::of(run, &looped.system);
         match self.decide(run, &flagged.system)? {
             Decision::Invariant(invariant) => looped.safe(run, flagged.invariant(run.store, invariant)),
@@ -236,7 +236,7 @@ fn counters(ice: &Ice<Symbolic<'_>>) -> Vec<(&'static str, u64)> {
         ("reach.searches", ice.fire.searches),
         ("reach.goals", ice.fire.goals),
         ("reach.lemmas", ice.fire.num_lemmas() as u64),
-        ("interpolants", ice.domain.interpolants()),
+        ("interpolants", ice.domain.interpolant_count()),
         ("interpolants.missing", ice.domain.fallbacks),
         ("solver.queries", ice.domain.queries),
     ]

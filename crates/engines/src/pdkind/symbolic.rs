@@ -24,7 +24,7 @@ use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
 use super::ice::Received;
-use crate::separation::{Interpolation, Prover, Separation};
+use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
 use crate::{Run, SharedLemma};
 
@@ -56,13 +56,13 @@ pub(super) struct Symbolic<'a> {
 }
 
 /// A path: what the solver says about the unrolling.
-pub(super) struct Model(Assignment);
+pub(super) struct PathModel(Assignment);
 
 impl<'a> Symbolic<'a> {
     pub(super) fn new(
         run: &'a Run<'a>,
         system: &'a TransitionSystem,
-        interpolation: Interpolation,
+        interpolation: InterpolationMethod,
     ) -> Result<Self, Stop> {
         let store = run.store;
         let mut init = run.solver();
@@ -89,7 +89,7 @@ impl<'a> Symbolic<'a> {
     }
 
     /// The interpolants found.
-    pub(super) fn interpolants(&self) -> u64 {
+    pub(super) fn interpolant_count(&self) -> u64 {
         self.init_prover.found + self.step_prover.found
     }
 
@@ -174,7 +174,7 @@ enum Which {
 
 impl Domain for Symbolic<'_> {
     type Set = Term;
-    type Path = Model;
+    type Path = PathModel;
 
     fn poll(&mut self) -> Result<(), Stop> {
         Ok(self.run.go_on()?)
@@ -252,7 +252,7 @@ impl Domain for Symbolic<'_> {
         Ok(())
     }
 
-    fn path_to(&mut self, set: Term) -> Result<Option<Model>, Stop> {
+    fn path_to(&mut self, set: Term) -> Result<Option<PathModel>, Stop> {
         let end = self.unrolling.at(set, self.length);
         if !self.is_satisfiable(Which::Paths, &[end])? {
             return Ok(None);
@@ -262,17 +262,17 @@ impl Domain for Symbolic<'_> {
         formulas.push(end);
         formulas.extend_from_slice(self.unrolling.state(0));
         formulas.extend_from_slice(self.unrolling.state(length));
-        Ok(Some(Model(self.paths.model(&formulas))))
+        Ok(Some(PathModel(self.paths.model(&formulas))))
     }
 
-    fn ends_in(&mut self, path: &Model, set: Term) -> Result<bool, Stop> {
+    fn ends_in(&mut self, path: &PathModel, set: Term) -> Result<bool, Stop> {
         let end = self.unrolling.at(set, self.length);
         let value = self.run.store.eval(end, &path.0);
         // Division by zero may be undefined in a path that was found for another reason.
         Ok(value.is_ok_and(|value| value == Value::Bool(true)))
     }
 
-    fn generalise(&mut self, path: &Model, set: Term) -> Result<Term, Stop> {
+    fn generalise(&mut self, path: &PathModel, set: Term) -> Result<Term, Stop> {
         let end = self.unrolling.at(set, self.length);
         let mut formulas = self.steps[..self.length].to_vec();
         formulas.push(end);

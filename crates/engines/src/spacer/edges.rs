@@ -22,7 +22,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::facts::Facts;
+use super::facts::ReachFacts;
 use super::frames::{Frames, INFINITY, Level};
 use super::renaming::{Place, Renaming, variables};
 use crate::Run;
@@ -76,7 +76,7 @@ pub(super) struct Surroundings<'s, 'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) graph: &'a HornGraph,
     pub(super) frames: &'s [Frames],
-    pub(super) facts: &'s Facts,
+    pub(super) facts: &'s ReachFacts,
     pub(super) renaming: &'s mut Renaming<'a>,
     pub(super) limits: &'s Limits<'s>,
 }

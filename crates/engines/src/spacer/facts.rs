@@ -27,16 +27,16 @@ pub(super) struct Fact {
 }
 
 /// All reach facts.
-pub(super) struct Facts {
+pub(super) struct ReachFacts {
     all: Vec<Fact>,
     by_node: Vec<Vec<FactId>>,
     known: FxHashMap<(NodeId, Box<[Term]>), FactId>,
 }
 
-impl Facts {
+impl ReachFacts {
     /// None yet, for so many predicates.
     pub(super) fn new(nodes: usize) -> Self {
-        Facts { all: Vec::new(), by_node: vec![Vec::new(); nodes], known: FxHashMap::default() }
+        ReachFacts { all: Vec::new(), by_node: vec![Vec::new(); nodes], known: FxHashMap::default() }
     }
 
     /// A fact.

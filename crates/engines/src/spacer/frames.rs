@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use shofar_logic::{Term, TermStore};
-use shofar_smt::facts::Facts;
+use shofar_smt::known_literals::KnownLiterals;
 use shofar_smt::project::cube_implies;
 
 /// A height of derivations.
@@ -132,7 +132,7 @@ impl Frames {
     pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
         let subjects = subjects(store, cube);
         let given = signature(&subjects);
-        let facts = LazyCell::new(|| Facts::of(store, cube));
+        let facts = LazyCell::new(|| KnownLiterals::of(store, cube));
         let watched = subjects.into_iter().chain([Term::TRUE]);
         let lemmas = watched.filter_map(|subject| self.watchers.get(&subject)).flatten().copied();
         let mut highest: Option<LemmaId> = None;

@@ -35,7 +35,7 @@
 //! a derivation, whose points are found from the top down.
 //!
 //! **Notation.** `F_i` is `Frames::conjuncts(i)` of all predicates (the paper's over-approximating summaries `O`),
-//! reach facts are `Facts` (its under-approximating summaries `U`), obligations are its bounded reachability queries.
+//! reach facts are `ReachFacts` (its under-approximating summaries `U`), obligations are its bounded reachability queries.
 //!
 //! **Where it comes from.** A. Komuravelli, A. Gurfinkel, S. Chaki, "SMT-based model checking for recursive programs"
 //! (FMSD 2016), for the summaries, projection and the treatment of several body atoms; A. Bradley, "SAT-based model
@@ -76,11 +76,11 @@ use shofar_smt::solver::Solver;
 
 use crate::fragment;
 use crate::option::options;
-use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
+use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run};
 use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
-use facts::Facts;
+use facts::ReachFacts;
 use frames::{Frames, INFINITY, LemmaId, Level};
 use guidance::Guidance;
 use obligations::{Obligation, ObligationId, Obligations};
@@ -98,7 +98,7 @@ options! {
     split_equations: bool = true,
         "split-equations": "take equations apart into bounds before literals are left out";
     /// They take the place of literals of cores, before literals are left out.
-    interpolation: LemmaForm = LemmaForm::By(Interpolation::Farkas),
+    interpolation: LemmaForm = LemmaForm::By(InterpolationMethod::Farkas),
         "interpolation": "which weaker literals are taken from proofs";
     guidance: bool = true, "guidance": "make guesses from clusters of similar lemmas";
     subsume: bool = true, "subsume": "guess what contains all cubes of a cluster";
@@ -215,7 +215,7 @@ struct Search<'a> {
     // What is known.
     /// By nodes.
     frames: Vec<Frames>,
-    facts: Facts,
+    facts: ReachFacts,
     /// What keeps lemmas from moving up.
     obstacles: FxHashMap<(NodeId, LemmaId), Obstacle>,
 
@@ -255,7 +255,7 @@ impl<'a> Search<'a> {
             run,
             options,
             frames: std::iter::repeat_with(|| Frames::new(options.subsumption)).take(nodes).collect(),
-            facts: Facts::new(nodes),
+            facts: ReachFacts::new(nodes),
             obstacles: FxHashMap::default(),
             obligations: Obligations::default(),
             guidance: Guidance::default(),

@@ -35,7 +35,7 @@ use super::expand::Conflict;
 use super::frames::Level;
 use super::renaming::Place;
 use super::{Search, Stop};
-use crate::Interpolation;
+use crate::InterpolationMethod;
 use crate::option::Named;
 
 /// Where the literals of lemmas come from.
@@ -44,7 +44,7 @@ pub enum LemmaForm {
     /// The cores of contradictions.
     Core,
     /// Interpolants made in one way.
-    By(Interpolation),
+    By(InterpolationMethod),
     /// Interpolants made in another way when the lemmas of a predicate repeat but for their numbers.
     Adaptive,
 }
@@ -52,10 +52,10 @@ pub enum LemmaForm {
 impl Named for LemmaForm {
     const ALL: &'static [Self] = &[
         LemmaForm::Core,
-        LemmaForm::By(Interpolation::Farkas),
-        LemmaForm::By(Interpolation::DualFarkas),
-        LemmaForm::By(Interpolation::Decomposed),
-        LemmaForm::By(Interpolation::DualDecomposed),
+        LemmaForm::By(InterpolationMethod::Farkas),
+        LemmaForm::By(InterpolationMethod::DualFarkas),
+        LemmaForm::By(InterpolationMethod::Decomposed),
+        LemmaForm::By(InterpolationMethod::DualDecomposed),
         LemmaForm::Adaptive,
     ];
 
@@ -69,8 +69,8 @@ impl Named for LemmaForm {
 }
 
 /// What adaptive lemmas are made by, in turn.
-const TURNS: [Interpolation; 3] =
-    [Interpolation::Farkas, Interpolation::DualFarkas, Interpolation::Decomposed];
+const TURNS: [InterpolationMethod; 3] =
+    [InterpolationMethod::Farkas, InterpolationMethod::DualFarkas, InterpolationMethod::Decomposed];
 
 /// Lemmas that are made of one contradiction.
 const MOST_LEMMAS: usize = 4;
@@ -86,7 +86,7 @@ const PROOF_CONFLICTS: u64 = 2_000;
 impl Search<'_> {
     /// Cubes that together contain the one of a conflict, from its proofs as far as these have any, and up to which
     /// levels they cannot be reached.
-    pub(super) fn interpolants(
+    pub(super) fn cubes_by_proofs(
         &mut self,
         node: NodeId,
         conflict: Conflict,
@@ -100,7 +100,7 @@ impl Search<'_> {
         // What all clauses together exclude: a cube of each.
         let mut cubes: Vec<Vec<Term>> = vec![Vec::new()];
         for (edge, core) in &conflict.cores {
-            let mut parts = self.interpolate(node, *edge, core, interpolation)?;
+            let mut parts = self.cubes_of_edge(node, *edge, core, interpolation)?;
             if parts.is_empty() || parts.len() * cubes.len() > MOST_LEMMAS {
                 parts = vec![core.cube.clone()];
             }
@@ -129,12 +129,12 @@ impl Search<'_> {
 
     /// Cubes with literals of which the core's imply one, with each of which the clause derives nothing either. None
     /// if the proof has no interpolant of that form.
-    fn interpolate(
+    fn cubes_of_edge(
         &mut self,
         node: NodeId,
         edge: EdgeId,
         core: &Core,
-        interpolation: Interpolation,
+        interpolation: InterpolationMethod,
     ) -> Result<Vec<Vec<Term>>, Stop> {
         if core.cube.is_empty() {
             return Ok(Vec::new());

@@ -63,9 +63,9 @@ use shofar_smt::project::Projector;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
+use crate::forms::LoopForm;
 use crate::option::{Named, options};
-use crate::single_loop::LoopForm;
-use crate::{Engine, EngineOption, Evidence, Interpolation, Run};
+use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run};
 use composition::Composition;
 use fixpoint::Candidate;
 use network::{Found, Network};
@@ -98,7 +98,7 @@ options! {
     /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps: it tells the two
     /// engines apart.
     split: bool = false;
-    interpolation: Interpolation = Interpolation::Decomposed, "interpolation": "how interpolants are made";
+    interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
     intermediate: Intermediate = Intermediate::Projected,
         "intermediate": "how the states between two halves of a path are found";
     chains: bool = true,

@@ -39,29 +39,29 @@ pub use refutation::check_refutation;
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
 
 /// Whether a witness proves its answer; the solver has to give proofs. Quantifiers in models are eliminated first.
-pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Verdict {
-    checked(context, system, witness.clone()).map_or_else(|verdict| verdict, |_| Verdict::Valid)
+pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Validity {
+    checked(context, system, witness.clone()).map_or_else(|validity| validity, |_| Validity::Valid)
 }
 
 /// The witness without quantifiers, if it proves its answer; otherwise what the checker says.
-pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Verdict> {
-    let (witness, verdict) = match witness {
+pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Validity> {
+    let (witness, validity) = match witness {
         Witness::Model(model) => {
-            let model = model.without_quantifiers(context).map_err(Verdict::Unknown)?;
-            let verdict = check_model(context, system, &model, Trust::Proofs);
-            (Witness::Model(model), verdict)
+            let model = model.without_quantifiers(context).map_err(Validity::Unknown)?;
+            let validity = check_model(context, system, &model, Trust::Proofs);
+            (Witness::Model(model), validity)
         }
         Witness::Refutation(refutation) => {
-            let verdict = check_refutation(context, system, &refutation);
-            (Witness::Refutation(refutation), verdict)
+            let validity = check_refutation(context, system, &refutation);
+            (Witness::Refutation(refutation), validity)
         }
     };
-    if verdict == Verdict::Valid { Ok(witness) } else { Err(verdict) }
+    if validity == Validity::Valid { Ok(witness) } else { Err(validity) }
 }
 
 /// What the checker says about a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Validity {
     /// The witness proves its answer.
     Valid,
     /// The witness proves nothing.

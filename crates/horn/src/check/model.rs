@@ -8,7 +8,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
-use super::{Fault, UNSHOWN, Verdict};
+use super::{Fault, UNSHOWN, Validity};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -26,26 +26,26 @@ pub enum Trust {
 }
 
 /// Whether a model makes all clauses of a system true.
-pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Verdict {
+pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Validity {
     let checked = check_definitions(context, system, model).and_then(|()| {
         let mut clauses = system.clauses.iter().enumerate();
         clauses.try_for_each(|(number, clause)| check_clause(context, model, trust, number, clause))
     });
-    checked.err().unwrap_or(Verdict::Valid)
+    checked.err().unwrap_or(Validity::Valid)
 }
 
 /// There is one definition for each predicate, over its parameters and the declared functions.
-fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) -> Result<(), Verdict> {
+fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) -> Result<(), Validity> {
     let store = context.store;
     let (found, needed) = (model.definitions.len(), system.predicates().len());
     if found != needed {
         let message = format!("the model has {found} definitions for {needed} predicates");
-        return Err(Verdict::Invalid(Fault::Shape(message)));
+        return Err(Validity::Invalid(Fault::Shape(message)));
     }
     let functions: FxHashSet<Fun> = system.functions.iter().copied().collect();
     for (predicate, fun) in system.predicates() {
         let Definition { parameters, interpretation } = model.definition(predicate);
-        let wrong = |message: String| Err(Verdict::Invalid(Fault::Definition { predicate, message }));
+        let wrong = |message: String| Err(Validity::Invalid(Fault::Definition { predicate, message }));
         let domain = &store.fun_decl(fun).domain;
         let sorts = parameters.iter().map(|&parameter| store.sort_of(parameter));
         if !sorts.eq(domain.iter().copied()) {
@@ -85,10 +85,10 @@ fn check_clause(
     trust: Trust,
     number: usize,
     clause: &Clause,
-) -> Result<(), Verdict> {
+) -> Result<(), Validity> {
     let store = context.store;
     if let Some(reason) = context.interrupted() {
-        return Err(Verdict::Unknown(Stop::Interrupted(reason)));
+        return Err(Validity::Unknown(Stop::Interrupted(reason)));
     }
     let meaning = |atom: &Atom| {
         let Definition { parameters, interpretation } = model.definition(atom.predicate);
@@ -132,13 +132,13 @@ fn refute(
     number: usize,
     clause: &Clause,
     instances: &[Instance],
-) -> Result<(), Verdict> {
+) -> Result<(), Validity> {
     let store = context.store;
     let mut solver = match trust {
         Trust::Solver => Solver::new(store),
         Trust::Proofs => Solver::with_proofs(store),
     };
-    let unsupported = |unsupported: Unsupported| Verdict::Unknown(unsupported.stop(store));
+    let unsupported = |unsupported: Unsupported| Validity::Unknown(unsupported.stop(store));
     solver.assert_instances(&[clause.constraint], instances).map_err(unsupported)?;
     let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
     if outcome == Outcome::Unsat && trust == Trust::Solver {
@@ -149,21 +149,21 @@ fn refute(
     match outcome {
         Outcome::Unsat => return replay(context, number, &formulas, &solver),
         Outcome::Sat => {}
-        Outcome::Unknown(reason) => return Err(Verdict::Unknown(reason.into())),
+        Outcome::Unknown(reason) => return Err(Validity::Unknown(reason.into())),
     }
     let assignment = solver.model(&formulas);
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
     if !is_counterexample {
         let message = format!("the solver's counterexample to clause {} is none", number + 1);
-        return Err(Verdict::Unknown(Stop::Internal(message)));
+        return Err(Validity::Unknown(Stop::Internal(message)));
     }
     let value = |&variable: &Term| {
         let value = assignment.get(variable).cloned();
         (variable, value.unwrap_or_else(|| store.default_value(store.sort_of(variable))))
     };
     let counterexample = clause.variables.iter().map(value).collect();
-    Err(Verdict::Invalid(Fault::Violated { clause: number, counterexample }))
+    Err(Validity::Invalid(Fault::Violated { clause: number, counterexample }))
 }
 
 /// The solver has a proof that the formulas of a clause contradict each other: it is about them, and its steps are right.
@@ -172,19 +172,19 @@ fn replay(
     number: usize,
     formulas: &[Term],
     solver: &Solver<'_>,
-) -> Result<(), Verdict> {
+) -> Result<(), Validity> {
     let wrong = |what: String| {
         let message =
             format!("the solver's refutation of counterexamples to clause {} is none: {what}", number + 1);
-        Verdict::Unknown(Stop::Internal(message))
+        Validity::Unknown(Stop::Internal(message))
     };
     let proof = solver.proof().ok_or_else(|| wrong("there is no proof".to_owned()))?;
     if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {
         return Err(wrong("it is about other formulas".to_owned()));
     }
     let checked = proof::check_within(context.store, &proof, &context.limits);
-    checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| match fault.may_hold {
-        true => Verdict::Unknown(Stop::Exhausted(UNSHOWN)),
+    checked.map_err(|reason| Validity::Unknown(reason.into()))?.map_err(|fault| match fault.may_hold {
+        true => Validity::Unknown(Stop::Exhausted(UNSHOWN)),
         false => wrong(fault.to_string()),
     })
 }

@@ -9,7 +9,7 @@ use shofar_smt::proof;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Fault, UNSHOWN, Values, Verdict};
+use super::{Fault, UNSHOWN, Validity, Values};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Refutation, Step};
@@ -21,7 +21,7 @@ const INSTANCE_CONFLICTS: u64 = 10_000;
 const STOP_INTERVAL: usize = 64;
 
 /// Whether a refutation derives `false` from the clauses of a system.
-pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: &Refutation) -> Verdict {
+pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: &Refutation) -> Validity {
     let store = context.store;
     let has_elements = system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
     let mut values = Values::default();
@@ -29,19 +29,19 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
         if step.is_multiple_of(STOP_INTERVAL)
             && let Some(reason) = context.interrupted()
         {
-            return Verdict::Unknown(Stop::Interrupted(reason));
+            return Validity::Unknown(Stop::Interrupted(reason));
         }
         let checked = check_step(store, system, refutation, step, &mut values)
-            .map_err(Verdict::Invalid)
+            .map_err(Validity::Invalid)
             .and_then(|instance| if has_elements { instance.holds_anyway(context, step) } else { Ok(()) });
-        if let Err(verdict) = checked {
-            return verdict;
+        if let Err(validity) = checked {
+            return validity;
         }
     }
     match refutation.steps.last() {
-        Some(last) if system.clauses[last.clause].is_query() => Verdict::Valid,
-        Some(_) => Verdict::Invalid(Fault::Shape("the last step does not derive false".to_owned())),
-        None => Verdict::Invalid(Fault::Shape("the refutation has no steps".to_owned())),
+        Some(last) if system.clauses[last.clause].is_query() => Validity::Valid,
+        Some(_) => Validity::Invalid(Fault::Shape("the last step does not derive false".to_owned())),
+        None => Validity::Invalid(Fault::Shape("the refutation has no steps".to_owned())),
     }
 }
 
@@ -127,7 +127,7 @@ struct Instance<'a> {
 
 impl Instance<'_> {
     /// The step is right whichever elements of declared sorts are the same. Elements are symbols to the solver.
-    fn holds_anyway(&self, context: &Context<'_>, step: usize) -> Result<(), Verdict> {
+    fn holds_anyway(&self, context: &Context<'_>, step: usize) -> Result<(), Validity> {
         let store = context.store;
         let values = self.step.instantiation.iter().map(|value| store.value_to_term(value));
         let values: Substitution = self.clause.variables.iter().copied().zip(values).collect();
@@ -147,22 +147,22 @@ impl Instance<'_> {
         match outcome {
             Ok(Outcome::Unsat) => {
                 let message = "the solver's proof of a step over declared sorts failed its check";
-                let unproved = || Verdict::Unknown(Stop::Internal(message.to_owned()));
+                let unproved = || Validity::Unknown(Stop::Internal(message.to_owned()));
                 let proof = solver.proof().ok_or_else(unproved)?;
                 let checked = proof::check_within(store, &proof, &context.limits);
-                checked.map_err(|reason| Verdict::Unknown(reason.into()))?.map_err(|fault| {
+                checked.map_err(|reason| Validity::Unknown(reason.into()))?.map_err(|fault| {
                     match fault.may_hold {
-                        true => Verdict::Unknown(Stop::Exhausted(UNSHOWN)),
+                        true => Validity::Unknown(Stop::Exhausted(UNSHOWN)),
                         false => unproved(),
                     }
                 })
             }
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";
-                Err(Verdict::Invalid(Fault::Open { step, message: message.to_owned() }))
+                Err(Validity::Invalid(Fault::Open { step, message: message.to_owned() }))
             }
-            Ok(Outcome::Unknown(reason)) => Err(Verdict::Unknown(Stop::Interrupted(reason))),
-            Err(unsupported) => Err(Verdict::Unknown(unsupported.stop(store))),
+            Ok(Outcome::Unknown(reason)) => Err(Validity::Unknown(Stop::Interrupted(reason))),
+            Err(unsupported) => Err(Validity::Unknown(unsupported.stop(store))),
         }
     }
 }

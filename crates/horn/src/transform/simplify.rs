@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::fourier_motzkin::{Inequality, Side, VariableBound, shadow, sides};
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Relation, Sort, Term, TermStore};
-use shofar_smt::facts::{Facts, Interval};
+use shofar_smt::known_literals::{Interval, KnownLiterals};
 
 use super::equations::solve;
 use super::subgraph::{Edges, SameNodes};
@@ -91,7 +91,7 @@ pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Te
 /// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
 pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     let conjuncts: Vec<Term> = store.conjuncts(formula).collect();
-    let mut facts = Facts::new(store);
+    let mut facts = KnownLiterals::new(store);
     for &conjunct in &conjuncts {
         if !matches!(store.op(store.literal(conjunct).0), Op::And | Op::Or | Op::Ite) {
             facts.add(conjunct);
@@ -123,7 +123,7 @@ pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
 /// Terms as they look where the facts are known.
 struct Images<'a> {
     store: &'a TermStore,
-    facts: &'a Facts<'a>,
+    facts: &'a KnownLiterals<'a>,
     /// Where it is not the term itself.
     images: FxHashMap<Term, Term>,
 }

@@ -14,7 +14,7 @@ use super::cuts::Cuts;
 use super::fallback::{self, Bounds};
 use super::labelled::Pass;
 use super::simplify::{self, Simplifier};
-use super::verify::{self, Verdict, implies};
+use super::verify::{self, Entailment, implies};
 use super::{
     Arithmetic, Defect, Equality, Error, Fallback, Labelling, Options, Simplification, occurrence, stepwise,
 };
@@ -259,7 +259,7 @@ impl<'a> Interpolator<'a> {
             interpolant,
             &side(false),
             &check_limits(&Limits::default()),
-        ) != Ok(Verdict::Fails)
+        ) != Ok(Entailment::Fails)
     }
 
     /// The formulas of the parts that are meant.
@@ -273,7 +273,7 @@ impl<'a> Interpolator<'a> {
         let premises = [premises, &self.axioms].concat();
         let terms: Vec<Term> = premises.iter().copied().chain([conclusion]).collect();
         self.store.subterms(&terms).len() <= CHECK_SIZE
-            && implies(self.store, &premises, conclusion, &check_limits(limits)) == Ok(Verdict::Holds)
+            && implies(self.store, &premises, conclusion, &check_limits(limits)) == Ok(Entailment::Holds)
     }
 
     fn formulas(&self, part: Part) -> impl Iterator<Item = Term> {

@@ -257,7 +257,9 @@ impl<'p> Pass<'_, 'p> {
             let Rule::Lemma(justification) = &step.rule else { continue };
             let step = (StepId(at as u32), step);
             let mut lemma = Lemma::new(self.store, self.proof, self.cuts, labels, self.colours, step);
-            if let Some(interpolants) = lemma.interpolants(justification, self.arithmetic, self.equality)? {
+            if let Some(interpolants) =
+                lemma.leaf_interpolants(justification, self.arithmetic, self.equality)?
+            {
                 found.insert(at, interpolants);
             }
         }

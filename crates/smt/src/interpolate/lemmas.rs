@@ -48,7 +48,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
 
     /// The interpolants at all cuts, by the procedure for the justification: the one place where a theory with
     /// interpolants of its own joins. `None` for a clause that [is of a side](is_of_a_side).
-    pub(super) fn interpolants(
+    pub(super) fn leaf_interpolants(
         &mut self,
         justification: &Justification,
         arithmetic: &Arithmetic,

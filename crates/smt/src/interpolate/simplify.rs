@@ -21,8 +21,8 @@ use shofar_logic::{Op, Term, TermStore};
 use shofar_run::Limits;
 
 use super::factor::Factoring;
-use super::verify::{Verdict, implies};
-use crate::facts::Facts;
+use super::verify::{Entailment, implies};
+use crate::known_literals::KnownLiterals;
 use crate::project::cube;
 
 /// Terms that may be visited for sibling assignment: so many, and so many times the size of the formula.
@@ -115,7 +115,7 @@ impl<'s> Simplifier<'s> {
                 break;
             }
             let member = members.remove(position);
-            if implies(store, &members, member, limits) != Ok(Verdict::Holds) {
+            if implies(store, &members, member, limits) != Ok(Entailment::Holds) {
                 members.insert(position, member);
             }
         }
@@ -153,7 +153,7 @@ fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Te
         before.iter().copied().partition(|&member| store.is_literal(member));
     cube::simplify(store, &mut after);
     if !others.is_empty() && !after.is_empty() {
-        let facts = Facts::of(store, &after);
+        let facts = KnownLiterals::of(store, &after);
         after.extend(assign(store, others, &facts, budget));
     } else {
         after.extend(others);
@@ -169,7 +169,12 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
 }
 
 /// The formulas with truth values for the atoms that literals settle. What they share is looked at once.
-fn assign(store: &TermStore, formulas: Vec<Term>, facts: &Facts<'_>, budget: &mut usize) -> Vec<Term> {
+fn assign(
+    store: &TermStore,
+    formulas: Vec<Term>,
+    facts: &KnownLiterals<'_>,
+    budget: &mut usize,
+) -> Vec<Term> {
     if *budget == 0 {
         return formulas;
     }

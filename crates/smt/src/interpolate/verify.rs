@@ -9,7 +9,7 @@ use crate::solver::Solver;
 
 /// What the solver says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Entailment {
     /// It is so.
     Holds,
     /// It is not so.
@@ -24,9 +24,9 @@ pub fn implies(
     premises: &[Term],
     conclusion: Term,
     limits: &Limits<'_>,
-) -> Result<Verdict, Unsupported> {
+) -> Result<Entailment, Unsupported> {
     if conclusion == Term::TRUE {
-        return Ok(Verdict::Holds);
+        return Ok(Entailment::Holds);
     }
     let mut solver = Solver::new(store);
     for &premise in premises {
@@ -34,9 +34,9 @@ pub fn implies(
     }
     solver.assert(store.not(store.normalize(conclusion)))?;
     Ok(match solver.check(&[], limits)? {
-        Outcome::Unsat => Verdict::Holds,
-        Outcome::Sat => Verdict::Fails,
-        Outcome::Unknown(reason) => Verdict::Unknown(reason),
+        Outcome::Unsat => Entailment::Holds,
+        Outcome::Sat => Entailment::Fails,
+        Outcome::Unknown(reason) => Entailment::Unknown(reason),
     })
 }
 
@@ -47,14 +47,14 @@ pub fn separates(
     interpolant: Term,
     b: &[Term],
     limits: &Limits<'_>,
-) -> Result<Verdict, Unsupported> {
+) -> Result<Entailment, Unsupported> {
     let follows = implies(store, a, interpolant, limits)?;
-    if follows == Verdict::Fails {
+    if follows == Entailment::Fails {
         return Ok(follows);
     }
     let premises: Vec<Term> = b.iter().copied().chain([interpolant]).collect();
     Ok(match implies(store, &premises, Term::FALSE, limits)? {
-        Verdict::Holds => follows,
+        Entailment::Holds => follows,
         other => other,
     })
 }

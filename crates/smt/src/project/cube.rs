@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore};
 
-use crate::facts::Interval;
+use crate::known_literals::Interval;
 
 /// Drops repeated literals and bounds that follow from others. The order of what stays is kept.
 pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {

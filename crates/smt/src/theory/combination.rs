@@ -549,7 +549,7 @@ impl Theory for Combination {
 pub struct CombinedModel<'t> {
     theories: &'t Combination,
     /// Classes, and what functions do on them.
-    classes: euf::Model,
+    classes: euf::ClassModel,
     /// For each class a shared member.
     shared: Vec<Option<(TheoryId, Handle)>>,
     /// By theories beside congruence.

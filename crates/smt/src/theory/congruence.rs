@@ -23,7 +23,7 @@
 //! is then decided against the graph, the assertion is a conflict.
 
 use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
-use super::euf::{Apart, Conflict, EGraph, Model, Node, ProofWhy, Propagation, Reason, Symbol, Token};
+use super::euf::{Apart, ClassModel, Conflict, EGraph, Node, ProofWhy, Propagation, Reason, Symbol, Token};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
 /// Equality with uninterpreted functions.
@@ -101,7 +101,7 @@ impl Congruence {
     }
 
     /// After a final check that found nothing: the classes, and what functions do on them.
-    pub fn model(&self) -> Model {
+    pub fn model(&self) -> ClassModel {
         self.graph.model()
     }
 

@@ -9,7 +9,7 @@ use super::{EGraph, Node, Symbol};
 
 /// A partial interpretation of the functions over the classes, numbered from zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Model {
+pub struct ClassModel {
     /// For each node the number of its class.
     pub class_of: Vec<u32>,
     /// For each class its first member, in the order of creation.
@@ -32,7 +32,7 @@ pub struct Row {
     pub result: u32,
 }
 
-impl Model {
+impl ClassModel {
     /// The rows of a function.
     pub fn table(&self, symbol: Symbol) -> &[Row] {
         let start = self.rows.partition_point(|row| row.symbol < symbol);
@@ -43,7 +43,7 @@ impl Model {
 
 impl EGraph {
     /// The present classes as elements of a model. Classes are numbered in the order of their first members.
-    pub fn model(&self) -> Model {
+    pub fn model(&self) -> ClassModel {
         const NONE: u32 = u32::MAX;
         let nodes = || (0..self.node_count() as u32).map(Node);
         let mut number = vec![NONE; self.node_count()];
@@ -70,6 +70,6 @@ impl EGraph {
             })
             .collect();
         rows.sort_by_key(|row| row.symbol);
-        Model { class_of, first, values, rows }
+        ClassModel { class_of, first, values, rows }
     }
 }

@@ -1,7 +1,7 @@
 //! Linear systems in the forms that engines work on.
 //!
 //! A [`LoopForm`] is a graph in such a form with the way back: models of it become models of the graph that it was made of,
-//! and paths through it become derivations there. [`SingleLoop`] is the form with one predicate, a transition system.
+//! and paths through it become derivations there. [`TransitionForm`] is the form with one predicate, a transition system.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
@@ -59,17 +59,17 @@ impl LoopForm {
 }
 
 /// A graph with one node, and the transition system that it is.
-pub(crate) struct SingleLoop {
+pub(crate) struct TransitionForm {
     pub(crate) system: TransitionSystem,
     form: LoopForm,
 }
 
-impl SingleLoop {
+impl TransitionForm {
     /// The form of a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph) -> Result<Self, Stop> {
         let form = LoopForm::of(run, graph, &to_single_loop())?;
         match TransitionSystem::of(run.store, &form.graph) {
-            Some(system) => Ok(SingleLoop { system, form }),
+            Some(system) => Ok(TransitionForm { system, form }),
             None => Err(Stop::Internal("linear clauses have not become a transition system".to_owned())),
         }
     }

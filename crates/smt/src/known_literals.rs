@@ -9,7 +9,7 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Relation, Term, TermStore};
 
 /// Literals that hold, and what is seen to follow from them.
-pub struct Facts<'s> {
+pub struct KnownLiterals<'s> {
     store: &'s TermStore,
     /// Formulas that are no bounds, without negation, and whether they are true.
     truths: FxHashMap<Term, bool>,
@@ -19,10 +19,10 @@ pub struct Facts<'s> {
     is_contradictory: bool,
 }
 
-impl<'s> Facts<'s> {
+impl<'s> KnownLiterals<'s> {
     /// No facts.
     pub fn new(store: &'s TermStore) -> Self {
-        Facts {
+        KnownLiterals {
             store,
             truths: FxHashMap::default(),
             sums: Vec::new(),
@@ -33,7 +33,7 @@ impl<'s> Facts<'s> {
 
     /// The facts of a cube.
     pub fn of(store: &'s TermStore, cube: &[Term]) -> Self {
-        let mut facts = Facts::new(store);
+        let mut facts = KnownLiterals::new(store);
         cube.iter().for_each(|&literal| facts.add(literal));
         facts
     }
@@ -237,7 +237,7 @@ mod tests {
         let y = store.var(store.symbol("y"), Sort::REAL);
         let p = store.var(store.symbol("p"), Sort::BOOL);
         let (int, real) = (|n: i64| store.int(n), |n: i64| store.real(n));
-        let facts = Facts::of(&store, &[store.le(y, real(2)), store.eq(x, int(2)), store.not(p)]);
+        let facts = KnownLiterals::of(&store, &[store.le(y, real(2)), store.eq(x, int(2)), store.not(p)]);
         assert!(facts.imply(store.lt(y, real(3))) && facts.imply(store.ge(x, int(1))));
         assert!(!facts.imply(store.lt(y, real(2))) && !facts.imply(store.ge(x, int(3))));
         assert_eq!(facts.truth(store.lt(y, real(2))), None);
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(facts.truth(p), Some(false));
         assert!(!facts.is_contradictory());
         // An integer above 1 and below 3 is 2.
-        let facts = Facts::of(&store, &[store.gt(x, int(1)), store.lt(x, int(3))]);
+        let facts = KnownLiterals::of(&store, &[store.gt(x, int(1)), store.lt(x, int(3))]);
         assert!(facts.imply(store.eq(x, int(2))));
     }
 
@@ -257,10 +257,10 @@ mod tests {
         let two = store.real(2);
         let cubes = [vec![store.lt(y, two), store.ge(y, two)], vec![p, store.not(p)], vec![Term::FALSE]];
         for cube in cubes {
-            let facts = Facts::of(&store, &cube);
+            let facts = KnownLiterals::of(&store, &cube);
             assert!(facts.is_contradictory() && facts.imply(store.eq(y, store.real(7))));
         }
-        assert!(Facts::of(&store, &[Term::TRUE]).is_empty());
-        assert!(!Facts::of(&store, &[store.le(y, two), store.ge(y, two)]).is_contradictory());
+        assert!(KnownLiterals::of(&store, &[Term::TRUE]).is_empty());
+        assert!(!KnownLiterals::of(&store, &[store.le(y, two), store.ge(y, two)]).is_contradictory());
     }
 }
