@@ -1,23 +1,23 @@
-//! Projection where functions are applied: models fix how arguments are arranged.
+//! Projection of formulas with function applications, by an arrangement of their arguments read off a model.
 //!
-//! To leave local symbols out of a cube of A, applications become variables, as in Ackermann's reduction. Which
-//! arguments are equal is not left open, but read off the model:
+//! To eliminate the local symbols of a cube of A, applications become variables, as in Ackermann's reduction. The model
+//! decides which arguments are equal:
 //!
 //! ```text
 //! cube          literals that imply A in the model, with a name for each application
-//! faces         p <= c becomes p = c or p < c, whichever is true, so that equalities between numbers are there as such
+//! faces         p <= c becomes p = c or p < c, whichever is true, so that equalities between numbers become explicit
 //! arrangement   for applications of one function: their arguments and names are equal, or some argument differs
 //! definitions   a local symbol that an equality defines is replaced, in the arguments of applications, too
 //! shared        an application is shared if its function and by now its arguments are
 //! project       the other names and local symbols are eliminated; shared names become applications again
 //! ```
 //!
-//! By the definitions, an argument `x` of A that must be equal to one of B becomes a shared term `t` between them, with
-//! `x = t` known to A: arithmetic over the reals has such a term for each implied equality, and on a face of the cube
-//! it can be read off the equations. Over the integers it may be hidden in a divisibility. What an application says
-//! at an argument without such a term is lost.
+//! By the definitions, if an argument `x` of A must equal one of B, a shared term `t` with `x = t` in A replaces `x`.
+//! Real arithmetic has such a term for each implied equality, and on a face of the cube it can be read off the
+//! equations. Over the integers it may be hidden in a divisibility. Facts about an application at an argument without
+//! such a term are lost.
 //!
-//! The result is true in the model and over shared symbols. Whether it contradicts B is for the caller to ask.
+//! The result is true in the model and over shared symbols. The caller must check that it contradicts B.
 //!
 //! Equalities between theories by shared terms: G. Yorsh, M. Musuvathi, "A combination method for generating
 //! interpolants" (CADE 2005).
@@ -35,8 +35,8 @@ pub(super) fn has_applications(store: &TermStore, formula: Term) -> bool {
     store.subterms(&[formula]).iter().any(|&term| is_application(store, term))
 }
 
-/// A cube over symbols of both sides that is true in the model of the formula, which is normal and A's. The variables
-/// are those that are local to A.
+/// Projects `formula`, a normal formula of A, in its model: returns a cube over shared symbols that is true in the
+/// model. `locals` are the variables local to A.
 pub(super) fn project(
     projector: &mut Projector<'_>,
     colours: &mut Colours<'_>,
@@ -71,7 +71,7 @@ struct Application {
     args: Vec<Term>,
     /// The variable that stands for it.
     name: Term,
-    /// The name, or by what it was replaced.
+    /// The name, or the term that replaced it.
     value: Term,
 }
 
@@ -117,7 +117,7 @@ impl<'s> Cube<'s> {
         self.store.eval(term, &self.model).map_err(ProjectError::NoValue)
     }
 
-    /// What the model says of two terms: whether they are equal, and that they are, or how they differ.
+    /// Compares two terms in the model: whether they are equal, and a true literal that says so or orders them.
     fn comparison(&self, left: Term, right: Term) -> Result<(bool, Term), ProjectError> {
         let store = self.store;
         let (left_value, right_value) = (self.value(left)?, self.value(right)?);
@@ -165,7 +165,7 @@ impl<'s> Cube<'s> {
         Ok(())
     }
 
-    /// Replaces those of the variables that equalities define. Returns whether there was one.
+    /// Replaces the given variables that equalities define. Returns whether it replaced one.
     fn define(&mut self, vars: &[Term]) -> bool {
         let store = self.store;
         let mut is_changed = false;
@@ -185,8 +185,8 @@ impl<'s> Cube<'s> {
         is_changed
     }
 
-    /// The names that are still in use and whose applications are shared by now, with these; and what is known of the
-    /// values of other shared applications.
+    /// Maps each name in use whose application has become shared to that application. For other shared applications,
+    /// returns an equation with their value.
     fn shared(&self, colours: &mut Colours<'_>) -> (Substitution, Vec<Term>) {
         let store = self.store;
         let (mut shared, mut equations) = (Substitution::new(), Vec::new());
@@ -213,7 +213,7 @@ impl<'s> Cube<'s> {
         }
     }
 
-    /// Leaves out what is said of variables of sorts that have no elimination: that they differ from others.
+    /// Drops formulas about variables of sorts without elimination: disequalities with other elements.
     fn forget_elements(&mut self, vars: &[Term]) {
         let store = self.store;
         let has_elimination =

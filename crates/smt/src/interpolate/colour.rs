@@ -1,12 +1,12 @@
-//! Which side may speak of a term, and what fresh symbols stand for.
+//! Colours: which side can express a term, and the origins of fresh symbols.
 //!
-//! A symbol, variable or declared function, belongs to the parts whose formulas mention it. A *cut* says which parts
-//! are A; the others are B. A side may speak of a term iff it has all its symbols. A term of which neither side may
-//! speak is *mixed*. Fresh symbols of the purifier count as what they stand for: a symbol for `x div 2` may be spoken
-//! of by whoever has `x`, though only one side mentioned the quotient.
+//! A symbol (a variable or declared function) belongs to the parts whose formulas mention it. A *cut* assigns some
+//! parts to A and the others to B. A side can *express* a term iff it has all symbols of the term. A term that neither
+//! side can express is *mixed*. A fresh symbol of the purifier counts as its origin: a side with `x` can express the
+//! symbol for `x div 2`, even if only the other side mentioned the quotient.
 //!
-//! When parts move from B to A, terms of which A may speak become more and those of which B may speak fewer. All that
-//! is decided by colours in this folder moves from B to A with them, on which sequences and trees of interpolants rely.
+//! When parts move from B to A, A can express more terms and B fewer. All decisions by colours in this folder move from
+//! B to A with the parts. Sequences and trees of interpolants rely on this.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use shofar_logic::{Fun, Op, Term, TermStore};
 use super::cuts::{CutSet, Cuts};
 use crate::proof::Part;
 
-/// The sides that may speak of a term.
+/// The sides that can express a term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sides {
     /// Whether A has all symbols.
@@ -28,7 +28,7 @@ pub struct Sides {
 impl Sides {
     const BOTH: Sides = Sides { a: true, b: true };
 
-    /// Whether both sides may speak of it.
+    /// Whether both sides can express the term.
     pub fn is_shared(self) -> bool {
         self == Sides::BOTH
     }
@@ -42,7 +42,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Takes note of the symbols of formulas of a part.
+    /// Records the symbols of a part's formulas.
     pub fn add(&mut self, store: &TermStore, part: Part, formulas: &[Term]) {
         let symbols = store.symbols(formulas);
         for var in symbols.vars {
@@ -54,12 +54,12 @@ impl Vocabulary {
     }
 }
 
-/// What fresh symbols stand for.
+/// The origin of each fresh symbol: the term that it stands for.
 #[derive(Clone, Default, Debug)]
 pub struct Origins(FxHashMap<Term, Term>);
 
 impl Origins {
-    /// From pairs of symbols and what they stand for, which may mention symbols of earlier pairs.
+    /// Takes pairs of a symbol and its origin. Origins may mention symbols of earlier pairs.
     pub fn new(pairs: &[(Term, Term)]) -> Self {
         Origins(pairs.iter().copied().collect())
     }
@@ -69,7 +69,7 @@ impl Origins {
         self.0.contains_key(&term)
     }
 
-    /// What the meaning of a term is made of: the origin of a fresh symbol, the arguments of others.
+    /// The children of a term: the origin of a fresh symbol, the arguments of any other term.
     pub(super) fn below<'s>(&'s self, store: &'s TermStore, term: &'s Term) -> &'s [Term] {
         match self.0.get(term) {
             Some(origin) => std::slice::from_ref(origin),
@@ -77,8 +77,8 @@ impl Origins {
         }
     }
 
-    /// Visits a term and what is below it. `settle` gets each term with those right below it, and returns whether it is
-    /// done with the term. If not, it is asked again after those below.
+    /// Visits a term and all terms below it. `settle` receives a term and its children, and returns whether it is done
+    /// with the term. If not, `visit` calls it again after the children.
     fn visit(&self, store: &TermStore, root: Term, mut settle: impl FnMut(Term, &[Term]) -> bool) {
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
@@ -91,7 +91,7 @@ impl Origins {
         }
     }
 
-    /// The term without fresh symbols, as written. Results are remembered in `memo`.
+    /// The term without fresh symbols, as written. `memo` caches results.
     pub fn expand(&self, store: &TermStore, root: Term, memo: &mut FxHashMap<Term, Term>) -> Term {
         if self.0.is_empty() {
             return root;
@@ -116,7 +116,7 @@ impl Origins {
     }
 }
 
-/// Which side may speak of terms, at each of several cuts.
+/// Which side can express a term, at each of several cuts.
 pub struct Colours<'p> {
     store: &'p TermStore,
     vocabulary: &'p Vocabulary,
@@ -125,7 +125,7 @@ pub struct Colours<'p> {
     memo: FxHashMap<Term, Speakers>,
 }
 
-/// The cuts at which A, and those at which B may speak of a term.
+/// The cuts at which A can express a term, and those at which B can.
 #[derive(Clone, Debug)]
 pub(super) struct Speakers {
     pub(super) a: CutSet,
@@ -150,13 +150,13 @@ impl<'p> Colours<'p> {
         Colours { store, vocabulary, origins, cuts, memo: FxHashMap::default() }
     }
 
-    /// The sides that may speak of a term at a cut.
+    /// The sides that can express a term at a cut.
     pub fn at(&mut self, cut: usize, term: Term) -> Sides {
         let Speakers { a, b } = self.of(term);
         Sides { a: a.contains(cut), b: b.contains(cut) }
     }
 
-    /// The cuts at which each side may speak of a term.
+    /// The cuts at which each side can express a term.
     pub(super) fn of(&mut self, root: Term) -> &Speakers {
         let Colours { store, vocabulary, origins, cuts, memo } = self;
         origins.visit(store, root, |term, below| {

@@ -1,10 +1,11 @@
-//! Interpolants of conflicts of equality with functions: the coloured congruence graph.
+//! Interpolants of conflicts of equality with functions, by the coloured congruence graph.
 //!
-//! The conflict is a path of equalities between two terms that differ. An edge of the path is a literal, which is A's or
-//! B's, or an instance of congruence, which rests on a path for each argument. First the graph is *coloured*: an
-//! instance between two terms of A is A's, one between two terms of B is B's. One between a term of A and one of B is
-//! split at a term of both: each path between arguments leads from A to B, so it passes a shared term where A's part of
-//! it ends, and the function is shared. Then each path falls apart into *factors*, maximal parts of one colour, whose inner ends are shared.
+//! The conflict is a path of equalities between two terms that differ. An edge of the path is a literal of A or B, or
+//! an instance of congruence, which has a path for each argument. First the graph is *coloured*: an instance between
+//! two terms of A is A's, one between two terms of B is B's. An instance between a term of A and a term of B is split
+//! at a shared term: the function is shared, and each path between arguments leads from A to B, so it passes a shared
+//! term where A's part of it ends. Then each path is divided into *factors*, maximal parts of one colour, whose inner
+//! ends are shared.
 //!
 //! ```text
 //! I(path)             the conjunction of I(factor) for its factors
@@ -13,21 +14,23 @@
 //! B(factor of A)      the factors of B on the paths for the arguments of its instances, and B of those of A
 //! ```
 //!
-//! where a factor holds if its two ends are equal. So a factor of A says what A contributes, on the condition that B
-//! contributes the equalities that A's instances of congruence need. If B says that the ends of the path differ, I(path)
-//! is the interpolant. If A does, only the part from the first to the last segment of B, the *middle*, is B's business:
+//! A factor holds if its two ends are equal. A factor of A thus states A's contribution, on the condition that B
+//! contributes the equalities that A's instances of congruence need. If B says that the ends of the path differ,
+//! I(path) is the interpolant. If A says so, only the part from the first to the last segment of B, the *middle*,
+//! concerns B:
 //!
 //! ```text
 //! I(middle),  I(f) for f in B(rest),  and  (f holds for all f in B(rest)) => the ends of the middle differ
 //! ```
 //!
-//! where no middle means `false` at the end. (The largest part whose ends B may speak of would do as well, and gives
-//! stronger interpolants. They are further from being sequences, as they tell what A alone knows on the way.) The weak interpolant is the negation of what is found with A and B exchanged.
+//! If there is no middle, the conclusion is `false`. (The largest part whose ends B can express would do as well, and
+//! gives stronger interpolants. They are less often sequences, because they state facts of A alone on the way.) The
+//! weak interpolant is the negation of the strong one with A and B exchanged.
 //!
 //! Invariants:
-//! - F1: the ends of a segment may be spoken of by its side.
-//! - F2: segments are numbered such that those on the paths of arguments come first. All below runs along these numbers,
-//!   without recursion.
+//! - F1: the side of a segment can express its ends.
+//! - F2: segments on the paths of arguments have smaller numbers. All passes below follow these numbers, without
+//!   recursion.
 //! - F3: the ends of every factor in an interpolant are shared: within a path by F1 for both neighbours, at its ends
 //!   because the path is one between terms of the other side.
 //!
@@ -54,7 +57,7 @@ pub struct Edge {
 /// Where an equality comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// A literal, of A if this holds.
+    /// A literal, of A if the flag is set.
     Input(bool),
     /// Congruence: both sides are applications of one function, and earlier edges connect their arguments.
     Congruence,
@@ -67,20 +70,20 @@ pub struct Conflict {
     pub edges: Vec<Edge>,
     /// The two terms that differ and are connected by the forest.
     pub ends: (Term, Term),
-    /// Whether it is A that says that they differ.
+    /// Whether A says that they differ.
     pub in_a: bool,
 }
 
 /// Why there is no interpolant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Obstacle {
-    /// Neither side may speak of this term.
+    /// Neither side can express this term.
     Mixed(Term),
-    /// The conflict is not as it should be.
+    /// The conflict is malformed.
     Invalid,
 }
 
-/// The strong interpolant of a conflict, by the sides that may speak of terms.
+/// The strong interpolant of a conflict. `sides` returns the sides that can express a term.
 pub fn strong(
     store: &TermStore,
     conflict: &Conflict,
@@ -115,23 +118,23 @@ pub fn weak(
     Ok(store.not(interpolant))
 }
 
-/// A piece of a path between two terms that may be spoken of by its side (F1).
+/// A piece of a path between two terms that its side can express (F1).
 struct Segment {
     from: Term,
     to: Term,
     in_a: bool,
-    /// For instances of congruence the paths between the arguments, which have smaller numbers (F2).
+    /// For instances of congruence: the paths between the arguments, whose segments have smaller numbers (F2).
     arguments: Vec<Path>,
 }
 
-/// Segments one after the other, from one term to another.
+/// Consecutive segments from one term to another.
 #[derive(Clone)]
 struct Path {
     start: Term,
     steps: Vec<Step>,
 }
 
-/// A segment, which may be followed from its end to its start.
+/// A segment, possibly traversed from its end to its start.
 #[derive(Clone, Copy)]
 struct Step {
     segment: usize,
@@ -148,10 +151,10 @@ struct Factor {
 struct Graph<'s> {
     store: &'s TermStore,
     edges: Vec<Edge>,
-    /// The forest: for each node its parent, the edge to it, and the distance to the root.
+    /// The forest: for each node, its parent with the edge to it, and its distance to the root.
     parents: FxHashMap<Term, (Option<(Term, usize)>, usize)>,
     segments: Vec<Segment>,
-    /// For each edge its one or two segments, from left to right.
+    /// For each edge, its one or two segments, from left to right.
     segments_of: Vec<Vec<usize>>,
     /// For segments of A: the factors of B that their instances of congruence need.
     needs: Vec<Vec<usize>>,
@@ -183,7 +186,7 @@ impl<'s> Graph<'s> {
         })
     }
 
-    /// Gives each edge its segments.
+    /// Computes the segments of each edge.
     fn colour(&mut self, sides: &mut impl FnMut(Term) -> Sides) -> Result<(), Obstacle> {
         for at in 0..self.edges.len() {
             let Edge { left, right, source } = self.edges[at];
@@ -229,7 +232,7 @@ impl<'s> Graph<'s> {
         pairs.map(|(&left, &right)| self.path((left, right), at)).collect()
     }
 
-    /// The path between two terms, over edges before the given one.
+    /// The path between two terms, over edges with smaller numbers than `before`.
     fn path(&self, ends: (Term, Term), before: usize) -> Result<Path, Obstacle> {
         let (start, end) = (node(self.store, ends.0), node(self.store, ends.1));
         let (mut here, mut there) = (start, end);
@@ -259,7 +262,7 @@ impl<'s> Graph<'s> {
         Ok(Path { start, steps })
     }
 
-    /// An instance of congruence between terms of different sides, as one of each.
+    /// Splits an instance of congruence between terms of different sides into one instance of each side.
     fn split(
         &self,
         at: usize,
@@ -271,7 +274,7 @@ impl<'s> Graph<'s> {
         let (mut before, mut after, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
         for path in arguments {
             let nodes = self.nodes(path);
-            // The end of A's own contribution, so that A depends on nothing.
+            // Split where A's own contribution ends, so that A's instance needs nothing of B.
             let is_of_b = |step: &Step| !self.segments[step.segment].in_a;
             let shared = if starts_in_a {
                 path.steps.iter().position(is_of_b).unwrap_or(path.steps.len())
@@ -325,7 +328,7 @@ impl<'s> Graph<'s> {
         factors
     }
 
-    /// Finds out, for each segment, what it needs of B or contributes to the interpolant (F2).
+    /// Computes for each segment what it needs of B or contributes to the interpolant (F2).
     fn contribute(&mut self) {
         for at in 0..self.segments.len() {
             let arguments = std::mem::take(&mut self.segments[at].arguments);
@@ -350,7 +353,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Takes note of a factor of B. Its segments have been looked at.
+    /// Registers a factor of B, whose segments are done.
     fn add_factor(&mut self, factor: &Factor) -> usize {
         let holds = equal(self.store, factor.ends.0, factor.ends.1);
         let interpolant =
@@ -367,7 +370,7 @@ impl<'s> Graph<'s> {
         needs
     }
 
-    /// I(path)
+    /// I(path).
     fn of_path(&self, path: &Path) -> Term {
         let conjuncts = self.factors(path).into_iter().map(|factor| {
             if factor.in_a {
@@ -380,7 +383,7 @@ impl<'s> Graph<'s> {
         self.store.and_of(conjuncts.collect::<Vec<_>>())
     }
 
-    /// The interpolants of the factors, and that the conclusion follows where they hold.
+    /// The interpolants of the factors, and that the factors together imply the conclusion.
     fn on_condition(&self, needs: &[usize], conclusion: Term) -> Term {
         let store = self.store;
         let all_hold = store.and_of(needs.iter().map(|&factor| self.of_factors[factor].0));
@@ -388,7 +391,7 @@ impl<'s> Graph<'s> {
         store.and_of(interpolants.chain([store.implies(all_hold, conclusion)]))
     }
 
-    /// The interpolant for a path between terms that differ, according to A or to B.
+    /// The interpolant for a path between terms that differ, according to A (`in_a`) or B.
     fn interpolant(&self, path: &Path, in_a: bool) -> Term {
         if !in_a {
             return self.of_path(path);
@@ -409,7 +412,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Gives each tree a root. Edges that close a cycle are refused.
+/// Gives each tree a root. Returns `Obstacle::Invalid` if edges form a cycle.
 #[expect(clippy::type_complexity, reason = "it is the type of one field")]
 fn root_forest(edges: &[Edge]) -> Result<FxHashMap<Term, (Option<(Term, usize)>, usize)>, Obstacle> {
     let mut neighbours: FxHashMap<Term, Vec<(Term, usize)>> = FxHashMap::default();
@@ -439,7 +442,7 @@ fn root_forest(edges: &[Edge]) -> Result<FxHashMap<Term, (Option<(Term, usize)>,
     Ok(parents)
 }
 
-/// The term that stands for all that congruence does not tell apart from it: without casts, numerals as reals.
+/// The representative of all terms that congruence identifies: without casts, numerals as reals.
 fn node(store: &TermStore, term: Term) -> Term {
     let inner = match store.view(term) {
         (Op::ToReal, &[inner]) => inner,

@@ -1,8 +1,8 @@
-//! Cuts, and sets of them.
+//! Cuts and sets of cuts.
 //!
-//! The interpolants of a sequence or tree come from one proof with many cuts, and most of what is asked of the proof has
-//! the same answer at nearly all of them. So questions such as "at which cuts may A speak of this term?" are asked
-//! once, and answered by a set: bits of a word for up to 64 cuts, and of further words for more.
+//! The interpolants of a sequence or tree come from one proof with many cuts. Most questions about the proof have the
+//! same answer at nearly all cuts. So a question such as "at which cuts can A express this term?" is asked once and
+//! answered by a set: the bits of one word for up to 64 cuts, and of further words for more.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::proof::Part;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CutSet {
     first: u64,
-    /// The bits from the 64th on. Sets of the same cuts have equally many words.
+    /// The bits from the 64th on. All sets over the same cuts have equally many words.
     others: Box<[u64]>,
 }
 
@@ -56,29 +56,29 @@ impl CutSet {
     }
 }
 
-/// Cuts that are looked at together: where one is *right above* others, its A has their A, which have nothing in
-/// common, and perhaps more. Those below come first.
+/// Cuts that are processed together. If a cut is *right above* others, its A contains their A's, which are disjoint,
+/// and possibly more parts. Lower cuts come first.
 #[derive(Clone, Debug)]
 pub struct Cuts {
     /// The cuts right below each.
     below: Vec<Vec<usize>>,
     /// The cut right above each.
     above: Vec<Option<usize>>,
-    /// The cuts at which a part is A's. Parts that are not here are B's at all of them.
+    /// The cuts at which a part is A's. A part without an entry is B's at all cuts.
     of_parts: FxHashMap<Part, CutSet>,
     none: CutSet,
     all: CutSet,
 }
 
 impl Cuts {
-    /// A single one, by the parts of A.
+    /// A single cut, given by the parts of A.
     pub fn single(in_a: &[Part]) -> Self {
         let mut cuts = Cuts::new(vec![None]);
         in_a.iter().for_each(|&part| cuts.add(part, [0].into_iter()));
         cuts
     }
 
-    /// Those of the prefixes, from the first part alone to all but the last.
+    /// The cuts of the prefixes, from the first part alone to all but the last.
     pub(super) fn sequence(order: &[Part]) -> Self {
         let count = order.len().saturating_sub(1);
         let above: Vec<Option<usize>> = (1..=count).map(|next| (next < count).then_some(next)).collect();
@@ -87,7 +87,7 @@ impl Cuts {
         cuts
     }
 
-    /// Those of the subtrees of a tree whose nodes are parts, each with the position of its parent, which comes later. The
+    /// The cuts of the subtrees of a tree. Each node is a part with the position of its parent, which comes later. The
     /// last node is the root.
     pub(super) fn tree(nodes: &[(Part, usize)]) -> Result<Self, Error> {
         let root = nodes.len().saturating_sub(1);
@@ -124,7 +124,7 @@ impl Cuts {
         self.below.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no cuts.
     pub fn is_empty(&self) -> bool {
         self.below.is_empty()
     }

@@ -1,16 +1,16 @@
 //! Decomposed Farkas interpolants: conjunctions of inequalities, stronger than their sum.
 //!
-//! Let `k` be the multipliers of the inequalities of A in a Farkas sum, and `L` the matrix of the coefficients of
-//! the *local* monomials, those that B does not have. The sum is without locals: `k^T L = 0`. If `k` is itself a sum of
-//! vectors `w_i >= 0` with `w_i^T L = 0`, then the sum of A with each `w_i` is an inequality without locals as well. A
-//! implies each of them, and together they imply the sum with `k`, which contradicts B. So their conjunction is an
-//! interpolant, and it is stronger:
+//! Let `k` be the multipliers of the inequalities of A in a Farkas sum, and `L` the matrix of the coefficients of the
+//! *local* monomials, those that B does not have. The sum has no locals: `k^T L = 0`. If `k` is itself a sum of vectors
+//! `w_i >= 0` with `w_i^T L = 0`, then the sum of A with each `w_i` is an inequality without locals as well. A implies
+//! each of them, and together they imply the sum with `k`, which contradicts B. So their conjunction is an interpolant,
+//! and a stronger one:
 //!
 //! ```text
 //! decomposed  =>  Farkas  =>  dual Farkas  =>  dual decomposed
 //! ```
 //!
-//! where the last one is the negation of what is found with A and B exchanged: a disjunction.
+//! The dual decomposed interpolant, a disjunction, is the negation of the decomposed one with A and B exchanged.
 //!
 //! ```text
 //! each inequality without locals stands alone
@@ -22,25 +22,25 @@
 //!     w_f <- v[f] * (b_f + K_f * v) / C
 //! ```
 //!
-//! The vectors `b_f + K_f*v` are a basis of the kernel again, none is negative, and `v` has the positive coordinates
-//! `v[f] / C` in it. The result depends on the order of the inequalities, through the choice of pivots, and on nothing
-//! else. Whether a conjunct is strict is decided by its own multipliers.
+//! The vectors `b_f + K_f*v` are again a basis of the kernel, none has a negative entry, and `v` has the positive
+//! coordinates `v[f] / C` in it. The result depends only on the order of the inequalities, which determines the pivots.
+//! The multipliers of a conjunct determine whether it is strict.
 //!
-//! What is local is decided by the whole problem, not by the conflict.
+//! The whole problem, not the conflict, determines which monomials are local.
 //!
-//! **Sequences and trees.** The components of two cuts that are decomposed one by one need not imply each other: the
-//! basis changes with the cut. Therefore the decomposition is *gradual* along cuts whose A grows:
+//! **Sequences and trees.** If two cuts are decomposed independently, their components need not imply each other,
+//! because the basis changes with the cut. Therefore the decomposition is *gradual* along cuts whose A grows:
 //!
 //! ```text
 //! components(cut)  <-  decompose the components of the cuts right below and the inequalities that are new in A,
 //!                      without the monomials that are local now
 //! ```
 //!
-//! The components of a cut are positive combinations of those below and of new inequalities, and so follow from these,
-//! which is what sequences and trees of interpolants need of a lemma. Nothing is lost: what is local at a smaller cut
-//! is in no new inequality, as B has all monomials of these. So the part of a vector of the larger kernel that belongs
-//! to a smaller A is in the kernel there, where the components are a basis, and the gradual decomposition has as
-//! many components as the one at once. For B the same goes from larger to smaller cuts.
+//! The components of a cut are positive combinations of those below and of new inequalities, and so follow from them.
+//! Sequences and trees of interpolants need exactly this of a lemma. Nothing is lost: a monomial local at a smaller cut
+//! occurs in no new inequality, since B has all monomials of these. So the part of a vector of the larger kernel that
+//! belongs to a smaller A is in the kernel there, where the components are a basis. The gradual decomposition therefore
+//! has as many components as the direct one. For B the decomposition proceeds from larger to smaller cuts.
 //!
 //! M. Blicha, A. Hyvärinen, J. Kofroň, N. Sharygina, "Decomposing Farkas interpolants" (TACAS 2019), Algorithm 1. There
 //! the vectors are repaired one entry after the other; the closed form above gives the same vectors at once. Which Farkas
@@ -76,7 +76,7 @@ fn of_side(store: &TermStore, summands: &[Summand], in_a: bool, is_local: impl F
 #[derive(Clone)]
 pub(super) struct Component {
     pub(super) summand: Summand,
-    /// What it says in the interpolant, once that is needed.
+    /// Its formula in the interpolant, computed on demand.
     formula: Option<Term>,
 }
 
@@ -86,7 +86,7 @@ impl From<Summand> for Component {
     }
 }
 
-/// What components of a side say: their conjunction for A, its negation for B.
+/// The formula of the components of a side: their conjunction for A, its negation for B.
 pub(super) fn interpolant(store: &TermStore, components: &mut [Component], in_a: bool) -> Term {
     let formulas = components.iter_mut().map(|Component { summand, formula }| {
         let inequality = &summand.inequality;
@@ -129,8 +129,8 @@ pub(super) fn components(mine: Vec<Component>, mut is_local: impl FnMut(Term) ->
     alone
 }
 
-/// Vectors without negative entries in the kernel of the matrix that sum up to `v`, which is in the kernel and has
-/// positive entries only: as many as the kernel has dimensions.
+/// Decomposes `v`, a vector of the kernel of the matrix with positive entries only, into a sum of vectors of the kernel
+/// without negative entries. Their number is the dimension of the kernel.
 pub fn decompose(mut matrix: Vec<Vec<Rational>>, v: &[Rational]) -> Vec<Vec<Rational>> {
     let pivots = reduce(&mut matrix, v.len());
     let is_free = |column: &usize| pivots.binary_search(column).is_err();

@@ -1,35 +1,36 @@
-//! Interpolants of conflicts that need integers: divisibility.
+//! Interpolants of conflicts that need integers, by divisibility.
 //!
 //! The certificate has forms `x_i` with both bounds, and multipliers `λ_i`, such that `y = Σ λ_i·x_i` has integer
 //! coefficients but is confined to an interval without an integer. Let `y_A` be the sum over those `i` whose bounds are
-//! A's, between `l` and `u`. Where a monomial is not B's, it occurs in `y_A` only, so its coefficient there is an
-//! integer. Hence `y_A = n + s` with an integer `n` and a rational combination `s` of shared monomials, and
+//! A's; it lies between `l` and `u`. A monomial that B does not have occurs only in `y_A`, so its coefficient there is
+//! an integer. Hence `y_A = n + s` with an integer `n` and a rational combination `s` of shared monomials, and
 //!
 //! ```text
 //! I  =  some integer n has  l <= n + s <= u
 //! ```
 //!
-//! A implies it. B confines the rest of the sum, which is an integer minus `s`; were `n + s` in its interval, then the
-//! whole sum would be an integer in its own. With `d` the common denominator of `s`, `S = d*s` and the integers `a` and
-//! `b` that are next to `d*l` and `d*u` inside of the interval, the smallest number not below `a` that differs from `S`
-//! by a multiple of `d` is `a + (S - a) mod d`, so
+//! A implies it. B confines the rest of the sum, which is an integer minus `s`; were `n + s` in its interval, the whole
+//! sum would be an integer in its own interval. Let `d` be the common denominator of `s`, `S = d*s`, and let `a` and
+//! `b` be the integers next to `d*l` and `d*u` inside the interval. The smallest number not below `a` that differs from
+//! `S` by a multiple of `d` is `a + (S - a) mod d`, so
 //!
 //! ```text
 //! I  =  (S - a) mod d <= b - a            and for equations, where a = b:  d | S - a
 //! ```
 //!
-//! Where `s` has real numbers, which cancel out in the whole sum, the integer nearest to `u - s` from below is asked for:
+//! If `s` has real monomials, which cancel out in the whole sum, the interpolant uses the greatest integer below `u -
+//! s`:
 //!
 //! ```text
 //! I  =  l - s <= to_int(u - s)
 //! ```
 //!
-//! A form with one bound of each side is shared. It counts as one of B's, and A's bound is added to the interpolant: A
-//! implies it, and B needs no more.
+//! If a form has one bound from each side, it is shared. It counts as B's, and A's bound is added to the interpolant: A
+//! implies the bound, and B needs no more.
 //!
-//! No interpolant without divisibility exists in general: `z = 2x` and `z = 2y + 1` have only `2 | z`. For equations
-//! this is the interpolant of H. Jain, E. Clarke, O. Grumberg, "Efficient Craig interpolation for linear diophantine
-//! (dis)equations and linear modular equations" (CAV 2008); intervals in the place of values are ours.
+//! Interpolants without divisibility do not exist in general: `z = 2x` and `z = 2y + 1` have only `2 | z`. For
+//! equations this is the interpolant of H. Jain, E. Clarke, O. Grumberg, "Efficient Craig interpolation for linear
+//! diophantine (dis)equations and linear modular equations" (CAV 2008). The extension from values to intervals is ours.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
@@ -64,7 +65,8 @@ impl Sum {
     }
 }
 
-/// The interpolant; nothing if the certificate is none for integers. `is_local` tells the monomials that B does not have.
+/// The interpolant, or `None` if the certificate does not exclude all integers. `is_local` holds for monomials that B
+/// does not have.
 pub fn divisibility(
     store: &TermStore,
     terms: &[Confined],
@@ -89,7 +91,7 @@ pub fn divisibility(
     Some(store.and(&conjuncts))
 }
 
-/// The difference of the bounds; nothing if they are not bounds of one form.
+/// The difference of the bounds, or `None` if they do not bound one form.
 fn width(term: &Confined) -> Option<Rational> {
     let (Inequality { form: lower, is_strict: false }, Inequality { form: upper, is_strict: false }) =
         (&term.lower.0, &term.upper.0)
@@ -100,7 +102,7 @@ fn width(term: &Confined) -> Option<Rational> {
     (sum.is_constant() && !sum.constant().is_negative()).then(|| sum.constant().clone())
 }
 
-/// Whether the form is an integer but for its constant, and the bounds leave no room.
+/// Whether the form without its constant is an integer, and no integer lies between the bounds.
 fn confines_no_integer(store: &TermStore, sum: &Sum) -> bool {
     let are_integers = sum
         .form
@@ -111,8 +113,8 @@ fn confines_no_integer(store: &TermStore, sum: &Sum) -> bool {
     are_integers && (&sum.least - constant).ceil() > (&sum.greatest - constant).floor()
 }
 
-/// That some integer, in the place of the local monomials, brings the form between its bounds. Nothing if a local monomial
-/// is none, or has a coefficient that is none.
+/// States that some integer, in place of the local monomials, brings the form between its bounds. Returns `None` if a
+/// local monomial or its coefficient is not an integer.
 fn contains_integer(store: &TermStore, sum: Sum, is_local: &mut impl FnMut(Term) -> bool) -> Option<Term> {
     let mut shared = Vec::new();
     let mut denominator = Integer::ONE;

@@ -1,7 +1,7 @@
-//! Why there is no interpolant: the run was interrupted, none was found, or the question was wrong.
+//! Why there is no interpolant: the run was interrupted, none was found, or the query was invalid.
 //!
-//! Callers treat the three differently. An interruption ends them; where none is found, they go on with something
-//! weaker; and a wrong question is a mistake of theirs.
+//! Callers treat the three differently. After an interruption they stop. If none is found, they continue with something
+//! weaker. An invalid query is a bug of the caller.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use crate::proof::{Part, StepId};
 /// Why there is no interpolant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// Deadline, memory or cancel flag ended the search for it. A budget of conflicts or propagations does not count as an
+    /// Deadline, memory or cancel flag ended the search. Exhausting a budget of conflicts or propagations is not an
     /// interruption.
     Interrupted(Reason),
-    /// The proof has none because of this defect, and none was found without the proof for that reason. There is no
-    /// reason if the [options](super::Options) have the fallback switched off.
+    /// The proof has no interpolant because of this defect, and the fallback failed for this reason. The reason is
+    /// `None` if the [options](super::Options) switch the fallback off.
     NotFound(Defect, Option<Failure>),
-    /// The last answer of the solver was not `Unsat`, the solver logs no proofs, or the proof is none.
+    /// The last answer of the solver was not `Unsat`, the solver logs no proofs, or the proof is invalid.
     NoRefutation,
-    /// The proof uses a part that was not given formulas or a place.
+    /// The proof uses a part that has no formulas or no place in the query.
     Unlisted(Part),
-    /// Interpolants of the chosen kind for the subtrees of a tree are no tree interpolants.
+    /// Interpolants of the chosen kind for the subtrees of a tree do not satisfy I4.
     NoTreeProperty,
     /// Every node but the last must come before its parent.
     NotATree,
@@ -33,18 +33,18 @@ pub enum Error {
 /// Why a proof has no interpolant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Defect {
-    /// Neither side has all symbols of this formula or term, on which the proof relies.
+    /// Neither side has all symbols of this formula or term, which the proof needs.
     Mixed(Term),
-    /// The certificate of a step does not prove its clause, or does so in a way that has no interpolant.
+    /// The certificate of a step does not prove its clause, or has no interpolant.
     Invalid(StepId),
-    /// A symbol that is not shared would be left in this formula.
+    /// This formula would keep a symbol that is not shared.
     Leak(Term),
-    /// The interpolants are right one by one, but not known to be a sequence or tree at this position.
+    /// The interpolants are right individually, but I4 is not known to hold at this position.
     NotInductive(usize),
 }
 
 impl Error {
-    /// For a proof without an interpolant and a fallback that has failed, too.
+    /// For a proof without an interpolant, if the fallback failed as well.
     pub(super) fn without_fallback(defect: Defect, failure: Failure) -> Self {
         match failure {
             Failure::Unknown(reason @ (Reason::Cancelled | Reason::Deadline | Reason::Memory)) => {

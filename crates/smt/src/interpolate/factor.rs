@@ -1,39 +1,39 @@
-//! Normal forms of formulas that share much: common members of junctions are taken out.
+//! Normal forms of formulas with much sharing, by factoring out common members of junctions.
 //!
-//! A partial interpolant collects what the lemmas below it say, mostly as a conjunction, and thousands of partial
-//! interpolants share nearly all of it. The store's normal form is flat, so it would list all that for each
-//! conjunction that stands in a disjunction, a table that is quadratic in the size of the proof. But disjunctions of such
-//! neighbours have most members in common, and by distributivity
+//! A partial interpolant collects the interpolants of the lemmas below it, mostly as a conjunction, and thousands of
+//! partial interpolants share nearly all of it. The store's normal form is flat. It would list all members for each
+//! conjunction inside a disjunction, which is quadratic in the size of the proof. But such neighbouring conjunctions
+//! have most members in common, and by distributivity
 //!
 //! ```text
 //! (C and R1) or ... or (C and Rn)   =   C and (R1 or ... or Rn)           and dually
 //! ```
 //!
-//! so that the common members rise until they are listed once.
+//! so the common members rise until they are listed once.
 //!
 //! ```text
-//! from the root down    the rim of a junction: what its region, the junctions of its kind right below, ends in.
-//!                       A junction that stands in regions of its own kind only needs no rim
-//! from the leaves up    the rim of a junction becomes the list of its members, common ones are taken out, and
-//!                       terms are made of what stands in a junction of the other kind
+//! from the root down    the rim of a junction: where its region, the junctions of its kind right below, ends.
+//!                       A junction that occurs only in regions of its own kind needs no rim
+//! from the leaves up    the rim of a junction becomes the list of its members, common ones are factored out, and
+//!                       members of a junction of the other kind become terms
 //! ```
 //!
-//! Not all such tables shrink by this. The total length of rims and lists is bounded by a multiple of the length of the
-//! formula, so that time and space are linear; where that is not enough, there is no normal form of a sensible size.
+//! Not every formula shrinks this way. A multiple of the formula's length bounds the total length of rims and lists, so
+//! time and space are linear. If the budget does not suffice, there is no normal form of a sensible size.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
 
-/// The total length of all lists is at most this, and so many times the length of the formula.
+/// The total length of all lists is at most `ALLOWANCE` plus `GROWTH` times the length of the formula.
 const ALLOWANCE: usize = 1 << 16;
 const GROWTH: usize = 8;
 
-/// A formula and what it is made of down to its leaves, by positions.
+/// A formula and its subterms down to the leaves, by positions.
 struct Graph {
     /// Ascending.
     terms: Vec<Term>,
     kinds: Vec<Op>,
-    /// Where the arguments of each begin, and these. Those of leaves are left out.
+    /// Where the arguments of each term start in `args`. Leaves have none.
     starts: Vec<u32>,
     args: Vec<u32>,
 }
@@ -59,20 +59,20 @@ impl Graph {
     }
 }
 
-/// A junction as a list of its members: normal formulas that are no junctions of this kind, ascending, each once. No
-/// member means the neutral truth value, and a single one may be a member of both kinds.
+/// A junction as the list of its members: normal formulas that are not junctions of this kind, ascending, each once. An
+/// empty list means the neutral truth value. A single member fits both kinds.
 struct Image {
     kind: Op,
     members: Vec<Term>,
-    /// The junction as a term, once it is needed.
+    /// The junction as a term, built on demand.
     term: Option<Term>,
 }
 
-/// Gives formulas their normal forms. Images do not depend on where a term stands, so they serve all formulas.
+/// Computes normal forms. Images do not depend on the context of a term, so all formulas share them.
 pub(super) struct Factoring<'s> {
     store: &'s TermStore,
     images: FxHashMap<Term, Image>,
-    /// What the lists may still grow by.
+    /// How much the lists may still grow.
     budget: usize,
 }
 
@@ -81,7 +81,8 @@ impl<'s> Factoring<'s> {
         Factoring { store, images: FxHashMap::default(), budget: 0 }
     }
 
-    /// The normal form of a formula as written, with common members of junctions taken out. `None` if it is too large.
+    /// The normal form of a formula as written, with common members of junctions factored out. `None` if it is too
+    /// large.
     pub(super) fn factored(&mut self, formula: Term) -> Option<Term> {
         let store = self.store;
         let subterms = store.subterms_until(&[formula], |term| !store.is_connective(term));
@@ -94,13 +95,13 @@ impl<'s> Factoring<'s> {
         Some(self.term_of(formula))
     }
 
-    /// The subterms that need images and have none yet, each with its rim, which comes before it; for what is no junction
-    /// these are its arguments.
+    /// The subterms that need an image and have none yet, each with its rim, whose terms come before it. The rim of a
+    /// term other than a junction is its arguments.
     fn rims(&mut self, root: Term, subterms: Vec<Term>) -> Option<Vec<(Term, Vec<Term>)>> {
         let store = self.store;
         let graph = Graph::new(store, subterms);
         let mut is_needed: Vec<bool> = graph.terms.iter().map(|&term| term == root).collect();
-        // The junction whose region had each subterm last.
+        // The junction whose region last contained each subterm.
         let mut region_of: Vec<usize> = vec![usize::MAX; graph.terms.len()];
         let mut open: Vec<u32> = Vec::new();
         let mut found: Vec<(Term, Vec<Term>)> = Vec::new();
@@ -131,17 +132,17 @@ impl<'s> Factoring<'s> {
                 }
             }
             if !is_junction {
-                // Arguments have their order.
+                // The order of arguments matters.
                 rim.reverse();
             }
             found.push((term, rim));
         }
-        // Leaves have nothing below them that needs an image.
+        // Leaves need no images of other terms.
         leaves.extend(found.into_iter().rev());
         Some(leaves)
     }
 
-    /// The image of a term with this rim, the terms of which have images.
+    /// The image of a term with this rim. All terms of the rim have images.
     fn image(&mut self, term: Term, rim: &[Term]) -> Option<Image> {
         let store = self.store;
         match store.op(term) {
@@ -183,7 +184,7 @@ impl<'s> Factoring<'s> {
         *image.term.get_or_insert_with(|| junction_of(store, image.kind, &image.members))
     }
 
-    /// The junction of operands, with the members of the other kind that all of them have taken out.
+    /// The junction of operands. Factors out the members of the other kind that all operands share.
     fn take_out(&mut self, operands: Operands) -> Option<Image> {
         let (store, kind) = (self.store, operands.kind);
         let is_settled = operands.members.len() < 2 || operands.members.contains(&truth(dual(kind)));
@@ -223,7 +224,7 @@ impl<'s> Factoring<'s> {
     }
 }
 
-/// Members of a junction, as they come.
+/// Members of a junction, in no order and with repetitions.
 struct Operands {
     kind: Op,
     members: Vec<Term>,

@@ -1,4 +1,4 @@
-//! Interpolants without a proof: models of A, projected onto the shared symbols, until A is covered.
+//! Interpolants without a proof: projects models of A onto the shared symbols until the projections cover A.
 //!
 //! ```text
 //! I <- false
@@ -10,10 +10,10 @@
 //!
 //! Every `c` contradicts B, and when no model is left, A implies `I`. There are finitely many projections (P3 of
 //! [`project`](crate::project)), so the loop ends unless the solver gives up or an integer had to be replaced by its
-//! value. Where functions are applied, `arrange.rs` projects: it may leave out something that B would contradict, and then
-//! there is no interpolant of this kind. No projection can make the result wrong, for it is the queries that decide.
+//! value. If functions are applied, `arrange.rs` projects: it may lose a fact that B contradicts, and then this method
+//! finds no interpolant. A projection cannot make the result wrong, because the queries decide.
 //!
-//! It serves where a refutation has a literal that mixes both sides, and as an independent procedure in tests.
+//! It is used if a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason};
@@ -27,10 +27,10 @@ use crate::purify::Unsupported;
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
-/// Propagations that are spent on whether a literal of a core is needed.
+/// The propagation budget for each literal when minimizing a core.
 const CORE_PROPAGATIONS: u64 = 20_000;
 
-/// How far the search for an interpolant may go.
+/// Bounds the search for an interpolant.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
     /// Bounds on each query.
@@ -56,13 +56,13 @@ pub enum Failure {
     TooManyDisjuncts,
     /// A model could not be projected.
     Project(ProjectError),
-    /// The solver does not understand a formula.
+    /// The solver does not support a formula.
     Unsupported(Unsupported),
-    /// What A says of functions is not expressible over shared symbols, as far as can be seen.
+    /// The projection of A's functions onto shared symbols does not contradict B.
     Functions,
 }
 
-/// An interpolant of formulas, as a disjunction of cubes. The strongest one, as far as cores of B do not weaken it.
+/// An interpolant as a disjunction of cubes. It is the strongest one, up to weakening by cores of B.
 pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_>) -> Result<Term, Failure> {
     const A: Part = Part(0);
     const B: Part = Part(1);
@@ -110,7 +110,7 @@ pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_
     }
 }
 
-/// The negation of an interpolant with A and B exchanged: a conjunction of clauses, and as weak as cores of A allow.
+/// The negation of an interpolant with A and B exchanged: a conjunction of clauses, as weak as cores of A allow.
 pub fn dual_interpolant(
     store: &TermStore,
     a: &[Term],
@@ -130,7 +130,7 @@ pub fn any_interpolant(
     match interpolant(store, a, b, bounds) {
         Err(failure @ (Failure::Satisfiable | Failure::Unsupported(_))) => Err(failure),
         Err(failure) => dual_interpolant(store, a, b, bounds).map_err(|of_dual| match of_dual {
-            // A caller that is interrupted must be told so, whatever the first attempt failed for.
+            // Report an interruption to the caller, whatever made the first attempt fail.
             Failure::Unknown(Reason::Cancelled | Reason::Deadline | Reason::Memory) => of_dual,
             _ => failure,
         }),
@@ -138,7 +138,7 @@ pub fn any_interpolant(
     }
 }
 
-/// What minimizing a core may take for each literal: it makes fewer disjuncts, but every core will do.
+/// Limits for minimizing a core, per literal: smaller cores make fewer disjuncts, but every core is correct.
 fn core_limits<'a>(limits: &Limits<'a>) -> Limits<'a> {
     let most = limits.propagations.map_or(CORE_PROPAGATIONS, |most| most.min(CORE_PROPAGATIONS));
     Limits { propagations: Some(most), ..*limits }

@@ -1,4 +1,4 @@
-//! Interpolants of one arithmetic conflict as a single inequality: Farkas, dual Farkas, and what lies between.
+//! Interpolants of one arithmetic conflict as a single inequality: Farkas, dual Farkas, and flexible.
 //!
 //! By Farkas' lemma inequalities contradict each other iff a sum of positive multiples of them is `0 <= c` for a
 //! negative `c`, or `0 < 0`. Let `p_A` be the weighted sum of the inequalities of A and `p_B` that of B, both as
@@ -10,12 +10,12 @@
 //! dual Farkas        not (0 <= p_B)            weakest: 0 < p_A + g; not strict iff the sum of B is strict
 //! ```
 //!
-//! Symbols: a monomial that B does not have occurs in the sum of A only, so it vanishes with the total.
+//! Symbols: a monomial that B does not have occurs only in the sum of A, so it cancels out in the total.
 //!
-//! Over integers the literals are read in their tightened forms, which are not strict, and the builders of the store
-//! scale the result, divide by the common divisor and round. That changes nothing over the integers. Labels belong to
-//! literals and not to the inequalities that these are read as, for the tightened forms of two literals may be each
-//! other's atoms.
+//! Over integers the literals are read in their tightened forms, which are not strict. The builders of the store scale
+//! the result, divide by the common divisor and round; over the integers this changes nothing. Labels belong to
+//! literals, not to the inequalities read off them, because the tightened forms of two literals may be each other's
+//! atoms.
 //!
 //! The sum of A as an interpolant: K. L. McMillan, "An interpolating theorem prover" (TCS 2005); duality and strength:
 //! L. Alt, A. Hyvärinen, N. Sharygina, "LRA interpolants from no man's land" (HVC 2017).
@@ -36,19 +36,19 @@ pub struct Summand {
     pub in_a: bool,
 }
 
-/// A number between zero, for the strongest interpolant, and one, for the weakest.
+/// A number from zero (the strongest interpolant) to one (the weakest).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Strength(Rational);
 
 impl Default for Strength {
-    /// The middle.
+    /// One half.
     fn default() -> Self {
         Strength(Rational::new(1.into(), 2.into()))
     }
 }
 
 impl Strength {
-    /// The strength of this factor, if it is one.
+    /// The strength of this factor, or `None` if it is not between zero and one.
     pub fn new(factor: Rational) -> Option<Self> {
         (!factor.is_negative() && factor <= Rational::ONE).then_some(Strength(factor))
     }
@@ -74,7 +74,7 @@ pub fn flexible(store: &TermStore, summands: &[Summand], strength: &Strength) ->
     between(store, sum_of(summands, true), sum_of(summands, false), strength)
 }
 
-/// The same, by the two sums.
+/// [`flexible`], given the two sums.
 pub(super) fn between(store: &TermStore, a: Inequality, b: Inequality, Strength(factor): &Strength) -> Term {
     let total = a.form.clone() + &b.form;
     let gap = -total.constant();
@@ -84,13 +84,13 @@ pub(super) fn between(store: &TermStore, a: Inequality, b: Inequality, Strength(
     if factor.is_zero() || gap.is_zero() {
         return a.to_term(store);
     }
-    // By the gap there is room on both sides, so that strictness is not needed any more.
+    // The gap leaves room on both sides, so the result need not be strict.
     let mut form = a.form;
     form.add_constant(&(factor * &gap));
     Inequality { form, is_strict: false }.to_term(store)
 }
 
-/// Whether the weighted sum of all is contradictory, as it has to be.
+/// Whether the weighted sum of all is contradictory.
 pub fn is_refutation(summands: &[Summand]) -> bool {
     let mut total = sum_of(summands, true);
     total.add_scaled(&sum_of(summands, false), &Rational::ONE);
@@ -109,18 +109,18 @@ pub(super) fn sum_of(summands: &[Summand], in_a: bool) -> Inequality {
 }
 
 impl Inequality {
-    /// Adds a multiple by a number that is not negative.
+    /// Adds a multiple by a non-negative number.
     pub fn add_scaled(&mut self, other: &Inequality, weight: &Rational) {
         self.form.add_scaled(&other.form, weight);
         self.is_strict |= other.is_strict && !weight.is_zero();
     }
 
-    /// What is true exactly where this is false.
+    /// The inequality that holds exactly where this one fails.
     pub fn negation(self) -> Self {
         Inequality { form: -self.form, is_strict: !self.is_strict }
     }
 
-    /// The inequality as a normal formula. Where all monomials are integers it is tightened.
+    /// The inequality as a normal formula, tightened if all monomials are integers.
     pub fn to_term(&self, store: &TermStore) -> Term {
         if self.form.is_constant() {
             return store.bool(self.holds_at(&Rational::ZERO));
@@ -133,7 +133,7 @@ impl Inequality {
         if self.is_strict { store.lt(zero, form) } else { store.le(zero, form) }
     }
 
-    /// Whether it holds where the form without its constant has this value.
+    /// Whether the inequality holds if the form without its constant has this value.
     fn holds_at(&self, value: &Rational) -> bool {
         let value = value + self.form.constant();
         value.is_positive() || value.is_zero() && !self.is_strict

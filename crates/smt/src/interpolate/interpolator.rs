@@ -1,7 +1,8 @@
-//! The interpolator: one refutation, its parts, and the questions about it.
+//! The interpolator: answers queries about one refutation and its parts.
 //!
-//! Each question goes to the proof first (`labelled.rs`), and if that has a [`Defect`], to the fallback that the
-//! [`Options`] allow. Interpolants of the fallback are as good, but say nothing about why the parts are contradictory.
+//! Each query goes to the proof first (`labelled.rs`). If the proof has a [`Defect`], it goes to the fallback, if the
+//! [`Options`] allow one. Interpolants of the fallback are equally valid, but do not reflect why the parts are
+//! contradictory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,25 +21,25 @@ use super::{
 };
 use crate::proof::{Justification, Part, Proof, Rule, StepId};
 
-/// Conflicts and propagations that a check by the solver may take, and the greatest size of what is checked.
+/// Conflict and propagation budgets of a check by the solver, and the greatest size that is checked.
 const CHECK_CONFLICTS: u64 = 2_000;
 const CHECK_PROPAGATIONS: u64 = 1_000_000;
 const CHECK_SIZE: usize = 10_000;
 
-/// An interpolant, and how large it was before it was simplified.
+/// An interpolant, and its size before simplification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interpolant {
-    /// The formula. It is in normal form, unless it was so large that the budget for that ended.
+    /// The formula. It is in normal form, unless it exceeded the budget for that.
     pub formula: Term,
-    /// The number of different subterms of what came out of the proof.
+    /// The number of different subterms before simplification.
     pub raw_size: usize,
     /// The number of different subterms of the formula.
     pub size: usize,
-    /// Whether it is from the proof, and not from the fallback.
+    /// Whether it comes from the proof, not from the fallback.
     pub from_proof: bool,
 }
 
-/// Answers questions about one refutation.
+/// Answers queries about one refutation.
 pub struct Interpolator<'a> {
     store: &'a TermStore,
     proof: Proof,
@@ -47,17 +48,17 @@ pub struct Interpolator<'a> {
     options: Options,
     vocabulary: Vocabulary,
     origins: Origins,
-    /// Which steps the empty clause rests on.
+    /// The steps that the empty clause depends on.
     is_needed: Vec<bool>,
-    /// The parts that definitions and splits were made for, by steps.
+    /// The parts that definitions and splits were made for, by step.
     made_for: Vec<Box<[Part]>>,
-    /// The axioms of theories that the proof rests on. They are valid, but a solver that checks interpolants may not have
-    /// the theory they are from, so it is told of them.
+    /// The theory axioms that the proof uses. They are valid, but a solver that checks interpolants may lack their
+    /// theory, so it gets them as premises.
     axioms: Vec<Term>,
 }
 
 impl<'a> Interpolator<'a> {
-    /// For a proof from anywhere and the formulas of its parts, which have to include all that was asserted and assumed.
+    /// Takes any proof and the formulas of its parts, which must include everything asserted and assumed.
     /// [`Solver::interpolator`](crate::solver::Solver::interpolator) knows both.
     pub fn new(
         store: &'a TermStore,
@@ -80,7 +81,7 @@ impl<'a> Interpolator<'a> {
         Ok(interpolator)
     }
 
-    /// For the same proof with other parts: each part of the old ones joins the part that it is mapped to.
+    /// Regroups the parts of the same proof: each part joins the part that `part_of` maps it to.
     pub fn regroup(self, part_of: impl Fn(Part) -> Part) -> Result<Self, Error> {
         let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
         for (part, formulas) in self.parts {
@@ -90,7 +91,7 @@ impl<'a> Interpolator<'a> {
         Interpolator::new(self.store, proof, parts.into_iter().collect(), self.options)
     }
 
-    /// Makes other choices for the next questions.
+    /// Sets the options of later queries.
     pub fn set_options(&mut self, options: Options) {
         self.options = options;
     }
@@ -100,7 +101,7 @@ impl<'a> Interpolator<'a> {
         &self.proof
     }
 
-    /// The formulas of each part, ascending if the solver has given them.
+    /// The formulas of each part, ascending by part if they come from the solver.
     pub fn parts(&self) -> &[(Part, Vec<Term>)] {
         &self.parts
     }
@@ -127,8 +128,8 @@ impl<'a> Interpolator<'a> {
         })
     }
 
-    /// The interpolants of the subtrees of a tree whose nodes are parts, each with the position of its parent. Children
-    /// come before their parents, and the root, whose interpolant is `false`, is the last.
+    /// The interpolants of the subtrees of a tree. Each node is a part with the position of its parent. Children come
+    /// before their parents. The root is last; its interpolant is `false`.
     pub fn tree(&self, nodes: &[(Part, usize)], limits: &Limits<'_>) -> Result<Vec<Interpolant>, Error> {
         let order: Vec<Part> = nodes.iter().map(|&(part, _)| part).collect();
         self.check_listed(&order)?;
@@ -160,7 +161,7 @@ impl<'a> Interpolator<'a> {
             .collect())
     }
 
-    /// How far the search without the proof may go, if there is to be one.
+    /// The bounds of the fallback, or `Err` if the options switch it off.
     fn fallback_bounds<'l>(&self, defect: Defect, limits: &Limits<'l>) -> Result<Bounds<'l>, Error> {
         match self.options.fallback {
             Fallback::Off => Err(Error::NotFound(defect, None)),
@@ -168,7 +169,7 @@ impl<'a> Interpolator<'a> {
         }
     }
 
-    /// The interpolants at cuts, of which I4 is known. Where congruences take part, the solver is asked whether it holds.
+    /// The interpolants at cuts, with I4. If the proof has congruence lemmas, the solver checks I4.
     fn inductive_at_cuts(
         &self,
         cuts: &Cuts,
@@ -193,7 +194,7 @@ impl<'a> Interpolator<'a> {
     fn at_cuts(&self, cuts: &Cuts, limits: &Limits<'_>) -> Result<Vec<Interpolant>, Defect> {
         let store = self.store;
         let mut colours = Colours::new(store, &self.vocabulary, &self.origins, cuts);
-        // A side as it was asserted entails what became of it only if it defines by itself the symbols that were replaced.
+        // A side as asserted entails its purified form only if it alone defines the replaced symbols.
         for definition in self.proof.definitions() {
             if (0..cuts.len()).any(|cut| colours.at(cut, definition.symbol).is_shared()) {
                 return Err(Defect::Mixed(definition.symbol));
@@ -247,7 +248,7 @@ impl<'a> Interpolator<'a> {
         Interpolant { formula, raw_size: before, size: after, from_proof }
     }
 
-    /// Whether I1 and I2 are not found to be wrong.
+    /// Whether no check refutes I1 or I2.
     fn separates(&self, cuts: &Cuts, cut: usize, interpolant: Term) -> bool {
         let side = |is_a: bool| {
             let formulas = self.side(|part| cuts.of_part(part).contains(cut) == is_a);
@@ -262,13 +263,13 @@ impl<'a> Interpolator<'a> {
         ) != Ok(Entailment::Fails)
     }
 
-    /// The formulas of the parts that are meant.
+    /// The formulas of the selected parts.
     fn side(&self, is_meant: impl Fn(Part) -> bool) -> Vec<Term> {
         let parts = self.parts.iter().filter(|(part, _)| is_meant(*part));
         parts.flat_map(|(_, formulas)| formulas).copied().collect()
     }
 
-    /// Whether it is known that the premises imply the conclusion.
+    /// Whether the solver proves that the premises imply the conclusion.
     fn follows(&self, premises: &[Term], conclusion: Term, limits: &Limits<'_>) -> bool {
         let premises = [premises, &self.axioms].concat();
         let terms: Vec<Term> = premises.iter().copied().chain([conclusion]).collect();
@@ -286,7 +287,7 @@ impl<'a> Interpolator<'a> {
         steps.filter(|(_, is_needed)| **is_needed).map(|(step, _)| &step.rule)
     }
 
-    /// Whether equality with functions takes part.
+    /// Whether the proof needs a congruence lemma.
     fn has_congruence(&self) -> bool {
         self.needed().any(|rule| matches!(rule, Rule::Lemma(Justification::Congruence(_))))
     }
@@ -308,7 +309,7 @@ fn check_limits<'l>(limits: &Limits<'l>) -> Limits<'l> {
     Limits { conflicts: Some(CHECK_CONFLICTS), propagations: Some(CHECK_PROPAGATIONS), ..*limits }
 }
 
-/// The steps that the last one, which is the empty clause, rests on. Each rests on earlier ones only.
+/// The steps that the last step, the empty clause, depends on. Steps depend only on earlier ones.
 fn needed_steps(proof: &Proof) -> Result<Vec<bool>, Error> {
     let steps = proof.steps();
     if steps.last().is_none_or(|step| !step.clause.is_empty()) {
@@ -331,7 +332,7 @@ fn needed_steps(proof: &Proof) -> Result<Vec<bool>, Error> {
     Ok(is_needed)
 }
 
-/// The clauses that the proof rests on and theories have stated, without fresh symbols.
+/// The clauses stated by theories that the proof needs, without fresh symbols.
 fn needed_axioms(store: &TermStore, proof: &Proof, origins: &Origins, is_needed: &[bool]) -> Vec<Term> {
     let mut expanded = FxHashMap::default();
     let steps = std::iter::zip(proof.steps(), is_needed);

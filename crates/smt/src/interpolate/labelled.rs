@@ -1,16 +1,16 @@
-//! The labelled interpolation system: one pass over a refutation gives an interpolant, or those of many cuts.
+//! The labelled interpolation system: one pass over a refutation gives the interpolants of one or many cuts.
 //!
-//! Every variable has a *label*, which says which side its occurrences count for: `a` if only clauses of A have it, `b`
-//! if only those of B have, and for shared ones what the *labelling* says. A variable that only theory lemmas have is
-//! shared if both sides may speak of its formula, else it is of the one that may. Every clause `C` of the proof gets a
-//! partial interpolant `I`, over shared symbols, with
+//! Every variable has a *label*, the side that its occurrences count for: `a` if only clauses of A have it, `b` if only
+//! clauses of B have it. The *labelling* chooses the label of shared variables. A variable that occurs only in theory
+//! lemmas is shared if both sides can express its formula; otherwise it belongs to the side that can. Every clause `C`
+//! of the proof gets a partial interpolant `I`, over shared symbols, with
 //!
 //! ```text
 //! P1: A and not (literals of C with label a or ab)  implies  I
 //! P2: B and not (literals of C with label b or ab)  implies  not I
 //! ```
 //!
-//! so that the one of the empty clause is an interpolant:
+//! so that the partial interpolant of the empty clause is an interpolant:
 //!
 //! ```text
 //! clause of A                  the disjunction of its literals with label b
@@ -20,11 +20,11 @@
 //! theory lemma                 an interpolant of its conflict, where literals with label a are A's
 //! ```
 //!
-//! A clause that is valid may be one of either side that may speak of all its literals: definitions of gates and fresh
-//! symbols, and splits. It is A's if it was made for formulas of A only, and what cannot be told is B's, if B may.
+//! A valid clause (a definition of a gate or fresh symbol, or a split) may belong to any side that can express all its
+//! literals. It is A's if it was made only for formulas of A. If this is unknown, it is B's if B can express it.
 //!
-//! In a lemma, literals with label `ab` may be either side's. They are B's: were they A's, a literal that two subtrees
-//! share would be counted in the sums of both, and the two would not imply the sum of the whole.
+//! In a lemma, a literal with label `ab` could belong to either side. It is B's: if it were A's, two subtrees that
+//! share it would both count it in their sums, and the two sums would not imply the sum of the whole.
 //!
 //! | labelling | shared variables | interpolants |
 //! |---|---|---|
@@ -34,13 +34,13 @@
 //!
 //! Invariants:
 //! - S1: when parts move from B to A, labels move from `b` over `ab` to `a` and clauses from B to A. So interpolants of
-//!   growing cuts are a sequence. With labels `b` and `ab` for shared variables those of subtrees are tree interpolants.
-//! - S2: partial interpolants are terms as written, with constants and repetitions removed. Building normal ones would
-//!   list the beginnings of long chains again and again.
-//!
-//! - S3: where no label of a chain and no partial interpolant of its premises has changed from one cut to the next, its
-//!   own has not. So the pass over the next cut updates what the last one has left. Before the first cut A is empty,
-//!   all labels are `b` and all partial interpolants are `true`.
+//!   growing cuts are a sequence. With labels `b` and `ab` for shared variables, those of subtrees are tree
+//!   interpolants.
+//! - S2: partial interpolants are terms as written, with constants and repetitions removed. Normal forms would list the
+//!   beginnings of long chains again and again.
+//! - S3: if from one cut to the next no label of a chain and no partial interpolant of its premises changes, its own
+//!   does not change either. So the pass over a cut updates the results of the previous one. Before the first cut A is
+//!   empty, all labels are `b` and all partial interpolants are `true`.
 //!
 //! V. D'Silva, D. Kroening, M. Purandare, G. Weissenbacher, "Interpolant strength" (VMCAI 2010); theory lemmas as in
 //! K. L. McMillan, "An interpolating theorem prover" (TCS 2005).
@@ -55,15 +55,15 @@ use super::{Arithmetic, Defect, Equality};
 use crate::proof::{Part, Proof, Rule, Step, StepId};
 use crate::sat::{Lit, Var};
 
-/// What shared variables count for.
+/// The label of shared variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Labelling {
-    /// For B: the strongest interpolants.
+    /// Label `b`: the strongest interpolants.
     #[default]
     McMillan,
-    /// For both.
+    /// Label `ab`.
     Pudlak,
-    /// For A: the weakest interpolants.
+    /// Label `a`: the weakest interpolants.
     DualMcMillan,
 }
 
@@ -84,20 +84,20 @@ pub(super) struct Pass<'l, 'p> {
     pub(super) equality: Equality,
     pub(super) cuts: &'p Cuts,
     pub(super) colours: &'l mut Colours<'p>,
-    /// Which steps are looked at.
+    /// The steps that the empty clause depends on.
     pub(super) is_needed: &'p [bool],
-    /// The parts that definitions and splits were made for, by steps.
+    /// The parts that definitions and splits were made for, by step.
     pub(super) made_for: &'p [Box<[Part]>],
 }
 
 /// The variables of a proof, numbered from zero, and their labels.
 pub(super) struct Labels {
     numbers: FxHashMap<Var, u32>,
-    /// By numbers: the cuts at which the label is `a`, and those at which it is `b`.
+    /// By variable number: the cuts at which the label is `a`, and those at which it is `b`.
     of_a: Vec<CutSet>,
     of_b: Vec<CutSet>,
-    /// For each step of the proof where its numbers begin: those of the pivots of a chain, and of the variables of
-    /// another clause. Nothing for steps that are not needed.
+    /// For each step, where its variable numbers start: those of the pivots of a chain, or of the variables of any
+    /// other clause. Steps that are not needed have none.
     starts: Vec<u32>,
     of_steps: Vec<u32>,
 }
@@ -122,7 +122,7 @@ impl Labels {
 }
 
 impl<'p> Pass<'_, 'p> {
-    /// The interpolants at all cuts, which may mention fresh symbols.
+    /// The interpolants at all cuts. They may mention fresh symbols.
     pub(super) fn run(&mut self) -> Result<Vec<Term>, Defect> {
         let steps = self.proof.steps();
         let needed: Vec<usize> = (0..steps.len()).filter(|&at| self.is_needed[at]).collect();
@@ -161,7 +161,7 @@ impl<'p> Pass<'_, 'p> {
         Ok(interpolants)
     }
 
-    /// For clauses that are of a side, by steps: the cuts at which they are A's.
+    /// For clauses that belong to a side, by step: the cuts at which they are A's.
     fn sides_of_leaves(&mut self, needed: &[usize]) -> Result<Vec<Option<CutSet>>, Defect> {
         let mut sides = vec![None; self.proof.steps().len()];
         for &at in needed {
@@ -178,7 +178,7 @@ impl<'p> Pass<'_, 'p> {
         Ok(sides)
     }
 
-    /// The cuts at which a valid clause is one of A's.
+    /// The cuts at which a valid clause is A's.
     fn side_of_valid(&mut self, at: usize, step: &Step) -> Result<CutSet, Defect> {
         let mut fits = Speakers { a: self.cuts.all(), b: self.cuts.all() };
         for lit in &step.clause {
@@ -219,7 +219,7 @@ impl<'p> Pass<'_, 'p> {
         }
         starts.resize(sides.len() + 1, of_steps.len() as u32);
 
-        // The sides whose clauses have the variables.
+        // The sides whose clauses contain each variable.
         let mut occurs: Vec<Option<Speakers>> = vec![None; vars.len()];
         for &at in needed {
             let Some(in_a) = &sides[at] else { continue };
@@ -249,7 +249,7 @@ impl<'p> Pass<'_, 'p> {
         Ok(Labels { numbers, of_a, of_b, starts, of_steps })
     }
 
-    /// The interpolants of theory lemmas, by steps and cuts.
+    /// The interpolants of theory lemmas, by step and cut.
     fn lemmas(&mut self, needed: &[usize], labels: &Labels) -> Result<FxHashMap<usize, Vec<Term>>, Defect> {
         let mut found = FxHashMap::default();
         for &at in needed {
@@ -271,7 +271,7 @@ impl<'p> Pass<'_, 'p> {
         if lit.is_positive() { formula } else { self.store.not(formula) }
     }
 
-    /// A clause of one side.
+    /// The partial interpolant of a clause of one side.
     fn leaf(&self, state: &State, step: &Step, in_a: bool, numbers: &[u32]) -> Term {
         let wanted = if in_a { Label::B } else { Label::A };
         let lits = std::iter::zip(&step.clause, numbers);
@@ -282,7 +282,7 @@ impl<'p> Pass<'_, 'p> {
 
     fn resolve(&self, state: &State, first: StepId, others: &[(StepId, Var)], pivots: &[u32]) -> Term {
         let store = self.store;
-        // Operands that are to be joined by `kind`: one junction for as many pivots as possible.
+        // The operands to be joined by `kind`: one junction for as many pivots as possible.
         let (mut kind, mut operands) = (Op::And, vec![state.of(first)]);
         for (&(other, pivot), &number) in std::iter::zip(others, pivots) {
             let next = state.of(other);
@@ -317,12 +317,12 @@ impl<'p> Pass<'_, 'p> {
     }
 }
 
-/// What the pass over a cut leaves for the next (S3).
+/// The results of the pass over one cut, updated for the next (S3).
 struct State {
-    /// By numbers of variables: the labels, and whether they are other ones than at the cut before.
+    /// By variable number: the label, and whether it changed since the previous cut.
     labels: Vec<Label>,
     is_relabelled: Vec<bool>,
-    /// By steps: the partial interpolants, and whether they are other ones.
+    /// By step: the partial interpolant, and whether it changed since the previous cut.
     partial: Vec<Term>,
     is_changed: Vec<bool>,
 }
@@ -345,7 +345,7 @@ impl State {
         self.partial[step as usize]
     }
 
-    /// Whether the partial interpolant of a chain may be another one than at the cut before.
+    /// Whether the partial interpolant of a chain may have changed since the previous cut.
     fn is_stale(&self, StepId(first): StepId, others: &[(StepId, Var)], pivots: &[u32]) -> bool {
         self.is_changed[first as usize]
             || others.iter().any(|&(StepId(other), _)| self.is_changed[other as usize])

@@ -1,8 +1,8 @@
 //! Interpolants of theory lemmas, at all cuts.
 //!
-//! What a lemma says in terms of inequalities and whether its certificate is right does not depend on the cut and is found
-//! out once. Its interpolant depends on which literals of the conflict are A's and, except for the plain sums, on what
-//! is local. It is made again only where that changes.
+//! The inequalities of a lemma and the validity of its certificate do not depend on the cut, so they are computed once.
+//! Its interpolant depends on which literals of the conflict are A's and, except for plain sums, on which monomials are
+//! local. It is recomputed only when these change.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore};
@@ -21,7 +21,7 @@ use crate::proof::{
 };
 use crate::sat::Lit;
 
-/// A lemma, and what its interpolants depend on.
+/// A lemma, and everything its interpolants depend on.
 pub(super) struct Lemma<'l, 'p> {
     pub(super) store: &'p TermStore,
     pub(super) proof: &'p Proof,
@@ -46,8 +46,8 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Lemma { store, proof, cuts, labels, colours, id, conflict }
     }
 
-    /// The interpolants at all cuts, by the procedure for the justification: the one place where a theory with
-    /// interpolants of its own joins. `None` for a clause that [is of a side](is_of_a_side).
+    /// The interpolants at all cuts, by the procedure for the justification. A theory with its own interpolation
+    /// procedure is added here. `None` for a clause that [belongs to a side](is_of_a_side).
     pub(super) fn leaf_interpolants(
         &mut self,
         justification: &Justification,
@@ -62,7 +62,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         })
     }
 
-    /// The cuts at which a literal of the conflict is one of A's.
+    /// The cuts at which a literal of the conflict is A's.
     fn of_a(&self, lit: Lit) -> Result<&'l CutSet, Defect> {
         let is_there = self.conflict.contains(&lit);
         self.labels.of_a(lit.var()).filter(|_| is_there).ok_or(Defect::Invalid(self.id))
@@ -72,7 +72,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         self.proof.inequality(self.store, lit, sign)
     }
 
-    /// By the weighted sum of inequalities.
+    /// Interpolants from the weighted sum of inequalities.
     fn sums(&mut self, terms: &[FarkasTerm], arithmetic: &Arithmetic) -> Result<Vec<Term>, Defect> {
         let mut summands = Vec::with_capacity(terms.len());
         let mut of_a = Vec::with_capacity(terms.len());
@@ -91,10 +91,10 @@ impl<'l, 'p> Lemma<'l, 'p> {
         }
     }
 
-    /// What depends on the sums of A and B only.
+    /// Interpolants that depend only on the sums of A and B.
     fn of_sums(&self, mut summands: Vec<Summand>, of_a: &[&CutSet], arithmetic: &Arithmetic) -> Vec<Term> {
         let store = self.store;
-        // Before the first cut nothing is A's.
+        // Before the first cut A is empty.
         let (mut a, mut b) = (Inequality::default(), farkas::sum_of(&summands, false));
         let mut last = Term::TRUE;
         let mut found = Vec::with_capacity(self.cuts.len());
@@ -142,7 +142,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
             order.reverse();
         }
         for cut in order {
-            // Each cut is looked at by one other only: duals are not offered for trees.
+            // Each cut is used by one other only: duals are not offered for trees.
             let smaller = if in_a { cuts.below(cut) } else { cuts.above(cut) };
             let mut rows: Vec<Component> =
                 smaller.iter().flat_map(|&smaller| std::mem::take(&mut components[smaller])).collect();
@@ -152,7 +152,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 match (owners, is_mine(at, cut)) {
                     (0, true) => rows.push(summand.clone().into()),
                     (0, false) | (1, true) => {}
-                    // By S1 of the labels this does not happen.
+                    // Excluded by S1 of the labels.
                     _ => return Err(Defect::Invalid(id)),
                 }
                 count += usize::from(is_mine(at, cut));
@@ -182,13 +182,13 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Ok(found)
     }
 
-    /// By an interval without an integer.
+    /// Interpolants from an interval without an integer.
     fn integers(&mut self, refutation: &IntegerRefutation) -> Result<Vec<Term>, Defect> {
         let mut terms = Vec::with_capacity(refutation.terms.len());
         let mut of_a = Vec::with_capacity(refutation.terms.len());
         for term in &refutation.terms {
             let (monomial, factor) = term.form.terms().first().ok_or(Defect::Invalid(self.id))?;
-            // What a literal says of the form, or of its negation; an equation says both.
+            // The bound that a literal puts on the form, or on its negation; an equation gives both.
             let bound = |lit: Lit, of_negation: bool| {
                 let inequalities = [Sign::Positive, Sign::Negative].map(|sign| self.inequality(lit, sign));
                 let is_meant = |inequality: &Inequality| {
@@ -198,7 +198,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 inequalities.into_iter().flatten().find(is_meant).ok_or(Defect::Invalid(self.id))
             };
             let (lower, upper) = (bound(term.lower, false)?, bound(term.upper, true)?);
-            // The literal may be about a multiple of the form.
+            // The literal may bound a multiple of the form.
             let multiplier = &(&term.multiplier * factor) / &lower.form.coefficient(*monomial);
             terms.push(Confined { multiplier, lower: (lower, false), upper: (upper, false) });
             of_a.push([self.of_a(term.lower)?, self.of_a(term.upper)?]);
@@ -217,7 +217,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Ok(found)
     }
 
-    /// By equalities between terms that differ.
+    /// Interpolants from equalities between terms that differ.
     fn congruences(&mut self, proof: &CongruenceProof, equality: Equality) -> Result<Vec<Term>, Defect> {
         let mut found = Vec::with_capacity(self.cuts.len());
         for cut in 0..self.cuts.len() {
@@ -230,7 +230,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 };
                 edges.push(Edge { left: edge.left, right: edge.right, source });
             }
-            // That values differ is known to both sides.
+            // Both sides know that different values differ.
             let in_a = match (proof.distinct, equality) {
                 (Some(lit), _) => is_of_a(lit)?,
                 (None, Equality::Strong) => false,
@@ -251,7 +251,8 @@ impl<'l, 'p> Lemma<'l, 'p> {
     }
 }
 
-/// Whether a lemma is taken for a clause of the side that may speak of all its literals, and has no interpolant of its own.
+/// Whether a lemma counts as a clause of the side that can express all its literals, without an interpolation procedure
+/// of its own.
 pub(super) fn is_of_a_side(justification: &Justification) -> bool {
     match justification {
         Justification::Split | Justification::Axiom(_) => true,

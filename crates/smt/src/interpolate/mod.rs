@@ -1,24 +1,25 @@
-//! Interpolants of every kind from one refutation.
+//! Computes interpolants of every kind from one refutation.
 //!
-//! **What it computes.** Formulas were asserted in *parts* and found to be contradictory. For a *cut*, the parts of A
-//! against those of B, an interpolant `I` has
+//! **What it computes.** The solver found formulas, asserted in *parts*, to be contradictory. A *cut* assigns some
+//! parts to A and the others to B. An interpolant `I` of a cut satisfies:
 //!
 //! - I1: A implies `I`,
 //! - I2: `I` contradicts B,
 //! - I3: every symbol of `I` occurs in A and in B.
 //!
-//! A *sequence* for parts `1, .., n` has an interpolant `I_i` for each prefix `1, .., i`, and a *tree* one for each subtree,
-//! where
+//! A *sequence* for parts `1, .., n` has an interpolant `I_i` for each prefix `1, .., i`. A *tree* has one for each
+//! subtree. Both satisfy:
 //!
 //! - I4: `I_{i-1}` and part `i` imply `I_i`; the interpolants of the children of a node and its part imply its own.
 //!
-//! **Whose formulas.** A solver made with proofs knows the part of each assertion and assumption, so after `Unsat`
-//! [`Solver::interpolator`](crate::solver::Solver::interpolator) needs nothing but [`Options`]. Every formula that is
-//! asserted or assumed at the time counts for the vocabulary of its part, whether or not the proof uses it. A formula that
-//! is in two parts may serve as one of either in the proof: both sides have it, so that I1 to I3 hold in any case.
+//! **Whose formulas.** A solver that logs proofs knows the part of each assertion and assumption. After `Unsat`,
+//! [`Solver::interpolator`](crate::solver::Solver::interpolator) therefore needs only [`Options`]. Every formula
+//! asserted or assumed at that time contributes to the vocabulary of its part, whether or not the proof uses it. A
+//! formula in two parts may count for either part: both sides have it, so I1 to I3 hold in any case.
 //!
-//! **How.** A proof is frozen, so that any number of interpolants can be read off it. Those of a sequence or tree share
-//! what does not depend on the cut, and from one cut to the next only what changes is made again:
+//! **How.** The proof is frozen, so any number of interpolants can be computed from it. The interpolants of a sequence
+//! or tree share all work that does not depend on the cut. From one cut to the next, only the changed results are
+//! recomputed:
 //!
 //! ```text
 //! cuts        sets of cuts, for which questions are asked at once         cuts.rs
@@ -31,20 +32,22 @@
 //! check       I3 always; I1 and I2 in debug builds                        verify.rs
 //! ```
 //!
-//! **Where it ends.** A proof may have a literal that mixes symbols of both sides, such as an integer split on a form over
-//! both, or a step that has no interpolant of the kind wanted. This is a [`Defect`] of the proof, and an interpolant is
-//! looked for without it: one by models and their projections (`fallback.rs`), a sequence or tree node by node, with a
-//! proof for each node first (`stepwise.rs`). The limits of the call bound each query of that search.
+//! **Incompleteness.** A proof may contain a literal that mixes symbols of both sides, such as an integer split on a
+//! form over both, or a step that has no interpolant of the chosen kind. This is a [`Defect`] of the proof. The
+//! fallback then searches without the proof: for a binary interpolant by projecting models (`fallback.rs`), for a
+//! sequence or tree node by node, first from a new proof for each node (`stepwise.rs`). The limits of the call bound
+//! each query of this search.
 //!
-//! **Sequences and trees.** All cuts share proof, labelling and certificates, which move from B to A with the parts (S1
-//! of `labelled.rs`). This gives I4 for sequences with each labelling, and with Farkas sums, their duals, and any fixed
-//! strength. For trees it needs a labelling other than the dual one, for a shared pivot would be A's in two siblings at
-//! a time, and Farkas sums: the slack of duals would be counted once for each child. *Decomposed* interpolants have the
-//! property because each cut decomposes what the cuts below it left (`decomposed.rs`).
+//! **Sequences and trees.** All cuts share proof, labelling and certificates. When parts move from B to A, labels move
+//! with them (S1 of `labelled.rs`). For sequences this gives I4 with each labelling, and with Farkas sums, their duals,
+//! and any fixed strength. Trees need a labelling other than the dual one, because a shared pivot would be A's in two
+//! siblings at a time. Trees also need Farkas sums, because the slack of duals would be counted once for each child.
+//! *Decomposed* interpolants satisfy I4 because each cut decomposes the components of the cuts below it
+//! (`decomposed.rs`).
 //!
-//! The colouring of congruence conflicts is another one at each cut. In 47,502 sequences and 15,834 trees of generated
-//! conflicts no violation of I4 was found, but this is no proof: sequences and trees of proofs with such lemmas are checked
-//! by the solver, and given only if I4 is found to hold. Weak ones are not offered for trees.
+//! The colouring of congruence conflicts differs between cuts. 47,502 sequences and 15,834 trees of generated conflicts
+//! showed no violation of I4, but this is no proof. The solver therefore checks sequences and trees from proofs with
+//! such lemmas, and they are returned only if I4 holds. Weak ones are not offered for trees.
 
 mod arrange;
 pub mod colour;
@@ -70,7 +73,7 @@ pub use error::{Defect, Error};
 pub use interpolator::{Interpolant, Interpolator};
 pub use labelled::Labelling;
 
-/// How arithmetic conflicts are interpolated.
+/// Selects the interpolation procedure for arithmetic conflicts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Arithmetic {
     /// The weighted sum of A.
@@ -78,42 +81,42 @@ pub enum Arithmetic {
     Farkas,
     /// The negation of the weighted sum of B.
     DualFarkas,
-    /// The sum of A, taken apart into a conjunction: the strongest.
+    /// The sum of A, decomposed into a conjunction: the strongest.
     Decomposed,
-    /// The negation of the sum of B, taken apart into a disjunction: the weakest.
+    /// The negation of the sum of B, decomposed into a disjunction: the weakest.
     DualDecomposed,
-    /// Between the sum of A and the negation of the sum of B.
+    /// An inequality between the sum of A and the negation of the sum of B.
     Flexible(Strength),
 }
 
-/// How conflicts of equality are interpolated.
+/// Selects the interpolation procedure for equality conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Equality {
-    /// What A contributes.
+    /// The contribution of A.
     #[default]
     Strong,
-    /// The negation of what B contributes.
+    /// The negation of the contribution of B.
     Weak,
 }
 
-/// How the interpolant is made smaller.
+/// Selects how interpolants are simplified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Simplification {
-    /// By normalising it.
+    /// Normalisation only.
     Normal,
-    /// By looking at its structure.
+    /// Structural simplification.
     #[default]
     Structural,
-    /// By asking the solver, too; the number bounds the conflicts of each query.
+    /// Structural simplification and solver queries; the number bounds the conflicts of each query.
     Solver(u64),
 }
 
-/// What is done where the proof has no interpolant.
+/// Selects what to do if the proof has no interpolant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fallback {
-    /// Nothing.
+    /// Report the defect.
     Off,
-    /// One is looked for without the proof. The number bounds the disjuncts of what a projection covers.
+    /// Search without the proof. The number bounds the disjuncts of the interpolant.
     Disjuncts(usize),
 }
 
@@ -123,17 +126,17 @@ impl Default for Fallback {
     }
 }
 
-/// The choices of a query.
+/// The options of a query.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// What shared variables count for.
+    /// The label of shared variables.
     pub labelling: Labelling,
     /// The procedure for arithmetic.
     pub arithmetic: Arithmetic,
     /// The procedure for equality.
     pub equality: Equality,
-    /// What is done with the result.
+    /// How the result is simplified.
     pub simplification: Simplification,
-    /// What is done where the proof has no interpolant.
+    /// What to do if the proof has no interpolant.
     pub fallback: Fallback,
 }

@@ -1,13 +1,12 @@
-//! The parts that formulas of a proof occur in.
+//! The parts in which formulas of a proof occur.
 //!
-//! A literal of which both sides may speak need not be a shared one: if only clauses of A have it, it counts for A, and
-//! what a theory lemma makes of it together with other literals of A is weaker, and more general, than the literal. So
-//! labels are decided by occurrences in clauses, and symbols only say what is possible.
+//! A literal that both sides can express need not be shared: if only clauses of A have it, it counts for A. A theory
+//! lemma then combines it with other literals of A to a result that is weaker, and more general, than the literal. So
+//! occurrences in clauses determine labels; symbols only restrict them.
 //!
-//! A clause of an assertion belongs to its part. A definition belongs to no part by itself, as gates and fresh symbols are
-//! shared by all formulas. It is *made for* the parts whose asserted formulas have the gate or the symbol somewhere
-//! inside: those that have all literals of the clause that stand in formulas at all. It does not matter for correctness
-//! which parts these are.
+//! A clause of an assertion belongs to its part. A definition belongs to no part, because all formulas share gates and
+//! fresh symbols. It is *made for* the parts whose asserted formulas contain the gate or symbol: those that contain all
+//! literals of the clause that occur in formulas at all. Any choice of these parts is correct.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +17,7 @@ use super::colour::Origins;
 use crate::proof::{Part, Proof, Rule};
 use crate::sat::Lit;
 
-/// For each step that is needed and is a definition or split the parts that it is made for, ascending; nothing where
-/// that cannot be told.
+/// For each needed definition or split, the parts that it is made for, ascending; empty if they are unknown.
 pub(super) fn made_for(
     store: &TermStore,
     proof: &Proof,
@@ -40,8 +38,8 @@ struct Occurrences<'p> {
     store: &'p TermStore,
     proof: &'p Proof,
     origins: &'p Origins,
-    /// For formulas of variables and fresh symbols the parts with formulas that have them inside, ascending. Those of
-    /// other formulas are added when they are needed.
+    /// For formulas of variables and fresh symbols: the parts whose formulas contain them, ascending. Entries of other
+    /// formulas are added on demand.
     parts: FxHashMap<Term, Vec<Part>>,
 }
 
@@ -71,7 +69,8 @@ impl<'p> Occurrences<'p> {
         Occurrences { store, proof, origins, parts }
     }
 
-    /// The parts that have all literals of the clause that stand in formulas; if there are none, those that have one.
+    /// The parts that contain all literals of the clause that occur in formulas; if there are none, those that contain
+    /// one.
     fn of_clause(&mut self, clause: &[Lit]) -> Box<[Part]> {
         let proof = self.proof;
         let formulas = || clause.iter().map(|lit| proof.formula(lit.var()));
@@ -87,7 +86,7 @@ impl<'p> Occurrences<'p> {
         all.into()
     }
 
-    /// Finds the parts of a formula that stands in no formula: those that have all its fresh symbols.
+    /// Finds the parts of a formula that occurs in no asserted formula: those that contain all its fresh symbols.
     fn add(&mut self, formula: Term) {
         if self.parts.contains_key(&formula) {
             return;
@@ -101,7 +100,7 @@ impl<'p> Occurrences<'p> {
     }
 }
 
-/// The parts that all lists have.
+/// The intersection of the lists.
 fn common(lists: &[&[Part]]) -> Vec<Part> {
     let Some((first, others)) = lists.split_first() else { return Vec::new() };
     let is_common = |part: &&Part| others.iter().all(|other| other.binary_search(part).is_ok());

@@ -1,8 +1,8 @@
-//! Smaller formulas with the same meaning.
+//! Simplifies formulas without changing their meaning.
 //!
-//! Partial interpolants are put together without a look at what they say, so that the result repeats itself. From the
-//! leaves up, each conjunction is made smaller by what its members that are literals say of the others, and each
-//! disjunction by duality:
+//! Partial interpolants are joined without regard to their content, so the result has redundancy. From the leaves up,
+//! each conjunction is simplified by the consequences of its literals for its other members, and each disjunction
+//! dually:
 //!
 //! ```text
 //! factoring             (p and q) or (p and r)   becomes  p and (q or r)             factor.rs
@@ -11,10 +11,10 @@
 //!                       x <= 3 and (q or x <= 5) becomes  x <= 3
 //! ```
 //!
-//! Absorption is a matter of the store's normal form. Looking into the siblings takes time that is quadratic in the
-//! worst case; a budget on visited terms, a multiple of the size, bounds it, and what is beyond stays as it is. The
-//! interpolants of a sequence share most of their subterms, each of which is looked at once for all of them. [`with_solver`] also drops members
-//! of the outermost junction that follow from the others, with a query for each.
+//! The store's normal form does absorption. Sibling assignment takes quadratic time in the worst case, so a budget on
+//! visited terms, a multiple of the size, bounds it; beyond the budget terms stay unchanged. The interpolants of a
+//! sequence share most of their subterms, and each is simplified once for all of them. [`with_solver`] also drops
+//! members of the outermost junction that follow from the others, with a query for each.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
@@ -25,40 +25,40 @@ use super::verify::{Entailment, implies};
 use crate::known_literals::KnownLiterals;
 use crate::project::cube;
 
-/// Terms that may be visited for sibling assignment: so many, and so many times the size of the formula.
+/// Terms that sibling assignment may visit: `ALLOWANCE` plus `VISITS` times the size of the formula.
 const ALLOWANCE: usize = 1 << 10;
 const VISITS: usize = 16;
 
-/// The greatest number of members of a junction that the solver looks at.
+/// The greatest number of members of a junction for solver queries.
 const MOST_MEMBERS: usize = 64;
 
-/// A formula, and what it was made from.
+/// A simplified formula, and its size before and after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simplified {
-    /// The formula. It is in normal form, unless that would be huge.
+    /// The formula. It is in normal form, unless that would be too large.
     pub formula: Term,
-    /// The number of different subterms of the original.
+    /// The number of different subterms before.
     pub before: usize,
-    /// The number of different subterms now.
+    /// The number of different subterms after.
     pub after: usize,
 }
 
-/// A normal formula with the same meaning. A formula whose normal form would be huge stays as it is written.
+/// A normal formula with the same meaning. If the normal form would be too large, the formula is returned as written.
 pub fn structural(store: &TermStore, formula: Term) -> Simplified {
     Simplifier::new(store).structural(formula)
 }
 
-/// A formula with the same meaning, without members of the outermost conjunction or disjunction that follow from
-/// the others. A query that the limits interrupt changes nothing.
+/// A formula with the same meaning. Drops members of the outermost conjunction or disjunction that follow from the
+/// others. A query that the limits interrupt changes nothing.
 pub fn with_solver(store: &TermStore, formula: Term, limits: &Limits<'_>) -> Simplified {
     Simplifier::new(store).with_solver(formula, limits)
 }
 
-/// Simplifies formulas that have much in common, and remembers what it found.
+/// Simplifies formulas that have much in common, and caches results.
 pub(super) struct Simplifier<'s> {
     store: &'s TermStore,
     factoring: Factoring<'s>,
-    /// What became of factored formulas.
+    /// The simplified form of each factored formula.
     images: FxHashMap<Term, Term>,
 }
 
@@ -78,8 +78,8 @@ impl<'s> Simplifier<'s> {
             let size = size(store, formula);
             return Simplified { formula, before: size, after: size };
         };
-        // The literals of the root are facts for all of it: one look, which takes linear time, gains most of what there
-        // is to gain, and it must not be the one that the budget is missing for.
+        // The literals of the root are facts for the whole formula: one linear pass gains most of what is possible, so
+        // it must not depend on the budget.
         let simplest = simplify_members(store, normal, &mut { usize::MAX });
         let subterms = store.subterms_until(&[simplest], |term| !store.is_connective(term));
         let mut budget = ALLOWANCE + VISITS * subterms.len();
@@ -95,7 +95,7 @@ impl<'s> Simplifier<'s> {
             };
             self.images.insert(term, image);
         }
-        // What is shared by several junctions may become different in each of them.
+        // A subterm shared by several junctions may become different in each of them.
         let [plain, small] = [normal, self.images[&simplest]].map(|formula| (formula, size(store, formula)));
         let (smaller, after) = if small.1 < plain.1 { small } else { plain };
         Simplified { formula: smaller, before: size(store, formula), after }
@@ -140,7 +140,7 @@ fn size(store: &TermStore, formula: Term) -> usize {
     store.subterms(&[formula]).len()
 }
 
-/// A conjunction or disjunction whose members are simplified, made smaller by its literals.
+/// Simplifies a conjunction or disjunction, whose members are simplified, by its literals.
 fn simplify_members(store: &TermStore, junction: Term, budget: &mut usize) -> Term {
     let (kind, members) = store.view(junction);
     if !matches!(kind, Op::And | Op::Or) {
@@ -168,7 +168,7 @@ fn junction_of(store: &TermStore, kind: Op, members: impl Iterator<Item = Term>)
     if kind == Op::And { store.and_of(members) } else { store.or_of(members) }
 }
 
-/// The formulas with truth values for the atoms that literals settle. What they share is looked at once.
+/// The formulas with truth values for the atoms that the literals decide. Visits shared subterms once.
 fn assign(
     store: &TermStore,
     formulas: Vec<Term>,
@@ -180,7 +180,7 @@ fn assign(
     }
     let subterms = store.subterms_until(&formulas, |term| !store.is_connective(term));
     if subterms.len() > *budget {
-        // To look at the size of one junction after the other would be quadratic, too.
+        // Computing the size of one junction after the other would be quadratic as well.
         *budget = 0;
         return formulas;
     }

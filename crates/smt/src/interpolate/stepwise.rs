@@ -1,6 +1,6 @@
-//! Sequences and trees node by node, where one proof does not have them.
+//! Sequences and trees node by node, if one proof does not have them.
 //!
-//! From the first node to the last, the subtree of a node is replaced by an interpolant of the subtree and the rest:
+//! From the first node to the last, an interpolant of the subtree and the rest replaces the subtree of a node:
 //!
 //! ```text
 //! for each node:
@@ -9,10 +9,10 @@
 //!     I <- an interpolant of A and B: from a proof of their contradiction, or by projection
 //! ```
 //!
-//! What stands for the whole stays contradictory by this, so that the interpolants of the children of a node and its
-//! formulas imply its own (I4), whatever the interpolants come from. The proofs are made for one cut each, and of formulas
-//! that get simpler from node to node: the literal that mixed both sides of some cut is seldom in them, and an
-//! interpolant from a proof is a matter of its size, where projection has to cover one side by cubes.
+//! Each replacement keeps the whole contradictory. So the interpolants of the children of a node and its formulas imply
+//! its own (I4), whatever the source of the interpolants. Each proof is made for one cut, and the formulas get simpler
+//! from node to node. So the literal that mixed both sides of some cut seldom occurs again. An interpolant from a proof
+//! takes time in the size of the proof, whereas projection must cover one side by cubes.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::Limits;
@@ -23,7 +23,7 @@ use crate::proof::Part;
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
-/// The interpolants of the subtrees of a tree of formulas, each node with the position of its parent, which comes later.
+/// The interpolants of the subtrees of a tree of formulas. Each node has the position of its parent, which comes later.
 pub(super) fn tree(
     store: &TermStore,
     nodes: &[(Vec<Term>, usize)],
@@ -49,7 +49,7 @@ pub(super) fn tree(
     Ok(found)
 }
 
-/// The interpolant of a proof that is made for it, if it has one.
+/// The interpolant from a new proof for this cut, if that proof has one.
 fn from_proof(
     store: &TermStore,
     a: &[Term],

@@ -1,4 +1,4 @@
-//! Whether a formula is an interpolant, by asking the solver.
+//! Checks interpolants by solver queries.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason};
@@ -7,18 +7,18 @@ use crate::purify::Unsupported;
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
-/// What the solver says.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entailment {
-    /// It is so.
+    /// The implication holds.
     Holds,
-    /// It is not so.
+    /// The implication fails.
     Fails,
     /// The solver gave up.
     Unknown(Reason),
 }
 
-/// Whether formulas imply another one.
+/// Whether formulas imply another formula.
 pub fn implies(
     store: &TermStore,
     premises: &[Term],
@@ -40,7 +40,7 @@ pub fn implies(
     })
 }
 
-/// Whether the formulas of A imply the formula and it contradicts those of B. Symbols are not looked at.
+/// Whether the formulas of A imply the interpolant and it contradicts those of B. Does not check symbols.
 pub fn separates(
     store: &TermStore,
     a: &[Term],
