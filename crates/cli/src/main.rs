@@ -26,7 +26,13 @@ use shofar_run::Stop;
 
 /// Decides constrained Horn clauses and proves its answer.
 #[derive(Parser)]
-#[command(version, about, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    name = "shofar",
+    version,
+    about,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,

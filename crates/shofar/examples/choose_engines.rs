@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use shofar_cooperate::{HornSystem, Options, Run, TermStore, parse, solve};
+use shofar::{HornSystem, Options, Run, TermStore, parse, solve};
 
 const CLAUSES: &str = "
     (declare-fun even (Int) Bool)

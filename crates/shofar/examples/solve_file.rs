@@ -1,7 +1,7 @@
 //! Reads clauses from a file and solves them, in ten seconds at most.
 //!
 //! ```text
-//! cargo run --release -p shofar-cooperate --example solve_file -- examples/counter.smt2
+//! cargo run --release -p shofar --example solve_file -- examples/counter.smt2
 //! ```
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 use std::{env, fs};
 
-use shofar_cooperate::{Options, Run, TermStore, Verdict, parse, solve};
+use shofar::{Options, Run, TermStore, Verdict, parse, solve};
 
 pub(crate) fn run(file: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let store = TermStore::new();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use shofar_cooperate::{Event, EventSink, Options, Run, TermStore, Verdict, parse, solve};
+use shofar::{Event, EventSink, Options, Run, TermStore, Verdict, parse, solve};
 
 /// Two multiplications that agree. They have a model, but none in linear arithmetic: the search never ends.
 const CLAUSES: &str = "

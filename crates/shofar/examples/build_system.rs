@@ -12,9 +12,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use shofar_cooperate::{
-    BuildError, HornSystem, Options, Run, Sort, SystemBuilder, TermStore, WitnessFormat, solve,
-};
+use shofar::{BuildError, HornSystem, Options, Run, Sort, SystemBuilder, TermStore, WitnessFormat, solve};
 
 /// The clauses of the program.
 fn program(store: &TermStore, step: i64) -> Result<HornSystem, BuildError> {

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use shofar_cooperate::check::{self, check_witness};
-use shofar_cooperate::{
+use shofar::check::{self, check_witness};
+use shofar::{
     HornSystem, Options, Refutation, Run, TermStore, Verdict, Witness, WitnessFormat, parse, solve,
 };
 
