@@ -380,6 +380,11 @@ pub(crate) fn named_operators() -> impl Iterator<Item = (&'static str, Op)> {
     NAMES.iter().chain(ALIASES).copied()
 }
 
+/// Whether the symbol names the operator by an alias, which SMT-LIB does not reserve.
+pub(crate) fn is_alias(name: &str, op: Op) -> bool {
+    ALIASES.contains(&(name, op))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

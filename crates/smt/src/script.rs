@@ -1,15 +1,20 @@
 //! SMT-LIB scripts: the solver as other programs drive it.
 //!
-//! A [`Script`] executes one command after the other and writes the answers. A mistake is answered with
-//! `(error "...")`, and the script goes on; the command that was wrong has no effect. [`Commands`] cuts a stream
-//! into commands, so that a command is answered as soon as its last parenthesis has come.
+//! A [`Script`] executes one command after the other and writes the answers. It answers a mistake with `(error "...")` and
+//! goes on; the wrong command has no effect. If that command was to declare, define or assert something, the formula
+//! at hand is no longer the user's. So the innermost frame remembers the failure, and until this frame is popped or reset,
+//! `check-sat` answers `unknown`, never a verdict about another formula.
+//!
+//! [`Commands`] cuts a stream into commands, so that a command is answered as soon as its last parenthesis has come.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::smtlib::{Declaration, DisplaySymbol, Environment, Reader, SyntaxError};
+use shofar_logic::smtlib::{
+    Declaration, DisplaySymbol, Environment, Lexer, Reader, SyntaxError, Theories, Token,
+};
 use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Reason};
 
@@ -38,6 +43,8 @@ pub enum Progress {
 pub struct Script<'a> {
     store: &'a TermStore,
     environment: Environment,
+    /// The logic, once it is set.
+    logic: Option<String>,
     solver: Solver<'a>,
     frames: Vec<Frame>,
     /// What was asserted in the innermost frame and the solver has not been told yet.
@@ -59,6 +66,8 @@ struct Frame {
     declared: Vec<Fun>,
     /// The first assertion that the solver does not understand.
     unsupported: Option<Unsupported>,
+    /// The message of the first command that failed to say something about the formula.
+    failed: Option<String>,
 }
 
 #[derive(Default)]
@@ -91,6 +100,8 @@ enum State {
 /// Why a command is not executed.
 enum Failure {
     Message(String),
+    /// Answered with `unsupported`.
+    Unsupported,
     Output(io::Error),
 }
 
@@ -118,6 +129,7 @@ impl<'a> Script<'a> {
         Script {
             store,
             environment: Environment::new(store),
+            logic: None,
             solver: Solver::new(store),
             frames: vec![Frame::default()],
             pending: Vec::new(),
@@ -139,6 +151,14 @@ impl<'a> Script<'a> {
             Err(Failure::Output(error)) => Err(error),
             Err(Failure::Message(message)) => {
                 writeln!(out, "(error \"{}\")", message.replace('"', "\"\""))?;
+                if changes_formula(command) {
+                    self.state = State::Open;
+                    self.frame().failed.get_or_insert(message);
+                }
+                Ok(Progress::Continue)
+            }
+            Err(Failure::Unsupported) => {
+                writeln!(out, "unsupported")?;
                 Ok(Progress::Continue)
             }
         }
@@ -153,7 +173,12 @@ impl<'a> Script<'a> {
                 reader.close()?;
                 return Ok(Progress::Exit);
             }
-            "set-logic" | "set-info" => reader.skip_rest()?,
+            "set-logic" => {
+                let logic = reader.symbol()?;
+                reader.close()?;
+                self.set_logic(logic)?;
+            }
+            "set-info" => reader.skip_rest()?,
             "set-option" => {
                 let (keyword, value) = (reader.keyword()?, reader.optional_symbol()?);
                 reader.skip_rest()?;
@@ -278,6 +303,22 @@ impl<'a> Script<'a> {
         self.solver.all_statistics()
     }
 
+    /// Lets names mean what they mean in the logic. Declarations have been read without it, so it must come first. In a
+    /// logic that is not known, all theories have their names.
+    fn set_logic(&mut self, name: &str) -> Result<()> {
+        if let Some(logic) = &self.logic {
+            return failure(format!("the logic is {logic} already"));
+        }
+        let frame = &self.frames[0];
+        if self.frames.len() > 1 || !frame.assertions.is_empty() || !self.environment.is_pristine() {
+            return failure("the logic must be set before the first declaration and assertion");
+        }
+        let theories = Theories::of_logic(name).ok_or(Failure::Unsupported)?;
+        self.environment = Environment::with_theories(self.store, theories);
+        self.logic = Some(name.to_owned());
+        Ok(())
+    }
+
     fn frame(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("there is always a frame")
     }
@@ -351,6 +392,10 @@ impl<'a> Script<'a> {
         self.flush();
         let named = self.frames.iter().flat_map(|frame| frame.named.iter().map(|&(_, term)| term));
         let all: Vec<Term> = named.chain(assumptions.iter().copied()).collect();
+        if let Some(message) = self.frames.iter().find_map(|frame| frame.failed.as_ref()) {
+            self.state = State::Unknown(format!("a command failed: {message}"));
+            return Ok(writeln!(out, "unknown")?);
+        }
         let unsupported = self.frames.iter().find_map(|frame| frame.unsupported);
         let outcome = match unsupported {
             Some(unsupported) => Err(unsupported),
@@ -662,6 +707,33 @@ impl fmt::Display for DisplayValue<'_> {
         };
         let (name, sort) = (format!("@{}", store.name(name)), store.display_sort(store.sort_of(element)));
         write!(f, "(as {} {sort})", DisplaySymbol(&name))
+    }
+}
+
+/// Whether the formula lacks something if the command fails. Unknown commands might have been meant to say something about
+/// it, unless their names tell that they only ask.
+fn changes_formula(command: &[u8]) -> bool {
+    const ASKING: &[&str] = &[
+        "apply",
+        "display",
+        "echo",
+        "eval",
+        "exit",
+        "help",
+        "labels",
+        "maximize",
+        "minimize",
+        "set-info",
+        "set-logic",
+        "set-option",
+        "simplify",
+    ];
+    let mut lexer = Lexer::new(command);
+    match (lexer.next_token(), lexer.next_token()) {
+        (Ok(Token::Open), Ok(Token::Symbol(name))) => {
+            !ASKING.contains(&name) && !name.starts_with("get-") && !name.starts_with("check-")
+        }
+        _ => true,
     }
 }
 

@@ -7,10 +7,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::environment::{Meaning, Name, SortMeaning};
+use super::environment::{Meaning, Name, SortMeaning, named_sorts};
 use super::lexer::{Short, SyntaxError, Token};
+use super::logic::Theories;
 use super::reader::Reader;
-use crate::op::Op;
+use crate::op::{Op, is_alias};
 use crate::sort::{ConstructorSpec, Fun, Sort, SortKind, Symbol};
 use crate::term::Term;
 
@@ -86,7 +87,7 @@ impl<'t> Reader<'_, 't> {
             Token::Open => match self.lexer.next_token()? {
                 Token::Symbol("_") => {
                     match self.symbol()? {
-                        "BitVec" => {}
+                        "BitVec" => self.require_theory(Theories::BIT_VECTORS)?,
                         other => {
                             let message = format!("unknown indexed sort `{}`", Short(other));
                             return Err(SyntaxError::new(self.offset(), message));
@@ -177,7 +178,12 @@ impl<'t> Reader<'_, 't> {
                 } else {
                     ""
                 };
-                return Err(SyntaxError::new(offset, format!("undeclared sort `{}`{hint}", Short(text))));
+                let message = if named_sorts().iter().any(|&(name, ..)| name == text) {
+                    format!("the logic has no sort `{text}`")
+                } else {
+                    format!("undeclared sort `{}`{hint}", Short(text))
+                };
+                return Err(SyntaxError::new(offset, message));
             }
         };
         if self.store.sort_size(sort) > LARGEST_SORT {
@@ -626,14 +632,17 @@ impl<'t> Reader<'_, 't> {
         let name = self.environment.name(self.store, text);
         match self.environment.meaning(name) {
             Meaning::Undeclared => Ok(name),
+            Meaning::Op(op) if is_alias(text, op) => Ok(name),
             _ => Err(SyntaxError::new(self.offset(), format!("`{}` is declared already", Short(text)))),
         }
     }
 
     fn define_name(&mut self, text: &str, meaning: Meaning, offset: usize) -> Result<()> {
         let name = self.environment.name(self.store, text);
-        if self.environment.meaning(name) != Meaning::Undeclared {
-            return Err(SyntaxError::new(offset, format!("`{}` is declared already", Short(text))));
+        match self.environment.meaning(name) {
+            Meaning::Undeclared => {}
+            Meaning::Op(op) if is_alias(text, op) => {}
+            _ => return Err(SyntaxError::new(offset, format!("`{}` is declared already", Short(text)))),
         }
         self.environment.set_meaning(name, meaning);
         Ok(())

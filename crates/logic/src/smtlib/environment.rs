@@ -7,12 +7,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::logic::Theories;
 use crate::op::{Op, named_operators};
 use crate::sort::{ConstructorId, ConstructorSpec, Sort, Symbol};
 use crate::term::{Term, TermStore};
 
-/// Names and their meanings. The operators of the standard theories are known from the start.
+/// Names and their meanings. The symbols and sorts of some theories are known from the start.
 pub struct Environment {
+    theories: Theories,
     names: FxHashMap<Box<str>, Name>,
     entries: Vec<Entry>,
     macros: Vec<Macro>,
@@ -25,6 +27,7 @@ pub struct Environment {
     log: Vec<(Name, Meaning, SortMeaning, bool)>,
     /// The lengths of the log when the open levels were opened.
     levels: Vec<usize>,
+    pristine: bool,
 }
 
 /// A name that has been seen.
@@ -98,10 +101,26 @@ pub(super) struct SortMacro {
     pub(super) body: Sort,
 }
 
+/// The sorts that plain symbols name, each with its theory.
+pub(super) fn named_sorts() -> [(&'static str, SortMeaning, Theories); 4] {
+    [
+        ("Bool", SortMeaning::Sort(Sort::BOOL), Theories::CORE),
+        ("Int", SortMeaning::Sort(Sort::INT), Theories::INTS),
+        ("Real", SortMeaning::Sort(Sort::REAL), Theories::REALS),
+        ("Array", SortMeaning::Array, Theories::ARRAYS),
+    ]
+}
+
 impl Environment {
     /// An environment in which only the standard theories have names.
     pub fn new(store: &TermStore) -> Self {
+        Environment::with_theories(store, Theories::ALL)
+    }
+
+    /// An environment in which only Core and the given theories have names. All other names are free to be declared.
+    pub fn with_theories(store: &TermStore, theories: Theories) -> Self {
         let mut environment = Environment {
+            theories,
             names: FxHashMap::default(),
             entries: Vec::new(),
             macros: Vec::new(),
@@ -110,18 +129,30 @@ impl Environment {
             postponed: Postponed::default(),
             log: Vec::new(),
             levels: Vec::new(),
+            pristine: false,
         };
-        for (name, op) in named_operators() {
+        for (name, op) in named_operators().filter(|&(_, op)| theories.have(op)) {
             let name = environment.name(store, name);
             environment.set_meaning(name, Meaning::Op(op));
         }
-        for (name, sort) in [("Bool", Sort::BOOL), ("Int", Sort::INT), ("Real", Sort::REAL)] {
-            let name = environment.name(store, name);
-            environment.set_sort(name, SortMeaning::Sort(sort));
+        for (name, sort, theory) in named_sorts() {
+            if theories.contains(theory) {
+                let name = environment.name(store, name);
+                environment.set_sort(name, sort);
+            }
         }
-        let array = environment.name(store, "Array");
-        environment.set_sort(array, SortMeaning::Array);
+        environment.pristine = true;
         environment
+    }
+
+    /// Whether no name has got a meaning yet, beyond those of the theories.
+    pub fn is_pristine(&self) -> bool {
+        self.pristine
+    }
+
+    /// The theories whose symbols and sorts are known.
+    pub fn theories(&self) -> Theories {
+        self.theories
     }
 
     /// Opens a level: what is declared from now on is forgotten when it is closed.
@@ -139,6 +170,7 @@ impl Environment {
     }
 
     fn remember(&mut self, name: Name) {
+        self.pristine = false;
         if !self.levels.is_empty() {
             let entry = &self.entries[name.0 as usize];
             self.log.push((name, entry.meaning, entry.sort, entry.global));

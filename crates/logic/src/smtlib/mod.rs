@@ -4,6 +4,7 @@ mod declare;
 mod display;
 mod environment;
 mod lexer;
+mod logic;
 mod print;
 mod reader;
 
@@ -11,5 +12,6 @@ pub use declare::Declaration;
 pub use display::{DisplayOp, DisplaySort, DisplaySymbol};
 pub use environment::Environment;
 pub use lexer::{Lexer, SyntaxError, Token};
+pub use logic::Theories;
 pub use print::DisplayTerm;
 pub use reader::{Item, Reader};

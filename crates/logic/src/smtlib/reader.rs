@@ -13,8 +13,9 @@ use shofar_run::Poll;
 
 use super::environment::{Environment, Meaning, Name, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
+use super::logic::Theories;
 use crate::number::{Integer, Rational};
-use crate::op::Op;
+use crate::op::{Op, named_operators};
 use crate::sort::{ConstructorId, Fun, MAX_WIDTH, Sort, Symbol};
 use crate::subst::Substitution;
 use crate::term::{Term, TermStore};
@@ -329,7 +330,17 @@ impl<'e, 't> Reader<'e, 't> {
             Ok(width) if width <= MAX_WIDTH => Ok(width),
             _ => Err(SyntaxError::new(offset, "too many digits for a bit-vector")),
         };
+        let theories = self.environment.theories();
         match token {
+            Token::Hex(_) | Token::Binary(_) => self.require_theory(Theories::BIT_VECTORS)?,
+            Token::Numeral(_) if theories.contains(Theories::INTS) => {}
+            _ => self.require_theory(Theories::REALS)?,
+        }
+        match token {
+            // In a logic of reals alone, numerals are reals.
+            Token::Numeral(digits) if !theories.contains(Theories::INTS) => {
+                Ok(self.store.real(Rational::from(integer(digits, 10)?)))
+            }
             Token::Numeral(digits) => Ok(self.store.int(integer(digits, 10)?)),
             Token::Decimal(digits) => match Rational::parse_decimal(digits.as_bytes()) {
                 Some(value) => Ok(self.store.real(value)),
@@ -339,6 +350,20 @@ impl<'e, 't> Reader<'e, 't> {
             Token::Binary(digits) => Ok(self.store.bv(integer(digits, 2)?, width(digits, 1)?)),
             token => Err(self.expected("a number", token)),
         }
+    }
+
+    /// An error unless the logic has the theory.
+    pub(super) fn require_theory(&self, theory: Theories) -> Result<()> {
+        if self.environment.theories().contains(theory) {
+            return Ok(());
+        }
+        let what = match theory {
+            Theories::INTS => "integers",
+            Theories::REALS => "numbers",
+            Theories::ARRAYS => "arrays",
+            _ => "bit-vectors",
+        };
+        Err(SyntaxError::new(self.lexer.offset(), format!("the logic has no {what}")))
     }
 
     // ---- what follows an opening parenthesis -------------------------------------------------------------
@@ -398,6 +423,7 @@ impl<'e, 't> Reader<'e, 't> {
             let message = format!("unknown indexed constant `{}`", Short(stem));
             return Err(SyntaxError::new(offset, message));
         };
+        self.require_theory(Theories::BIT_VECTORS)?;
         let width = self.width()?;
         self.close()?;
         Ok(self.store.bv(value, width))
@@ -429,6 +455,9 @@ impl<'e, 't> Reader<'e, 't> {
                 return Err(SyntaxError::new(offset, message));
             }
         };
+        if !self.environment.theories().have(op) {
+            return Err(SyntaxError::new(offset, format!("the logic has no symbol `{stem}`")));
+        }
         self.close()?;
         Ok(Head::Op(op))
     }
@@ -1031,6 +1060,8 @@ impl<'e, 't> Reader<'e, 't> {
         let text = Short(text);
         let message = if reserved {
             format!("unexpected reserved word `{text}`")
+        } else if named_operators().any(|(name, _)| name == text.0) {
+            format!("the logic has no symbol `{text}`")
         } else {
             format!("undeclared symbol `{text}`")
         };
