@@ -1,19 +1,20 @@
-//! Whether a composition of two abstract powers leads from some states to others; an incremental solver for each.
+//! Does a composition of two abstract powers lead from source to target states? Each composition has an incremental
+//! solver.
 //!
-//! For an element of level `n + 1` the solver has the composition of two elements of level `n`,
+//! For an element of level `n + 1`, the solver has the composition of two elements of level `n`:
 //!
 //! ```text
-//! A:  first(X, M) and second(M, X'')          or, where the second half may be left out,
+//! A:  first(X, M) and second(M, X'')          or, if the second half is optional,
 //!     skip and first(X, X'')  or  not skip and first(X, M) and second(M, X'')
 //! B:  source(X) and target(X'')
 //! ```
 //!
-//! A only grows, by the lemmas that the elements have got since; B is assumed. If there is no model, an interpolant of A
-//! and B is a lemma of level `n + 1`: it follows from A, so that A1 is kept, and it excludes all pairs of B. The same proof
-//! has an interpolant of the source and the rest: states that contain the source and from which no target is reached.
+//! A only grows, by the new lemmas of the elements; B is assumed. If A and B are unsatisfiable, an interpolant of A and
+//! B is a lemma of level `n + 1`: it follows from A, so A1 is kept, and it excludes all pairs of B. The same proof also
+//! yields an interpolant of the source and the rest: a superset of the source from which no target is reachable.
 //!
-//! - C1: A is what the elements are at present. The two halves may have got lemmas since the last query, so they are asked
-//!   for at the start of each.
+//! - C1: A equals the current elements. The two halves may have new lemmas since the last query, so each query starts
+//!   by adding them.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, TermStore};
@@ -31,22 +32,22 @@ const A: Part = Part(0);
 const SOURCE: Part = Part(1);
 const TARGET: Part = Part(2);
 
-/// Conflicts in each query of the search for an interpolant without a proof.
+/// The conflict limit of each query in the search for an interpolant without a proof.
 const FALLBACK_CONFLICTS: u64 = 2_000;
 
-/// A composition, for all queries about it.
+/// A composition and its incremental solver.
 pub(super) struct Composition<'a> {
     store: &'a TermStore,
     count: Count,
     level: Level,
     solver: Solver<'a>,
-    /// The two halves without the guard.
+    /// The conjuncts of the two halves, without the guard.
     halves: Vec<Term>,
-    /// At level 0: the transitions of both halves, where they are transitions.
+    /// At level 0: the transitions of both halves, if they are transitions.
     pub(super) steps: [Option<Term>; 2],
-    /// Where the second half may be left out: whether it is.
+    /// If the second half is optional: true if it is skipped.
     skip: Option<Term>,
-    /// How many lemmas of the elements are in A.
+    /// The numbers of lemmas of the two elements that are in A.
     taken: [usize; 2],
 }
 
@@ -54,23 +55,23 @@ pub(super) struct Composition<'a> {
 pub(super) enum Reply {
     /// The composition leads from a source to a target.
     Connected(Connection),
-    /// It does not, by this lemma of the next level.
+    /// It does not. The lemma belongs to the next level.
     Separated(Separation),
 }
 
-/// How a composition leads from a source to a target.
+/// A model of a composition that leads from a source to a target.
 pub(super) struct Connection {
-    /// Values for all variables.
+    /// The values of all variables.
     pub(super) model: Assignment,
-    /// Whether the second half is left out.
+    /// The second half is skipped.
     pub(super) is_half: bool,
 }
 
-/// Why a composition does not lead from a source to a target.
+/// The reason why a composition does not lead from a source to a target.
 pub(super) struct Separation {
     /// The lemma.
     pub(super) lemma: Term,
-    /// Whether the proof had an interpolant.
+    /// The lemma is an interpolant of the proof.
     pub(super) from_proof: bool,
 }
 
@@ -91,13 +92,13 @@ impl<'a> Composition<'a> {
         }
     }
 
-    /// The two halves as formulas, if none is left out.
+    /// The two halves as formulas, if none is skipped.
     pub(super) fn halves(&self) -> &[Term] {
         &self.halves
     }
 
-    /// Whether the composition leads from a source to a target. Both are conjunctions, the one over the first, the other
-    /// over the last state.
+    /// Asks whether the composition leads from a source to a target. Both are conjunctions: the source over the first
+    /// state, the target over the last state.
     pub(super) fn query(
         &mut self,
         run: &Run<'_>,
@@ -114,7 +115,7 @@ impl<'a> Composition<'a> {
             source.iter().map(in_part(SOURCE)).chain(target.iter().map(in_part(TARGET))).collect();
         match self.solver.check_in(&assumptions, &run.limits).map_err(unsupported)? {
             Outcome::Sat => {
-                // The halves need not mention all variables that the composition without the second one has.
+                // The halves need not mention all variables of the composition with the second half skipped.
                 let Vectors { state, middle, next, .. } = &powers.vectors;
                 let variables = state.iter().chain(middle).chain(next);
                 let formulas: Vec<Term> = variables
@@ -181,7 +182,7 @@ impl<'a> Composition<'a> {
         Ok(())
     }
 
-    /// A formula that holds if the second half is left out, or is not.
+    /// The formula, guarded to hold only if the second half is skipped, or only if it is not.
     fn guarded(&self, formula: Term, if_skipped: bool) -> Term {
         match self.skip {
             None => formula,
@@ -190,8 +191,8 @@ impl<'a> Composition<'a> {
         }
     }
 
-    /// The lemma after a query without model. Where the proof has no interpolant and none is found without it, it is that
-    /// the core of B does not hold.
+    /// The lemma after an unsatisfiable query. If the proof has no interpolant and the fallback finds none, the lemma
+    /// is the negated core of B.
     fn separate(&self, run: &Run<'_>, powers: &Powers<'_>, options: &Options) -> Result<Separation, Stop> {
         let store = self.store;
         let limits = Limits { conflicts: Some(FALLBACK_CONFLICTS), ..run.limits };
@@ -211,8 +212,8 @@ impl<'a> Composition<'a> {
         Err(Stop::Exhausted("a query has no interpolant that can be found"))
     }
 
-    /// After a query without model, whose source is given once more: states that contain the source and from which the
-    /// composition leads to no target. Where the proof has no interpolant, they are what the core has of the source.
+    /// After an unsatisfiable query with the given source: a superset of the source from which the composition leads to
+    /// no target. If the proof has no interpolant, it consists of the source formulas in the core.
     pub(super) fn safe_sources(
         &self,
         run: &Run<'_>,

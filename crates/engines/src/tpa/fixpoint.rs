@@ -1,8 +1,9 @@
-//! Whether an abstract power contains all paths.
+//! Searches for transition invariants: abstract powers that contain all paths.
 //!
-//! When no bad state is reached by the paths of an element, the element is *safe*: `Init(X)`, `T(X, X')` and `Bad(X')`
-//! contradict each other. If it contains the paths of all lengths that start in initial states, or that end in bad ones, the
-//! system is safe. With `Init <| R` and `R |> Bad` for paths that start or end so, and `k = 2^m`, this is shown by
+//! If the paths of an element reach no bad state, the element is *safe*: `Init(X)`, `T(X, X')` and `Bad(X')` are
+//! unsatisfiable. If it contains the paths of all lengths that start in initial states, or that end in bad states, the
+//! system is safe. Write `Init <| R` and `R |> Bad` for the paths of `R` that start in initial or end in bad states,
+//! and let `k = 2^m`. These inclusions suffice:
 //!
 //! ```text
 //! TPA           ATr<=i    Init <| T o Tr   in  T        or  Tr o T |> Bad    in  T       k = 1
@@ -13,22 +14,22 @@
 //!                         E o E o T |> Bad   in  E o T
 //! ```
 //!
-//! each of which is one query without model; and by one more query for each relation that is united, on its safety. In the last
-//! two cases the inclusion has a state in between on its right, for which that of the left is taken: sufficient, not
-//! necessary. All of these are *k-inductive*: they contain the paths with fewer than `k` steps (A1, and `m <= i`), and with
-//! a path also its prolongation by `k` steps, at its end or at its front.
+//! Each inclusion is one unsatisfiable query. The safety of each united relation is one more. In the last two cases the
+//! right side of the inclusion has a state in between; the one of the left side is taken for it, which is sufficient,
+//! not necessary. All of these are *k-inductive*: they contain the paths with fewer than `k` steps (A1, and `m <= i`),
+//! and with each path also its extension by `k` steps, at its end or at its front.
 //!
-//! *Subsets.* Lemmas are made for single queries, and few of them hold for paths of all lengths. So of the lemmas of `T`
-//! the largest subset is taken for which the first condition holds: as long as there is a model, the lemmas that are false
-//! in it are left out (Houdini).
+//! *Subsets.* Lemmas are made for single queries, and few of them hold for paths of all lengths. So the first condition
+//! is checked for the largest subset of the lemmas of `T` that satisfies it: while there is a model, the lemmas that
+//! are false in it are dropped (Houdini).
 //!
-//! - F1: an element is tried again, for the same initial and bad states, only if a part has got stronger.
-//! - F2: elements of level 0 are never denied, since they may have local variables.
+//! - F1: for the same initial and bad states, a candidate is tried again only if one of its elements became stronger.
+//! - F2: elements of level 0 are never negated, since they may have local variables.
 //!
-//! The first condition of split-TPA is Lemma 4.20 and the others are Lemma 4.22 of the thesis, the one of TPA is its
-//! Lemma 4.13. Its right-grounded k-induction is printed with the premises of the left-grounded one, which is unsound
-//! (three states suffice for a counterexample); what is meant, and used here, is the mirror image. Houdini is that of
-//! C. Flanagan and K. R. M. Leino (FME 2001); the papers on TPA do without.
+//! The first condition of split-TPA is Lemma 4.20 of the thesis, the others are Lemma 4.22, and that of TPA is Lemma
+//! 4.13. The thesis prints right-grounded k-induction with the premises of the left-grounded one, which is unsound (a
+//! counterexample has three states); the intended condition, used here, is the mirror image. Houdini is due to C.
+//! Flanagan and K. R. M. Leino (FME 2001); the papers on TPA do not use it.
 
 use shofar_logic::{Term, Value};
 use shofar_run::{Reason, Stop};
@@ -42,33 +43,33 @@ use super::powers::{Count, Level};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Candidate {
     pub(super) relation: Relation,
-    /// At which end paths are prolonged.
+    /// The end at which paths are extended.
     pub(super) side: Side,
-    /// By how many steps: `2^step`.
+    /// Paths are extended by `2^step` steps.
     pub(super) step: Level,
 }
 
-/// Which relation it is.
+/// The relation of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Relation {
     /// An element.
     Element(Count, Level),
-    /// `ATr<i`, and that composed with `ATr=i`, which comes where paths are prolonged.
+    /// `ATr<i`, united with its composition with `ATr=i` at the extended end.
     Composed(Level),
 }
 
-/// Which states a transition invariant is relative to.
+/// The states that ground a transition invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Side {
-    /// Paths start in initial states and are prolonged at their end.
+    /// Paths start in initial states and are extended at their end.
     Left,
-    /// Paths end in bad states and are prolonged at their front.
+    /// Paths end in bad states and are extended at their front.
     Right,
 }
 
 impl Search<'_> {
-    /// Looks for a transition invariant among the elements up to a level, and makes an inductive invariant of it. One for
-    /// which this fails is passed over.
+    /// Searches for a transition invariant among the elements up to a level, and turns it into an inductive invariant.
+    /// If the second part fails, the next candidate is tried.
     pub(super) fn find_invariant(&mut self, level: Level) -> Result<Option<Term>, Stop> {
         let mut candidates = Vec::new();
         for step in 0..=level {
@@ -103,7 +104,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The numbers of lemmas, by which F1 tells whether something has got stronger.
+    /// The numbers of lemmas. F1 compares them to see whether an element became stronger.
     fn sizes(&self, relation: Relation, step: Level) -> (usize, usize) {
         let size = |count, level| self.powers.lemmas(count, level).len();
         match relation {
@@ -113,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lemmas of the first element of a candidate with which it is a transition invariant.
+    /// The lemmas of the candidate's first element that make it a transition invariant.
     fn inductive_lemmas(&mut self, candidate: Candidate) -> Result<Option<Vec<Term>>, Stop> {
         let powers = &self.powers;
         let [state, middle, later, next] =
@@ -155,7 +156,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether no path of a candidate, with these lemmas for its first element, leads from an initial to a bad state.
+    /// Whether no path of the candidate, with these lemmas for its first element, leads from an initial to a bad state.
     fn is_safe(&mut self, candidate: Candidate, lemmas: &[Term]) -> Result<bool, Stop> {
         let (init, bad) = (self.system.init, self.bad);
         if !self.implies(&[&[init], lemmas, &[bad]].concat(), Term::FALSE)? {
@@ -177,8 +178,8 @@ impl Search<'_> {
         self.implies(&composed, Term::FALSE)
     }
 
-    /// The largest subset of lemmas that, with the premises, follow from themselves. Each lemma comes with what it says
-    /// about the shorter path.
+    /// The largest subset of lemmas that is inductive under the premises. Each lemma is paired with its instance for
+    /// the shorter path.
     fn largest_inductive(
         &mut self,
         premises: &[Term],
@@ -209,7 +210,7 @@ impl Search<'_> {
         Ok(Some(lemmas.into_iter().map(|(lemma, _)| lemma).collect()))
     }
 
-    /// Whether premises are known to imply a conclusion.
+    /// Whether the premises imply the conclusion; `false` if this is unknown.
     fn implies(&mut self, premises: &[Term], conclusion: Term) -> Result<bool, Stop> {
         self.statistics.fixpoint_queries += 1;
         let mut solver = self.run.solver();
@@ -217,7 +218,7 @@ impl Search<'_> {
         Ok(self.outcome(&mut solver, &[])? == Some(false))
     }
 
-    /// Whether what is asserted and assumed has a model; nothing if the solver does not tell.
+    /// Whether the assertions and assumptions are satisfiable; `None` if the solver does not decide it.
     fn outcome(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<Option<bool>, Stop> {
         let outcome = solver.check(assumptions, &self.run.limits);
         match outcome.map_err(|unsupported| unsupported.stop(self.store))? {

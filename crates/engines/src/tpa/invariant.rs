@@ -1,33 +1,35 @@
 //! From a transition invariant to an inductive invariant of states.
 //!
-//! Let `T` be a safe transition invariant for paths from initial states, k-inductive with `k = 2^m`, `E_j` the abstraction of
-//! exactly and `B_j` that of fewer than `2^j` steps. A set of states `K` is *closed at level j* if
+//! Let `T` be a safe transition invariant for paths from initial states, k-inductive with `k = 2^m`. Let `E_j` be the
+//! abstraction of exactly `2^j` steps and `B_j` that of fewer than `2^j` steps. A set of states `K` is *closed at level
+//! j* if
 //!
-//! - K1: it contains the states to which `B_j` leads from initial ones,
-//! - K2: it contains the states to which `E_j` leads from its own.
+//! - K1: it contains the states to which `B_j` leads from initial states,
+//! - K2: it contains the states to which `E_j` leads from states in `K`.
 //!
-//! The states to which `T` leads from initial ones, `exists X. Init(X), T(X, X')`, are closed at level `m` and exclude bad
-//! ones. At level 0, where `E_0` is the transition and `B_0` the identity, such a set is an inductive invariant. From level to
-//! level below, without looking at more than two steps of an abstraction, one gets by an interpolant `I` of
+//! The states to which `T` leads from initial states, `exists X. Init(X), T(X, X')`, are closed at level `m` and
+//! exclude bad states. At level 0, where `E_0` is the transition and `B_0` the identity, a closed set is an inductive
+//! invariant. An interpolant `I` of the following formulas leads from one level to the level below, with at most two
+//! steps of an abstraction:
 //!
 //! ```text
 //! A:  K(X) and E_j(X, Y), or Init(X) and B_j(X, Y)
 //! B:  E_j(Y, Z) and not K(Z)
 //! ```
 //!
-//! These contradict each other if `K` is closed at level `j + 1`, because `E_j` twice is in `E_{j+1}`, and `B_j` followed by
-//! `E_j` is in `B_{j+1}`: that is how lemmas are made. Then `K and I` is closed at level `j`: `E_j` leads from `K` to `I` by A,
-//! and from `I` to `K` by B; and `B_j` leads from initial states to `I` by A, and to `K`, as `B_j` is in `B_{j+1}`.
+//! These are unsatisfiable if `K` is closed at level `j + 1`, because lemmas keep `E_j` twice in `E_{j+1}`, and `B_j`
+//! followed by `E_j` in `B_{j+1}`. Then `K and I` is closed at level `j`: `E_j` leads from `K` to `I` by A, and from
+//! `I` to `K` by B; and `B_j` leads from initial states to `I` by A, and to `K`, as `B_j` is in `B_{j+1}`.
 //!
-//! If `T` is relative to bad states, all this holds with time reversed, and the invariant is the complement of what
-//! is found. But `E_j` followed by `B_j`, which then is asked for, need not be in `B_{j+1}`. Where this shows, the rest of the
-//! way is that of [`to_inductive`], by unrolling.
+//! If `T` is grounded in bad states, all this holds with time reversed, and the invariant is the complement of the
+//! result. But the reversed query needs `E_j` followed by `B_j`, which need not be in `B_{j+1}`. If the query fails,
+//! [`to_inductive`] does the rest by unrolling.
 //!
-//! The variables of the first state are eliminated. Equations of `Init` or `Bad` that define them are used at first, since
-//! this leaves the lemmas as they are.
+//! The variables of the first state are eliminated. Equations of `Init` or `Bad` that define them are used first, since
+//! this leaves the lemmas unchanged.
 //!
-//! Golem unrolls the transition `k` times. The way through the levels takes `m` queries of constant size, so that inductions
-//! by thousands of steps have invariants, too.
+//! Golem unrolls the transition `k` times. Our descent through the levels takes `m` queries of constant size, so
+//! inductions over thousands of steps yield invariants, too.
 
 use shofar_horn::graph::rename;
 use shofar_logic::Term;
@@ -40,15 +42,15 @@ use crate::eliminate::eliminate_all_but;
 use crate::k_inductive::{interpolant, to_inductive};
 use crate::kind::reversed;
 
-/// The greatest number of steps of an induction that is unrolled.
+/// The maximal number of steps of an induction that is unrolled.
 const MOST_STEPS: usize = 256;
 
-/// Conflicts in each query of an elimination.
+/// The conflict limit of each query of an elimination.
 const ELIMINATION_CONFLICTS: u64 = 10_000;
 
 impl Search<'_> {
-    /// An inductive invariant without bad states, from a transition invariant: a candidate with these lemmas for its first
-    /// element.
+    /// An inductive invariant without bad states, from a transition invariant: the candidate with these lemmas for its
+    /// first element.
     pub(super) fn invariant(&mut self, candidate: Candidate, lemmas: &[Term]) -> Result<Term, Stop> {
         let (store, run) = (self.store, self.run);
         let Candidate { relation, side, step } = candidate;
@@ -106,7 +108,7 @@ impl Search<'_> {
         })
     }
 
-    /// An inductive set of states within one that is closed at a level.
+    /// An inductive subset of a set of states that is closed at a level.
     fn unrolled(&self, states: Term, side: Side, level: Level) -> Result<Term, Stop> {
         let (store, run) = (self.store, self.run);
         let k = u32::try_from(level).ok().and_then(|level| 1_usize.checked_shl(level));

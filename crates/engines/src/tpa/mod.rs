@@ -1,13 +1,14 @@
 //! TPA and split-TPA: transition power abstraction, for deep counterexamples and transition invariants.
 //!
-//! **What it decides.** Linear systems whose variables can be projected: truth values, integers and reals in linear
-//! constraints. Loops are taken one by one (`network.rs`), nested ones as one; or all as a single loop, if that is wished.
+//! **What it decides.** Linear systems over Booleans and linear integer and real arithmetic, because projection
+//! supports these. It treats loops one by one (`network.rs`) and nested loops as one. With `chains` off it treats all
+//! loops as a single one.
 //!
-//! **The idea.** By squaring, `n` compositions of the transition relation with itself reach `2^n` steps. The compositions
-//! are over-approximated by formulas over two states: if no two steps of an abstraction lead from some states to others, an
-//! interpolant is a lemma about the next one. If they do, the state in between is projected out of the model, and
-//! both halves are asked for one level below; at the bottom all is exact. One query can show that all paths of up to `2^n`
-//! steps are safe, and if a path is found, it was found by halving.
+//! **The idea.** By squaring, `n` compositions of the transition relation with itself reach `2^n` steps. Formulas over
+//! two states over-approximate the compositions. If two steps of an abstraction do not lead from the source to the
+//! target states, an interpolant is a lemma of the next abstraction. If they do, the state in between is projected out
+//! of the model, and both halves are searched one level below; level 0 is exact. One query can prove all paths of up to
+//! `2^n` steps safe, and paths are found by halving.
 //!
 //! ```text
 //! for n = 0, 1, ..                                         network.rs, for all loops
@@ -16,16 +17,16 @@
 //! ```
 //!
 //! *TPA* has one sequence of abstractions, for at most `2^n` steps. *split-TPA* has two, for fewer than and for exactly
-//! `2^n` steps: a path has one decomposition then, and there are more ways to be inductive. In each round it asks for paths
-//! with fewer than `2^(n+1)` steps, and then for those with exactly as many.
+//! `2^n` steps: every path then has one decomposition, and there are more ways to be inductive. In each round it first
+//! searches for paths with fewer than `2^(n+1)` steps, and then for paths with exactly `2^(n+1)`.
 //!
 //! **Invariants.** A1 and A2 on abstractions (`powers.rs`), C1 on solvers (`composition.rs`), S1 on summaries
-//! (`summaries.rs`), R1 and R2 on reachability (`reach.rs`), F1 and F2 on fixpoints (`fixpoint.rs`), N1 to N3 on several
-//! loops (`network.rs`).
+//! (`summaries.rs`), R1 and R2 on reachability (`reach.rs`), F1 and F2 on fixpoints (`fixpoint.rs`), N1 to N3 on
+//! several loops (`network.rs`).
 //!
 //! **Why the answer is right.** A summary that leads from an initial to a bad state unfolds to a path (S1). A safe
-//! transition invariant contains all paths from initial states, or all to bad ones, and so shows that there is none from
-//! the ones to the others; `invariant.rs` makes an inductive invariant of it.
+//! transition invariant contains all paths from initial states, or all paths to bad states, so no path leads from an
+//! initial to a bad state. `invariant.rs` turns it into an inductive invariant.
 //!
 //! **Notation.** `ATr<=n`, `ATr<n` and `ATr=n` are `Powers::element` for a `Count` and a level, `IsReachable(n, ..)` is
 //! `Search::reach`, `HasInvariant(n)` is `Search::find_invariant` for level `n + 1`.
@@ -34,12 +35,12 @@
 //! counterexample detection" (TACAS 2022) and "Split transition power abstraction for unbounded safety" (FMCAD 2022); here
 //! after Chapter 4 of Blicha's thesis, with its errors corrected (`fixpoint.rs`).
 //!
-//! **Where we differ.** Reachability of the papers returns states only, and each step of a path is found by a call of its
-//! own. Ours also returns a *summary*, a relation between states that is there for certain, and looks among the summaries
-//! first. So a path of `2^n` steps through a loop that repeats itself takes a number of calls linear in `n`, and
-//! summaries are what the path is unfolded from. Elimination instead of projection is offered for the states in between
-//! only, because states that are reached belong to a summary. Transition invariants are looked for among subsets of lemmas
-//! (`fixpoint.rs`), and inductions by many steps become such by one without unrolling (`invariant.rs`).
+//! **Where we differ.** In the papers, reachability returns states only, and each step of a path takes a call of its
+//! own. Ours also returns a *summary*, an under-approximating relation between states, and tries known summaries first.
+//! So a path of `2^n` steps through a repetitive loop takes a number of calls linear in `n`, and the path is unfolded
+//! from summaries. Elimination instead of projection is offered only for the states in between, because reached states
+//! belong to a summary. Transition invariants may use a subset of the lemmas (`fixpoint.rs`). Inductions over many
+//! steps become one-step inductions without unrolling (`invariant.rs`).
 
 mod composition;
 mod fixpoint;
@@ -76,10 +77,10 @@ use summaries::Summaries;
 /// How the states between two halves of a path are found.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Intermediate {
-    /// Those around a model, by projection.
+    /// The states around a model, by projection.
     #[default]
     Projected,
-    /// All, by elimination.
+    /// All states, by elimination.
     Eliminated,
 }
 
@@ -95,8 +96,8 @@ impl Named for Intermediate {
 }
 
 options! {
-    /// Whether there are two sequences of abstractions, for fewer than and for exactly so many steps: it tells the two
-    /// engines apart.
+    /// Use two sequences of abstractions, for fewer than and for exactly `2^n` steps. This distinguishes the two
+    /// engines.
     split: bool = false;
     interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
     intermediate: Intermediate = Intermediate::Projected,
@@ -105,15 +106,15 @@ options! {
         "chains": "take loops that follow on each other one by one, not as a single loop";
 }
 
-/// The engine.
+/// The TPA and split-TPA engines.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tpa {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
 impl Tpa {
-    /// With two sequences of abstractions.
+    /// The engine with two sequences of abstractions.
     pub fn split() -> Self {
         Tpa { options: Options { split: true, ..Options::default() } }
     }
@@ -152,7 +153,7 @@ impl Engine for Tpa {
     }
 }
 
-/// What is counted for a loop.
+/// The counters of one loop.
 #[derive(Clone, Copy, Default, Debug)]
 struct Statistics {
     queries: u64,
@@ -164,36 +165,36 @@ struct Statistics {
     fixpoints: u64,
 }
 
-/// A loop, the question that is asked about it, and what is known.
+/// A loop, the current question about it, and what is known.
 struct Search<'a> {
     // The problem.
     store: &'a TermStore,
     run: &'a Run<'a>,
     options: &'a Options,
     interpolation: interpolate::Options,
-    /// The loop, with the states of the question.
+    /// The loop, with the initial and bad states of the question.
     system: TransitionSystem,
     /// The conjuncts of the initial states, over the first state.
     init: Vec<Term>,
-    /// Over the last state.
+    /// The bad states, over the last state.
     bad: Term,
-    /// Other variables of initial and bad states.
+    /// Local variables of initial and bad states.
     locals: Vec<Term>,
 
-    // What is known of the question.
-    /// The levels at which no path is found.
+    // Known about the question.
+    /// No bad state is reachable at the levels below this one.
     unreachable: Level,
-    /// The sizes of candidates when they were tried last (F1).
+    /// The sizes of candidates when they were last tried (F1).
     tried: FxHashMap<Candidate, (usize, usize)>,
 
-    // What is known of the loop.
+    // Known about the loop.
     powers: Powers<'a>,
     summaries: Summaries<'a>,
 
     // Tools.
     compositions: FxHashMap<(Count, Level), Composition<'a>>,
     projector: Projector<'a>,
-    /// For conjunctions, which are assumed.
+    /// The solver for one-off conjunctions, which are assumed.
     conjunctions: Solver<'a>,
     asked: u32,
 
@@ -201,7 +202,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// The initial and the bad states of the system are the first question.
+    /// The first question has the initial and bad states of the system.
     fn new(system: TransitionSystem, run: &'a Run<'a>, options: &'a Options) -> Self {
         let store = run.store;
         let powers = Powers::new(store, &system);
@@ -229,8 +230,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Asks whether states are reached from others: conjuncts over the first state, and a formula over the last one. Both may
-    /// have variables of their own.
+    /// Asks whether `bad` is reachable from `init`: conjuncts over the first state, and a formula over the last one.
+    /// Both may have local variables.
     fn pose(&mut self, init: &[Term], bad: Term) {
         if self.init == init && self.bad == bad {
             return;
@@ -247,12 +248,12 @@ impl<'a> Search<'a> {
         self.tried.clear();
     }
 
-    /// The counts that make up all paths.
+    /// The counts that together cover all paths.
     fn counts(&self) -> &'static [Count] {
         if self.options.split { &[Count::Below, Count::Exactly] } else { &[Count::AtMost] }
     }
 
-    /// How a bad state is reached from an initial one, by paths of up to so many levels; the lowest one at first.
+    /// Searches for a path from an initial to a bad state, level by level up to `level`.
     fn reach_within(&mut self, level: Level) -> Result<Option<Reached>, Stop> {
         while self.unreachable <= level {
             if let Some(reached) = self.reach_at(self.unreachable)? {
@@ -263,7 +264,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// How a bad state is reached from an initial one, by paths of a level.
+    /// Searches for a path from an initial to a bad state at one level.
     fn reach_at(&mut self, level: Level) -> Result<Option<Reached>, Stop> {
         let (init, bad) = (self.init.clone(), [self.bad]);
         for &count in self.counts() {
@@ -276,7 +277,7 @@ impl<'a> Search<'a> {
 
     // ---- tools -------------------------------------------------------------------------------------------
 
-    /// A model of formulas together.
+    /// A model of the conjunction of the formulas.
     fn solve_together(&mut self, formulas: &[Term]) -> Result<Option<Assignment>, Stop> {
         self.asked += 1;
         let outcome = self.conjunctions.check(formulas, &self.run.limits);
@@ -287,14 +288,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A cube without variables that implies that these exist, around a model.
+    /// A cube without the variables `gone` that holds in the model and implies `exists gone. formulas`.
     fn project(&mut self, formulas: &[Term], model: &Assignment, gone: &[Term]) -> Result<Vec<Term>, Stop> {
         self.statistics.projections += 1;
         let projection = self.projector.project_cube(formulas, model, gone);
         Ok(projection.map_err(|error| error.stop(self.store))?.literals)
     }
 
-    /// How often a solver was asked.
+    /// The number of solver queries.
     fn solver_queries(&self) -> u64 {
         let Statistics { queries, fixpoint_queries, .. } = self.statistics;
         queries + fixpoint_queries + self.summaries.queries + u64::from(self.asked)

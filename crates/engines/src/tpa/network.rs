@@ -1,13 +1,13 @@
-//! Loops that follow on each other: a network of transition systems.
+//! Loops in sequence: a network of transition systems.
 //!
-//! **What it decides.** Linear graphs without cycles but for the self-loops of their nodes. Each node is a loop with its own
-//! abstractions and summaries. An edge between two nodes leads from the last state of the one loop to the first state of the
-//! other; facts are ways in, queries and edges to other nodes are ways out.
+//! **What it decides.** Linear graphs whose only cycles are self-loops. Each node is a loop with its own abstractions
+//! and summaries. An edge between two nodes leads from the last state of one loop to the first state of the next. Facts
+//! are ways in; queries and edges to other nodes are ways out.
 //!
-//! **The idea.** What is reached is carried forward, and what is safe is carried back. A loop is asked for a path from the
-//! states with which it is entered to one of its *exits*: a query, or an edge to a state of the next loop of which nothing is known
-//! yet. If there is one, the next loop is entered with the states behind it. If there is none, the states with which the loop was
-//! entered are safe, and no longer of interest as an exit of loops before.
+//! **The idea.** Reached states are propagated forward, and safe states backward. A loop searches for a path from its
+//! *entry*, the states with which it is entered, to one of its *exits*: a query, or an edge to states of the next loop
+//! that are neither safe nor blocked. If there is a path, the next loop is entered with the states behind the exit. If
+//! there is none, the entry is safe, and no longer an exit of the loops before.
 //!
 //! ```text
 //! for n = 0, 1, ..
@@ -21,24 +21,26 @@
 //!     all facts are settled: safe
 //! ```
 //!
-//! In each round all loops make at most `2^(n+1)` steps, so that no loop can keep the others waiting. Safety
-//! for so many steps ends with the round (*blocked*), while invariants stay (*safe*).
+//! In each round all loops make at most `2^(n+1)` steps, so no loop starves the others. *Blocked* states are safe for
+//! that many steps and are forgotten after the round, while invariants (*safe*) stay.
 //!
 //! **Invariants.**
-//! - N1: an entry consists of states that are reached: by the facts, or by an edge from states that the entry before reaches.
-//! - N2: a safe set of a loop is closed under its transitions, its edges lead to safe sets of other loops only, and it
+//! - N1: an entry consists of reachable states: by the facts, or by an edge from states that the previous entry
+//!   reaches.
+//! - N2: a safe set of a loop is closed under its transitions, its edges lead only to safe sets of other loops, and it
 //!   satisfies no query.
-//! - N3: no path that makes at most `2^(n+1)` steps in each loop leads from a blocked state of round `n` to a query.
+//! - N3: no path with at most `2^(n+1)` steps in each loop leads from a blocked state of round `n` to a query.
 //!
-//! **Why the answer is right.** The loops that are entered when a query is reached are a path through the graph, by N1 and S1.
-//! If facts are settled, they are in safe sets; then the disjunctions of these are a model, by N2.
+//! **Why the answer is right.** If a query is reached, the entered loops form a path through the graph, by N1 and S1.
+//! If all facts are settled, they are in safe sets; then the disjunctions of these are a model, by N2.
 //!
-//! *What is blocked* is more than what was entered: an interpolant of the entry and the abstract paths to the exits. This is
-//! what keeps entries few, as those that a loop before can leave to are often infinitely many. For the same reason
-//! invariants are looked for with these states as initial ones at first, and with the entry only if there are none.
+//! *Blocked states* are a superset of the entry: an interpolant of the entry and the abstract paths to the exits. This
+//! keeps the number of entries small, since the loop before can often lead to infinitely many states. For the same reason
+//! the search for an invariant first takes the interpolant as initial states, and the entry only if that fails.
 //!
-//! **Where it comes from.** Chains of transition systems are a part of Golem (M. Blicha's thesis, Section 5.6), where each
-//! query of a loop is unbounded. Bounds by rounds, graphs that are no chains, and interpolants for what is blocked are ours.
+//! **Where it comes from.** Chains of transition systems are a part of Golem (M. Blicha's thesis, Section 5.6), where
+//! each query of a loop is unbounded. Bounds by rounds, graphs other than chains, and interpolants for blocked states
+//! are ours.
 
 use shofar_horn::graph::{Edge, EdgeId, NodeId, rename};
 use shofar_horn::{HornGraph, TransitionSystem};
@@ -51,7 +53,7 @@ use super::{Options, Search, Statistics};
 use crate::Run;
 use crate::unroll::value;
 
-/// What the search ends with.
+/// The result of the search.
 pub(super) enum Found {
     /// States from a fact to a query.
     Path(Path),
@@ -59,14 +61,14 @@ pub(super) enum Found {
     Model(Vec<Term>),
 }
 
-/// States that follow on each other, and whose they are.
+/// Successive states, each with its node.
 type Path = Vec<(NodeId, Box<[Value]>)>;
 
 /// The state of a run.
 pub(super) struct Network<'a> {
     run: &'a Run<'a>,
     graph: &'a HornGraph,
-    /// By nodes.
+    /// Indexed by node.
     loops: Vec<Loop<'a>>,
     levels: u64,
     entries: u64,
@@ -76,15 +78,15 @@ pub(super) struct Network<'a> {
 /// A node with its self-loops.
 struct Loop<'a> {
     search: Search<'a>,
-    /// The states that facts give.
+    /// The states of the facts.
     facts: Term,
-    /// Whether these are in a safe set.
+    /// Whether a safe set contains the facts.
     is_settled: bool,
     /// Queries first.
     exits: Vec<Exit>,
-    /// By N2, over the first state.
+    /// Safe sets (N2), over the first state.
     safe: Vec<Term>,
-    /// By N3, over the first state.
+    /// Blocked sets (N3), over the first state.
     blocked: Vec<Term>,
 }
 
@@ -103,12 +105,12 @@ struct Exit {
     label: Term,
 }
 
-/// A loop that was entered.
+/// A loop on the current path.
 struct Visit {
     node: NodeId,
-    /// Conjuncts about the first state (N1).
+    /// Conjuncts over the first state (N1).
     entry: Vec<Term>,
-    /// The paths that were found through the loop, and the exit.
+    /// The summary of the path through the loop, and the exit.
     through: Option<(SummaryId, usize)>,
 }
 
@@ -185,7 +187,7 @@ impl<'a> Network<'a> {
         Ok(any != Term::FALSE && self.run.is_satisfiable(&mut solver, &[any])?)
     }
 
-    /// Looks for a path from the facts of a loop to a query, with paths through loops up to a level.
+    /// Searches for a path from the facts of a loop to a query, with paths through loops up to a level.
     fn explore(&mut self, node: NodeId, level: Level) -> Result<Option<Path>, Stop> {
         let facts = vec![self.loops[node.index()].facts];
         let mut visits = vec![Visit { node, entry: facts, through: None }];
@@ -213,14 +215,14 @@ impl<'a> Network<'a> {
         Ok(None)
     }
 
-    /// The exits of a loop, as a formula about its last state: those that lead to states of which nothing is known.
+    /// The exits of a loop that lead to states neither safe nor blocked, as a formula over its last state.
     fn exits(&self, node: NodeId) -> Term {
         let store = self.run.store;
         let exits = &self.loops[node.index()].exits;
         store.or_of(exits.iter().map(|exit| store.and2(exit.label, self.is_open(exit))))
     }
 
-    /// That an exit leads to a state of which nothing is known.
+    /// The formula that an exit leads to a state neither safe nor blocked.
     fn is_open(&self, exit: &Exit) -> Term {
         let store = self.run.store;
         exit.target.map_or(Term::TRUE, |node| {
@@ -229,7 +231,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// An exit that some of these last states have, and the states behind it.
+    /// The first exit that some of these last states have, and the states behind it.
     fn leave(&mut self, node: NodeId, states: &[Term]) -> Result<(usize, Vec<Term>), Stop> {
         let exits = &self.loops[node.index()].exits;
         let open: Vec<[Term; 2]> = exits.iter().map(|exit| [exit.label, self.is_open(exit)]).collect();
@@ -247,7 +249,7 @@ impl<'a> Network<'a> {
         Err(Stop::Internal("a loop is left by no exit".to_owned()))
     }
 
-    /// After no exit was reached from the entry of a loop: an invariant, or what is blocked.
+    /// After no exit was reached from the entry of a loop: adds an invariant, or blocked states.
     fn close(&mut self, node: NodeId, level: Level, is_first: bool) -> Result<(), Stop> {
         self.entries += 1;
         let exits = &self.loops[node.index()].exits;
@@ -278,7 +280,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The states of a path through loops that were entered one after the other, up to a query.
+    /// The states of a path through the visited loops, up to a query.
     fn path(&mut self, visits: &[Visit]) -> Result<Path, Stop> {
         let store = self.run.store;
         let mut formulas: Vec<Term> = visits.first().map_or(Vec::new(), |visit| visit.entry.clone());
@@ -309,7 +311,7 @@ impl<'a> Network<'a> {
         Ok(path)
     }
 
-    /// What was counted, in all loops together.
+    /// The counters, summed over all loops.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
         let sum = |count: fn(&Statistics) -> u64| {
             self.loops.iter().map(|at| count(&at.search.statistics)).sum::<u64>()
@@ -332,7 +334,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The label of an edge from the last state of a loop to the first one of another, where it has these.
+/// The label of an edge, renamed to lead from the last state of one loop to the first state of the next.
 fn between_loops(run: &Run<'_>, graph: &HornGraph, id: EdgeId) -> Term {
     let edge = graph.edge(id);
     let (mut from, mut to) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
 //! Paths from summaries.
 //!
-//! A summary with values for its two ends is unfolded from the top: a composition has a state in between (S1), which is
-//! evaluated if the first half is a function of its first state, and asked of a solver if not. A path of a million steps
-//! takes a million such states and no more: the stack holds one entry for each level.
+//! A summary with values for its two ends is unfolded from the top. A composition has a state in between (S1). It is
+//! evaluated if the first half is a function of its first state; otherwise a solver finds it. A path of a million steps
+//! takes a million such states and no more memory: the stack holds one entry per level.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::ground::complete;
@@ -14,7 +14,7 @@ use super::Search;
 use super::summaries::{Origin, SummaryId};
 
 impl Search<'_> {
-    /// The states of a path of a summary between two states that it connects.
+    /// The states of a path that follows a summary between two states that it connects.
     pub(super) fn path(
         &mut self,
         summary: SummaryId,
@@ -46,13 +46,13 @@ impl Search<'_> {
     }
 }
 
-/// Steps of a path between two looks at the clock.
+/// Steps of a path between two polls of the limits.
 const POLL_INTERVAL: usize = 1 << 10;
 
-/// What is needed again and again when a path is unfolded.
+/// Caches for the unfolding of a path.
 struct Unfolding<'s, 'a> {
     search: &'s Search<'a>,
-    /// The last state as terms over the first one, where a summary is a function.
+    /// The last state as terms over the first one, if the summary is a function.
     functions: FxHashMap<SummaryId, Option<Box<[Term]>>>,
     /// Compositions as formulas.
     relations: FxHashMap<(SummaryId, SummaryId), Term>,
@@ -90,7 +90,7 @@ impl Unfolding<'_, '_> {
     }
 }
 
-/// The last state of a summary as terms over the first one, if its equations say so.
+/// The last state of a summary as terms over the first one, if equations define it.
 fn function(search: &Search<'_>, summary: SummaryId) -> Option<Box<[Term]>> {
     let vectors = &search.powers.vectors;
     let formula = search.store.and(&search.summaries.get(summary).literals);

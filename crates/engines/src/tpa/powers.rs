@@ -1,6 +1,6 @@
 //! Abstract powers of the transition relation.
 //!
-//! An element stands for the paths whose length compares with `2^n` in one way ([`Count`]):
+//! An element stands for the paths whose length compares with `2^n` in a given way ([`Count`]):
 //!
 //! ```text
 //! at most     ATr<=n  contains  Id, Tr, Tr^2, .., Tr^(2^n)          ATr<=0 = Id or Tr
@@ -8,12 +8,12 @@
 //! exactly     ATr=n   contains  Tr^(2^n)                            ATr=0  = Tr
 //! ```
 //!
-//! - A1: elements contain what the table says, and those of level 0 are exact.
+//! - A1: elements contain the relations of the table; those of level 0 are exact.
 //! - A2: an element of a higher level is a conjunction of lemmas over two states, without other variables. It starts as
-//!   `true` and only gets stronger.
+//!   `true` and only becomes stronger.
 //!
-//! A lemma of level `n + 1` follows from the composition of two elements of level `n` ([`Count::halves`]), which keeps A1:
-//! `ATr<=n` with itself, `ATr=n` with itself, and `ATr<n` alone or followed by `ATr=n`.
+//! A lemma of level `n + 1` follows from the composition of two elements of level `n` ([`Count::halves`]), which keeps
+//! A1. The compositions are `ATr<=n` with itself, `ATr=n` with itself, and `ATr<n` alone or followed by `ATr=n`.
 
 use shofar_horn::TransitionSystem;
 use shofar_logic::{Term, TermStore};
@@ -23,20 +23,20 @@ use crate::unroll::{Template, fresh_vector};
 /// The exponent of a power.
 pub(super) type Level = usize;
 
-/// How many steps are meant, compared with the power of two of a level.
+/// How the number of steps compares with the power of two of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Count {
-    /// As many or fewer: TPA.
+    /// At most `2^n`: TPA.
     AtMost,
-    /// Fewer: split-TPA.
+    /// Fewer than `2^n`: split-TPA.
     Below,
-    /// As many: split-TPA.
+    /// Exactly `2^n`: split-TPA.
     Exactly,
 }
 
 impl Count {
-    /// What elements, one level below, a path of this count is composed of. One with [fewer](Self::Below) steps may
-    /// also consist of the first one alone.
+    /// The elements, one level below, that compose a path of this count. For [`Below`](Self::Below) the second one is
+    /// optional.
     pub(super) fn halves(self) -> (Count, Count) {
         match self {
             Count::AtMost => (Count::AtMost, Count::AtMost),
@@ -61,12 +61,12 @@ pub(super) struct Powers<'a> {
     store: &'a TermStore,
     pub(super) vectors: Vectors,
     transition: Template,
-    /// By counts and levels, from level 1 on: the lemmas, each once.
+    /// The lemmas without duplicates, indexed by count and by level from 1 on.
     lemmas: [Vec<Vec<Term>>; 3],
 }
 
 impl<'a> Powers<'a> {
-    /// Nothing is known yet but what is exact.
+    /// Elements of level 0 are exact, all others are `true`.
     pub(super) fn new(store: &'a TermStore, system: &TransitionSystem) -> Self {
         let TransitionSystem { state, next, transition, .. } = system;
         let vectors = Vectors {
@@ -79,12 +79,12 @@ impl<'a> Powers<'a> {
         Powers { store, vectors, transition, lemmas: Default::default() }
     }
 
-    /// That a state is the same as another one.
+    /// The formula that two states are equal.
     pub(super) fn identity(&self, from: &[Term], to: &[Term]) -> Term {
         self.store.and_of(from.iter().zip(to).map(|(&from, &to)| self.store.eq(from, to)))
     }
 
-    /// That a state is followed by another one.
+    /// The formula that a state is a successor of another one.
     pub(super) fn transition(&self, from: &[Term], to: &[Term]) -> Term {
         let Vectors { state, next, .. } = &self.vectors;
         self.transition.copy(self.store, &[(state, from), (next, to)])
@@ -96,7 +96,7 @@ impl<'a> Powers<'a> {
         index.and_then(|index| self.lemmas[count as usize].get(index)).map_or(&[], Vec::as_slice)
     }
 
-    /// Makes an element of a level above 0 stronger. The parts of a conjunction are lemmas of their own.
+    /// Strengthens an element of a level above 0. Each conjunct becomes a lemma.
     pub(super) fn strengthen(&mut self, count: Count, level: Level, lemma: Term) {
         let elements = &mut self.lemmas[count as usize];
         if elements.len() < level {
@@ -109,7 +109,7 @@ impl<'a> Powers<'a> {
         }
     }
 
-    /// An element as one formula about two states.
+    /// An element as one formula over two states.
     pub(super) fn element(&self, count: Count, level: Level, from: &[Term], to: &[Term]) -> Term {
         let store = self.store;
         match (level, count) {
@@ -120,7 +120,7 @@ impl<'a> Powers<'a> {
         }
     }
 
-    /// A formula about the first and the last state, about two other ones.
+    /// Renames a formula over the first and the last state to two other states.
     pub(super) fn between(&self, lemma: Term, from: &[Term], to: &[Term]) -> Term {
         let Vectors { state, next, .. } = &self.vectors;
         let both = |a: &[Term], b: &[Term]| [a, b].concat();

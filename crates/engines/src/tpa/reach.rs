@@ -14,11 +14,11 @@
 //! ```
 //!
 //! - R1: if nothing is returned, no path of the count at level `n + 1` leads from a source to a target, by A1.
-//! - R2: states that are returned are targets, and the summary leads to each of them from a source, by S1 and because
-//!   projections imply what they are projections of.
+//! - R2: the returned states are targets, and the summary leads to each of them from a source, by S1 and because
+//!   projections imply the projected formula.
 //!
-//! Each `continue` makes progress: the call that has returned nothing has made an element of level `n` stronger, by a lemma
-//! that excludes the pair of states that the model has.
+//! Each `continue` makes progress: the call that returned nothing strengthened an element of level `n` by a lemma that
+//! excludes the pair of states in the model.
 
 use shofar_horn::graph::rename;
 use shofar_logic::{Assignment, Term};
@@ -30,19 +30,19 @@ use super::powers::{Count, Level};
 use super::summaries::{Origin, SummaryId};
 use super::{Intermediate, Search};
 
-/// States that are reached, by what (R2).
+/// Reached states, and the summary that reaches them (R2).
 pub(super) struct Reached {
     pub(super) summary: SummaryId,
     /// A cube over the last state.
     pub(super) states: Vec<Term>,
 }
 
-/// Disjuncts of the states in between; if there are more, those around the model are taken.
+/// The maximal number of disjuncts of the states in between. With more, projection around the model is used.
 const MOST_DISJUNCTS: usize = 64;
 
 impl Search<'_> {
-    /// Reaches a target from a source by paths of the halves of a count at a level. Both are conjunctions, over the first
-    /// and the last state.
+    /// Searches for a path from a source to a target, composed of the halves of the count at the level. Both are
+    /// conjunctions: the source over the first state, the target over the last state.
     pub(super) fn reach(
         &mut self,
         count: Count,
@@ -80,8 +80,8 @@ impl Search<'_> {
         }
     }
 
-    /// After no path of a level was found from the initial to the bad states: states that contain the initial ones and that
-    /// no path of that level leads out of to bad ones, without other variables.
+    /// After no path of a level was found from the initial to the bad states: a superset of the initial states from
+    /// which no path of that level leads to bad states, without local variables.
     pub(super) fn safe_initial_states(&self, level: Level) -> Result<Term, Stop> {
         let mut safe = Vec::new();
         for &count in self.counts() {
@@ -91,7 +91,7 @@ impl Search<'_> {
         Ok(self.store.and(&safe))
     }
 
-    /// What a known summary reaches.
+    /// Tries the known summaries.
     fn recall(
         &mut self,
         count: Count,
@@ -106,7 +106,7 @@ impl Search<'_> {
         Ok(Some(Reached { summary, states }))
     }
 
-    /// How the composition of the halves of a count leads from a source to a target. If it does not, a lemma says so.
+    /// Asks whether the composition of the halves of the count leads from a source to a target. If not, learns a lemma.
     fn connect(
         &mut self,
         count: Count,
@@ -143,7 +143,8 @@ impl Search<'_> {
         let steps = composition.map_or([None; 2], |composition| composition.steps);
         for (half, step) in steps.into_iter().enumerate() {
             let Some(step) = step.filter(|_| !is_half) else { continue };
-            // Where nothing need happen, nothing does, unless the transition was meant.
+            // A half may be the identity: skip the transition if the model does not take it or the state stays the
+            // same.
             if !self.is_true(step, model) {
                 continue;
             }
@@ -177,7 +178,7 @@ impl Search<'_> {
         self.project(&formulas, model, &gone)
     }
 
-    /// The states in between, around a model of the composition, over the last state.
+    /// The states in between, around a model of the composition, renamed to the last state.
     fn intermediate(
         &mut self,
         count: Count,
@@ -208,7 +209,7 @@ impl Search<'_> {
         Ok(states.iter().map(|&state| rename(self.store, state, &vectors.middle, &vectors.next)).collect())
     }
 
-    /// The composition of two summaries around a path from a source to a target, which there is by R2.
+    /// The composition of two summaries around a path from a source to a target, which exists by R2.
     fn compose(
         &mut self,
         first: SummaryId,
@@ -241,7 +242,7 @@ impl Search<'_> {
         Ok(self.summaries.intern(literals, Origin::Composition(first, second)))
     }
 
-    /// The paths of two summaries one after the other, with the state in between.
+    /// The conjunction of two summaries in sequence, with the state in between.
     pub(super) fn composed(&self, first: SummaryId, second: SummaryId) -> Vec<Term> {
         let vectors = &self.powers.vectors;
         let mut literals =
@@ -255,7 +256,7 @@ impl Search<'_> {
         literals
     }
 
-    /// Literals about the first and the last state, about two other ones; or the other way round.
+    /// Renames literals over the first and the last state to two other states; if `is_back`, the other way round.
     fn renamed(&self, literals: &[Term], from: &[Term], to: &[Term], is_back: bool) -> Vec<Term> {
         let ends = [&*self.powers.vectors.state, &self.powers.vectors.next].concat();
         let others = [from, to].concat();
@@ -263,7 +264,7 @@ impl Search<'_> {
         literals.iter().map(|&literal| rename(self.store, literal, &old, &new)).collect()
     }
 
-    /// Formulas about the last state, about the first one.
+    /// Renames formulas over the last state to the first one.
     fn at_first(&self, states: &[Term]) -> Vec<Term> {
         let vectors = &self.powers.vectors;
         states.iter().map(|&state| rename(self.store, state, &vectors.next, &vectors.state)).collect()

@@ -1,14 +1,14 @@
-//! What paths are there for certain.
+//! Summaries: under-approximations of the paths.
 //!
-//! A *summary* is a cube `c(X, X'')` over two states. The first summaries are projections of the transition, and others are
-//! compositions of two of them, with the state in between projected out around a model. So
+//! A *summary* is a cube `c(X, X'')` over two states. The first summaries are projections of the transition. The others
+//! are compositions of two summaries, with the state in between projected out around a model. So
 //!
-//! - S1: if `c(s, t)` holds, there is a path from `s` to `t` with as many steps as the summary has transitions: each
-//!   projection implies that the eliminated variables exist.
+//! - S1: if `c(s, t)` holds, there is a path from `s` to `t` with as many steps as the summary has transitions, because
+//!   each projection implies that values of the eliminated variables exist.
 //!
-//! Summaries are to [abstract powers](super::powers) what reach facts are to frames in Spacer. They speak of all states
-//! at once: the 2^n steps of a loop that only counts are one summary, which is found by n compositions and then
-//! serves wherever such a path is needed. Each level and count has a list of those found there.
+//! Summaries are to [abstract powers](super::powers) what reach facts are to frames in Spacer. They cover many states
+//! at once: the 2^n steps of a loop that only counts are one summary, which n compositions find and every later search
+//! reuses. Each level and count has a list of the summaries found there.
 
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
@@ -21,12 +21,12 @@ use shofar_smt::solver::Solver;
 use super::powers::{Count, Level, Powers};
 use crate::Run;
 
-/// A summary, by its position among all of them.
+/// The index of a summary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct SummaryId(u32);
 
 impl SummaryId {
-    /// That nothing happens.
+    /// The identity: no step.
     pub(super) const STUTTER: SummaryId = SummaryId(0);
 }
 
@@ -34,18 +34,18 @@ impl SummaryId {
 pub(super) struct Summary {
     /// The cube, over the first and the last state.
     pub(super) literals: Rc<[Term]>,
-    /// What it is made of.
+    /// How it was made.
     pub(super) origin: Origin,
 }
 
 /// How a summary was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// No step at all.
+    /// No step.
     Stutter,
     /// One step.
     Transition,
-    /// The paths of the one, then those of the other.
+    /// The paths of the first summary followed by those of the second.
     Composition(SummaryId, SummaryId),
 }
 
@@ -55,13 +55,13 @@ pub(super) struct Summaries<'a> {
     all: Vec<Summary>,
     by_literals: FxHashMap<Rc<[Term]>, SummaryId>,
     lists: FxHashMap<(Count, Level), List<'a>>,
-    /// The searches in lists.
+    /// The number of searches in lists.
     pub(super) queries: u64,
 }
 
 /// The summaries of one element.
 ///
-/// The solver has `end_0` and, for the `i`-th summary, `end_i -> c_i or end_{i+1}`. With the last `end` denied this is
+/// The solver has `end_0` and, for the `i`-th summary, `end_i -> c_i or end_{i+1}`. With the last `end` negated this is
 /// their disjunction.
 struct List<'a> {
     summaries: Vec<SummaryId>,
@@ -70,7 +70,7 @@ struct List<'a> {
 }
 
 impl<'a> Summaries<'a> {
-    /// Only that nothing happens is known.
+    /// Only the identity is known.
     pub(super) fn new(store: &'a TermStore, powers: &Powers<'_>) -> Self {
         let identity = powers.vectors.state.iter().zip(&powers.vectors.next);
         let literals: Rc<[Term]> = identity.map(|(&from, &to)| store.eq(from, to)).collect();
@@ -83,12 +83,12 @@ impl<'a> Summaries<'a> {
         &self.all[id.0 as usize]
     }
 
-    /// How many there are.
+    /// The number of summaries.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The summary with these literals, which is new or was there.
+    /// The summary with these literals; a new one if it does not exist.
     pub(super) fn intern(&mut self, mut literals: Vec<Term>, origin: Origin) -> SummaryId {
         literals.sort_unstable();
         let literals: Rc<[Term]> = literals.into();
@@ -103,7 +103,7 @@ impl<'a> Summaries<'a> {
         id
     }
 
-    /// Lists a summary.
+    /// Adds a summary to a list.
     pub(super) fn list(
         &mut self,
         run: &Run<'a>,
@@ -123,7 +123,7 @@ impl<'a> Summaries<'a> {
         list.add(run, store.and(&self.all[id.0 as usize].literals))
     }
 
-    /// A listed summary that leads from a source to a target, and the model that shows it.
+    /// A listed summary that leads from a source to a target, and a model of it.
     pub(super) fn find(
         &mut self,
         run: &Run<'a>,
@@ -166,7 +166,7 @@ impl<'a> List<'a> {
         Ok(List { summaries: Vec::new(), solver, end })
     }
 
-    /// One more disjunct.
+    /// Adds a disjunct.
     fn add(&mut self, run: &Run<'_>, summary: Term) -> Result<(), Stop> {
         let end = fresh_end(run.store);
         let either = run.store.or(&[run.store.not(self.end), summary, end]);
