@@ -1,11 +1,12 @@
 //! Interpolation-based model checking: images of states, over-approximated by interpolants.
 //!
-//! **What it decides.** Transition systems, and by that all linear systems, over what the solver interpolates. For finitely many
-//! states it is complete: it ends when `k` is the greatest distance of a state from the bad ones.
+//! **What it decides.** Transition systems, and so all linear systems, over the theories that the solver interpolates.
+//! It is complete for finitely many states: it terminates when `k` is the maximal distance of a state to the bad
+//! states.
 //!
-//! **The idea.** A bounded query from states `M` has a refutation. Cut after the first step, it has an interpolant,
-//! which contains all successors of `M` and none of the states that lead to a bad one in fewer than `k` steps. So the
-//! interpolant takes the place of the exact image, and is in the place of `M` in the next round.
+//! **The idea.** A bounded query from states `M` has a refutation. Cut after the first step, the refutation has an
+//! interpolant. The interpolant contains all successors of `M` and no state that leads to a bad one in fewer than `k`
+//! steps. So it over-approximates the image and replaces `M` in the next round.
 //!
 //! ```text
 //! Init meets Bad?                                                     unsafe
@@ -18,18 +19,19 @@
 //!             M <- I, R <- R or I
 //! ```
 //!
-//! **Why the answer is right.** I1: `R` is `Init` or `I_1` or .. `I_j`, the successors of each are in the next one, and those of the
-//! last are in `I`, which is in `R` in the end; so `R` is inductive. I2: `I` contradicts `B`, so that no state of it is bad, as `Bad(1)` is one
-//! of the disjuncts, and `Init` has no bad states; so `R` is safe. A model with `M = Init` is a path.
+//! **Why the answer is right.** I1: `R` is `Init` or `I_1` or .. `I_j`. The successors of each disjunct are in the next
+//! one, and those of the last are in `I`, which finally implies `R`; so `R` is inductive. I2: `I` contradicts `B`, and
+//! `Bad(1)` is a disjunct of `B`, so no state of `I` is bad; nor is one of `Init`. So `R` is safe. A model with `M =
+//! Init` is a path.
 //!
-//! **Ends.** The disjunction of `B` is nested, as a bad state need not have successors. With all transitions outside of it,
-//! which is enough for systems without dead ends, `I` could contain bad states that have none.
+//! **Dead ends.** The disjunction of `B` is nested, because a bad state need not have successors. With all transitions
+//! outside of it, which suffices for systems without dead ends, `I` could contain bad states without successors.
 //!
-//! **Local variables of `Init`.** Whether `I` implies `R` is asked with `Init` denied, so these are eliminated. Where that fails,
-//! an interpolant of `Init(1)` and `B` takes the place of `Init`; a model of these is a path.
+//! **Local variables of `Init`.** The check that `I` implies `R` negates `Init`, so its local variables are eliminated.
+//! If this fails, an interpolant of `Init(1)` and `B` replaces `Init`; if these are satisfiable, the model is a path.
 //!
-//! **Rounds.** With infinitely many states, the images of one `k` may grow for ever. There are at most [`Options::rounds`] of
-//! them, and more for a greater `k`; that is sound, since nothing is kept for the next `k`.
+//! **Rounds.** With infinitely many states, the images for one `k` may grow for ever. [`Options::rounds`] bounds their
+//! number, and the bound grows with `k`. This is sound, since nothing is kept for the next `k`.
 //!
 //! **Where it comes from.** K. McMillan, "Interpolation and SAT-based model checking" (CAV 2003).
 
@@ -53,10 +55,10 @@ options! {
         "rounds": "images for k = 1; each further step allows for two more" in 0..=1_000_000;
 }
 
-/// The engine.
+/// The IMC engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Imc {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
@@ -99,7 +101,7 @@ impl Engine for Imc {
     }
 }
 
-/// What the search ends with.
+/// The result of the search.
 enum Found {
     /// States of a path from an initial to a bad one.
     Path(Vec<Box<[Value]>>),
@@ -107,7 +109,7 @@ enum Found {
     Invariant(Term),
 }
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, Default, Debug)]
 struct Statistics {
     bound: u64,
@@ -167,8 +169,8 @@ impl Search<'_> {
         Ok(is_bad.then(|| self.unrolling.values(&solver, 0)))
     }
 
-    /// Images from the initial states on, until there is no new state or one that leads to a bad state in at most `k - 1`
-    /// steps. `k` grows from call to call by one.
+    /// Computes images from the initial states on, until they add no state or contain one that leads to a bad state in
+    /// at most `k - 1` steps. Each call increases `k` by one.
     fn fixed_point(&mut self, k: usize) -> Result<Option<Found>, Stop> {
         let (run, store) = (self.run, self.run.store);
         if k > 1 {
@@ -222,7 +224,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// That a path of fewer than `k` steps leads from the state at time 1 to a bad one.
+    /// The formula that a path of fewer than `k` steps leads from the state at time 1 to a bad state.
     fn bad_within(&self) -> Term {
         let store = self.run.store;
         let mut within = Term::FALSE;
@@ -233,7 +235,7 @@ impl Search<'_> {
         within
     }
 
-    /// The path that a solver has found, which starts at this time, up to its first bad state.
+    /// The path in the solver's model, from time `start` to its first bad state.
     fn path(&mut self, solver: &Solver<'_>, start: usize, k: usize) -> Vec<Box<[Value]>> {
         let mut states = self.unrolling.values(solver, k);
         let model = solver.model(&self.bad);

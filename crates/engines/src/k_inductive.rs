@@ -1,37 +1,38 @@
 //! From k-inductive to inductive invariants.
 //!
-//! `K` is k-inductive if it holds in the first `k` states of every path from initial states, and a path of `k` states in
-//! `K` leads to states in `K` only. A model has to be inductive, that is 1-inductive. There is an inductive invariant
-//! between the reachable states and `K`, and one without quantifiers is found in three ways:
+//! `K` is k-inductive if it holds in the first `k` states of every path from initial states, and a path of `k` states
+//! in `K` leads only to states in `K`. A model must be inductive, that is 1-inductive. There is an inductive invariant
+//! between the reachable states and `K`. Three methods find one without quantifiers:
 //!
-//! - [`follow`], by what `k` steps in `K` prove and the states before. The path that the induction excludes,
+//! - [`follow`] uses the interpolants of the induction proof and the states of the first steps. The path that the
+//!   induction excludes,
 //!
 //!   ```text
 //!   K(0), T(0,1) | K(1), T(1,2) | .. | K(k-1), T(k-1,k) | not K(k)
 //!   ```
 //!
-//!   has a sequence of interpolants `I(1), .., I(k-1)`: `K` and a transition lead to `I(1)`, `K` and `I(i)` to `I(i+1)`, and
-//!   `K` and `I(k-1)` to `K`. So `J`, that is `K` with all of them, is closed under transitions, and a state with `k - 1`
-//!   others before it, all in `K`, is in `J`. Initial states need not be. Where they are not, the states that are reached
-//!   in `0, 1, ..` steps join as they are, until those of one number of steps are in `J`, which are at the latest those of
-//!   `k - 1`. This is done where equations are enough to eliminate the variables of the step before, as they are for
-//!   assignments; each set then is as big as a transition. Induction alone knows little of where paths come from, so that
-//!   its proof is short, and an interpolant that is to tell what initial states lead to is often many times as big as
-//!   these states.
-//! - [`halve`], by interpolation, as in Golem. Let `B(m)` be "the state at time `m` is initial, or it follows on one in
-//!   `K` of which `B(m - 1)`", where `B(0)` is true. With `k = i + j` and `i >= j`, no state at time `i` has both
+//!   has a sequence of interpolants `I(1), .., I(k-1)`: `K` and a transition lead to `I(1)`, `K` and `I(i)` to
+//!   `I(i+1)`, and `K` and `I(k-1)` to `K`. So `J`, the conjunction of `K` and all of them, is closed under
+//!   transitions. A state with `k - 1` predecessors, all in `K`, is in `J`. Initial states need not be in `J`. If they
+//!   are not, the states reached in exactly `0, 1, ..` steps are added as disjuncts, until `J` contains those of some
+//!   number of steps, at the latest `k - 1`. The method applies if equations suffice to eliminate the variables of the
+//!   previous step, as for assignments; each set then is as large as a transition. The induction query ignores initial
+//!   states, so its proofs are short; interpolants that describe reachable states are often far larger.
+//! - [`halve`] interpolates, as in Golem. Let `B(m)` be "the state at time `m` is initial, or its predecessor is in `K`
+//!   and satisfies `B(m - 1)`", where `B(0)` is true. With `k = i + j` and `i >= j`, no state at time `i` satisfies
+//!   both
 //!
 //!   ```text
 //!   A:  B(i)                                    a past of i states in K, or a shorter one from an initial state
 //!   B:  B(j) from time i on, not K at time k    a future of j states in K, and then one that is not in K
 //!   ```
 //!
-//!   For an interpolant `I`, `K` and `I` is i-inductive. The first `i` states from an initial one satisfy `A`, so `I`. If
-//!   `i` states satisfy `K` and `I`, the next one satisfies `A`, so `I`; and it satisfies `K`, or the state `j` steps before
-//!   it, which has `I`, would satisfy `B`. In the next round `k` is `i`.
-//! - [`eliminate_exits`], by elimination. The states of `K` from which no path through `K` leaves `K` within `k - 1` steps
-//!   are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds where only paths
-//!   without repetition were excluded, since a shortest path has none.
+//!   For an interpolant `I`, `K` and `I` is i-inductive. The first `i` states from an initial one satisfy `A`, so `I`.
+//!   If `i` states satisfy `K` and `I`, the next one satisfies `A`, so `I`. It also satisfies `K`, or else the state
+//!   `j` steps before it, which satisfies `I`, would satisfy `B`. In the next round `k` is `i`.
+//! - [`eliminate_exits`] eliminates quantifiers. The states of `K` from which no path through `K` leaves `K` within `k
+//!   - 1` steps are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds
+//!   if only paths without repetition were excluded, since a shortest path has none.
 
 use shofar_horn::TransitionSystem;
 use shofar_horn::graph::rename;
@@ -43,11 +44,11 @@ use crate::eliminate::{eliminate_all_but, eliminate_by_equations};
 use crate::separation::{InterpolationMethod, Parts};
 use crate::unroll::Unrolling;
 
-/// The number of steps up to which sets of states are followed, one for each step.
+/// The maximal `k` for which [`follow`] is tried.
 const MOST_FOLLOWED: usize = 16;
 
-/// An inductive invariant that implies a k-inductive one, where `k` is positive. The k-inductive one is a formula over the
-/// variables of a state.
+/// An inductive invariant that implies a k-inductive one, for positive `k`. The k-inductive one is a formula over the
+/// state variables.
 pub(crate) fn to_inductive(
     run: &Run<'_>,
     system: &TransitionSystem,
@@ -61,7 +62,7 @@ pub(crate) fn to_inductive(
     }
 }
 
-/// By interpolation, from `k` down.
+/// Reduces `k` to 1 by interpolation.
 fn unfold(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -> Result<Term, Stop> {
     let (mut invariant, mut k) = (invariant, k);
     while k > 1 {
@@ -75,7 +76,8 @@ fn unfold(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -
     Ok(invariant)
 }
 
-/// The states after `k` steps, with those of fewer steps where they are none of them. Nothing if the latter are no formulas.
+/// `J`, together with the states of the first steps that are not in it. `None` if equations do not eliminate these
+/// states' variables.
 fn follow(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -> Result<Option<Term>, Stop> {
     let store = run.store;
     let closed = closed_under_steps(run, system, invariant, k)?;
@@ -100,8 +102,8 @@ fn follow(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -
     Ok(Some(store.or(&cases)))
 }
 
-/// States of a k-inductive invariant that every transition from one of them leads to. All states are among them that have
-/// `k - 1` others of the invariant before them.
+/// A subset of a k-inductive invariant that is closed under transitions. It contains all states with `k - 1`
+/// predecessors in the invariant.
 fn closed_under_steps(
     run: &Run<'_>,
     system: &TransitionSystem,
@@ -114,19 +116,19 @@ fn closed_under_steps(
         (0..k).map(|time| vec![unrolling.at(invariant, time), unrolling.step(time, time + 1)]).collect();
     path.push(vec![store.not(unrolling.at(invariant, k))]);
     let parts = contradiction(run, path)?;
-    // Weak ones, as initial states are more likely to satisfy them.
+    // Weak interpolants: initial states are more likely to satisfy them.
     let interpolants = parts.sequence(InterpolationMethod::DualFarkas)?;
     let untimed = (1..k).zip(interpolants).map(|(time, interpolant)| unrolling.untimed(interpolant, time));
     Ok(store.and_of([invariant].into_iter().chain(untimed)))
 }
 
-/// By an interpolant in the middle: a stronger invariant, and half the number of steps for which it is inductive.
+/// Interpolates in the middle: a stronger invariant, and half the number of steps for which it is inductive.
 fn halve(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) -> Result<(Term, usize), Stop> {
     let store = run.store;
     let later = k / 2;
     let earlier = k - later;
     let mut unrolling = Unrolling::new(store, system);
-    // B(m) of times `from` to `from + m`.
+    // B(m) for times `from` to `from + m`.
     let mut past = |from: usize, m: usize| {
         let mut past = Term::TRUE;
         for time in from + 1..=from + m {
@@ -142,12 +144,12 @@ fn halve(run: &Run<'_>, system: &TransitionSystem, invariant: Term, k: usize) ->
     Ok((store.and2(invariant, unrolling.untimed(interpolant, earlier)), earlier))
 }
 
-/// An interpolant of two formulas, if they have no model in common.
+/// An interpolant of two formulas, if their conjunction is unsatisfiable.
 pub(crate) fn interpolant(run: &Run<'_>, a: Term, b: Term) -> Result<Term, Stop> {
     contradiction(run, vec![vec![a], vec![b]])?.binary(1, InterpolationMethod::Farkas)
 }
 
-/// The formulas, if they have no model in common.
+/// The formulas, if their conjunction is unsatisfiable.
 fn contradiction<'a>(run: &'a Run<'a>, parts: Vec<Vec<Term>>) -> Result<Parts<'a>, Stop> {
     let mut parts = Parts::new(run, parts)?;
     if parts.is_satisfiable()? {
@@ -156,7 +158,7 @@ fn contradiction<'a>(run: &'a Run<'a>, parts: Vec<Vec<Term>>) -> Result<Parts<'a
     Ok(parts)
 }
 
-/// By elimination, step by step back from the states outside.
+/// By elimination, backwards from the states outside.
 fn eliminate_exits(
     run: &Run<'_>,
     system: &TransitionSystem,
@@ -253,7 +255,7 @@ mod tests {
         assert!(deep > 20, "{deep}");
     }
 
-    /// Each phase copies the numbers `a` to the numbers `b` of the next one, and nothing else is known of them.
+    /// Each phase copies one row of variables to the next row; nothing else is known about them.
     #[test]
     fn states_of_few_steps_stay_as_small_as_transitions() {
         let store = TermStore::new();
@@ -295,7 +297,7 @@ mod tests {
         assert!(sizes[0] < sizes[1], "{sizes:?}");
     }
 
-    /// `x` is not negative and grows in each of three phases by as much as it likes.
+    /// `x` is non-negative and grows in each of three phases by any amount.
     #[test]
     fn sets_that_equations_do_not_define_are_not_needed() {
         let store = TermStore::new();

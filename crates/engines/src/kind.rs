@@ -1,9 +1,9 @@
 //! k-induction, in both directions.
 //!
-//! **What it decides.** Transition systems, and by that all linear systems. With simple paths it is complete for systems
-//! with finitely many states, otherwise it decides what it decides.
+//! **What it decides.** Transition systems, and so all linear systems. With simple paths it is complete for systems
+//! with finitely many states; otherwise it is incomplete.
 //!
-//! **How.** (Sheeran, Singh, Stalmarck, FMCAD 2000.) For `k = 0, 1, 2, ..`, each query in an incremental solver of its own:
+//! **How.** (Sheeran, Singh, Stalmarck, FMCAD 2000.) For `k = 0, 1, 2, ..`, each query has its own incremental solver:
 //!
 //! ```text
 //! base      Init(0), T(0,1), .., T(k-1,k), Bad(k)                          sat: unsafe
@@ -11,17 +11,17 @@
 //! backward  Init(0), T(0,1), not Init(1), .., T(k-1,k), not Init(k)        unsat: safe, likewise with time reversed
 //! ```
 //!
-//! In the forward query times are counted from the bad state, so that it grows at its other end. The backward query is the
-//! forward one of the reversed system, where initial states are bad ones, transitions go the other way and an invariant
-//! is the complement of one. So both are an instance of `Step`.
+//! The forward query counts times from the bad state, so it grows at its other end. The backward query is the forward
+//! query of the reversed system: it swaps initial and bad states, reverses transitions, and complements invariants. So
+//! both are an instance of `Step`.
 //!
-//! *Simple paths.* A shortest path to a bad state repeats no state. That two states differ is added for those that a
-//! counterexample to induction repeats, and only then.
+//! *Simple paths.* A shortest path to a bad state repeats no state. The constraint that two states differ is added only
+//! for states that a counterexample to induction repeats.
 //!
-//! *Local variables.* `not Bad` speaks of all values of local variables, so those of `Init` and `Bad` are eliminated before;
-//! a direction where this fails is not tried.
+//! *Local variables.* `not Bad` quantifies over all values of local variables, so the local variables of `Init` and
+//! `Bad` are eliminated first. If this fails, the direction is not tried.
 //!
-//! *Witnesses.* A path is read off the model; a k-inductive invariant is made inductive by `to_inductive`.
+//! *Witnesses.* A path is read off the model; `to_inductive` makes a k-inductive invariant inductive.
 
 use std::time::Instant;
 
@@ -44,10 +44,10 @@ options! {
     simple_paths: bool = true, "simple-paths": "look at paths without repeated states only";
 }
 
-/// k-induction.
+/// The k-induction engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct KInduction {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
@@ -93,13 +93,13 @@ impl Engine for KInduction {
     }
 }
 
-/// What the search ends with.
+/// The result of the search.
 enum Found {
     /// States of a path from an initial to a bad one.
     Path(Vec<Box<[Value]>>),
-    /// That no state is bad is k-inductive.
+    /// `not Bad` is k-inductive.
     Forward(usize),
-    /// That no state is initial is k-inductive in the reversed system.
+    /// `not Init` is k-inductive in the reversed system.
     Backward(usize),
 }
 
@@ -130,12 +130,12 @@ fn decide(
     }
 }
 
-/// Paths from initial states.
+/// The base query: paths from initial states.
 struct Base<'a> {
     run: &'a Run<'a>,
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
-    /// The number of transitions of the paths of the last query.
+    /// The number of transitions of the last query's paths.
     depth: usize,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Base<'a> {
         Base { run, unrolling, solver, depth: 0 }
     }
 
-    /// A path with `k` transitions to a bad state; `k` grows from call to call by one.
+    /// A path with `k` transitions to a bad state. Each call increases `k` by one.
     fn counterexample(&mut self, k: usize) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
         self.depth = k;
         let longer = match k.checked_sub(1) {
@@ -159,18 +159,18 @@ impl<'a> Base<'a> {
     }
 }
 
-/// Paths that lead to a bad state and have no other one.
+/// The induction query: paths whose only bad state is the last one.
 struct Step<'a> {
     run: &'a Run<'a>,
     simple_paths: bool,
-    /// Times count backwards here.
+    /// Times count backwards.
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
     repetitions: u64,
 }
 
 impl<'a> Step<'a> {
-    /// Nothing if bad states have local variables.
+    /// `None` if bad states have local variables.
     fn new(run: &'a Run<'a>, system: &'a TransitionSystem, simple_paths: bool) -> Option<Self> {
         let locals =
             run.store.free_vars(&[system.bad]).iter().any(|variable| !system.state.contains(variable));
@@ -183,7 +183,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Whether no path with `k` transitions leads to a bad state; `k` grows from call to call by one.
+    /// Whether no path with `k` transitions leads to a bad state. Each call increases `k` by one.
     fn is_inductive(&mut self, k: usize) -> Result<bool, Stop> {
         let longer = match k.checked_sub(1) {
             None => vec![self.unrolling.bad(0)],
@@ -206,7 +206,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// That states differ which are equal in the path that was found.
+    /// The constraints that repeated states of the found path differ.
     fn repeated(&mut self, k: usize) -> Vec<Term> {
         let store = self.run.store;
         let mut differ = Vec::new();
@@ -222,7 +222,8 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The system in which time runs backwards, from bad to initial states. Its states have the variables of next ones.
+/// The system with time reversed, from bad to initial states. Its state variables are the next-state variables of the
+/// original.
 pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> TransitionSystem {
     let TransitionSystem { state, next, init, transition, bad } = system;
     TransitionSystem {

@@ -1,7 +1,7 @@
-//! Whether labels imply each other.
+//! Implications between labels.
 //!
-//! Labels are conjunctions, so it is asked conjunct by conjunct; most conjuncts are there literally. A point that satisfies
-//! the one label but not the other refutes the implication without the solver, and what the solver says is remembered.
+//! Labels are conjunctions, so each conjunct is checked separately; most occur literally. A point that satisfies one
+//! label but not the other refutes the implication without the solver. The solver's answers are cached.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Term, TermStore, Value};
@@ -10,7 +10,7 @@ use shofar_smt::solver::Solver;
 
 use crate::Run;
 
-/// Answers to implications between formulas.
+/// A cache of implications between formulas.
 pub(super) struct Implications<'a> {
     store: &'a TermStore,
     solver: Solver<'a>,
@@ -23,8 +23,8 @@ impl<'a> Implications<'a> {
         Implications { store: run.store, solver: run.solver(), known: FxHashMap::default(), queries: 0 }
     }
 
-    /// Whether a conjunction implies a formula. A point that satisfies the conjunction may be known; one that shows the
-    /// contrary is stored there.
+    /// Whether a conjunction implies a formula. `example` may hold a model of the conjunction; a counterexample is
+    /// stored there.
     pub(super) fn holds(
         &mut self,
         run: &Run<'_>,

@@ -1,13 +1,13 @@
 //! Lazy abstraction with interpolants (Impact), for all linear systems.
 //!
-//! **What it decides.** Linear systems over what the solver interpolates, as they are: predicates are the locations of a
-//! program and clauses its steps. Systems with several predicates in a body are refused.
+//! **What it decides.** Linear systems over the theories that the solver interpolates, without conversion: predicates
+//! are the locations of a program and clauses its steps. Nonlinear systems are rejected.
 //!
-//! **The idea.** The clauses are unwound to a tree, from the facts on. Each vertex has a label, which holds of everything that
-//! is derived along its path. At first all labels are true. Where a path ends with a query, its constraints are
-//! contradictory, and the interpolants along the path become labels; or they are not, and it is a derivation. A vertex is
-//! *covered* by an older one of the same predicate whose label is weaker, and is not unwound further. When all leaves
-//! are covered, the labels of the others are a model.
+//! **The idea.** The clauses are unwound to a tree, starting with the facts. Each vertex has a label, which holds for
+//! every fact derived along its path. All labels start as true. When a path ends with a query, its constraints are
+//! checked. If the path is infeasible, its interpolants become labels; otherwise it is a counterexample. An older
+//! vertex of the same predicate with a weaker label *covers* a vertex; covered vertices are not unwound further. When
+//! all leaves are covered, the labels of the uncovered vertices are a model.
 //!
 //! ```text
 //! while a leaf v is open
@@ -15,22 +15,22 @@
 //!     unwind from v, depth first:
 //!         close v; covered: done
 //!         v is after a query: refine v, close what was strengthened
-//!         expand v: a child for each clause, queries first; force a cover for each of them
-//! close v      let an older vertex cover v, if labels permit
+//!         expand v: a child for each clause, queries first
+//! close v      let an older vertex cover v, if labels permit; otherwise force v
 //! refine v     interpolants of the path from the root to v; a model of it is a derivation
 //! force v      interpolants of the path from a vertex above to v, against the label of an older vertex
 //! ```
 //!
-//! **Invariants.** U1 to U3 stand in `tree.rs`. U1 holds for new labels since each interpolant of a sequence follows from the
-//! one before and the constraint between, and is a conjunct besides what was there.
+//! **Invariants.** U1 to U3 are in `tree.rs`. New labels keep U1, since each interpolant of a sequence follows from the
+//! previous one and the constraint between, and is conjoined to the old label.
 //!
-//! **Why the answer is right.** In the end no vertex is open (U3). A predicate's formula is the disjunction of the labels of its
-//! vertices that are not covered. A clause leads from such a vertex to a child (U1), whose label is a disjunct, or implies
-//! one of the vertex that covers it (U2). Vertices after queries have the label false.
+//! **Why the answer is right.** In the end no vertex is open (U3). The formula of a predicate is the disjunction of the
+//! labels of its uncovered vertices. A clause leads from such a vertex to a child (U1), whose label is a disjunct or
+//! implies that of the vertex that covers it (U2). Vertices after queries have the label false.
 //!
-//! **Where it comes from.** K. McMillan, "Lazy abstraction with interpolants" (CAV 2006), in the form that Golem has for
-//! Horn clauses. **Where we differ.** A label that is false ends a branch without a cover; every so often the oldest
-//! open leaf is taken, so that no branch is followed for ever.
+//! **Where it comes from.** K. McMillan, "Lazy abstraction with interpolants" (CAV 2006), in Golem's form for Horn
+//! clauses. **Where we differ.** A false label ends a branch without a cover. Every few rounds the oldest open leaf is
+//! unwound, so that no branch is followed for ever.
 
 mod implication;
 mod tree;
@@ -59,10 +59,10 @@ options! {
         "oldest-every": "once in so many times the oldest leaf is unwound, never if 0" in 0..=1_000_000;
 }
 
-/// The engine.
+/// The LAWI engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Lawi {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
@@ -88,7 +88,7 @@ impl Engine for Lawi {
     }
 }
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, Default, Debug)]
 struct Statistics {
     rounds: u64,
@@ -96,7 +96,7 @@ struct Statistics {
     covers: u64,
     force_attempts: u64,
     forced: u64,
-    /// The length of the longest path that was refined.
+    /// The length of the longest refined path.
     depth: u64,
     interpolants: u64,
 }
@@ -108,12 +108,12 @@ struct Unwinding<'a> {
     graph: &'a HornGraph,
     run: &'a Run<'a>,
     options: Options,
-    /// By predicates: the clauses that use them, queries first. Those that use none come last.
+    /// Indexed by predicate: the clauses with it in the body, queries first. The last entry has the facts.
     outgoing: Vec<Vec<EdgeId>>,
-    /// By clauses.
+    /// Indexed by clause.
     templates: Vec<Template>,
 
-    // What is known.
+    // Known.
     tree: Tree,
     implications: Implications<'a>,
 
@@ -161,7 +161,7 @@ impl<'a> Unwinding<'a> {
         self.tree.next_open(every > 0 && self.statistics.rounds % every == every - 1)
     }
 
-    /// Unwinds the tree below a leaf, until all is covered that hangs there, or a derivation is found.
+    /// Unwinds the tree below a leaf, until all vertices there are covered or a derivation is found.
     fn unwind(&mut self, leaf: VertexId) -> Result<Option<Derivation>, Stop> {
         let mut stack = vec![leaf];
         while let Some(vertex) = stack.pop() {
@@ -184,7 +184,7 @@ impl<'a> Unwinding<'a> {
         Ok(None)
     }
 
-    /// Adds a child for each clause that goes on from a vertex.
+    /// Adds a child for each clause with the predicate of the vertex in its body.
     fn expand(&mut self, vertex: VertexId) -> Result<Vec<VertexId>, Stop> {
         let edges = match self.tree[vertex].location {
             Location::Root => self.outgoing.last(),
@@ -201,7 +201,7 @@ impl<'a> Unwinding<'a> {
         Ok(children)
     }
 
-    /// Lets an older vertex cover this one, if there is one whose label is weaker.
+    /// Lets an older vertex with a weaker label cover this one, by force if the vertex is still open.
     fn close(&mut self, vertex: VertexId) -> Result<(), Stop> {
         if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
             return Ok(());
@@ -217,7 +217,7 @@ impl<'a> Unwinding<'a> {
         if self.tree.is_open(vertex) { self.force(vertex) } else { Ok(()) }
     }
 
-    /// Whether the label of a vertex implies that of another one at the same predicate.
+    /// Whether the label of a vertex implies that of another vertex of the same predicate.
     fn implies(&mut self, vertex: VertexId, other: VertexId) -> Result<bool, Stop> {
         let mut example = self.tree[vertex].example.take();
         let mut implies = true;
@@ -232,7 +232,7 @@ impl<'a> Unwinding<'a> {
         Ok(implies)
     }
 
-    /// Tries to make labels between a vertex and one above it such that an older vertex covers it.
+    /// Tries to strengthen the labels between a vertex and an ancestor such that an older vertex covers it.
     fn force(&mut self, vertex: VertexId) -> Result<(), Stop> {
         let tree = &self.tree;
         let candidates = tree.older(vertex).filter(|&older| !tree.is_covered(older) && !tree.is_dead(older));
@@ -254,7 +254,7 @@ impl<'a> Unwinding<'a> {
             }
             let interpolants = match parts.sequence(self.options.interpolation) {
                 Ok(interpolants) => interpolants,
-                // A cover that cannot be forced is none.
+                // Without interpolants the cover cannot be forced.
                 Err(Stop::Exhausted(_)) => continue,
                 Err(stop) => return Err(stop),
             };
@@ -273,8 +273,8 @@ impl<'a> Unwinding<'a> {
         Ok(())
     }
 
-    /// Makes the label of a vertex after a query false, by interpolants along its path; or gives the derivation that the
-    /// path is.
+    /// Makes the label of a vertex after a query false, by interpolants along its path. If the path is feasible,
+    /// returns it as a derivation.
     fn refine(&mut self, error: VertexId) -> Result<Option<Derivation>, Stop> {
         self.statistics.refinements += 1;
         let path = self.tree.path(Tree::ROOT, error);
@@ -298,7 +298,7 @@ impl<'a> Unwinding<'a> {
         Ok(None)
     }
 
-    /// Adds what a formula says to the label of a vertex, as far as it is new. Returns whether it is.
+    /// Conjoins a formula to the label of a vertex. Returns whether the label became stronger.
     fn strengthen(&mut self, vertex: VertexId, formula: Term) -> Result<bool, Stop> {
         let mut is_stronger = false;
         for conjunct in self.store.conjuncts(formula) {
@@ -307,7 +307,7 @@ impl<'a> Unwinding<'a> {
             if self.implications.holds(self.run, label, conjunct, &mut example)? {
                 self.tree[vertex].example = example;
             } else {
-                // The example shows that the conjunct is new, and so is none of the new label.
+                // The example refutes the conjunct, so it is not an example of the new label.
                 self.tree[vertex].label.push(conjunct);
                 is_stronger = true;
             }
@@ -318,7 +318,7 @@ impl<'a> Unwinding<'a> {
         Ok(is_stronger)
     }
 
-    /// The constraints along a path that starts below a vertex, each as a part of its own.
+    /// The constraints along a path below a vertex, one part for each.
     fn constraints(&mut self, from: VertexId, path: &[VertexId]) -> Vec<Vec<Term>> {
         let mut before = from;
         let mut constraints = Vec::with_capacity(path.len());
@@ -331,12 +331,12 @@ impl<'a> Unwinding<'a> {
         constraints
     }
 
-    /// Gives a vertex its variables for formulas about paths; the vertex above has them.
+    /// Creates the path variables of a vertex and of all vertices above it.
     fn ensure_copy(&mut self, vertex: VertexId) {
         if self.tree[vertex].copy.is_some() {
             return;
         }
-        // From the highest vertex without copy down.
+        // Top down, as the constraint needs the variables of the vertex above.
         let path = self.tree.path(Tree::ROOT, vertex);
         for vertex in path {
             if self.tree[vertex].copy.is_some() {
@@ -358,7 +358,7 @@ impl<'a> Unwinding<'a> {
         }
     }
 
-    /// A formula about the predicate of a vertex, with the variables that the vertex has in formulas about paths.
+    /// Renames a formula over the predicate's variables to the path variables of the vertex.
     fn at_copy(&self, vertex: VertexId, formula: Term) -> Term {
         match (self.tree[vertex].location, &self.tree[vertex].copy) {
             (Location::Node(node), Some((copy, _))) => {
@@ -368,7 +368,7 @@ impl<'a> Unwinding<'a> {
         }
     }
 
-    /// What [`at_copy`](Self::at_copy) does, the other way round.
+    /// The inverse of [`at_copy`](Self::at_copy).
     fn without_copy(&self, vertex: VertexId, formula: Term) -> Term {
         match (self.tree[vertex].location, &self.tree[vertex].copy) {
             (Location::Node(node), Some((copy, _))) => {
@@ -380,7 +380,7 @@ impl<'a> Unwinding<'a> {
 
     // ---- witnesses ---------------------------------------------------------------------------------------
 
-    /// A path with a model, as a derivation: each vertex is derived from the one before.
+    /// The model of a path as a derivation: each vertex is derived from the previous one.
     fn derivation(&self, path: &[VertexId], parts: &Parts<'_>) -> Derivation {
         let copies = path.iter().filter_map(|&vertex| self.tree[vertex].copy.as_ref());
         let variables: Vec<Term> = copies.flat_map(|(variables, _)| variables.iter().copied()).collect();
@@ -397,7 +397,7 @@ impl<'a> Unwinding<'a> {
         Derivation { steps }
     }
 
-    /// The labels of what is not covered.
+    /// The disjunction of the uncovered vertices' labels, for each predicate.
     fn model(&self) -> GraphModel {
         let label = |vertex: VertexId| self.store.and(&self.tree[vertex].label);
         let nodes = self.graph.nodes();

@@ -1,12 +1,14 @@
 //! The unwinding: a tree of vertices with labels, and the covering relation.
 //!
-//! - U1: the label of the root is true, and for each edge from `u` to `v`, the label of `u` and the constraint imply that of `v`.
-//! - U2: where `v` is covered by `w`, both have the same location, `w` is older than `v` and not below it, the label of `v` implies that
-//!   of `w`, and neither `w` nor a vertex above it is covered. (As `w` is older, no two cover each other, and a vertex is never
-//!   covered from below.)
-//! - U3: the open vertices are those that are neither expanded nor dead, and not covered, by themselves or from above.
+//! - U1: the label of the root is true, and for each edge from `u` to `v`, the label of `u` and the constraint imply
+//!   that of `v`.
+//! - U2: if `w` covers `v`, both have the same location, `w` is older than `v` and not below it, the label of `v`
+//!   implies that of `w`, and neither `w` nor a vertex above it is covered. (As `w` is older, no two vertices cover
+//!   each other, and no vertex is covered from below.)
+//! - U3: the open vertices are those that are not after a query, neither expanded nor dead, and not covered, by
+//!   themselves or from above.
 //!
-//! A vertex is *dead* if its label is false: nothing follows on it, so that all vertices below it are dead, too.
+//! A vertex is *dead* if its label is false. Nothing follows from it, so all vertices below it are dead, too.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +16,14 @@ use rustc_hash::FxHashSet;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Assignment, Term};
 
-/// A vertex, by age.
+/// The index of a vertex, in order of age.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct VertexId(usize);
 
-/// Where a vertex is.
+/// The location of a vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Location {
-    /// Before all facts.
+    /// The root, before all facts.
     Root,
     /// At a predicate.
     Node(NodeId),
@@ -33,35 +35,35 @@ pub(super) enum Location {
 #[derive(Debug)]
 pub(super) struct Vertex {
     pub(super) location: Location,
-    /// The vertex above and the clause that leads from there; the root has none.
+    /// The vertex above and the clause that leads from there; `None` for the root.
     pub(super) above: Option<(VertexId, EdgeId)>,
     depth: usize,
     children: Vec<VertexId>,
     is_expanded: bool,
     /// The conjuncts of the label, over the variables of the predicate.
     pub(super) label: Vec<Term>,
-    /// A point that satisfies the label, if one is known.
+    /// A model of the label, if one is known.
     pub(super) example: Option<Assignment>,
     covered_by: Option<VertexId>,
     covers: Vec<VertexId>,
-    /// For formulas about paths: the variables of this vertex, and the constraint of the clause between those of the vertex
-    /// above and its own.
+    /// The path variables of this vertex, and the constraint of its clause over them and the path variables of the
+    /// vertex above.
     pub(super) copy: Option<(Box<[Term]>, Term)>,
 }
 
 /// The unwinding.
 pub(super) struct Tree {
     vertices: Vec<Vertex>,
-    /// By predicates, from the oldest to the newest.
+    /// Indexed by predicate, from the oldest to the newest.
     at: Vec<Vec<VertexId>>,
-    /// U3.
+    /// The open vertices (U3).
     open: BTreeSet<VertexId>,
 }
 
 impl Tree {
     pub(super) const ROOT: VertexId = VertexId(0);
 
-    /// The root, for clauses over so many predicates.
+    /// The tree with only a root, for the given number of predicates.
     pub(super) fn new(predicates: usize) -> Self {
         let mut tree = Tree { vertices: Vec::new(), at: vec![Vec::new(); predicates], open: BTreeSet::new() };
         tree.add(Location::Root, None);
@@ -100,7 +102,7 @@ impl Tree {
         self.vertices.len()
     }
 
-    /// The open vertex that is oldest or newest.
+    /// The oldest or the newest open vertex.
     pub(super) fn next_open(&self, oldest: bool) -> Option<VertexId> {
         if oldest { self.open.first().copied() } else { self.open.last().copied() }
     }
@@ -109,13 +111,13 @@ impl Tree {
         self.open.contains(&vertex)
     }
 
-    /// The vertex gets its children now.
+    /// Marks a vertex as expanded: it gets its children now.
     pub(super) fn set_expanded(&mut self, vertex: VertexId) {
         self[vertex].is_expanded = true;
         self.open.remove(&vertex);
     }
 
-    /// The vertices of the same predicate that are older, from the newest to the oldest.
+    /// The older vertices of the same predicate, from the newest to the oldest.
     pub(super) fn older(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let all: &[VertexId] = match self[vertex].location {
             Location::Node(node) => &self.at[node.index()],
@@ -139,26 +141,25 @@ impl Tree {
         self[vertex].label.contains(&Term::FALSE)
     }
 
-    /// The vertex and those above it, up to the root.
+    /// The vertex and all vertices above it, up to the root.
     fn upwards(&self, vertex: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         std::iter::successors(Some(vertex), |&below| self[below].above.map(|(parent, _)| parent))
     }
 
-    /// The vertices from one, which is above and left out, to another.
+    /// The vertices from an ancestor, exclusive, to a vertex, inclusive.
     pub(super) fn path(&self, from: VertexId, to: VertexId) -> Vec<VertexId> {
         let mut path: Vec<VertexId> = self.upwards(to).take_while(|&vertex| vertex != from).collect();
         path.reverse();
         path
     }
 
-    /// The lowest vertex that is above both, or is one of them.
+    /// The lowest common ancestor of two vertices; a vertex is an ancestor of itself.
     pub(super) fn common_ancestor(&self, first: VertexId, second: VertexId) -> VertexId {
         let above: FxHashSet<VertexId> = self.upwards(first).collect();
         self.upwards(second).find(|vertex| above.contains(vertex)).unwrap_or(Tree::ROOT)
     }
 
-    /// A vertex is covered by another one, as U2 demands, save that the vertices which it or one below it covers are so no
-    /// longer.
+    /// Covers a vertex by another one, as U2 demands, and uncovers all vertices covered by its subtree.
     pub(super) fn cover(&mut self, vertex: VertexId, by: VertexId) {
         self[vertex].covered_by = Some(by);
         self[by].covers.push(vertex);
@@ -168,7 +169,7 @@ impl Tree {
         }
     }
 
-    /// The label of a vertex is stronger now: it covers nothing any more, and may be dead with all that is below.
+    /// Called after a label became stronger: the vertex covers nothing any more. If it is dead, so is its subtree.
     pub(super) fn strengthened(&mut self, vertex: VertexId) {
         if !self.is_dead(vertex) {
             self.uncover_all(vertex);
@@ -179,11 +180,11 @@ impl Tree {
             self[below].label = vec![Term::FALSE];
             self.open.remove(&below);
         }
-        // Only now, as what is freed may be dead.
+        // Only now, since an uncovered vertex may be one of the dead ones.
         dead.into_iter().for_each(|below| self.uncover_all(below));
     }
 
-    /// What a vertex covers is uncovered.
+    /// Uncovers all vertices that a vertex covers.
     fn uncover_all(&mut self, vertex: VertexId) {
         for freed in std::mem::take(&mut self[vertex].covers) {
             self[freed].covered_by = None;
@@ -196,7 +197,7 @@ impl Tree {
         }
     }
 
-    /// A vertex and all below it.
+    /// A vertex and all vertices below it.
     fn subtree(&self, vertex: VertexId) -> Vec<VertexId> {
         let mut subtree = vec![vertex];
         let mut at = 0;
