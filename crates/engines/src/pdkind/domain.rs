@@ -1,8 +1,8 @@
-//! What PD-KIND asks about states.
+//! The operations on states that PD-KIND needs.
 //!
-//! The induction-checking and the finite reachability engine know sets of states and nothing of formulas. [`Domain`] is
-//! all that they ask: formulas and a solver answer in `symbolic.rs`, and lists of states in the tests, where every answer
-//! that the contract permits is given now and then.
+//! The induction-checking and the finite reachability engine handle sets of states, not formulas. [`Domain`] is their
+//! whole interface to states. `symbolic.rs` implements it by formulas and a solver. The tests implement it by lists of
+//! states, and draw at random from all answers that the contract permits.
 
 use std::hash::Hash;
 
@@ -14,10 +14,10 @@ use super::ice::Received;
 pub(super) trait Domain {
     /// A set of states. Equal values are equal sets, but not the other way round.
     type Set: Copy + Eq + Hash;
-    /// A path of the length of the present level.
+    /// A path whose length is the depth of the current level.
     type Path;
 
-    /// Whether limits end the run.
+    /// Returns an error if a limit ends the run.
     fn poll(&mut self) -> Result<(), Stop>;
 
     /// The states that are not in the set.
@@ -26,46 +26,46 @@ pub(super) trait Domain {
     /// The states that are in both.
     fn intersection(&mut self, first: Self::Set, second: Self::Set) -> Self::Set;
 
-    /// Whether an initial state is in the goal. If not, a set that contains the initial states and is disjoint from the
-    /// goal.
+    /// Whether the goal contains an initial state. If not, returns a set that contains the initial states and is
+    /// disjoint from the goal.
     fn initial(&mut self, goal: Self::Set) -> Result<Image<Self::Set>, Stop>;
 
-    /// Whether a successor of a state in all sets of the frame is in the goal. If so, states that have successors in
-    /// the goal, one of which is in the frame. If not, a set that contains the successors and the initial states
-    /// and is disjoint from the goal, which has no initial states.
+    /// Whether the goal contains a successor of a state in all sets of the frame. If so, returns states with successors
+    /// in the goal, at least one of them in the frame. If not, returns a set that contains the successors and the
+    /// initial states and is disjoint from the goal. Precondition: the goal contains no initial state.
     fn image(&mut self, frame: &[Self::Set], goal: Self::Set) -> Result<Image<Self::Set>, Stop>;
 
-    /// From now on paths have so many steps, and all of their states but the last are in these sets.
+    /// Starts a level: from now on paths have `steps` steps, and all states but the last are in these sets.
     fn open_level(&mut self, steps: usize, frame: &[Self::Set]) -> Result<(), Stop>;
 
-    /// All states but the last are in this set, too.
+    /// Restricts all states but the last to this set, too.
     fn restrict(&mut self, set: Self::Set) -> Result<(), Stop>;
 
-    /// A path that leads into a set.
+    /// A path that ends in the set.
     fn path_to(&mut self, set: Self::Set) -> Result<Option<Self::Path>, Stop>;
 
     /// Whether the last state of a path is in the set.
     fn ends_in(&mut self, path: &Self::Path, set: Self::Set) -> Result<bool, Stop>;
 
-    /// States from which as many steps as the path has lead into the set, in which the path ends; the first state of the
-    /// path is one of them.
+    /// States from which as many steps as the path has lead into the set, which contains the last state of the path.
+    /// The result contains the first state of the path.
     fn generalise(&mut self, path: &Self::Path, set: Self::Set) -> Result<Self::Set, Stop>;
 
-    /// Tells others of a lemma that holds for so many steps, and of the states that it is to exclude, with their distance
-    /// from bad ones.
+    /// Shares a lemma that holds for the given number of steps, and the states it shall exclude with their distance
+    /// from bad states.
     fn send(&mut self, _lemma: Self::Set, _steps: usize, _cex: Option<(Self::Set, usize)>) {}
 
-    /// What others have told.
+    /// The lemmas that other engines shared.
     fn receive(&mut self) -> Vec<Received<Self::Set>> {
         Vec::new()
     }
 }
 
-/// What is known of the intersection of an image and a goal.
+/// The intersection of an image and a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Image<S> {
-    /// It is not empty, by these states.
+    /// It is not empty, as these states show.
     Meets(S),
-    /// It is empty, by this set between them.
+    /// It is empty, as this separating set shows.
     Apart(S),
 }

@@ -1,9 +1,9 @@
-//! PD-KIND on systems with a dozen states, where sets are bits and everything can be looked up.
+//! PD-KIND on systems with a dozen states, where sets are bit masks and every answer can be computed.
 //!
-//! Interpolants and generalisations are drawn at random from all that the contract of [`Domain`] permits, which a solver would
-//! never do. Answers are compared with the states that are reached, and the invariants are checked after each rule. The
-//! same test finds the mistakes that are printed in the literature: they are made by hand after the rule in
-//! question, or by a domain that breaks the contract in the way in question.
+//! Interpolants and generalisations are drawn at random from all that the contract of [`Domain`] permits, which a
+//! solver would never do. Answers are compared with the reachable states, and the invariants are checked after each
+//! rule. The same test exposes the errors printed in the literature: `tamper` makes them after the rule in question, or
+//! the domain breaks its contract accordingly.
 
 use shofar_run::Stop;
 use shofar_testing::{Random, scale};
@@ -12,7 +12,7 @@ use super::domain::{Domain, Image};
 use super::ice::{Ice, Rule, Status};
 use super::{Depth, Order};
 
-/// A set between two others.
+/// A random set between two others.
 fn between(random: &mut Random, least: u32, greatest: u32) -> u32 {
     assert_eq!(least & !greatest, 0);
     let optional = greatest & !least;
@@ -27,34 +27,34 @@ fn member(random: &mut Random, set: u32) -> u32 {
 const STATES: usize = 14;
 const ALL: u32 = (1 << STATES) - 1;
 
-/// The mistakes that are printed.
+/// The errors printed in the literature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Erratum {
-    /// What is learnt for more than zero steps need not contain the initial states.
+    /// Sets learnt for more than zero steps need not contain the initial states.
     NoInitialStates,
-    /// Bad-Lemma looks for the start of the path, in the place of the complement of the lemma.
+    /// Bad-Lemma searches for the start of the path instead of the complement of the lemma.
     StartForLemma,
     /// The next level is `n + n_cti`.
     LevelsAdded,
-    /// Bad-Lemma takes some number of steps after which the lemma is false, in the place of the first one.
+    /// Bad-Lemma takes some number of steps after which the lemma is false, not the first one.
     NotTheFirst,
 }
 
 struct Explicit {
     random: Random,
     init: u32,
-    /// By states.
+    /// Indexed by state.
     successors: Vec<u32>,
     erratum: Option<Erratum>,
-    // The present level.
+    // The current level.
     steps: usize,
     frame: u32,
-    /// What was generalised last.
+    /// The last generalisation.
     start: u32,
 }
 
 impl Explicit {
-    /// A system with a long chain, so that bad states are reached late.
+    /// A random system with a long chain, so that bad states are reached late.
     fn new(seed: u64, erratum: Option<Erratum>) -> (Self, u32) {
         let mut random = Random::new(seed);
         let successors = (0..STATES)
@@ -89,7 +89,7 @@ impl Explicit {
         (0..STATES).filter(leads_there).fold(0, |all, state| all | 1 << state)
     }
 
-    /// What is reached in exactly so many steps.
+    /// The states reached in exactly the given number of steps.
     fn layer(&self, steps: usize) -> u32 {
         (0..steps).fold(self.init, |set, _| self.post(set))
     }
@@ -130,7 +130,7 @@ impl Domain for Explicit {
         let mut least = self.post(frame);
         match self.erratum {
             Some(Erratum::NoInitialStates) => {}
-            // With a mistake elsewhere R2 need not hold.
+            // With an error elsewhere R2 need not hold.
             Some(_) => least |= self.init & !goal,
             None => {
                 assert_eq!(self.init & goal, 0, "R2");
@@ -181,14 +181,14 @@ impl Domain for Explicit {
     }
 }
 
-/// What is wrong with a run, if anything is.
+/// The first fault of a run, or `None`.
 fn fault(seed: u64, depth: Depth, order: Order, erratum: Option<Erratum>) -> Option<String> {
     let (domain, bad) = Explicit::new(seed, erratum);
     if domain.init & bad != 0 {
         return None;
     }
     let mut reached = domain.init;
-    // No shortest path is longer than there are states.
+    // No shortest path has more steps than there are states.
     for _ in 0..STATES {
         reached |= domain.post(reached);
     }
@@ -239,7 +239,7 @@ fn fault(seed: u64, depth: Depth, order: Order, erratum: Option<Erratum>) -> Opt
     Some("it does not end".to_owned())
 }
 
-/// Makes the mistake after the rule.
+/// Makes the error after the rule.
 fn tamper(ice: &mut Ice<Explicit>, rule: &Rule<u32>, n: usize, n_cti: usize, erratum: Option<Erratum>) {
     match (erratum, rule) {
         (Some(Erratum::LevelsAdded), Rule::NextLevel) => {
@@ -262,7 +262,7 @@ fn tamper(ice: &mut Ice<Explicit>, rule: &Rule<u32>, n: usize, n_cti: usize, err
     }
 }
 
-/// C1, C2, C3, C5 and R1.
+/// Checks C1, C2, C3, C5 and R1.
 fn broken_invariant(ice: &Ice<Explicit>) -> Option<&'static str> {
     let within = |set: u32, steps: usize| (0..=steps).all(|at| ice.domain.layer(at) & !set == 0);
     let frame = ice.lemmas().into_iter().fold(ALL, |all, lemma| all & lemma);

@@ -1,7 +1,7 @@
-//! The finite reachability engine: is a set of states reached in exactly so many steps?
+//! The finite reachability engine: is a set of states reached in exactly `i` steps?
 //!
-//! It searches backwards from the set, one step at a time, and learns from each dead end an *i-invariant*, a set that
-//! contains all states that are reached in at most `i` steps.
+//! It searches backwards from the set, one step at a time, and learns from each dead end an *i-invariant*: a set that
+//! contains all states reached in at most `i` steps.
 //!
 //! ```text
 //! reach(goal, i):
@@ -12,14 +12,14 @@
 //!         no:  learn a set between Init, post(R_{i-1}) and the complement of goal
 //! ```
 //!
-//! - R1: `R_i` contains what is reached in at most `i` steps. That is why what is learnt for `i > 0` contains `Init`, too.
-//!   Without it `R_i` would contain what is reached in exactly `i` steps, and answers would be wrong.
-//! - R2: where a goal is asked for at `i`, it is known not to be reached in fewer steps. The caller sees to that for the
-//!   first goal; for a predecessor it follows, since each of its states has a successor in the goal. So a goal
-//!   never meets `Init` for `i > 0`, and what is learnt is disjoint from it.
+//! - R1: `R_i` contains the states reached in at most `i` steps. That is why sets learnt for `i > 0` contain `Init`,
+//!   too. Without it `R_i` would contain the states reached in exactly `i` steps, and answers would be wrong.
+//! - R2: if `reach` is called for a goal at `i`, the goal is not reached in fewer steps. The caller ensures this for
+//!   the first goal. For a predecessor it follows, since each of its states has a successor in the goal. So a goal
+//!   never meets `Init` for `i > 0`, and the learnt sets are disjoint from the goal.
 //!
-//! An i-invariant is a j-invariant for all `j < i`. So a lemma is stored once, with the greatest such number, and `R_i` is the
-//! conjunction of those with `i` or more.
+//! An i-invariant is a j-invariant for all `j < i`. So a lemma is stored once, with the greatest such number, and `R_i`
+//! is the conjunction of the lemmas with `i` or more.
 //!
 //! The stack of goals is a path: each state of a goal has a successor in the next one.
 
@@ -28,25 +28,25 @@ use shofar_run::Stop;
 
 use super::domain::{Domain, Image};
 
-/// What became of a search.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Reach<S> {
-    /// The goal is reached. The first of these sets has an initial state, each state of a set has a successor in the
-    /// next one, and the last one is the goal.
+    /// The goal is reached. The first of these sets contains an initial state, each state of a set has a successor in
+    /// the next one, and the last one is the goal.
     Reached(Vec<S>),
-    /// An invariant for so many steps that excludes the goal.
+    /// An i-invariant that excludes the goal.
     Excluded(S),
 }
 
-/// What is known about the first steps, for all searches.
+/// The i-invariants of all searches.
 #[derive(Clone, Debug)]
 pub(super) struct Fire<S> {
-    /// By the numbers of steps for which they hold (R1).
+    /// Indexed by the number of steps for which they hold (R1).
     lemmas: Vec<Vec<S>>,
     level: FxHashMap<S, usize>,
-    /// The searches.
+    /// The number of searches.
     pub(super) searches: u64,
-    /// The goals of all searches.
+    /// The number of goals in all searches.
     pub(super) goals: u64,
 }
 
@@ -55,8 +55,8 @@ impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
         Fire { lemmas: Vec::new(), level: FxHashMap::default(), searches: 0, goals: 0 }
     }
 
-    /// Whether a goal is reached in a number of steps of this range, which is not empty, and if so in which first. It is
-    /// known not to be reached in fewer.
+    /// Whether a goal is reached in `from` to `to` steps, a non-empty range, by the fewest such steps. Precondition: it
+    /// is not reached in fewer than `from`.
     pub(super) fn reach_between<D: Domain<Set = S>>(
         &mut self,
         domain: &mut D,
@@ -74,7 +74,7 @@ impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
         }
     }
 
-    /// Whether a goal is reached in exactly so many steps. It is known not to be reached in fewer (R2).
+    /// Whether a goal is reached in exactly `steps` steps. Precondition: it is not reached in fewer (R2).
     fn reach<D: Domain<Set = S>>(&mut self, domain: &mut D, goal: S, steps: usize) -> Result<Reach<S>, Stop> {
         self.searches += 1;
         self.goals += 1;
@@ -108,7 +108,7 @@ impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
         unreachable!("the loop ends when the first goal is popped")
     }
 
-    /// Takes notice of an invariant for so many steps.
+    /// Stores an i-invariant for the given number of steps.
     pub(super) fn learn(&mut self, lemma: S, steps: usize) {
         match self.level.insert(lemma, steps) {
             Some(before) if before >= steps => {
@@ -134,7 +134,7 @@ impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
         self.level.len()
     }
 
-    /// The greatest number of steps of which something is known, and one more.
+    /// One more than the greatest number of steps with a lemma.
     #[cfg(test)]
     pub(super) fn num_levels(&self) -> usize {
         self.lemmas.len()

@@ -1,9 +1,9 @@
-//! The induction-checking engine: a state machine that looks for a k-inductive strengthening of the property.
+//! The induction-checking engine: a state machine that searches for a k-inductive strengthening of the property.
 //!
-//! A configuration is `<F, G, n, k, Q, n_cti>`. `F` is the *induction frame*: pairs of a lemma and a *counterexample*, which is
-//! a set of states that lead to bad ones and that the lemma excludes. `Q` are the lemmas of `F` of which it is open
-//! whether they hold after `n` steps, and `G` those that do, by induction over `k` steps relative to all of `F`. The rules, for
-//! a lemma `l` of `Q` with counterexample `c`:
+//! A configuration is `<F, G, n, k, Q, n_cti>`. `F` is the *induction frame*: pairs of a lemma and a *counterexample*,
+//! a set of states that lead to bad states and that the lemma excludes. `Q` has the lemmas of `F` that are not yet
+//! known to hold after `n` steps. `G` has those that are, by induction over `k` steps relative to all of `F`. The
+//! rules, for a lemma `l` of `Q` with counterexample `c`:
 //!
 //! ```text
 //! Push-Lemma    l is F^k-inductive:                          l moves to G
@@ -17,24 +17,26 @@
 //! Safe          Q is empty and F = G:                        the conjunction of F is k-inductive
 //! ```
 //!
-//! The start of a path is *generalised* to a set, all states of which have a path of `k` steps into the same set.
+//! The start of a path is *generalised* to a set such that each of its states has a path of `k` steps into the same
+//! set.
 //!
 //! Invariants:
 //!
 //! - C1: `1 <= k <= n + 1`.
-//! - C2: every lemma of `F` holds in all states that are reached in at most `n` steps.
-//! - C3: every lemma of `G` is F^k-inductive. Rules make `F` stronger only, so that this stays.
-//! - C4: `l` excludes `c`, and from each state of `c` a number of steps that is known leads to a bad state. One of the
-//!   lemmas excludes the bad states themselves.
-//! - C5: `n < n_cti <= n + k`, and a lemma that left `Q` without entering `G` holds in all states that are reached in less
-//!   than `n_cti` steps. When `Q` is empty, all of `F` does, by C2, C3 and induction on the number of steps; so by C3
-//!   those of `G` hold up to `n_cti`, and C2 holds at the next level.
+//! - C2: every lemma of `F` holds in all states reached in at most `n` steps.
+//! - C3: every lemma of `G` is F^k-inductive. Rules only strengthen `F`, so this stays true.
+//! - C4: `l` excludes `c`, and from each state of `c` a known number of steps leads to a bad state. One of the lemmas
+//!   excludes the bad states themselves.
+//! - C5: `n < n_cti <= n + k`, and a lemma that left `Q` without entering `G` holds in all states reached in less than
+//!   `n_cti` steps. When `Q` is empty, this holds for all of `F`, by C2, C3 and induction on the number of steps. So by
+//!   C3 the lemmas of `G` hold up to `n_cti`, and C2 holds at the next level.
 //!
-//! *Numbers of steps.* By C2 neither `c` nor the complement of `l` is reached in `n` steps or fewer. A state that is `k` steps
-//! before it is not reached in `n - k` steps or fewer, and only the range from `n - k + 1` to `n` is asked for.
+//! *Numbers of steps.* By C2 neither `c` nor the complement of `l` is reached in `n` steps or fewer. A state that is
+//! `k` steps before it is not reached in `n - k` steps or fewer, so only the range from `n - k + 1` to `n` is searched.
 //!
-//! *Corrections.* As printed, Bad-Lemma looks for the first step at which the start of the path is reached, in the place of
-//! the complement of the lemma, and the next level is `n + n_cti` elsewhere. Both give wrong answers, and tests show it.
+//! *Corrections.* As printed, Bad-Lemma searches for the first step at which the start of the path is reached, instead
+//! of the complement of the lemma. Elsewhere the next level is printed as `n + n_cti`. Both give wrong answers, and
+//! tests show it.
 
 use std::collections::BTreeSet;
 
@@ -52,18 +54,18 @@ pub(super) struct Element<S> {
     pub(super) status: Status,
 }
 
-/// What is known of a lemma at the present level.
+/// The status of a lemma at the current level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Status {
-    /// Nothing: it is in `Q`.
+    /// It is in `Q`.
     Open,
     /// It is in `G`.
     Pushed,
-    /// It does not hold after `n_cti` steps.
+    /// It is refuted: it left `Q` without entering `G`.
     Bad,
 }
 
-/// A counterexample, by the order in which they were found.
+/// The index of a counterexample, in the order of discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CexId(usize);
 
@@ -74,13 +76,13 @@ const BAD: CexId = CexId(0);
 #[derive(Clone, Copy, Debug)]
 struct Cex<S> {
     states: S,
-    /// In so many steps they lead to another counterexample; bad states lead nowhere.
+    /// The number of steps to another counterexample; `None` for the bad states.
     towards: Option<(usize, CexId)>,
-    /// Steps to a bad state.
+    /// The number of steps to a bad state.
     distance: usize,
 }
 
-/// What was done.
+/// The applied rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Rule<S> {
     PushLemma,
@@ -90,22 +92,22 @@ pub(super) enum Rule<S> {
     NextLevel,
     /// The lemmas of the frame are k-inductive.
     Safe,
-    /// The first of these sets has an initial state, the last one is that of the bad states, and from each state
-    /// of a set so many steps lead into the next one.
+    /// The first of these sets contains an initial state, the last one is the set of bad states, and from each state of
+    /// a set the given number of steps leads into the next one.
     Unsafe(Vec<(S, usize)>),
 }
 
-/// Lemmas from another engine on the same system.
+/// A lemma from another engine on the same system.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Received<S> {
     pub(super) lemma: S,
-    /// It holds for so many steps.
+    /// The number of steps for which it holds.
     pub(super) steps: usize,
-    /// States that it excludes, and the number of steps in which they lead to bad ones.
+    /// States that it excludes, and the number of steps from them to bad states.
     pub(super) cex: Option<(S, usize)>,
 }
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Statistics {
     pub(super) levels: u64,
@@ -123,22 +125,22 @@ pub(super) struct Ice<D: Domain> {
     depth: Depth,
     order: Order,
 
-    /// `F`, and in it `G` by the status.
+    /// `F`; the status marks the lemmas of `G`.
     pub(super) frame: Vec<Element<D::Set>>,
-    /// `Q`: positions in the frame after what tells the order.
+    /// `Q`: two keys for the order, and the position in the frame.
     queue: BTreeSet<(usize, u64, usize)>,
     cexes: Vec<Cex<D::Set>>,
     pub(super) n: usize,
     pub(super) k: usize,
     pub(super) n_cti: usize,
 
-    /// Counts what enters the queue.
+    /// The number of insertions into the queue.
     age: u64,
     pub(super) statistics: Statistics,
 }
 
 impl<D: Domain> Ice<D> {
-    /// The first configuration. No bad state is initial.
+    /// The first configuration. Precondition: no bad state is initial.
     pub(super) fn new(domain: D, bad: D::Set, depth: Depth, order: Order) -> Result<Self, Stop> {
         let mut ice = Ice {
             domain,
@@ -213,7 +215,8 @@ impl<D: Domain> Ice<D> {
         Rule::PushLemma
     }
 
-    /// The lemma excludes states from which `k` steps lead into the counterexample of the one at the position.
+    /// Adds a lemma that excludes the states `start`. From these, `k` steps lead into the counterexample of the element
+    /// at `position`.
     fn add_lemma(&mut self, position: usize, lemma: D::Set, start: D::Set) -> Result<Rule<D::Set>, Stop> {
         self.statistics.added += 1;
         let towards = self.frame[position].cex;
@@ -225,7 +228,7 @@ impl<D: Domain> Ice<D> {
         Ok(Rule::AddLemma)
     }
 
-    /// The lemma is false after `violated` steps at the latest.
+    /// Marks a lemma as refuted. It is false after at most `violated` steps.
     fn bad_lemma(
         &mut self,
         position: usize,
@@ -275,7 +278,7 @@ impl<D: Domain> Ice<D> {
         Ok(Rule::NextLevel)
     }
 
-    /// Takes in what others have found, as far as it is known to hold at this level.
+    /// Takes the lemmas of other engines into the reachability engine, and into `F` if they hold at this level.
     fn receive(&mut self) -> Result<(), Stop> {
         for Received { lemma, steps, cex } in self.domain.receive() {
             self.statistics.received += 1;
@@ -313,7 +316,8 @@ impl<D: Domain> Ice<D> {
         self.fire.reach_between(&mut self.domain, goal, from, to)
     }
 
-    /// A path from initial states to those from which `k` steps lead into a counterexample, and on to the bad states.
+    /// A path through sets from initial states to a counterexample, `k` steps behind the last set of `path`, and on to
+    /// the bad states.
     fn trace(&self, path: &[D::Set], cex: CexId) -> Vec<(D::Set, usize)> {
         let mut trace: Vec<(D::Set, usize)> = path.iter().map(|&set| (set, 1)).collect();
         if let Some(last) = trace.last_mut() {

@@ -1,16 +1,16 @@
-//! PD-KIND: property-directed k-induction, for transition systems and by that for all linear systems.
+//! PD-KIND: property-directed k-induction, for transition systems and so for all linear systems.
 //!
-//! **What it decides.** Transition systems whose states consist of truth values, integers and reals in linear constraints.
-//! Linear systems are brought into that form first (`forms.rs`), with bad states that can be denied (`flag.rs`);
-//! systems with several predicates in a body are refused.
+//! **What it decides.** Transition systems over Booleans and linear integer and real arithmetic. `forms.rs` converts
+//! linear systems to this form, with bad states that can be negated (`flag.rs`). Nonlinear systems are rejected.
 //!
-//! **The idea.** IC3 looks for an invariant whose lemmas are inductive together, and finds each of them where a
-//! single step fails. k-induction looks at `k` steps, but only ever at the property itself. PD-KIND does both: lemmas
-//! are found where induction over `k` steps fails, and proved by induction over `k` steps. Two engines share the work:
+//! **The idea.** IC3 searches for an invariant whose lemmas are inductive together, and finds each lemma where a single
+//! step fails. k-induction considers `k` steps, but only for the property itself. PD-KIND combines both: it finds
+//! lemmas where induction over `k` steps fails, and proves them by induction over `k` steps. Two engines share the
+//! work:
 //!
 //! - the *induction-checking engine* (`ice.rs`) has the lemmas and pushes them to higher levels;
-//! - the *finite reachability engine* (`fire.rs`) says whether the states from which induction fails are reached in so many
-//!   steps, and if not, why not: that is the next lemma.
+//! - the *finite reachability engine* (`fire.rs`) decides whether the states from which induction fails are reached in
+//!   a given number of steps. If not, the reason is the next lemma.
 //!
 //! ```text
 //! bad states are initial?                                     unsafe
@@ -20,23 +20,25 @@
 //!         Safe:   F is k-inductive, and made inductive        k_inductive.rs
 //! ```
 //!
-//! **Invariants.** C1 to C5 of the configuration stand in `ice.rs`, R1 and R2 of reachability in `fire.rs`. Both engines are
-//! independent of formulas, so that tests run them on systems with a dozen states, where interpolants and generalisations
-//! are drawn at random and all invariants can be seen to hold.
+//! **Invariants.** C1 to C5 of the configuration are in `ice.rs`, R1 and R2 of reachability in `fire.rs`. Both engines
+//! are independent of formulas, so tests can run them on systems with a dozen states, draw interpolants and
+//! generalisations at random, and check all invariants.
 //!
-//! **Why the answer is right.** A path consists of sets of states, each state of which has a successor in the next set (C4);
-//! states are chosen one after the other from an initial one on. In the end all of `F` is k-inductive relative to itself
-//! (C3), holds in the first `n + 1 >= k` states of each path (C1, C2), and excludes the bad states (C4).
+//! **Why the answer is right.** A path consists of sets of states, and each state of a set has a successor in the next
+//! set (C4); states are chosen one by one, starting with an initial one. In the end `F` is k-inductive relative to
+//! itself (C3), holds in the first `n + 1 >= k` states of each path (C1, C2), and excludes the bad states (C4).
 //!
 //! **Notation.** `<F, G, n, k, Q, n_cti>` is `Ice`, CEX is its `cexes`; `R_i` is `Fire::frame(i)`. The strategies: `kappa`
 //! is [`Depth`], `omega` is [`Order`], `sigma` is [`InterpolationMethod`].
 //!
-//! **Where it comes from.** D. Jovanović, B. Dutertre, "Property-directed k-induction" (FMCAD 2016). The division into two
-//! engines and the rules are those of M. Blicha et al., "Cooperative parallel SMT-based model checking" (VMCAI 2020),
-//! the procedure in a solver for Horn clauses that of M. Henrych's thesis (Prague 2024), with corrections that `ice.rs` names.
+//! **Where it comes from.** D. Jovanović, B. Dutertre, "Property-directed k-induction" (FMCAD 2016). The division into
+//! two engines and the rules are those of M. Blicha et al., "Cooperative parallel SMT-based model checking" (VMCAI
+//! 2020). The procedure in a solver for Horn clauses is that of M. Henrych's thesis (Prague 2024), with the corrections
+//! in `ice.rs`.
 //!
-//! **Where we differ.** Frames of reachability share their lemmas; what is pushed is told to the reachability engine;
-//! interpolants are between cores; initial states are disjoined to an interpolant only where it does not have them.
+//! **Where we differ.** Frames of reachability share their lemmas. The reachability engine also learns pushed lemmas.
+//! Interpolants separate unsatisfiable cores. Initial states are disjoined to an interpolant only if it does not
+//! contain them.
 
 mod domain;
 #[cfg(test)]
@@ -61,19 +63,19 @@ use domain::{Domain, Image};
 use ice::{Ice, Rule};
 use symbolic::Symbolic;
 
-/// How many steps induction looks at: `k`, where at most `n + 1` are admissible.
+/// The induction depth `k`, which is at most `n + 1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// As many as possible. Levels double.
+    /// As large as possible. Levels double.
     Full,
     /// One more at each level.
     Growing,
-    /// At most so many; zero counts as one.
+    /// At most this depth; zero counts as one.
     Fixed(usize),
 }
 
 impl Depth {
-    /// The number for a level, which is the so-manieth one.
+    /// The induction depth for the given level.
     fn choose(self, n: usize, round: usize) -> usize {
         let wanted = match self {
             Depth::Full => n + 1,
@@ -84,7 +86,7 @@ impl Depth {
     }
 }
 
-/// The largest depth that may be asked for; beyond the number of steps a depth makes no difference.
+/// The largest depth that an option value may have. A depth greater than `n + 1` has no effect.
 const MOST_DEPTH: usize = 1_000_000;
 
 impl Setting for Depth {
@@ -113,14 +115,14 @@ impl Setting for Depth {
     }
 }
 
-/// Which lemma is looked at first.
+/// The order in which lemmas are processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// That which waits longest.
+    /// The lemma that waits longest.
     Fifo,
-    /// That which came last.
+    /// The latest lemma.
     Lifo,
-    /// That whose counterexample is nearest to the bad states, and of these the one that waits longest.
+    /// The lemma whose counterexample is nearest to the bad states; among equals, the one that waits longest.
     Shallow,
 }
 
@@ -142,10 +144,10 @@ options! {
     order: Order = Order::Fifo, "order": "which lemma is looked at first";
 }
 
-/// The engine.
+/// The PD-KIND engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PdKind {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
@@ -194,7 +196,7 @@ impl PdKind {
     }
 }
 
-/// What is found out about a system.
+/// The answer for a system.
 enum Decision {
     /// An inductive invariant without bad states.
     Invariant(Term),
@@ -202,11 +204,11 @@ enum Decision {
     Path(Vec<Box<[Value]>>),
 }
 
-/// What the rules end with.
+/// The result of the rules.
 enum Found<S> {
     /// The frame is k-inductive.
     Safe,
-    /// Sets of states, and in how many steps each leads to the next one.
+    /// Sets of states, each with the number of steps to the next one.
     Unsafe(Vec<(S, usize)>),
 }
 
@@ -251,7 +253,8 @@ mod tests {
     use shofar_smt::solver::Solver;
     use std::time::Duration;
 
-    /// From 0 by twos, where bad states are the odd numbers from a bound on, or the multiples of four: both with a flag.
+    /// From 0 in steps of two. The bad states are the odd numbers from a bound on, or the multiples of four: both with
+    /// a flag.
     #[test]
     fn bad_states_with_local_variables() {
         let store = TermStore::new();

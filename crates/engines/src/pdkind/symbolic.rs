@@ -1,4 +1,4 @@
-//! States as formulas over the variables of a transition system: the solver answers what PD-KIND asks.
+//! States as formulas over the variables of a transition system: the solver implements [`Domain`].
 //!
 //! ```text
 //! initial, image     Init, or T and the frame as assumptions; the goal as assumptions
@@ -8,11 +8,11 @@
 //! generalise         projection of T(0,1), .., T(k-1,k) and the goal, without the frame
 //! ```
 //!
-//! *Initial states in images.* Where the interpolant does not contain the initial states, one between them and the goal is
-//! disjoined. Asking before keeps most lemmas free of disjunctions.
+//! *Initial states in images.* If the interpolant does not contain the initial states, an interpolant between them and
+//! the goal is disjoined. Checking this first keeps most lemmas free of disjunctions.
 //!
-//! *Without an interpolant* the complement of the goal takes its place. By R2 of `fire.rs` the goal is not reached in fewer
-//! steps either, so that this is an invariant for as many steps.
+//! *Without an interpolant* the complement of the goal replaces it. By R2 of `fire.rs` the goal is not reached in fewer
+//! steps either, so the complement is an invariant for the same number of steps.
 
 use rustc_hash::FxHashSet;
 use shofar_horn::TransitionSystem;
@@ -28,7 +28,7 @@ use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
 use crate::{Run, SharedLemma};
 
-/// A transition system whose bad states have no local variables, and solvers that know it.
+/// A transition system whose bad states have no local variables, and its solvers.
 pub(super) struct Symbolic<'a> {
     run: &'a Run<'a>,
     system: &'a TransitionSystem,
@@ -39,23 +39,23 @@ pub(super) struct Symbolic<'a> {
     init_prover: Prover<'a>,
     step: Solver<'a>,
     step_prover: Prover<'a>,
-    /// Variables of a transition other than those of the first state.
+    /// The variables of a transition, except those of the first state.
     after_first: Vec<Term>,
 
-    // Paths of the present level.
+    // Paths of the current level.
     paths: Solver<'a>,
     unrolling: Unrolling<'a>,
     /// `T(0,1)`, `T(1,2)`, ..
     steps: Vec<Term>,
     length: usize,
-    /// What is asserted of all states but the last.
+    /// The conjuncts asserted for all states but the last.
     restrictions: FxHashSet<Term>,
 
     pub(super) queries: u64,
     pub(super) fallbacks: u64,
 }
 
-/// A path: what the solver says about the unrolling.
+/// A path: a model of the unrolling.
 pub(super) struct PathModel(Assignment);
 
 impl<'a> Symbolic<'a> {
@@ -88,7 +88,7 @@ impl<'a> Symbolic<'a> {
         })
     }
 
-    /// The interpolants found.
+    /// The number of interpolants found.
     pub(super) fn interpolant_count(&self) -> u64 {
         self.init_prover.found + self.step_prover.found
     }
@@ -103,7 +103,8 @@ impl<'a> Symbolic<'a> {
         self.run.is_satisfiable(solver, assumptions)
     }
 
-    /// A set between the initial states and a goal, which are disjoint. The solver for initial states has just said so.
+    /// A set that separates the initial states from a disjoint goal. Precondition: the last query of `init` proved them
+    /// disjoint.
     fn between_init_and(&mut self, goal: Term) -> Result<Term, Stop> {
         let core = self.init.core();
         match self.init_prover.separate(self.run, &[], &core)? {
@@ -115,7 +116,8 @@ impl<'a> Symbolic<'a> {
         }
     }
 
-    /// The states of a path from an initial state through sets, where so many steps lead from each set to the next one.
+    /// The states of a path from an initial state through the sets of a trace, each with its number of steps to the
+    /// next one.
     pub(super) fn concrete(&mut self, trace: &[(Term, usize)]) -> Result<Vec<Box<[Value]>>, Stop> {
         let store = self.run.store;
         let lost = || Stop::Internal("a path through sets of states is none through states".to_owned());
@@ -268,7 +270,7 @@ impl Domain for Symbolic<'_> {
     fn ends_in(&mut self, path: &PathModel, set: Term) -> Result<bool, Stop> {
         let end = self.unrolling.at(set, self.length);
         let value = self.run.store.eval(end, &path.0);
-        // Division by zero may be undefined in a path that was found for another reason.
+        // Division by zero may be undefined in a path to another set.
         Ok(value.is_ok_and(|value| value == Value::Bool(true)))
     }
 
@@ -307,14 +309,14 @@ impl Domain for Symbolic<'_> {
     }
 }
 
-/// The conjuncts of formulas in normal form, each once.
+/// The conjuncts of formulas, without duplicates.
 fn conjuncts(store: &TermStore, formulas: impl IntoIterator<Item = Term>) -> Vec<Term> {
     let mut seen = FxHashSet::default();
     let all = formulas.into_iter().flat_map(|formula| store.conjuncts(formula));
     all.filter(|&conjunct| seen.insert(conjunct)).collect()
 }
 
-/// The variables of formulas, and further ones, that are not among those kept.
+/// The variables of `formulas` and the variables `further`, except those in `kept`.
 fn others(store: &TermStore, formulas: &[Term], kept: &[Term], further: &[Term]) -> Vec<Term> {
     let kept: Substitution = kept.iter().map(|&variable| (variable, variable)).collect();
     let mut others = store.free_vars(formulas);
