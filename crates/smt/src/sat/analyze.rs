@@ -1,20 +1,20 @@
-//! Conflict analysis: what a conflict teaches.
+//! Conflict analysis: learns a clause from a conflict.
 //!
-//! Starting from the false clause, literals of the current level are resolved with their antecedents, the latest first,
-//! until one literal of this level is left: the first unique implication point (Marques-Silva & Sakallah, "GRASP", IEEE
-//! ToC 1999; Zhang et al., ICCAD 2001). Its negation and the false literals of lower levels are the learnt clause,
-//! which is unit after backjumping to the second highest of its levels.
+//! Starting from the false clause, analysis resolves literals of the current level with their antecedents, the latest
+//! first, until one literal of this level is left: the first unique implication point (Marques-Silva & Sakallah,
+//! "GRASP", IEEE ToC 1999; Zhang et al., ICCAD 2001). Its negation and the false literals of lower levels are the
+//! learnt clause, which is unit after backjumping to the second highest of its levels.
 //!
-//! The clause is then minimised (Sörensson & Biere, "Minimizing Learned Clauses", SAT 2009): a literal goes if the other
-//! literals imply it, which a depth-first search through antecedents finds out. The search has its own stack, and what
-//! it finds out about a literal is remembered for the conflict, so that it is linear in the size of the graph.
+//! The clause is then minimised (Sörensson & Biere, "Minimizing Learned Clauses", SAT 2009): a depth-first search
+//! through antecedents removes each literal that the other literals imply. The search has its own stack and caches its
+//! result for each literal during the conflict, so it is linear in the size of the graph.
 //!
-//! *Glue* is the number of levels in a clause (Audemard & Simon, IJCAI 2009). Levels of assumptions count like others: taken
-//! as one (Audemard, Lagniez & Simon, SAT 2013), they would give clauses that only link assumptions the best glue, and
-//! such clauses would be kept for good however many queries come.
+//! *Glue* is the number of levels in a clause (Audemard & Simon, IJCAI 2009). Levels of assumptions count like others.
+//! If they counted as one (Audemard, Lagniez & Simon, SAT 2013), clauses that only link assumptions would get the best
+//! glue and be kept for good, however many queries come.
 //!
-//! All resolution takes place in [`Solver::resolve_with`] and, for minimisation, in [`Solver::is_implied`]; all
-//! antecedents come from [`Solver::antecedent_clause`]. There the proof log (`log.rs`) listens.
+//! Resolution happens only in [`Solver::resolve_with`] and, for minimisation, in [`Solver::is_implied`]; all
+//! antecedents come from [`Solver::antecedent_clause`]. These functions report to the proof log (`log.rs`).
 
 use super::Solver;
 use super::clause::ClauseRef;
@@ -22,16 +22,16 @@ use super::literal::{Lit, Var};
 use super::theory::{Certificate, Theory};
 use super::trail::{Antecedent, Trail};
 
-/// What is known of a variable in the current analysis.
+/// The state of a variable in the current analysis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Unseen,
-    /// Its literal was met on the way from the conflict. If it is of a lower level, it came into the learnt clause,
-    /// and others of the clause imply it should minimisation have removed it.
+    /// Analysis reached its literal from the conflict. A literal of a lower level entered the learnt clause; if
+    /// minimisation removed it, other literals of the clause imply it.
     Seen,
-    /// Its literal is implied by literals of the learnt clause.
+    /// Literals of the learnt clause imply its literal.
     Implied,
-    /// Its literal is not implied.
+    /// They do not.
     Free,
 }
 
@@ -42,18 +42,18 @@ pub(super) struct Analysis {
     pub(super) learnt: Vec<Lit>,
     /// By variables.
     marks: Vec<Mark>,
-    /// The variables whose marks are to be reset.
+    /// The variables with marks to reset.
     marked: Vec<Var>,
-    /// By levels: the last stamp given to it.
+    /// By levels: the last stamp.
     stamps: Vec<u64>,
     stamp: u64,
-    /// [`Solver::is_implied`]: literals under investigation, their antecedents and the next position in these.
+    /// [`Solver::is_implied`]: literals under investigation, their antecedents and the next position in each.
     stack: Vec<(Lit, ClauseRef, usize)>,
-    /// [`Solver::antecedent_clause`]: the clause being made.
+    /// [`Solver::antecedent_clause`]: the clause being built.
     pub(super) explanation: Vec<Lit>,
     /// Clauses made of explanations; not watched, and garbage once they are no longer antecedents.
     pub(super) explained: Vec<ClauseRef>,
-    /// When to look for garbage among these.
+    /// The number of explained clauses that triggers the next sweep.
     sweep_at: usize,
 }
 
@@ -82,7 +82,7 @@ impl Analysis {
         }
     }
 
-    /// Gives the current stamp to a level and tells whether it did not have it.
+    /// Stamps a level and returns whether it did not yet have the current stamp.
     #[inline]
     fn stamp(&mut self, level: u32) -> bool {
         let level = level as usize;
@@ -107,7 +107,7 @@ impl Analysis {
 impl<T: Theory> Solver<T> {
     /// Learns from a conflict.
     ///
-    /// Before: the current level is above 0, all literals of `conflict` are false, one at least at the current level.
+    /// Before: the current level is above 0, all literals of `conflict` are false, at least one at the current level.
     /// After: `analysis.learnt` holds a clause that follows from clauses and theory, is false now, and whose first
     /// literal alone is of the current level. Returns the level since which it is unit, and the glue.
     pub(super) fn analyze(&mut self, conflict: ClauseRef) -> (u32, u32) {
@@ -117,7 +117,7 @@ impl<T: Theory> Solver<T> {
         let mut open = self.resolve_with(conflict, None);
         let mut index = self.trail.lits().len();
         let unique = loop {
-            // Lower levels lie below on the trail (T1), so this meets literals of the current level only.
+            // Lower levels lie below on the trail (T1), so this meets only literals of the current level.
             let pivot = loop {
                 index -= 1;
                 let lit = self.trail.lits()[index];
@@ -143,8 +143,8 @@ impl<T: Theory> Solver<T> {
         (self.order_learnt(), glue)
     }
 
-    /// Resolves the clause derived so far with an antecedent on the pivot; without pivot it is the first clause.
-    /// Returns how many literals of the current level this adds.
+    /// Resolves the clause derived so far with an antecedent on the pivot; without a pivot, starts with the clause.
+    /// Returns the number of literals of the current level that this adds.
     fn resolve_with(&mut self, clause: ClauseRef, pivot: Option<Lit>) -> usize {
         if self.arena.is_redundant(clause) {
             self.used(clause);
@@ -175,7 +175,7 @@ impl<T: Theory> Solver<T> {
         added
     }
 
-    /// Takes note that a redundant clause was of use.
+    /// Records the use of a redundant clause.
     fn used(&mut self, clause: ClauseRef) {
         self.bump_clause(clause);
         let glue = self.arena.glue(clause);
@@ -189,8 +189,8 @@ impl<T: Theory> Solver<T> {
         self.arena.set_used(clause, 2);
     }
 
-    /// The antecedent of a literal above level 0 that was not decided. A theory's reason is made a clause here, when
-    /// it is first asked for, and replaces the token.
+    /// The antecedent of a literal above level 0 that was not decided. On the first request, a theory's explanation
+    /// becomes a clause, which replaces the token.
     fn antecedent_clause(&mut self, lit: Lit) -> ClauseRef {
         match self.trail.antecedent(lit.var()) {
             Antecedent::Clause(clause) => clause,
@@ -207,7 +207,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Asks the theory why it propagated a literal. The explanation, as a clause, is left in the scratch space.
+    /// Asks the theory why it propagated a literal. Leaves the explanation, as a clause, in the scratch space.
     pub(super) fn explain(&mut self, lit: Lit, token: u32) -> Certificate {
         self.statistics.theory_explanations += 1;
         let explanation = &mut self.analysis.explanation;
@@ -218,15 +218,15 @@ impl<T: Theory> Solver<T> {
             debug_assert!(self.trail.value(*reason) > 0, "C4: {reason:?} does not hold");
             *reason = !*reason;
         }
-        // A clause needs a second literal (A3). A literal that follows from nothing is never explained at level 0, so
-        // repeating it is harmless: resolution meets the pivot twice.
+        // A clause needs a second literal (A3), so a literal that follows from nothing is repeated. This is harmless:
+        // resolution meets the pivot twice, and intake and the proof log remove the repetition.
         if explanation.len() == 1 {
             explanation.push(lit);
         }
         certificate
     }
 
-    /// Marks explanations that are not antecedents any more. Looked for when their number has doubled.
+    /// Marks explanations that are no longer antecedents as garbage, when their number has doubled.
     fn sweep_explained(&mut self) {
         let Self { analysis, arena, trail, .. } = self;
         if analysis.explained.len() < analysis.sweep_at.max(256) {
@@ -242,7 +242,7 @@ impl<T: Theory> Solver<T> {
         analysis.sweep_at = 2 * analysis.explained.len();
     }
 
-    /// Removes literals of the learnt clause that others of it imply.
+    /// Removes literals of the learnt clause that its other literals imply.
     fn minimize(&mut self) {
         let mut learnt = std::mem::take(&mut self.analysis.learnt);
         self.analysis.stamp += 1;
@@ -266,11 +266,11 @@ impl<T: Theory> Solver<T> {
         self.analysis.learnt = learnt;
     }
 
-    /// Whether a literal of the learnt clause is implied by others of it. The levels of the clause must be stamped: a
-    /// literal of another level depends on a decision that the clause does not have.
+    /// Whether other literals of the learnt clause imply one of its literals. The levels of the clause must be stamped:
+    /// a literal of another level depends on a decision that the clause does not have.
     ///
-    /// Antecedents of lower levels have no literals of the current one, so a mark from there is never met.
-    /// Reasons that the theory has not been asked for are not asked for here: a shorter clause is not worth that.
+    /// Antecedents of lower levels have no literals of the current one, so the search never meets a mark from there. It
+    /// does not request explanations from the theory: a shorter clause is not worth that.
     fn is_implied(&mut self, lit: Lit) -> bool {
         let Self { analysis, arena, trail, .. } = self;
         let Antecedent::Clause(clause) = trail.antecedent(lit.var()) else { return false };
@@ -301,7 +301,7 @@ impl<T: Theory> Solver<T> {
                 }
                 _ => {
                     analysis.mark(var, Mark::Free);
-                    // What waits on the stack needs this literal. The one at the bottom is in the clause.
+                    // The literals on the stack need this one. The bottom one is in the clause.
                     for depth in 1..analysis.stack.len() {
                         analysis.mark(analysis.stack[depth].0.var(), Mark::Free);
                     }
@@ -312,7 +312,7 @@ impl<T: Theory> Solver<T> {
         true
     }
 
-    /// Puts a literal of the highest level but the first into the second place, and returns that level.
+    /// Moves a literal of the highest level among the others to the second place, and returns that level.
     fn order_learnt(&mut self) -> u32 {
         let learnt = &mut self.analysis.learnt;
         let second = (1..learnt.len()).max_by_key(|&index| self.trail.level_of(learnt[index].var()));
@@ -322,8 +322,8 @@ impl<T: Theory> Solver<T> {
         })
     }
 
-    /// The assumptions from which a false assumption's negation follows, together with that assumption. All levels of
-    /// the trail must be those of assumptions.
+    /// The failed assumption, and the assumptions that imply its negation. All levels of the trail must be those of
+    /// assumptions.
     pub(super) fn analyze_final(&mut self, failed: Lit, core: &mut Vec<Lit>) {
         debug_assert!(self.trail.value(failed) < 0);
         core.push(failed);

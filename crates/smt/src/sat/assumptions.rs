@@ -1,21 +1,21 @@
 //! Assumptions and frames.
 //!
-//! A query's assumptions are its first decisions, each at a level of its own (Eén & Sörensson, "Temporal Induction by
-//! Incremental SAT Solving", BMC 2003). If one of them turns out false, the query is unsatisfiable, and the assumptions
-//! from which that followed are the core. Between two queries the trail stays; the next query takes back only what lies
-//! above the longest common prefix of both lists of assumptions. So what changes least should come first.
+//! A query's assumptions are its first decisions, each at its own level (Eén & Sörensson, "Temporal Induction by
+//! Incremental SAT Solving", BMC 2003). If one of them is false, the query is unsatisfiable, and the core consists of
+//! the assumptions that imply this. The trail stays between two queries; the next query undoes only the levels above
+//! the longest common prefix of both lists of assumptions. So put the assumptions that change least first.
 //!
 //! A frame is an activation literal `f`. Clauses added in the frame get the literal `-f`, and each query assumes `f`
 //! before the caller's assumptions.
 //!
 //! - F1: no clause contains an activation literal positively, and activation literals are never decided. Hence a clause
-//!   that is learnt with the help of a frame's clauses contains `-f`, and the clauses of a popped frame constrain nothing.
-//! - F2: a contradiction within a frame is found as `-f` at level 0. The solver itself is inconsistent only when the
-//!   clauses outside of all frames are; popping a contradictory frame therefore makes it consistent again, by itself.
-//!   (OpenSMT's issue 272 is what happens otherwise.)
+//!   learnt from a frame's clauses contains `-f`, and the clauses of a popped frame constrain nothing.
+//! - F2: a contradiction within a frame is found as `-f` at level 0. The solver itself is inconsistent only if the
+//!   clauses outside of all frames are. Popping a contradictory frame therefore makes it consistent again. (OpenSMT's
+//!   issue 272 is what happens otherwise.)
 //!
-//! Popped frames are retired many at a time: `-f` is made a unit, which satisfies all clauses that depend on the frame,
-//! these are collected, and as no clause contains the variable any more, it serves for a new frame.
+//! Popped frames are retired in batches. Retiring asserts the unit `-f`, which satisfies all clauses that depend on the
+//! frame, and collects them. Then no clause contains the variable any more, and a new frame can reuse it.
 
 use rustc_hash::FxHashSet;
 
@@ -24,7 +24,7 @@ use super::theory::Theory;
 use super::trail::Antecedent;
 use super::{Next, Solver};
 
-/// Popped frames that wait to be retired at most.
+/// The greatest number of popped frames waiting to be retired.
 const MAX_RETIRED: usize = 256;
 
 /// The stack of frames.
@@ -32,20 +32,20 @@ const MAX_RETIRED: usize = 256;
 pub(super) struct Frames {
     /// The activation literals of the open frames, the outermost first.
     open: Vec<Lit>,
-    /// Those of popped frames whose clauses are still there.
+    /// The activation literals of popped frames whose clauses still exist.
     popped: Vec<Lit>,
     /// Variables that no clause contains.
     unused: Vec<Var>,
 }
 
 impl<T: Theory> Solver<T> {
-    /// Opens a frame: clauses added from now on hold until the [`pop`](Self::pop) that belongs to it.
+    /// Opens a frame: clauses added from now on hold until the matching [`pop`](Self::pop).
     pub fn push(&mut self) {
         let var = self.frames.unused.pop().unwrap_or_else(|| self.add_var(false, false));
         self.frames.open.push(var.positive());
     }
 
-    /// Takes back the clauses that were added since the last [`push`](Self::push) that is still open. Variables stay.
+    /// Removes the clauses added since the matching [`push`](Self::push). Variables stay.
     ///
     /// # Panics
     ///
@@ -55,8 +55,8 @@ impl<T: Theory> Solver<T> {
         self.frames.popped.push(frame);
         self.cover.pop_to(self.frames.open.len());
         if self.consistent && self.assumptions.first() == Some(&frame) {
-            // The trail has nothing in common with the next query's. Once the literal is false for good, the
-            // frame's clauses are true, and propagation does not look at them any more.
+            // The trail has nothing in common with the next query's. Once the literal is false for good, the frame's
+            // clauses are true, and propagation skips them.
             self.backtrack(0);
             if self.trail.value(frame) == 0 {
                 self.trail.assign(!frame, Antecedent::None);
@@ -73,18 +73,18 @@ impl<T: Theory> Solver<T> {
         self.frames.open.len()
     }
 
-    /// The variables of activation literals, whatever became of their frames.
+    /// The variables of activation literals of open, popped and retired frames.
     pub(super) fn frame_variables(&self) -> FxHashSet<Var> {
         let Frames { open, popped, unused } = &self.frames;
         open.iter().chain(popped).map(|lit| lit.var()).chain(unused.iter().copied()).collect()
     }
 
-    /// How many frames are open up to and including the one with this literal, if it is open.
+    /// The number of open frames up to and including the one with this literal, or `None` if it is not open.
     pub(super) fn frame_depth(&self, frame: Lit) -> Option<usize> {
         self.frames.open.iter().position(|&open| open == frame).map(|index| index + 1)
     }
 
-    /// The literal that clauses added now need, so that they go with the innermost frame.
+    /// The literal added to new clauses, so that they belong to the innermost frame.
     pub(super) fn guard(&self) -> Option<Lit> {
         self.frames.open.last().map(|&frame| !frame)
     }
@@ -100,7 +100,7 @@ impl<T: Theory> Solver<T> {
                 self.trail.assign(!frame, Antecedent::None);
             }
         }
-        // Units that wait are propagated first: afterwards the trail must not mention the variables.
+        // Propagate pending units first: afterwards the trail must not mention the variables.
         if !self.settle() {
             return;
         }
@@ -114,12 +114,12 @@ impl<T: Theory> Solver<T> {
         self.frames.unused.extend(vars);
     }
 
-    /// Sets the assumptions of a query and takes back what does not agree with them.
+    /// Sets the assumptions of a query and undoes the levels that disagree with them.
     pub(super) fn assume(&mut self, assumptions: &[Lit]) {
         let wanted = self.frames.open.iter().chain(assumptions);
         let common = self.assumptions.iter().zip(wanted).take_while(|(old, new)| old == new).count();
         let count = self.frames.open.len() + assumptions.len();
-        // With the same assumptions as before, also the decisions above them are as good as any.
+        // If the assumptions are unchanged, the decisions above them may stay as well.
         if common < count || common < self.assumptions.len() {
             self.backtrack(common as u32);
             self.assumptions.clear();
@@ -128,13 +128,13 @@ impl<T: Theory> Solver<T> {
         self.statistics.kept_assumptions += u64::from(self.trail.level().min(common as u32));
     }
 
-    /// Whether assumptions are left that have no level yet.
+    /// Whether some assumption has no level yet.
     #[inline]
     pub(super) fn is_assuming(&self) -> bool {
         (self.trail.level() as usize) < self.assumptions.len()
     }
 
-    /// What to do at a fixpoint: assume the next assumption, or decide a variable.
+    /// Selects the next action at a fixpoint: the next assumption, or a decision.
     pub(super) fn next_decision(&mut self) -> Next {
         while let Some(&assumption) = self.assumptions.get(self.trail.level() as usize) {
             match self.trail.value(assumption) {
@@ -153,18 +153,18 @@ impl<T: Theory> Solver<T> {
         decision.map_or(Next::Complete, Next::Decide)
     }
 
-    /// The value that an open variable is tried with: what the theory suggests, or the last one.
+    /// The value to try for an open variable: the theory's suggestion, or the last value.
     pub(super) fn preferred_phase(&mut self, var: Var) -> bool {
         let suggestion =
             if T::is_active() && self.is_atom[var.index()] { self.theory.suggest_phase(var) } else { None };
         suggestion.unwrap_or_else(|| self.order.phase(var))
     }
 
-    /// Finds out which of the caller's assumptions made `failed` false.
+    /// Finds the caller's assumptions that made `failed` false.
     pub(super) fn find_core(&mut self, failed: Lit) {
         let mut core = std::mem::take(&mut self.core);
         self.analyze_final(failed, &mut core);
-        // A frame's literal is never the caller's: no one but us knows its variable.
+        // A frame's literal is never the caller's: its variable is private to the solver.
         let frames: FxHashSet<Lit> = self.frames.open.iter().copied().collect();
         core.retain(|lit| !frames.contains(lit));
         self.core = core;

@@ -1,4 +1,4 @@
-//! The invariants that the files of this folder number, checked one by one. Slow: for tests and debugging.
+//! Checks the numbered invariants of this folder. Slow: for tests and debugging.
 
 use super::Solver;
 use super::literal::{Lit, Var};
@@ -6,8 +6,8 @@ use super::theory::Theory;
 use super::trail::Antecedent;
 
 impl<T: Theory> Solver<T> {
-    /// Checks all numbered invariants of the solver and panics where one does not hold. Takes time in the size of all
-    /// clauses; meant for tests.
+    /// Checks all numbered invariants of the solver and panics if one is violated. Takes time in the size of all
+    /// clauses; for tests.
     pub fn check_invariants(&self) {
         self.check_trail();
         self.check_watches();

@@ -1,21 +1,22 @@
-//! Chronological backtracking: a far jump back takes one level back, where it would take hundreds.
+//! Chronological backtracking: instead of a far jump back, undo one level.
 //!
-//! A learnt clause is unit since the second highest of its levels, often far below. To jump there takes back all
-//! decisions in between, which have nothing to do with the conflict and are made again one by one: in long unrollings,
-//! where step after step has the same conflict, that is most of the work. Where the jump is far, only the level of the
-//! conflict is taken back, and the learnt literal is asserted at the level below (Nadel & Ryvchin, "Chronological
-//! Backtracking", SAT 2018).
+//! A learnt clause is unit since the second highest of its levels, often far below. Jumping there undoes all decisions
+//! in between. They have nothing to do with the conflict and are made again one by one. In long unrollings, where step
+//! after step has the same conflict, that is most of the work. So if the jump is far, only the level of the conflict is
+//! undone, and the learnt literal is asserted at the level below (Nadel & Ryvchin, "Chronological Backtracking", SAT
+//! 2018).
 //!
-//! There the literal gets the level at which it follows from its clause, so that levels on the trail are out of order. Here
-//! it gets the current one, and T1 and the contract with the theory stay as they are. The price is that the literal is
-//! *late*: it would go with a level that its clause does not need. So whoever takes back the level asserts it again
-//! at the one that is current then, as long as its clause is unit there.
+//! There the literal gets the level at which it follows from its clause, so levels on the trail are out of order. Here
+//! it gets the current level, which preserves T1 and the contract with the theory. The price is that the literal is
+//! *late*: undoing its level would drop it although its clause does not need that level. So `backtrack` asserts the
+//! literal again at the new current level, as long as its clause is unit there.
 //!
-//! - L1: `literals` has, in the order of the trail, the literals that are of a higher level than all others of the
-//!   clause that is their antecedent, a learnt one, which watches one of these second highest; with its level.
+//! - L1: `literals` lists the late literals in trail order. The antecedent of each is a learnt clause, whose other
+//!   literals all have lower levels. The clause watches one of the second highest level, and that level is stored with
+//!   the literal.
 //!
-//! For all clauses that are no antecedents of late literals W2 holds as ever. For those it does without the levels: that
-//! the true literal is not taken back before the false one is what asserting again is for.
+//! For all clauses that are not antecedents of late literals, W2 holds unchanged. For those it holds ignoring levels;
+//! re-asserting late literals keeps the true one at least as long as the false one.
 
 use super::Solver;
 use super::clause::ClauseRef;
@@ -23,16 +24,16 @@ use super::literal::Lit;
 use super::theory::Theory;
 use super::trail::Antecedent;
 
-/// Jumps over more levels than this take back one.
+/// Jumps over more levels than this undo one level.
 const FAR: u32 = 100;
 
 /// The late literals.
 pub(super) struct Late {
-    /// The longest jump that is made.
+    /// The longest jump allowed.
     far: u32,
     /// Each with the level since which its clause is unit (L1).
     literals: Vec<(Lit, u32)>,
-    /// Those that are to be asserted again, with their clauses, the last one first.
+    /// The literals to assert again, with their clauses, the last one first.
     again: Vec<(Lit, ClauseRef, u32)>,
 }
 
@@ -43,14 +44,15 @@ impl Default for Late {
 }
 
 impl<T: Theory> Solver<T> {
-    /// Has jumps over more than so many levels take back one. For tests, in which there are not many levels.
+    /// Sets the longest jump; farther jumps undo one level. For tests, which have few levels.
     pub fn set_longest_jump(&mut self, levels: u32) {
         self.late.far = levels;
     }
 
-    /// The level to go back to when the learnt clause is unit since `level`.
+    /// The level to backtrack to if the learnt clause is unit since `level`.
     ///
-    /// If its literal denies a late one, that is all the way: one level below the late literal would be asserted again.
+    /// If its literal negates a late one, this is `level` itself: one level below, the late literal would be asserted
+    /// again.
     pub(super) fn target(&self, level: u32) -> u32 {
         let current = self.trail.level();
         let is_far = current - level > self.late.far && self.analysis.learnt.len() > 1;
@@ -64,14 +66,14 @@ impl<T: Theory> Solver<T> {
         others.map(|other| self.trail.level_of(other.var())).all(|level| level < self.trail.level())
     }
 
-    /// Takes note of a literal that was asserted by a clause which is unit since this level.
+    /// Records a literal that was asserted by a clause that is unit since this level, if it is late.
     pub(super) fn note_late(&mut self, lit: Lit, level: u32) {
         if level < self.trail.level() {
             self.late.literals.push((lit, level));
         }
     }
 
-    /// To be called before all levels above `level` are taken back: keeps the late literals that follow at `level`.
+    /// Call this before undoing the levels above `level`: keeps the late literals that follow at `level`.
     pub(super) fn keep_late(&mut self, level: u32) {
         let Self { late, trail, .. } = self;
         while let Some((lit, since)) = late.literals.pop_if(|(lit, _)| trail.level_of(lit.var()) > level) {
@@ -82,7 +84,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Asserts again what was kept.
+    /// Asserts the kept literals again.
     pub(super) fn assert_late(&mut self) {
         while let Some((lit, clause, since)) = self.late.again.pop() {
             self.trail.assign(lit, Antecedent::Clause(clause));
@@ -90,7 +92,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Whether a literal is among the late ones; slow.
+    /// Whether a literal is recorded as late; slow.
     pub(super) fn is_noted_late(&self, lit: Lit) -> bool {
         self.late.literals.iter().any(|&(late, _)| late == lit)
     }

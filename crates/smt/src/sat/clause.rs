@@ -7,18 +7,18 @@
 //! [ id | activity | glue, use counter, flags | size | literal 0 | literal 1 | ... ]
 //! ```
 //!
-//! Only redundant clauses have an activity. Of the others the word is the place where the last search for a literal
-//! to watch ended; the next one goes on there (Gent, "Optimal Implementation of Watched Literals and More General
+//! Only redundant clauses have an activity. For the others this word stores where the last search for a literal to
+//! watch ended, and the next search continues there (Gent, "Optimal Implementation of Watched Literals and More General
 //! Techniques", JAIR 2013). Always starting at the front would be quadratic for clauses with a million literals.
 //!
-//! - A1: the clauses lie one behind the other; walking the arena from its start by sizes meets each of them.
-//! - A2: ids grow in the order of creation and belong to the clause for life; references ([`ClauseRef`]) change
-//!   when the arena is compacted. Where proofs are logged, the id is the number of a step of the log instead.
-//! - A3: every clause has two literals at least. Shorter ones live on the trail.
+//! - A1: the clauses are contiguous; walking the arena from its start by sizes meets each of them.
+//! - A2: ids grow in the order of creation and never change; references ([`ClauseRef`]) change when the arena is
+//!   compacted. If proofs are logged, the id is the number of a step of the log instead.
+//! - A3: every clause has at least two literals. Shorter ones live on the trail.
 //!
-//! Deleting sets a flag. The space comes back when [`Arena::compact`] copies what is left into a new vector and
-//! leaves the new reference in the old header, where the owners of references pick it up (`reduce.rs`). The scheme
-//! is MiniSat's (Eén & Sörensson, SAT 2003), glue is that of Audemard & Simon ("Predicting Learnt Clauses Quality in
+//! Deletion sets a flag. [`Arena::compact`] reclaims the space: it copies the remaining clauses into a new vector and
+//! leaves the new reference in the old header, where the owners of references pick it up (`reduce.rs`). The scheme is
+//! MiniSat's (Eén & Sörensson, SAT 2003), glue is that of Audemard & Simon ("Predicting Learnt Clauses Quality in
 //! Modern SAT Solvers", IJCAI 2009).
 
 use super::literal::Lit;
@@ -27,7 +27,7 @@ use super::literal::Lit;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ClauseRef(u32);
 
-/// References must leave the bit free by which a watch tells binary clauses.
+/// References leave the top bit free, which marks binary clauses in watches.
 const MAX_WORDS: usize = 1 << 31;
 
 const HEADER: usize = 4;
@@ -38,7 +38,7 @@ const SIZE: usize = 3;
 
 /// Learnt, or a lemma: may be forgotten.
 const REDUNDANT: u32 = 1;
-/// To be left behind by the next compaction.
+/// Removed by the next compaction.
 const GARBAGE: u32 = 2;
 /// Two bits: how many reductions the clause survives without being used again.
 const USED_SHIFT: u32 = 2;
@@ -51,7 +51,7 @@ const MAX_GLUE: u32 = u32::MAX >> GLUE_SHIFT;
 pub(super) struct Arena {
     words: Vec<u32>,
     next_id: u32,
-    /// Words of clauses that are marked as garbage.
+    /// Words of garbage clauses.
     wasted: usize,
 }
 
@@ -75,7 +75,7 @@ impl ClauseRef {
 }
 
 impl Arena {
-    /// Stores a clause of two literals at least (A3). The glue is given for redundant clauses.
+    /// Stores a clause of at least two literals (A3). Redundant clauses have a glue.
     pub(super) fn alloc(&mut self, lits: &[Lit], glue: Option<u32>) -> ClauseRef {
         debug_assert!(lits.len() >= 2);
         assert!(self.words.len() + HEADER + lits.len() < MAX_WORDS, "the clauses exceed eight gigabytes");
@@ -93,7 +93,7 @@ impl Arena {
         self.words[clause.at(SIZE)] as usize
     }
 
-    /// A literal of a clause by its position.
+    /// The literal of a clause at a position.
     #[inline]
     pub(super) fn lit(&self, clause: ClauseRef, index: usize) -> Lit {
         debug_assert!(index < self.size(clause));
@@ -107,8 +107,8 @@ impl Arena {
         self.words[start..start + self.size(clause)].iter().map(|&code| Lit::from_code(code))
     }
 
-    /// The codes of the literals, to be permuted; and, for a clause that has no activity, the place where the last
-    /// search among those behind the first two ended.
+    /// The codes of the literals, to be permuted, and for a clause without activity the position where the last search
+    /// for a literal to watch ended.
     #[inline]
     pub(super) fn codes_mut(&mut self, clause: ClauseRef) -> (&mut [u32], Option<&mut u32>) {
         let [activity, flags, size, rest @ ..] = &mut self.words[clause.at(ACTIVITY)..] else {
@@ -124,7 +124,7 @@ impl Arena {
         self.words[clause.at(ID)]
     }
 
-    /// Gives the clause the number of a step (A2).
+    /// Sets the id to the number of a proof step (A2).
     #[inline]
     pub(super) fn set_id(&mut self, clause: ClauseRef, id: u32) {
         self.words[clause.at(ID)] = id;
@@ -136,13 +136,13 @@ impl Arena {
         self.words[clause.at(FLAGS)] & REDUNDANT != 0
     }
 
-    /// Whether the clause waits to be collected.
+    /// Whether the clause is marked as garbage.
     #[inline]
     pub(super) fn is_garbage(&self, clause: ClauseRef) -> bool {
         self.words[clause.at(FLAGS)] & GARBAGE != 0
     }
 
-    /// Marks a clause to be left behind by the next compaction.
+    /// Marks a clause as garbage, to be removed by the next compaction.
     pub(super) fn mark_garbage(&mut self, clause: ClauseRef) {
         if !self.is_garbage(clause) {
             self.words[clause.at(FLAGS)] |= GARBAGE;
@@ -162,7 +162,7 @@ impl Arena {
         *flags = *flags & ((1 << GLUE_SHIFT) - 1) | glue.min(MAX_GLUE) << GLUE_SHIFT;
     }
 
-    /// How many reductions the clause survives by having been used.
+    /// How many reductions the clause survives because it was used.
     pub(super) fn used(&self, clause: ClauseRef) -> u32 {
         (self.words[clause.at(FLAGS)] & USED_MASK) >> USED_SHIFT
     }
@@ -187,7 +187,7 @@ impl Arena {
         &mut self.words[clause.at(ACTIVITY)]
     }
 
-    /// Whether so much is garbage that compaction pays for itself.
+    /// Whether there is enough garbage for compaction to pay off.
     pub(super) fn is_wasteful(&self) -> bool {
         self.wasted > 1 << 16 && self.wasted > self.words.len() / 4
     }
@@ -207,8 +207,8 @@ impl Arena {
         })
     }
 
-    /// Copies all clauses but the garbage to a new vector and returns the old one, which knows where each went.
-    /// Literals for which `is_dead` holds are left out, other than the two watched ones at the front.
+    /// Copies all clauses that are not garbage to a new vector and returns the old one, which maps old references to
+    /// new ones. Drops literals for which `is_dead` holds, except the two watched ones at the front.
     pub(super) fn compact(&mut self, is_dead: impl Fn(Lit) -> bool) -> Moved {
         let mut old = Arena {
             words: Vec::with_capacity(self.words.len() - self.wasted),
@@ -234,7 +234,7 @@ impl Arena {
     }
 }
 
-/// Where the clauses went in a compaction.
+/// Maps references from before a compaction to those after it.
 pub(super) struct Moved {
     old: Arena,
 }

@@ -1,8 +1,8 @@
-//! Covering the clauses: decisions until the first conflict, and a query that ends when every clause is true.
+//! Covering the clauses: decisions until the first conflict. The query ends when every clause is true.
 //!
-//! A search that knows nothing of the problem yet has no reason to give a value to a variable all clauses of which are true
-//! already, and small queries end before it has learnt anything. So until the first time that something is taken
-//! back, the search goes through the clauses once, the oldest first, and makes one literal of each true:
+//! Before its first conflict the search has no reason to assign a variable whose clauses are all true already, and
+//! small queries end before it has learnt anything. So until the first backtracking, the search visits the clauses
+//! once, the oldest first, and makes one literal of each true:
 //!
 //! ```text
 //! next decision:  the first clause without a true literal
@@ -12,27 +12,27 @@
 //!                 none is left:      the clauses are covered
 //! ```
 //!
-//! A clause stays true until something is taken back, so one index is all the state that there is. Thereafter activities
-//! are known, and the search decides by them (`decide.rs`) and ends when all decision variables have values. It also
-//! does so when the theory was asked about a covering assignment and had something to say, since it may want
-//! variables decided that stand in no clause.
+//! A clause stays true until the search backtracks, so one index is the whole state. After that, activities are known.
+//! The search then decides by them (`decide.rs`) and ends when all decision variables have values. It does the same if
+//! the theory's final check of a covering assignment finds something, since the theory may need variables decided that
+//! occur in no clause.
 //!
-//! The search asks in each query, and most clauses are true, or to be passed over, for the sake of the same literal as the
-//! last time. So each is listed with that literal, and looked at only where this one does not serve any more; that is the
-//! blocking literal of watch lists. Without it, solvers that are asked many small questions spend up to a quarter of their
-//! time here, mostly on definitions of what earlier questions were about.
+//! Each query repeats this walk, and most clauses are covered or skipped because of the same literal as the last time.
+//! So each entry stores that literal, and the clause is visited only if the literal no longer covers it, like the
+//! blocking literal of watch lists. Without this, solvers with many small queries spend up to a quarter of their time
+//! here, mostly on definitions from earlier queries.
 //!
-//! Redundant clauses follow from the others and the theory, and are passed over; so are those with an open
-//! literal that is not to be decided. Of the latter the owner of the search has said by that that they can be
-//! made true afterwards.
+//! Redundant clauses follow from the others and the theory, and are skipped. So are clauses with an open literal that
+//! is not a decision variable: by excluding the variable from decisions, the owner of the search promises that such
+//! clauses can be made true afterwards.
 //!
-//! - K1: between queries and within them, `permanent` and `framed` hold the clauses of two literals at least that are neither
-//!   redundant nor true at level 0, and belong to no frame or to an open one. Binary clauses of frames are left out:
-//!   with the frame assumed they are units.
-//! - K2: while `is_active`, all clauses before `next` have been passed over or have a true literal.
+//! - K1: between queries and within them, `permanent` and `framed` hold the clauses of at least two literals that are
+//!   neither redundant nor true at level 0, and belong to no frame or to an open one. Binary clauses of frames are left
+//!   out: with the frame assumed they are units.
+//! - K2: while `is_active`, all clauses before `next` were skipped or have a true literal.
 //!
-//! Models are partial then, which the caller has to want ([`Solver::allow_partial_models`]). That a solver may stop when
-//! all clauses are true is as old as GRASP (Marques-Silva & Sakallah, 1996). To decide by the first clause that is not is
+//! Models are then partial, so the caller must opt in ([`Solver::allow_partial_models`]). GRASP (Marques-Silva &
+//! Sakallah, 1996) already stopped when all clauses are true. Deciding by the first clause that is not true is
 //! BerkMin's rule (Goldberg & Novikov, DATE 2002), which applies it to learnt clauses.
 
 use super::Solver;
@@ -40,20 +40,20 @@ use super::clause::ClauseRef;
 use super::literal::{Lit, Var};
 use super::theory::Theory;
 
-/// The clauses to cover, and how far the search has come.
+/// The clauses to cover, and the progress of the search.
 #[derive(Default)]
 pub(super) struct Cover {
-    /// Whether models may be partial; otherwise nothing else here is used.
+    /// Whether models may be partial; if not, the other fields are unused.
     is_allowed: bool,
     /// Clauses that belong to no frame (K1).
     permanent: Vec<Entry>,
-    /// Clauses of open frames, with the number of frames that were open when they came (K1).
+    /// Clauses of open frames, with the number of frames open when they were added (K1).
     framed: Vec<(Entry, usize)>,
-    /// Variables that have to have a value in models, whatever the clauses say.
+    /// Variables that every model must assign.
     demanded: Vec<Var>,
-    /// Whether nothing was taken back in this query.
+    /// Whether the search has not backtracked in this query.
     is_active: bool,
-    /// The first of `permanent`, `framed` and `demanded`, one behind the other, that was not looked at (K2).
+    /// The first index not visited, into the concatenation of `permanent`, `framed` and `demanded` (K2).
     next: usize,
 }
 
@@ -61,13 +61,14 @@ pub(super) struct Cover {
 #[derive(Clone, Copy)]
 struct Entry {
     clause: ClauseRef,
-    /// The literal for which the clause was passed over last: where it is a reason to do so, the others need not be looked
-    /// at. Any one at first. A collection may have dropped it from the clause, as false at level 0, which is no reason.
+    /// The literal that last covered the clause, or caused it to be skipped; initially any literal. If it still does,
+    /// the others are not visited. A collection may have dropped it from the clause as false at level 0; it then covers
+    /// nothing.
     passed: Lit,
 }
 
 impl Cover {
-    /// Takes note of a new clause that is not redundant.
+    /// Adds a new clause that is not redundant.
     pub(super) fn add(&mut self, clause: ClauseRef, lits: &[Lit], frame: Option<usize>) {
         let entry = Entry { clause, passed: lits[0] };
         match frame {
@@ -78,35 +79,35 @@ impl Cover {
         }
     }
 
-    /// Frames were popped until so many are open.
+    /// Removes the clauses of popped frames; `depth` frames are still open.
     pub(super) fn pop_to(&mut self, depth: usize) {
         while self.framed.pop_if(|(_, frame)| *frame > depth).is_some() {}
     }
 
-    /// Clauses have new references, or none if they were deleted.
+    /// Updates references, and removes clauses that were deleted.
     pub(super) fn renew(&mut self, mut renew: impl FnMut(&mut ClauseRef) -> bool) {
         self.permanent.retain_mut(|entry| renew(&mut entry.clause));
         self.framed.retain_mut(|(entry, _)| renew(&mut entry.clause));
         self.next = 0;
     }
 
-    /// A search begins.
+    /// Starts a search.
     pub(super) fn start(&mut self) {
         self.is_active = self.is_allowed;
         self.next = 0;
     }
 
-    /// From now on the search needs values for all decision variables.
+    /// From now on the search assigns all decision variables.
     pub(super) fn end(&mut self) {
         self.is_active = false;
     }
 
-    /// Whether decisions are made here.
+    /// Whether covering makes the decisions.
     pub(super) fn is_active(&self) -> bool {
         self.is_active
     }
 
-    /// The clause to be looked at.
+    /// The next clause to visit.
     fn entry(&mut self) -> Option<&mut Entry> {
         match self.next.checked_sub(self.permanent.len()) {
             None => self.permanent.get_mut(self.next),
@@ -114,21 +115,21 @@ impl Cover {
         }
     }
 
-    /// The variable to be looked at, when all clauses are covered.
+    /// The next demanded variable to visit, once all clauses are covered.
     fn demanded(&self) -> Option<Var> {
         self.demanded.get(self.next - self.permanent.len() - self.framed.len()).copied()
     }
 }
 
 impl<T: Theory> Solver<T> {
-    /// Models need not give values to all decision variables any more, only to so many that the clauses are true. To be
-    /// called before there are clauses.
+    /// Allows models that leave decision variables open, as long as all clauses are true. Call this before adding
+    /// clauses.
     pub fn allow_partial_models(&mut self) {
         debug_assert_eq!(self.num_clauses(), 0, "K1");
         self.cover.is_allowed = true;
     }
 
-    /// Has all models give the decision variable a value, partial ones too.
+    /// Makes all models assign the decision variable, including partial ones.
     pub fn demand_value(&mut self, var: Var) {
         self.cover.demanded.push(var);
     }
@@ -147,7 +148,7 @@ impl<T: Theory> Solver<T> {
         None
     }
 
-    /// The next clause that is neither true nor to be passed over.
+    /// The next clause that is neither true nor skipped.
     fn uncovered(&mut self) -> Option<ClauseRef> {
         let Self { cover, arena, trail, order, .. } = self;
         let is_passed = |lit: Lit| match trail.value(lit) {
@@ -167,7 +168,7 @@ impl<T: Theory> Solver<T> {
         None
     }
 
-    /// The literal to make true for the sake of a clause whose literals are false or to be decided, not all of them false.
+    /// The literal to make true in a clause whose literals are false or decision variables, not all of them false.
     fn covering(&mut self, clause: ClauseRef) -> Option<Lit> {
         let mut fallback: Option<Lit> = None;
         for index in 0..self.arena.size(clause) {
@@ -186,7 +187,7 @@ impl<T: Theory> Solver<T> {
         fallback
     }
 
-    /// K1, as far as open frames and clauses outside of them go.
+    /// K1, for open frames and clauses outside of frames.
     pub(super) fn check_cover(&self) {
         let Cover { is_allowed, permanent, framed, .. } = &self.cover;
         if !is_allowed {

@@ -2,12 +2,12 @@
 //!
 //! VSIDS (Moskewicz et al., "Chaff", DAC 2001) in the exponential form of MiniSat: each conflict adds an increment to
 //! the activity of the variables that took part, and the increment grows by a twentieth from conflict to conflict, so
-//! that older merits fade. The next decision is the unassigned variable of highest activity, with the value that it
-//! had last (Pipatsrisawat & Darwiche, SAT 2007) unless the theory suggests one.
+//! that older activity fades. The next decision is the unassigned variable of highest activity, with its last value
+//! (Pipatsrisawat & Darwiche, SAT 2007) unless the theory suggests one.
 //!
-//! Activities are integers: when the increment leaves its range, all are shifted back. A variable that took no part
-//! in some five hundred conflicts thereby falls to zero, where its rank hardly matters; in return nothing rests on
-//! the rounding of floats.
+//! Activities are integers: when the increment leaves its range, all are shifted back. The activity of a variable that
+//! took no part in some five hundred conflicts thereby falls to zero, where its rank hardly matters. In return, nothing
+//! depends on floating-point rounding.
 //!
 //! - D1: every unassigned decision variable is in the heap. (Assigned ones may be; they are dropped when met.)
 //! - D2: no entry of the heap comes before its parent.
@@ -15,7 +15,7 @@
 use super::literal::{Lit, Var};
 
 const FIRST_INCREMENT: u64 = 1 << 20;
-/// A variable is bumped once in a conflict at most, so its activity stays below 21 increments: no overflow.
+/// A conflict bumps a variable at most once, so its activity stays below 21 increments: no overflow.
 const MAX_INCREMENT: u64 = 1 << 56;
 const RESCALE_SHIFT: u32 = 36;
 
@@ -23,24 +23,23 @@ const ABSENT: u32 = u32::MAX;
 
 /// Activities, heap and phases.
 pub(super) struct Order {
-    /// By variables, as all vectors here but the heap.
+    /// By variables, as all vectors here except the heap.
     activity: Vec<u64>,
     increment: u64,
     /// Variables as a binary heap (D2).
     heap: Vec<u32>,
     /// Where a variable is in the heap, or [`ABSENT`].
     position: Vec<u32>,
-    /// The value that the variable had last.
+    /// The last value of the variable.
     phase: Vec<bool>,
-    /// Whether the variable is to be decided at all.
+    /// Whether the variable may be decided.
     eligible: Vec<bool>,
     /// State of the generator that ranks new variables; zero ranks them by age.
     random: u64,
 }
 
 impl Order {
-    /// An order without variables. The seed ranks variables that took part in no conflict yet; zero leaves them in
-    /// the order of creation.
+    /// An order without variables. The seed ranks variables that took part in no conflict yet; zero ranks them by age.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             activity: Vec::new(),
@@ -53,7 +52,7 @@ impl Order {
         }
     }
 
-    /// Ranks the variables to come by another seed.
+    /// Sets the seed that ranks new variables.
     pub(super) fn set_seed(&mut self, seed: u64) {
         self.random = seed;
     }
@@ -70,7 +69,7 @@ impl Order {
     /// Adds the next variable.
     pub(super) fn add_var(&mut self, var: Var, eligible: bool) {
         debug_assert_eq!(var.index(), self.activity.len());
-        // Less than a single bump, so that this decides between ties only.
+        // Less than a single bump, so that it only breaks ties.
         let rank = self.next_random() & (FIRST_INCREMENT / 2 - 1);
         self.activity.push(rank);
         self.position.push(ABSENT);
@@ -87,35 +86,35 @@ impl Order {
         self.random
     }
 
-    /// Whether the variable is to be decided.
+    /// Whether the variable may be decided.
     pub(super) fn is_eligible(&self, var: Var) -> bool {
         self.eligible[var.index()]
     }
 
-    /// Sets whether the variable is to be decided.
+    /// Sets whether the variable may be decided.
     pub(super) fn set_eligible(&mut self, var: Var, eligible: bool) {
         self.eligible[var.index()] = eligible;
         self.insert(var);
     }
 
-    /// The value that the variable had last.
+    /// The last value of the variable.
     pub(super) fn phase(&self, var: Var) -> bool {
         self.phase[var.index()]
     }
 
-    /// Sets the value that the variable is tried with next.
+    /// Sets the value that is tried next for the variable.
     pub(super) fn set_phase(&mut self, lit: Lit) {
         self.phase[lit.var().index()] = lit.is_positive();
     }
 
-    /// To be called for each literal that is taken back: saves the phase and restores D1.
+    /// Call this for each literal that is undone: saves the phase and restores D1.
     #[inline]
     pub(super) fn undone(&mut self, lit: Lit) {
         self.phase[lit.var().index()] = lit.is_positive();
         self.insert(lit.var());
     }
 
-    /// Credits a variable with a part in the current conflict.
+    /// Increases the activity of a variable that took part in the current conflict.
     #[inline]
     pub(super) fn bump(&mut self, var: Var) {
         self.activity[var.index()] += self.increment;
@@ -125,7 +124,7 @@ impl Order {
         }
     }
 
-    /// To be called once for each conflict.
+    /// Call this once for each conflict.
     pub(super) fn decay(&mut self) {
         self.increment += self.increment / 20;
         if self.increment > MAX_INCREMENT {
@@ -133,14 +132,14 @@ impl Order {
             for activity in &mut self.activity {
                 *activity >>= RESCALE_SHIFT;
             }
-            // Variables have become equals, and the older ones come first now.
+            // Some activities have become equal, and the older variables come first now.
             for at in (0..self.heap.len() / 2).rev() {
                 self.sift_down(at);
             }
         }
     }
 
-    /// Takes the most active decision variable for which `is_open` holds from the heap.
+    /// Removes the most active decision variable for which `is_open` holds from the heap.
     pub(super) fn pop(&mut self, is_open: impl Fn(Var) -> bool) -> Option<Var> {
         let var = self.peek(is_open)?;
         self.remove_first();
@@ -181,8 +180,8 @@ impl Order {
         }
     }
 
-    /// Whether the first variable is to be decided before the second. Among equals it is the older one: what was made
-    /// together belongs together, and is best decided one after the other, so that a conflict takes back little else.
+    /// Whether the first variable is to be decided before the second. Ties go to the older one: variables created
+    /// together belong together and are best decided consecutively, so that a conflict undoes little else.
     #[inline]
     fn comes_before(&self, first: u32, second: u32) -> bool {
         let (one, other) = (self.activity[first as usize], self.activity[second as usize]);
@@ -228,7 +227,7 @@ impl Order {
         self.position[var as usize] = at as u32;
     }
 
-    /// D1 for the variables that `is_open` holds for, and D2.
+    /// D1 for the variables for which `is_open` holds, and D2.
     pub(super) fn check_invariants(&self, is_open: impl Fn(Var) -> bool) {
         for (index, &position) in self.position.iter().enumerate() {
             let var = Var::from_index(index);

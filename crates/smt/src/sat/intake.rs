@@ -1,9 +1,9 @@
-//! Taking in clauses at any level, and what the theory says.
+//! Takes in clauses at any level, and the theory's answers.
 //!
 //! A clause may arrive while the trail is high: between two queries that share assumptions, or as a lemma in the middle
-//! of the search. It is sorted into one of four cases by its two best literals, of which the best are true ones
-//! (early ones first), then unassigned, then false ones (late ones first). Say that the second of them is false since
-//! level `k`; then all literals but the first have been false since `k`.
+//! of the search. Its two best literals determine one of four cases. True literals are best (early ones first), then
+//! unassigned, then false ones (late ones first). If the second is false since level `k`, then all literals except the
+//! first have been false since `k`.
 //!
 //! ```text
 //! the second is not false                 open: watch both
@@ -12,7 +12,7 @@
 //! otherwise                               unit since k: jump back to k, assert the first
 //! ```
 //!
-//! So W2 and T2 hold as if the clause had been there all the time. Clauses of one literal hold at level 0.
+//! So W2 and T2 hold as if the clause had always been there. Clauses of one literal hold at level 0.
 
 use super::Poll;
 use super::clause::ClauseRef;
@@ -23,19 +23,19 @@ use super::theory::{Answers, Effort, Lemma, LemmaKind, Theory};
 use super::trail::Antecedent;
 use super::{KEPT_LEMMA, Solver};
 
-/// What became of a clause.
+/// The result of taking in a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Intake {
-    /// It is watched, or was not needed, or asserted its literal.
+    /// The clause is watched, was not needed, or asserted its literal.
     Done,
-    /// It is watched and false, and two of its literals at least are of the current level.
+    /// The clause is watched and false, and at least two of its literals are of the current level.
     Conflict(ClauseRef),
-    /// It is false at level 0.
+    /// The clause is false at level 0.
     Refuted,
 }
 
 impl<T: Theory> Solver<T> {
-    /// Takes in the clause in `self.clause`; see the module documentation. With a glue the clause is redundant.
+    /// Takes in the clause in `self.clause`; see the module documentation. A clause with a glue is redundant.
     pub(super) fn take_in(&mut self, glue: Option<u32>, origin: Origin) -> Intake {
         if !self.simplify_clause(origin) {
             return Intake::Done;
@@ -55,8 +55,8 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Removes literals that occur twice or are false at level 0 and tells whether the clause is needed: it is not if
-    /// it is true at level 0 or a tautology.
+    /// Removes literals that occur twice or are false at level 0. Returns `false` if the clause is true at level 0 or a
+    /// tautology.
     fn simplify_clause(&mut self, origin: Origin) -> bool {
         let Self { clause, trail, .. } = self;
         clause.sort_unstable();
@@ -93,7 +93,7 @@ impl<T: Theory> Solver<T> {
             return Intake::Done;
         }
         self.backtrack(second_level);
-        // If the first is of a higher level it is open now, unless it was late.
+        // If the first literal is of a higher level, it is open now, unless it was late.
         match self.trail.value(first) {
             0 => self.trail.assign(first, Antecedent::Clause(clause)),
             1 => {}
@@ -115,7 +115,7 @@ impl<T: Theory> Solver<T> {
         };
         for place in 0..2 {
             let mut best = place;
-            // The first of equals, so that the order of the literals, and nothing else, breaks ties.
+            // The first of equals, so that only the order of the literals breaks ties.
             for index in place + 1..clause.len() {
                 if rank(clause[index]) > rank(clause[best]) {
                     best = index;
@@ -125,7 +125,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Takes in what the theory said outside of a search. Most of it is empty most of the time.
+    /// Takes in the theory's answers from outside of a search. Most fields are usually empty.
     pub(super) fn take_in_extension(&mut self) {
         for index in 0..self.extension.new_vars.len() {
             self.add_var(true, self.extension.new_vars[index]);
@@ -161,8 +161,8 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Tells the theory what became true and asks what follows. Returns whether the search has to look again: there
-    /// is something to propagate, to take in, or to decide.
+    /// Asserts new true atoms to the theory and checks them. Returns whether the search must continue, because there is
+    /// something to propagate, to take in, or to decide.
     ///
     /// Before: clauses are propagated, and all lemmas taken in.
     pub(super) fn consult_theory(&mut self, effort: Effort, poll: &Poll<'_>) -> bool {
@@ -195,15 +195,15 @@ impl<T: Theory> Solver<T> {
         grown || propagated || !self.inbox.lemmas.is_empty()
     }
 
-    /// Tells the theory what became true, and asks nothing. Returns whether that went well; otherwise there is a clash,
-    /// and the theory must be consulted.
+    /// Asserts new true atoms to the theory without a check. Returns `false` on a clash; then the theory must be
+    /// consulted.
     pub(super) fn inform_theory(&mut self) -> bool {
         let any = self.assert_to_theory();
         self.unchecked |= any;
         !self.clashed
     }
 
-    /// Whether the theory's present model satisfies all atoms that became true, so that it need not be consulted.
+    /// Whether the theory's current model satisfies all new true atoms, so that a check can be skipped.
     pub(super) fn theory_agrees(&mut self) -> bool {
         let Self { trail, is_atom, theory, agreed, .. } = self;
         let news = &trail.lits()[*agreed..];
@@ -239,7 +239,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Puts the theory's propagations onto the trail. One that is false already becomes a clause to be taken in.
+    /// Puts the theory's propagations onto the trail. A propagation that is false becomes a clause to be taken in.
     fn take_propagations(&mut self) -> bool {
         let mut any = false;
         for index in 0..self.inbox.propagations.len() {
@@ -258,7 +258,7 @@ impl<T: Theory> Solver<T> {
                 }
                 1 => {}
                 _ => {
-                    // The other propagations belong to a level that this conflict takes back.
+                    // The other propagations belong to a level that this conflict undoes.
                     let certificate = self.explain(lit, token);
                     self.inbox.lits.extend_from_slice(&self.analysis.explanation);
                     self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(certificate));
@@ -269,8 +269,8 @@ impl<T: Theory> Solver<T> {
         any
     }
 
-    /// Takes in the lemmas that wait. Returns what keeps the search from propagating, if anything does; the remaining
-    /// lemmas then wait for the next time.
+    /// Takes in the pending lemmas. Returns the event that stops propagation, if any; the remaining lemmas then stay
+    /// pending.
     pub(super) fn take_in_lemmas(&mut self) -> Option<Propagation> {
         while let Some(lemma) = self.inbox.lemmas.get(self.next_lemma) {
             let start = self.next_lemma.checked_sub(1).map_or(0, |before| self.inbox.lemmas[before].end);

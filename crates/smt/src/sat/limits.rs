@@ -1,25 +1,25 @@
-//! The counters of the search, and the budget of a query that is measured by them.
+//! The counters of the search, and the budget of a query in terms of them.
 //!
-//! The search asks [`Solver::interrupted`] once in each round of its main loop, and nowhere else. A round is bounded:
-//! propagation pauses after some thousand literals, and a theory asks the same [`Poll`] during long checks
-//! ([`Answers::interrupted`](super::Answers::interrupted)). Conflicts and propagations are compared exactly, so that a
-//! budget ends a query at the same point in each run; without a theory, clock, memory and cancel flag are looked at once
-//! in about a thousand steps.
+//! The search calls [`Solver::interrupted`] once in each round of its main loop, and nowhere else. A round is bounded:
+//! propagation pauses after some thousand literals, and a theory polls the same [`Poll`] during long checks
+//! ([`Answers::interrupted`](super::Answers::interrupted)). Conflicts and propagations are compared exactly, so a
+//! budget ends a query at the same point in each run. Without a theory, clock, memory and cancel flag are polled about
+//! once in a thousand steps.
 //!
-//! What an interrupted query has learnt stays, and the next one goes on from there.
+//! An interrupted query keeps its learnt clauses, and the next one continues from there.
 
 use super::theory::Theory;
 use super::{Limits, Poll, Reason, Solver};
 
-/// Steps between two looks at clock, memory and cancel flag.
+/// Steps between two polls of clock, memory and cancel flag.
 const POLL_INTERVAL: u64 = 1000;
 
-/// What the solver did since it was created.
+/// Counters since the solver was created.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
     /// Queries answered, `Unknown` included.
     pub queries: u64,
-    /// Assumptions whose levels could be kept from the query before.
+    /// Assumptions whose levels were kept from the previous query.
     pub kept_assumptions: u64,
     /// Free decisions; assumptions are not counted.
     pub decisions: u64,
@@ -35,7 +35,7 @@ pub struct Statistics {
     pub learnt_literals: u64,
     /// Literals that minimisation removed from them.
     pub minimized_literals: u64,
-    /// Clauses deleted, because they were of little use or satisfied for good.
+    /// Deleted clauses: of little use, or satisfied for good.
     pub deleted: u64,
     /// Compactions of the clause arena.
     pub collections: u64,
@@ -43,7 +43,7 @@ pub struct Statistics {
     pub theory_checks: u64,
     /// Literals that the theory propagated.
     pub theory_propagations: u64,
-    /// Those of them that had to be explained.
+    /// Propagated literals that the theory had to explain.
     pub theory_explanations: u64,
     /// Conflicts that the theory reported.
     pub theory_conflicts: u64,
@@ -95,7 +95,7 @@ impl<T: Theory> Solver<T> {
         };
     }
 
-    /// Whether the query has to end, and why.
+    /// Whether the query must end, and why.
     #[inline]
     pub(super) fn interrupted(&mut self, poll: &Poll<'_>) -> Option<Reason> {
         let Statistics { conflicts, propagations, decisions, .. } = self.statistics;

@@ -1,4 +1,4 @@
-//! The proof log: how each clause was derived, so that a refutation can be read off when it is found.
+//! The proof log: records how each clause was derived, so that a refutation can be extracted.
 //!
 //! A *step* is a clause with its justification: a *leaf*, which came from outside with its [`Origin`], or a *chain*, a
 //! step followed by steps to resolve it with, each with its pivot:
@@ -12,21 +12,22 @@
 //! collection (reduce.rs)       a clause that loses literals false at level 0, with their units
 //! ```
 //!
-//! Only leaves have their literals written down; those of chains follow from them ([`Solver::refutation`]).
+//! Only leaves store their literals; those of chains follow from them ([`Solver::refutation`]).
 //!
 //! - P1: the premises of a step have smaller numbers.
-//! - P2: the id of a clause in the arena is the number of a step that derives just its literals.
-//! - P3: of the first `fixed` literals of the trail each, save activation literals of frames, has a step that derives
+//! - P2: the id of a clause in the arena is the number of a step that derives exactly its literals.
+//! - P3: each of the first `fixed` literals of the trail, except activation literals of frames, has a step that derives
 //!   it as a unit.
-//! - P4: no step resolves on the activation literal of a frame, except with the assumption of the frame. So a refutation
-//!   without these assumptions derives the negations of activation literals only, and is one of the clauses of open
-//!   frames when these literals are left out of all clauses. (By F1 a clause of a popped frame cannot take part.)
+//! - P4: no step resolves on the activation literal of a frame, except with the assumption of the frame. So a
+//!   refutation without these assumptions derives only negations of activation literals. Leaving these literals out of
+//!   all clauses makes it a refutation of the clauses of open frames. (By F1 a clause of a popped frame cannot take
+//!   part.)
 //!
-//! Deleted clauses leave their steps behind. When the log has grown to four times of what was left the last time, it is
-//! compacted: what no clause, unit, or result needs any more goes, and so do the theory's certificates for it.
+//! Deleted clauses leave their steps behind. When the log has grown to four times its size after the last compaction,
+//! it is compacted: steps that no clause, unit, or result needs are removed, along with their theory certificates.
 //!
-//! That minimisation has to be logged in reverse trail order is the remark of A. Van Gelder ("Producing and verifying
-//! extremely large propositional refutations", AMAI 2012).
+//! A. Van Gelder ("Producing and verifying extremely large propositional refutations", AMAI 2012) notes that
+//! minimisation must be logged in reverse trail order.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,19 +40,19 @@ use super::trail::Antecedent;
 /// The missing step.
 const NONE: u32 = u32::MAX;
 
-/// Compaction is not worth the while for fewer words.
+/// The log is not compacted below this many words.
 const LEAST_WORDS: usize = 1 << 12;
 
-/// Where a clause comes from that was not derived.
+/// The origin of a clause that was not derived.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Origin {
-    /// It was asserted, as a part of the problem that the caller numbered.
+    /// An assertion, in a part of the problem that the caller numbered.
     Assertion(u32),
-    /// It says what a variable or symbol means.
+    /// The definition of a variable or symbol.
     Definition,
-    /// The theory vouches for it.
+    /// A clause that the theory justifies by a certificate.
     Lemma(Certificate),
-    /// It is an assumption of the query.
+    /// An assumption of the query.
     Assumption,
 }
 
@@ -60,16 +61,16 @@ pub enum Origin {
 pub struct LoggedStep {
     /// The literals, ascending.
     pub clause: Box<[Lit]>,
-    /// Where they come from.
+    /// How it was derived.
     pub rule: LoggedRule,
 }
 
 /// How a step was derived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LoggedRule {
-    /// Not at all.
+    /// It was not derived.
     Leaf(Origin),
-    /// By resolution of a step with others, one after the other, each on its pivot. Steps are numbered from zero.
+    /// By resolution of a step with others in turn, each on its pivot. Steps are numbered from zero.
     Chain {
         /// The first step.
         first: u32,
@@ -78,7 +79,7 @@ pub enum LoggedRule {
     },
 }
 
-/// What the first word of a step says.
+/// The first word of a step: its kind.
 const CHAIN: u32 = 0;
 const ASSERTION: u32 = 1;
 const DEFINITION: u32 = 2;
@@ -87,9 +88,9 @@ const ASSUMPTION: u32 = 4;
 
 /// The log of a solver.
 pub(super) struct Log {
-    /// Where each step begins.
+    /// The position of each step in `words`.
     starts: Vec<usize>,
-    /// All steps: the kind, part or certificate or first step, and then literals or pairs of step and pivot.
+    /// All steps: the kind, then the part, certificate or first step, then literals or pairs of step and pivot.
     words: Vec<u32>,
 
     /// By variables: the step of the unit clause, for those with a value at level 0 (P3).
@@ -102,13 +103,13 @@ pub(super) struct Log {
     refuted: u32,
 
     // Scratch.
-    /// The chain that is being made; the pivot of the first step means nothing.
+    /// The chain being built; the pivot of the first step is meaningless.
     chain: Vec<(u32, Var)>,
     /// Variables of literals of the chain that are false at level 0.
     pub(super) false_at_0: Vec<Var>,
     /// Literals that minimisation removed.
     pub(super) removed: Vec<Lit>,
-    /// The step of the clause that is being taken in or was learnt.
+    /// The step of the clause being taken in, or learnt last.
     pub(super) current: u32,
 
     /// The number of words at which to compact.
@@ -191,7 +192,7 @@ impl Log {
         Some((origin, codes))
     }
 
-    /// The steps of a chain with their pivots; that of the first means nothing. Empty for a leaf.
+    /// The steps of a chain with their pivots; the first pivot is meaningless. Empty for a leaf.
     fn chain_of(&self, step: u32) -> impl Iterator<Item = (u32, Var)> {
         let (first, others) = match self.words_of(step) {
             [CHAIN, first, others @ ..] => (Some((*first, Var::from_index(0))), others),
@@ -201,7 +202,7 @@ impl Log {
         first.into_iter().chain(others)
     }
 
-    /// All steps that the given ones rest on, and these, ascending.
+    /// The given steps and all steps they depend on, ascending.
     fn needed_for(&self, roots: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut open: Vec<u32> = roots.filter(|&step| step != NONE).collect();
         let mut seen: FxHashSet<u32> = open.iter().copied().collect();
@@ -226,9 +227,9 @@ impl Log {
     }
 }
 
-/// What the search reports. All of this does nothing while the log is off.
+/// The search's reports to the log. They do nothing while the log is off.
 impl<T: Theory> Solver<T> {
-    /// Logs how clauses are derived from now on. To be called before the first clause comes.
+    /// Logs derivations from now on. Call this before adding the first clause.
     ///
     /// # Panics
     ///
@@ -245,7 +246,7 @@ impl<T: Theory> Solver<T> {
         self.log.is_some()
     }
 
-    /// The clause in `self.clause` is taken in: it has no literal twice and is not true at level 0.
+    /// The clause in `self.clause` is taken in: it has no repeated literal and is not true at level 0.
     pub(super) fn log_intake(&mut self, origin: Origin) {
         self.log_fixed();
         let Self { log: Some(log), clause, trail, .. } = self else { return };
@@ -258,14 +259,14 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// The clause was taken in last, or learnt.
+    /// The clause taken in or learnt last is stored in the arena.
     pub(super) fn log_clause(&mut self, clause: ClauseRef) {
         if let Some(log) = &self.log {
             self.arena.set_id(clause, log.current);
         }
     }
 
-    /// The clause that was taken in last, or learnt, is a unit clause, and holds at level 0.
+    /// The clause taken in or learnt last is a unit and holds at level 0.
     pub(super) fn log_unit(&mut self, unit: Lit) {
         if let Some(log) = &mut self.log {
             *log.unit_mut(unit.var()) = log.current;
@@ -291,7 +292,7 @@ impl<T: Theory> Solver<T> {
         *log.unit_mut(explanation[0].var()) = log.end_chain();
     }
 
-    /// Makes up for the units of literals that became true at level 0 since the last time (P3).
+    /// Logs the units of literals that became true at level 0 since the last call (P3).
     pub(super) fn log_fixed(&mut self) {
         let Self { log: Some(log), trail, arena, .. } = self else { return };
         for &lit in &trail.lits()[log.fixed..trail.num_fixed()] {
@@ -312,7 +313,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// An analysis begins with the conflict.
+    /// An analysis starts with the conflict.
     pub(super) fn log_conflict(&mut self, conflict: ClauseRef) {
         self.log_fixed();
         if let Some(log) = &mut self.log {
@@ -323,15 +324,16 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// It goes on with the antecedent of a literal.
+    /// The analysis resolves with the antecedent of a literal.
     pub(super) fn log_antecedent(&mut self, clause: ClauseRef, pivot: Lit) {
         if let Some(log) = &mut self.log {
             log.chain.push((self.arena.id(clause), pivot.var()));
         }
     }
 
-    /// It ends with the clause `learnt`, after minimisation has removed literals. They are resolved away with their
-    /// antecedents, and so are the literals that come in thereby, each before those of its own antecedent.
+    /// The analysis ends with the clause `learnt`, after minimisation removed literals. The removed literals are
+    /// resolved away with their antecedents, and so are the literals that these introduce, each before those of its own
+    /// antecedent.
     pub(super) fn log_learnt(&mut self) {
         let Self { log: Some(log), analysis, trail, arena, .. } = self else { return };
         let mut settled: FxHashSet<Var> = FxHashSet::default();
@@ -376,7 +378,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// The analysis of a false assumption begins.
+    /// The analysis of a false assumption starts.
     pub(super) fn log_failed(&mut self, failed: Lit) {
         self.log_fixed();
         let Self { log: Some(log), trail, .. } = self else { return };
@@ -389,7 +391,7 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// It has come to an assumption.
+    /// The analysis reaches an assumption.
     pub(super) fn log_assumption(&mut self, assumption: Lit) {
         if let Some(log) = &mut self.log {
             let leaf = log.leaf(Origin::Assumption, &[assumption]);
@@ -397,15 +399,15 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// It ends.
+    /// The analysis of a false assumption ends.
     pub(super) fn log_core(&mut self) {
         if let Some(log) = &mut self.log {
             log.root = log.end_chain();
         }
     }
 
-    /// A collection is about to drop literals that are false at level 0, save the first two of each clause. All such
-    /// literals are logged.
+    /// A collection is about to drop literals that are false at level 0, except the first two of each clause. The units
+    /// of all such literals are logged.
     pub(super) fn log_shrinking(&mut self) {
         let Self { log: Some(log), trail, arena, .. } = self else { return };
         let is_dead = |lit: &Lit| trail.value(*lit) < 0 && trail.is_fixed(*lit);
@@ -420,7 +422,7 @@ impl<T: Theory> Solver<T> {
     }
 }
 
-/// An explanation that is its own first literal has it twice.
+/// Removes the repetition from an explanation that consists of its first literal twice.
 fn deduplicated(explanation: &[Lit]) -> &[Lit] {
     match explanation {
         [first, second] if first == second => &explanation[..1],
@@ -430,7 +432,7 @@ fn deduplicated(explanation: &[Lit]) -> &[Lit] {
 
 /// Compaction.
 impl<T: Theory> Solver<T> {
-    /// Removes steps that nothing needs any more, if the log has grown enough.
+    /// Removes steps that nothing needs, if the log has grown enough.
     pub(super) fn compact_log(&mut self) {
         if self.log.as_ref().is_none_or(|log| log.words.len() < log.compact_at) {
             return;
@@ -491,9 +493,9 @@ impl<T: Theory> Solver<T> {
 
 /// Reading the refutation off the log.
 impl<T: Theory> Solver<T> {
-    /// After `Unsat`: the steps that lead to the empty clause, which is the last one, without those that do not matter.
-    /// Premises come before conclusions. The assumptions of the core are leaves; activation literals of frames do
-    /// not occur (P4). `None` if proofs are not logged or nothing was refuted.
+    /// After `Unsat`: the steps that the empty clause depends on; the empty clause is last. Premises come before
+    /// conclusions. The assumptions of the core are leaves; activation literals of frames do not occur (P4). `None` if
+    /// proofs are not logged or nothing was refuted.
     pub fn refutation(&self) -> Option<Vec<LoggedStep>> {
         let log = self.log.as_ref()?;
         let root = if self.consistent { log.root } else { log.refuted };
@@ -510,7 +512,7 @@ impl<T: Theory> Solver<T> {
                 let lits = codes.iter().map(|&code| Lit::from_code(code)).filter(|lit| !is_frame(lit.var()));
                 let mut clause: Box<[Lit]> = lits.collect();
                 clause.sort_unstable();
-                // What is left of the assumption of a frame is nothing.
+                // Without its activation literal, the assumption of a frame is empty.
                 if origin != Origin::Assumption || !clause.is_empty() {
                     places.insert(step, steps.len() as u32);
                     steps.push(LoggedStep { clause, rule: LoggedRule::Leaf(origin) });
@@ -532,7 +534,7 @@ impl<T: Theory> Solver<T> {
             places.insert(step, steps.len() as u32);
             steps.push(LoggedStep { clause: resolvent.clause(), rule: LoggedRule::Chain { first, others } });
         }
-        // The root may be another name for an earlier step.
+        // The root may be an alias of an earlier step.
         steps.truncate(places[&root] as usize + 1);
         debug_assert!(
             steps.last().is_some_and(|step| step.clause.is_empty()),
@@ -543,7 +545,7 @@ impl<T: Theory> Solver<T> {
 }
 
 impl<T: Theory> Solver<T> {
-    /// P1, P3, and of P2 that each clause has a step.
+    /// P1, P3, and the part of P2 that each clause has a step.
     pub(super) fn check_log(&self) {
         let Some(log) = &self.log else { return };
         let count = log.starts.len() as u32;

@@ -1,8 +1,8 @@
 //! Boolean satisfiability modulo a theory: conflict-driven clause learning for many small incremental queries.
 //!
-//! Given clauses over Boolean variables, and perhaps a theory that gives meaning to some of them, a query asks whether an
-//! assignment makes all clauses and some assumptions true. The search assigns literals one at a time, propagates what
-//! follows, and when a clause becomes false learns a clause that would have prevented it and jumps back:
+//! A query asks whether an assignment satisfies all clauses and some assumptions, modulo a theory that may interpret
+//! some of the variables. The search assigns literals one at a time and propagates. When a clause becomes false, it
+//! learns a clause that would have prevented the conflict, and jumps back:
 //!
 //! ```text
 //! loop
@@ -16,16 +16,18 @@
 //!                     none is left          ask the theory; satisfiable
 //! ```
 //!
-//! Invariants are numbered where they belong: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W
-//! (watches), F (frames), P (the proof log), C (the contract with the theory); [`Solver::check_invariants`] checks them.
-//! Why the answers are right: every learnt clause is a resolvent of clauses and explanations, so level 0 holds in all
-//! models, and a failed assumption is false by resolution from the core alone; at a fixpoint no clause is false (W2), so
-//! a complete assignment satisfies all of them, and the theory vouches for its part (C6).
+//! Each file numbers its invariants: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W
+//! (watches), F (frames), P (the proof log), C (the contract with the theory). [`Solver::check_invariants`] checks
+//! them.
+//!
+//! **Why the answers are right.** Every learnt clause is a resolvent of clauses and explanations, so level 0 holds in
+//! all models. A failed assumption is false by resolution from the core alone. At a fixpoint no clause is false (W2),
+//! so a complete assignment satisfies all of them, and the theory guarantees a model of its literals (C6).
 //!
 //! The architecture is that of MiniSat (Eén & Sörensson, "An Extensible SAT-solver", SAT 2003); each file names the
-//! source of its technique. Between queries we keep the trail, as far as assumptions agree, because our queries are many,
-//! small, and differ in their last assumptions. There is no preprocessing: clauses may come at any time and must
-//! mean what they say.
+//! source of its technique. Between queries the solver keeps the trail, as far as assumptions agree, because our
+//! queries are many, small, and differ in their last assumptions. There is no preprocessing, since clauses may arrive
+//! at any time.
 //!
 //! Runs are deterministic: the same calls give the same answers, models and cores, unless a clock or a cancel flag
 //! interferes.
@@ -84,39 +86,39 @@ use shofar_run::{Limits, Poll, Reason};
 use theory::Inbox;
 use trail::{Antecedent, Trail};
 
-/// Lemmas of up to this many literals are never forgotten.
+/// Lemmas of at most this many literals are never forgotten.
 pub const KEPT_LEMMA: u32 = 8;
 
-/// How many variables there is room for once there is one. The engines make many solvers for a few variables each, and
-/// vectors that grow to these in small steps would be most of the work.
+/// The number of variables that the first one reserves space for. The engines make many solvers for a few variables
+/// each, and growing the vectors in small steps would be most of their work.
 const FIRST_ROOM: usize = 16;
 
 /// The answer to a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// There is a model; [`Solver::value`] tells it.
+    /// Satisfiable; [`Solver::value`] reads the model.
     Sat,
-    /// There is none; [`Solver::core`] tells the assumptions at fault.
+    /// Unsatisfiable; [`Solver::core`] returns the assumptions at fault.
     Unsat,
-    /// The search was given up.
+    /// The search gave up.
     Unknown(Reason),
 }
 
 /// A satisfiability solver with a theory.
 pub struct Solver<T: Theory = NoTheory> {
     // The problem.
-    /// All clauses, learnt ones and lemmas included.
+    /// All clauses, including learnt clauses and lemmas.
     arena: Arena,
     watches: Watches,
     /// Learnt clauses and lemmas.
     redundant: Vec<ClauseRef>,
     theory: T,
-    /// By variables: whether the theory is told its value.
+    /// By variables: whether it is an atom, whose value the theory is told.
     is_atom: Vec<bool>,
-    /// The assumptions to which the levels of the trail belong: those of the frames, then the caller's.
+    /// The assumptions of the trail's levels: those of the frames, then the caller's.
     assumptions: Vec<Lit>,
     frames: Frames,
-    /// No contradiction is known at level 0.
+    /// Whether no contradiction is known at level 0.
     consistent: bool,
 
     // The search.
@@ -136,34 +138,34 @@ pub struct Solver<T: Theory = NoTheory> {
     theory_level: u32,
     /// Literals of the trail that the theory was told or agrees with.
     agreed: usize,
-    /// The theory found a contradiction when it was told the last of them.
+    /// Whether the theory found a contradiction at the last assertion.
     clashed: bool,
-    /// The theory was told literals that it has not checked.
+    /// Whether the theory was told literals that it has not checked.
     unchecked: bool,
-    /// What the theory said last; lemmas wait here until they are taken in.
+    /// The theory's last answers; lemmas stay here until they are taken in.
     inbox: Inbox,
-    /// What it said when it was [extended](Self::extend); empty in between.
+    /// Its answers while it is [extended](Self::extend); empty otherwise.
     extension: Inbox,
-    /// The first lemma that waits.
+    /// The first lemma not yet taken in.
     next_lemma: usize,
 
     // Results.
     /// By variables: the value in the last model, zero for unassigned.
     model: Vec<i8>,
     core: Vec<Lit>,
-    /// How clauses were derived, if that is to be known.
+    /// The derivations of clauses, if proofs are logged.
     log: Option<Box<Log>>,
 
     // Scratch.
     analysis: Analysis,
-    /// The clause that is being taken in.
+    /// The clause being taken in.
     clause: Vec<Lit>,
 
     budget: Budget,
     statistics: Statistics,
 }
 
-/// What the search does next at a fixpoint.
+/// The next action of the search at a fixpoint.
 enum Next {
     Assume(Lit),
     Decide(Lit),
@@ -187,8 +189,8 @@ impl Default for Solver {
 }
 
 impl<T: Theory> Solver<T> {
-    /// A solver modulo a theory. The seed decides which of the variables that have not yet taken part in a conflict are
-    /// decided first; zero takes them by age, more or less.
+    /// A solver modulo a theory. The seed ranks the variables that have not yet taken part in a conflict; zero ranks
+    /// them roughly by age.
     pub fn with_theory(theory: T, seed: u64) -> Self {
         Self {
             arena: Arena::default(),
@@ -224,12 +226,12 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Ranks the variables to come by another seed; see [`with_theory`](Self::with_theory).
+    /// Sets the seed that ranks new variables; see [`with_theory`](Self::with_theory).
     pub fn set_seed(&mut self, seed: u64) {
         self.order.set_seed(seed);
     }
 
-    /// A new variable, which the theory does not see.
+    /// A new variable that the theory does not see.
     pub fn new_var(&mut self) -> Var {
         self.add_var(true, false)
     }
@@ -239,7 +241,7 @@ impl<T: Theory> Solver<T> {
         self.add_var(true, true)
     }
 
-    /// Has the theory told the value of a variable from now on.
+    /// Makes the variable an atom: the theory is told its value from now on.
     pub fn make_atom(&mut self, var: Var) {
         if self.is_atom[var.index()] {
             return;
@@ -249,8 +251,8 @@ impl<T: Theory> Solver<T> {
         else {
             return;
         };
-        // The theory must be told at the variable's level (C1): its assertion is made up for at level 0, and
-        // otherwise the level is taken back.
+        // The theory must be told at the variable's level (C1). At level 0 the assertion is made up for; otherwise the
+        // solver backtracks below the level.
         let level = self.trail.level_of(var);
         self.backtrack(level.saturating_sub(1));
         if level == 0 && self.trail.lits()[..self.asserted].contains(&lit) {
@@ -258,34 +260,33 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Sets whether the search has to give the variable a value. It does so for all variables at first. One without is
-    /// assigned only if a value follows; a model may then leave it open.
+    /// Sets whether the search must assign the variable; by default it must. Otherwise the variable is assigned only if
+    /// a value follows, and a model may leave it open.
     pub fn set_decision(&mut self, var: Var, decide: bool) {
         self.order.set_eligible(var, decide);
     }
 
-    /// Sets the value that the variable is tried with next.
+    /// Sets the value that the search tries next for the variable.
     pub fn set_phase(&mut self, lit: Lit) {
         self.order.set_phase(lit);
     }
 
-    /// The number of variables, those used for frames included.
+    /// The number of variables, including those of frames.
     pub fn num_vars(&self) -> usize {
         self.trail.num_vars()
     }
 
-    /// The number of clauses with two literals at least, redundant ones included.
+    /// The number of clauses with at least two literals, including redundant ones.
     pub fn num_clauses(&self) -> usize {
         self.arena.iter().count()
     }
 
-    /// The number of those clauses that may be forgotten: learnt ones and lemmas.
+    /// The number of those clauses that may be forgotten: learnt clauses and lemmas.
     pub fn num_redundant(&self) -> usize {
         self.redundant.len()
     }
 
-    /// Adds a clause, in any order and with any repetition of literals; the empty one is false. It belongs to the
-    /// innermost open frame.
+    /// Adds a clause to the innermost open frame. Literals may come in any order and repeat. The empty clause is false.
     pub fn add_clause(&mut self, lits: &[Lit]) {
         self.add_clause_from(lits, Origin::Assertion(0));
     }
@@ -295,12 +296,12 @@ impl<T: Theory> Solver<T> {
         self.add_permanent_clause_from(lits, Origin::Assertion(0));
     }
 
-    /// As [`add_clause`](Self::add_clause), and says where the clause comes from, for proofs.
+    /// As [`add_clause`](Self::add_clause), and records the origin of the clause for proofs.
     pub fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
         self.add_guarded(lits, self.guard(), origin);
     }
 
-    /// As [`add_permanent_clause`](Self::add_permanent_clause), and says where the clause comes from, for proofs.
+    /// As [`add_permanent_clause`](Self::add_permanent_clause), and records the origin of the clause for proofs.
     pub fn add_permanent_clause_from(&mut self, lits: &[Lit], origin: Origin) {
         self.add_guarded(lits, None, origin);
     }
@@ -312,7 +313,7 @@ impl<T: Theory> Solver<T> {
         self.take_in_outside(origin);
     }
 
-    /// Whether the clauses outside of all frames are not known to contradict each other.
+    /// Whether the clauses outside of all frames are not known to be contradictory.
     pub fn is_consistent(&self) -> bool {
         self.consistent
     }
@@ -329,7 +330,7 @@ impl<T: Theory> Solver<T> {
         self.resume(assumptions, limits)
     }
 
-    /// Goes on with a query that has [paused](Self::has_paused), with the same assumptions.
+    /// Resumes a query that has [paused](Self::has_paused), with the same assumptions.
     pub fn resume(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         self.core.clear();
         self.model.clear();
@@ -348,46 +349,46 @@ impl<T: Theory> Solver<T> {
         outcome
     }
 
-    /// Whether the last query ended, as unknown, because the theory has something to say that takes more than literals.
+    /// Whether the last query ended as `Unknown` because the theory postponed an answer that needs more than literals.
     pub fn has_paused(&self) -> bool {
         self.inbox.postponed
     }
 
-    /// The value of a variable in the model found by the last query, if that answered `Sat` and the variable matters. If
-    /// models may be partial, the clauses are true whatever the others are.
+    /// The value of a variable in the model of the last query, if it answered `Sat` and the variable matters. A partial
+    /// model satisfies the clauses whatever the values of the other variables.
     pub fn value(&self, var: Var) -> Option<bool> {
         self.model.get(var.index()).filter(|&&value| value != 0).map(|&value| value > 0)
     }
 
-    /// The value that the variable has in all models, as far as it is known.
+    /// The value of the variable in all models, if known.
     pub fn fixed(&self, var: Var) -> Option<bool> {
         self.trail.is_fixed(var.positive()).then(|| self.trail.value(var.positive()) > 0)
     }
 
-    /// Assumptions of the last query that cannot be true together, if it answered `Unsat`. There are none if the clauses
-    /// contradict each other.
+    /// Assumptions of the last query that cannot be true together, if it answered `Unsat`. Empty if the clauses alone
+    /// are contradictory.
     pub fn core(&self) -> &[Lit] {
         &self.core
     }
 
-    /// What was done so far.
+    /// Counters since the solver was created.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// The theory. After `Sat` it is in the state of the final check, until the solver is changed.
+    /// The theory. After `Sat` it stays in the state of the final check until the solver is changed.
     pub fn theory(&self) -> &T {
         &self.theory
     }
 
-    /// The theory, to be told of atoms for instance. What was asserted to it is still there: see
+    /// The theory, for example to add atoms. Its assertions are still in place: see
     /// [`backtrack_fully`](Self::backtrack_fully).
     pub fn theory_mut(&mut self) -> &mut T {
         &mut self.theory
     }
 
-    /// Has the theory told of terms and atoms outside of a search. What it answers is taken in: new variables, and clauses,
-    /// which hold for good and are never forgotten.
+    /// Adds terms and atoms to the theory outside of a search. The solver takes in its answers: new variables, and
+    /// clauses, which hold for good and are never forgotten.
     pub fn extend<R>(&mut self, extend: impl FnOnce(&mut T, Answers<'_>) -> R) -> R {
         self.extension.first_new = self.num_vars();
         let limits = Limits::default();
@@ -397,7 +398,7 @@ impl<T: Theory> Solver<T> {
         result
     }
 
-    /// Takes back all that does not hold at level 0. Never necessary; the next query starts from the beginning.
+    /// Undoes everything above level 0. This is never necessary; the next query starts from scratch.
     pub fn backtrack_fully(&mut self) {
         self.backtrack(0);
     }
@@ -421,7 +422,7 @@ impl<T: Theory> Solver<T> {
             }
             if self.restarting() {
                 self.restart();
-                // Late literals wait for propagation.
+                // Late literals are not yet propagated.
                 continue;
             }
             if self.reducing() {
@@ -451,8 +452,8 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Resolves a conflict: learns a clause, jumps back and asserts its first literal. Returns whether that was possible;
-    /// a conflict at level 0 refutes the clauses.
+    /// Resolves a conflict: learns a clause, jumps back and asserts its first literal. Returns `false` for a conflict
+    /// at level 0, which refutes the clauses.
     fn learn_from(&mut self, conflict: ClauseRef) -> bool {
         let mut conflict = Some(conflict);
         while let Some(clause) = conflict {
@@ -467,8 +468,8 @@ impl<T: Theory> Solver<T> {
         true
     }
 
-    /// Learns a clause from a conflict above level 0. Returns it if it is a conflict itself: where a late literal was asserted
-    /// again that denies its first one.
+    /// Learns a clause from a conflict above level 0. Returns the clause if it is itself a conflict, because a
+    /// re-asserted late literal makes its first literal false.
     fn learn(&mut self, conflict: ClauseRef) -> Option<ClauseRef> {
         let (level, glue) = self.analyze(conflict);
         self.backtrack(self.target(level));
@@ -503,9 +504,9 @@ impl<T: Theory> Solver<T> {
         self.restarts.is_due() && self.trail.level() as usize > self.assumptions.len()
     }
 
-    /// Takes back the free decisions, except for those that would be made again: the first ones, as long as each is
-    /// more active than all open variables (van der Tak, Ramos & Heule, "Reusing the Assignment Trail in CDCL
-    /// Solvers", JSAT 2011).
+    /// Undoes the free decisions, except for the first ones, as long as each is more active than all open variables:
+    /// these would be made again (van der Tak, Ramos & Heule, "Reusing the Assignment Trail in CDCL Solvers", JSAT
+    /// 2011).
     fn restart(&mut self) {
         self.statistics.restarts += 1;
         self.restarts.restarted();
@@ -526,7 +527,7 @@ impl<T: Theory> Solver<T> {
         self.trail.assign(lit, Antecedent::None);
     }
 
-    /// Takes back all levels above `level`.
+    /// Undoes all levels above `level`.
     fn backtrack(&mut self, level: u32) {
         let current = self.trail.level();
         if level >= current {
@@ -548,7 +549,7 @@ impl<T: Theory> Solver<T> {
         self.assert_late();
     }
 
-    /// Propagates clauses at level 0 outside of queries. Returns whether that found no contradiction.
+    /// Propagates clauses at level 0 outside of queries. Returns `false` on a contradiction.
     fn settle(&mut self) -> bool {
         debug_assert_eq!(self.trail.level(), 0);
         loop {

@@ -1,16 +1,16 @@
 //! Unit propagation with two watched literals.
 //!
-//! Each clause watches its first two literals; only when one of these becomes false does the clause have to be looked at
-//! (Moskewicz et al., "Chaff", DAC 2001). The watch lists are indexed by the literal that becomes false. A watch also
-//! holds a *blocker*, some literal of the clause: if it is true, the clause is not touched (Eén & Sörensson). Binary
-//! clauses are decided by the blocker alone, which is their other literal.
+//! Each clause watches its first two literals and is visited only when one of them becomes false (Moskewicz et al.,
+//! "Chaff", DAC 2001). The watch lists are indexed by the literal that becomes false. A watch also holds a *blocker*,
+//! some literal of the clause: if it is true, the clause is not visited (Eén & Sörensson). For binary clauses the
+//! blocker is the other literal and suffices.
 //!
-//! - W1: a clause that is attached is watched by its literals 0 and 1, and by no others.
-//! - W2: when a watched literal is false and propagated, the other watched literal or the blocker is true, and became
-//!   so at the same or an earlier level. Late literals and their antecedents are excepted (`chrono.rs`).
+//! - W1: an attached clause is watched by its literals 0 and 1, and by no others.
+//! - W2: if a watched literal is false and propagated, the other watched literal or the blocker is true, and became so
+//!   at the same or an earlier level. Late literals and their antecedents are excepted (`chrono.rs`).
 //!
-//! Why W2 survives backtracking without work: the true literal is taken back no earlier than the false one, and a late one
-//! is asserted again. Together with T3 it says that at a fixpoint no clause is false, and none is unit.
+//! W2 survives backtracking without work: the true literal is undone no earlier than the false one, and a late one is
+//! asserted again. Together with T3 it implies that at a fixpoint no clause is false, and none is unit.
 
 use super::Poll;
 use super::Solver;
@@ -19,16 +19,16 @@ use super::literal::Lit;
 use super::theory::{Effort, Theory};
 use super::trail::Antecedent;
 
-/// Literals that propagation takes from the trail before it lets the main loop look at the limits.
+/// Literals that propagation processes before the main loop checks the limits again.
 const PAUSE: u32 = 4096;
 
-/// How far propagation came.
+/// The result of propagation.
 pub(super) enum Propagation {
-    /// Nothing is left to propagate, and the theory has nothing to say.
+    /// Nothing is left to propagate, and the theory has no answer.
     Fixpoint,
-    /// There may be more, after a look at the limits.
+    /// Propagation is not finished; the main loop must check the limits first.
     Paused,
-    /// All literals of the clause are false, and one at least is of the current level.
+    /// All literals of the clause are false, and at least one is of the current level.
     Conflict(ClauseRef),
     /// The clauses contradict each other at level 0.
     Refuted,
@@ -98,10 +98,10 @@ impl Watches {
 }
 
 impl<T: Theory> Solver<T> {
-    /// Propagates until nothing follows any more: clauses that wait for intake first, then the watched clauses, then
-    /// the theory, and again as long as the theory has something to say. As long as assumptions are left, the theory
-    /// only takes note: one check for all of them is cheaper than one for each, and those that clash do so either way.
-    /// What the theory agrees with anyway it need not be told at once.
+    /// Propagates to a fixpoint: takes in pending clauses first, then propagates watched clauses, then consults the
+    /// theory, and repeats while the theory answers. While assumptions are left, atoms are only asserted to the theory:
+    /// one check for all assumptions is cheaper than one for each, and clashes are found either way. Literals that the
+    /// theory agrees with are asserted later.
     pub(super) fn propagate(&mut self, poll: &Poll<'_>) -> Propagation {
         loop {
             if T::is_active()
@@ -134,7 +134,7 @@ impl<T: Theory> Solver<T> {
             let false_lit = !trail.lits()[trail.head];
             trail.head += 1;
             credit -= 1;
-            // No clause watches a literal twice, so nothing is pushed onto this list while it is away.
+            // No clause watches a literal twice, so nothing is pushed onto this list while it is taken.
             let mut list = std::mem::take(&mut watches.lists[false_lit.index()]);
             let mut kept = 0;
             let mut next = 0;

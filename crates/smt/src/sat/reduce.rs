@@ -1,6 +1,6 @@
-//! Which clauses to forget, and giving their space back.
+//! Forgets clauses and reclaims their space.
 //!
-//! Learnt clauses and lemmas come in three tiers by glue (Audemard & Simon, IJCAI 2009; the tiers are those of Oh,
+//! Learnt clauses and lemmas have three tiers by glue (Audemard & Simon, IJCAI 2009; the tiers are those of Oh,
 //! "Between SAT and UNSAT: The Fundamental Difference in CDCL SAT", SAT 2015):
 //!
 //! ```text
@@ -9,16 +9,15 @@
 //! above         the less active three quarters go with each reduction
 //! ```
 //!
-//! A clause of the second tier that was not used is treated as one of the third. Reductions come often: our problems
-//! are small, and there the clauses that are visited in vain cost more than those that are missed. (Forgetting
-//! half, first after 2000 conflicts and then 300 later each time, against these figures: 485 and 509 thousand conflicts
-//! in 7.0 and 4.6 seconds on 40 random formulas of 200 variables, 120 and 139 thousand in 4.3 and 1.6 seconds on nine
-//! pigeonholes.)
+//! An unused clause of the second tier is treated as one of the third. Reductions come often: our problems are small,
+//! so visiting useless clauses costs more than missing useful ones. (Forgetting half, first after 2000 conflicts and
+//! then 300 later each time, against these figures: 485 and 509 thousand conflicts in 7.0 and 4.6 seconds on 40 random
+//! formulas of 200 variables, 120 and 139 thousand in 4.3 and 1.6 seconds on nine pigeonholes.)
 //!
-//! Antecedents are always kept. A collection compacts the arena and renews all references to clauses; on the way it
-//! drops literals that are false at level 0 from the unwatched part of clauses.
+//! Antecedents are always kept. A collection compacts the arena and renews all references to clauses. It also drops
+//! literals that are false at level 0 from the unwatched part of clauses.
 //!
-//! Clause activity works as that of variables (`decide.rs`), only slower and in one word.
+//! Clause activity works like that of variables (`decide.rs`), but slower and in one word.
 
 use super::Solver;
 use super::clause::ClauseRef;
@@ -30,7 +29,7 @@ use super::trail::Antecedent;
 const CORE_GLUE: u32 = 2;
 const TIER_GLUE: u32 = 6;
 
-/// Conflicts before the first reduction, and how much later each one comes than the one before.
+/// Conflicts before the first reduction, and how much each interval exceeds the previous one.
 const FIRST_INTERVAL: u64 = 300;
 const INTERVAL_GROWTH: u64 = 20;
 
@@ -53,13 +52,13 @@ impl Default for Reductions {
 }
 
 impl<T: Theory> Solver<T> {
-    /// Credits a clause with a part in the current conflict.
+    /// Increases the activity of a clause that took part in the current conflict.
     #[inline]
     pub(super) fn bump_clause(&mut self, clause: ClauseRef) {
         *self.arena.activity_mut(clause) += self.reductions.increment;
     }
 
-    /// To be called once for each conflict.
+    /// Call this once for each conflict.
     pub(super) fn decay_clauses(&mut self) {
         let increment = &mut self.reductions.increment;
         *increment += *increment >> 10;
@@ -71,13 +70,13 @@ impl<T: Theory> Solver<T> {
         }
     }
 
-    /// Whether it is time to forget.
+    /// Whether a reduction is due.
     #[inline]
     pub(super) fn reducing(&self) -> bool {
         self.statistics.conflicts >= self.reductions.next || self.arena.is_wasteful()
     }
 
-    /// Forgets clauses that are of little use, and those satisfied at level 0. Clauses must be propagated.
+    /// Forgets clauses of little use, and those satisfied at level 0. Clauses must be propagated.
     pub(super) fn reduce(&mut self) {
         if self.statistics.conflicts >= self.reductions.next {
             self.reductions.interval += INTERVAL_GROWTH;
@@ -107,7 +106,7 @@ impl<T: Theory> Solver<T> {
             }
             candidates.push(clause);
         }
-        // Stable: of equally active clauses the older go first.
+        // Stable: among equally active clauses the older go first.
         candidates.sort_by_key(|&clause| arena.activity(clause));
         for &clause in &candidates[..candidates.len() / 4 * 3] {
             arena.mark_garbage(clause);
@@ -139,8 +138,8 @@ impl<T: Theory> Solver<T> {
 
     /// Compacts the arena and renews all references.
     ///
-    /// Before: literals at level 0 have no antecedents but those that [`mark_satisfied`](Self::mark_satisfied) would
-    /// remove, and no other antecedent is marked.
+    /// Before: the only antecedents at level 0 are clauses that [`mark_satisfied`](Self::mark_satisfied) would remove,
+    /// and no other antecedent is marked.
     pub(super) fn collect(&mut self) {
         self.statistics.collections += 1;
         self.log_shrinking();
@@ -149,7 +148,7 @@ impl<T: Theory> Solver<T> {
         for (lit, list) in watches.lists_mut() {
             list.retain_mut(|watch| {
                 let Some(clause) = moved.get(watch.clause()) else { return false };
-                // A clause may have become binary: then the blocker has to be the other literal.
+                // If a clause became binary, the blocker must be the other literal.
                 let is_binary = arena.size(clause) == 2;
                 let blocker = if is_binary && !watch.is_binary() {
                     let first = arena.lit(clause, 0);

@@ -1,11 +1,11 @@
-//! When to restart: if recent learnt clauses are worse than usual.
+//! Restarts when recent learnt clauses are worse than usual.
 //!
-//! The quality of a learnt clause is its glue. Two exponential moving averages are kept, a fast one over some 32
-//! conflicts and a slow one over some 8192; when the fast one exceeds the slow one by a tenth, search is in a bad region
-//! and starts over, keeping activities, phases and the levels of the assumptions. Averages instead of Glucose's queue
-//! (Audemard & Simon, "Refining Restarts Strategies for SAT and UNSAT", CP 2012) follow Biere & Fröhlich ("Evaluating
-//! CDCL Restart Schemes", POS 2015), also in that the smoothing factor starts at one and halves until it reaches its
-//! value: so the averages mean something from the first conflicts on.
+//! The quality of a learnt clause is its glue. There are two exponential moving averages, a fast one over some 32
+//! conflicts and a slow one over some 8192. When the fast one exceeds the slow one by a tenth, the search is in a bad
+//! region and starts over, keeping activities, phases and the levels of the assumptions. Averages instead of Glucose's
+//! queue (Audemard & Simon, "Refining Restarts Strategies for SAT and UNSAT", CP 2012) follow Biere & Fröhlich
+//! ("Evaluating CDCL Restart Schemes", POS 2015). Following them, the smoothing factor starts at one and halves until
+//! it reaches its value, so that the averages are meaningful from the first conflicts on.
 //!
 //! All numbers are fixed-point integers.
 
@@ -13,7 +13,7 @@
 const POINT: u32 = 32;
 /// Restarts are at least this many conflicts apart.
 const MIN_INTERVAL: u64 = 50;
-/// Glues above this count as this: one huge clause must not overflow an average, nor dominate it.
+/// Larger glues count as this: one huge clause must neither overflow an average nor dominate it.
 const MAX_GLUE: u32 = 1 << 12;
 
 /// An exponential moving average with smoothing factor `2^-shift`.
@@ -57,7 +57,7 @@ impl Default for Restarts {
 }
 
 impl Restarts {
-    /// Takes note of a learnt clause.
+    /// Records a learnt clause.
     pub(super) fn learnt(&mut self, glue: u32) {
         let glue = glue.min(MAX_GLUE);
         self.fast.add(glue);
@@ -65,13 +65,13 @@ impl Restarts {
         self.since += 1;
     }
 
-    /// Whether it is time to start over.
+    /// Whether a restart is due.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.since >= MIN_INTERVAL && self.fast.value / 11 > self.slow.value / 10
     }
 
-    /// Takes note of a restart, or of a new query.
+    /// Records a restart or a new query.
     pub(super) fn restarted(&mut self) {
         self.since = 0;
     }

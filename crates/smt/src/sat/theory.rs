@@ -1,26 +1,26 @@
 //! The contract between the search and a theory.
 //!
-//! The search owns the Boolean structure; the theory sees a growing and shrinking set of true literals over its atoms
-//! and says what follows. Everything that it says goes through [`Answers`], as clauses and literals. The scheme is
+//! The search owns the Boolean structure. The theory sees a growing and shrinking set of true literals over its atoms
+//! and derives consequences. It reports all of them, as clauses and literals, through [`Answers`]. The scheme is
 //! DPLL(T) with lazy explanations (Nieuwenhuis, Oliveras & Tinelli, "Solving SAT and SAT Modulo Theories", JACM 2006).
 //!
-//! What holds whenever the search calls the theory:
+//! The search guarantees whenever it calls the theory:
 //!
-//! - C1: the theory has been told, by [`Theory::assert`], true atoms of the trail in trail order: in [`Theory::check`]
-//!   all of them, between checks as many as the search liked to. Each level of the search is one
-//!   [`Theory::push_level`]; an atom is asserted at its level, also one that the theory propagated itself.
-//! - C2: after a clash or a conflict above level 0, [`Theory::pop_levels`] comes before the next assertion.
-//!   At level 0 the solver is inconsistent for good, and the theory is not called again.
+//! - C1: [`Theory::assert`] has told the theory true atoms of the trail in trail order: before [`Theory::check`] all of
+//!   them, between checks any prefix. Each level of the search is one [`Theory::push_level`]; an atom is asserted at
+//!   its level, including atoms that the theory propagated itself.
+//! - C2: after a clash or a conflict above level 0, [`Theory::pop_levels`] comes before the next assertion. At level 0
+//!   the solver is inconsistent for good, and the theory is not called again.
 //!
-//! What the search relies on:
+//! The search relies on:
 //!
 //! - C3: the literals of a conflict are all true, and contradictory in the theory.
-//! - C4: `explain(l, token)` gives literals that were true before `l` was propagated and that imply `l`; also after
-//!   later assertions, and until `l`'s level is popped. So a token pins what the explanation needs.
+//! - C4: `explain(l, token)` gives literals that were true before `l` was propagated and that imply `l`. This holds
+//!   after later assertions as well, until `l`'s level is popped. So a token pins everything the explanation needs.
 //! - C5: lemmas are valid in the theory, independently of the current assertions.
-//! - C6: a final check that answers nothing promises a model of all asserted literals.
+//! - C6: a final check without an answer guarantees a model of all asserted literals.
 //!
-//! The theory of a solver is put together from others, which keep the same contract one by one (`theory/component.rs`).
+//! The theory of a solver combines others, which keep the same contract individually (`theory/component.rs`).
 
 use rustc_hash::FxHashMap;
 
@@ -28,13 +28,13 @@ use super::Poll;
 use super::literal::{Lit, Var};
 use super::log::Origin;
 
-/// How thorough a check is to be.
+/// How thorough a check is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// At each fixpoint of propagation: find what is cheap to find. Saying nothing is always allowed.
+    /// At each fixpoint of propagation: find cheap consequences. Answering nothing is always allowed.
     Fast,
-    /// All decision variables are assigned, or enough of them to make all clauses true: find a reason to go on, or answer
-    /// nothing (C6). After a reason to go on, all of them will be assigned next time.
+    /// All decision variables are assigned, or enough of them to make all clauses true: find a reason to continue, or
+    /// answer nothing (C6). After a reason to continue, the next final check comes with all of them assigned.
     Final,
 }
 
@@ -42,13 +42,13 @@ pub enum Effort {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Certificate(pub u32);
 
-/// The theory found the assertions contradictory while taking in one of them; the next check tells the conflict.
+/// An assertion made the set of assertions contradictory; the next check reports the conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clash;
 
 /// A decision procedure for conjunctions of literals. The module documentation has the numbered obligations.
 pub trait Theory {
-    /// Whether there is anything to call. Only [`NoTheory`] says no, and is compiled away.
+    /// Whether there is a theory. Only [`NoTheory`] returns `false`, and is compiled away.
     #[inline(always)]
     fn is_active() -> bool
     where
@@ -57,40 +57,38 @@ pub trait Theory {
         true
     }
 
-    /// Takes in a true literal over one of the theory's atoms. Cheap: work that can wait is left to
-    /// [`check`](Self::check). After a [`Clash`] the search asserts nothing more and calls `check`, which must then
-    /// report the conflict.
+    /// Adds a true literal over one of the theory's atoms. This must be cheap: defer work to [`check`](Self::check).
+    /// After a [`Clash`] the search asserts nothing more and calls `check`, which must then report the conflict.
     fn assert(&mut self, lit: Lit) -> Result<(), Clash>;
 
     /// Opens a level.
     fn push_level(&mut self);
 
-    /// Takes back the assertions of the last `count` levels, along with what was derived from them.
+    /// Removes the assertions of the last `count` levels and everything derived from them.
     fn pop_levels(&mut self, count: u32);
 
     /// Looks for consequences of the assertions (C1 holds).
     ///
-    /// - A conflict, a propagation, a lemma that is not true yet, or a variable to decide makes the search go on. A final
-    ///   check that answers only what is true already, forever, keeps it from ending.
-    /// - When a conflict is reported, other propagations of this check may be ignored: the level is popped.
-    /// - A check that may take long asks [`Answers::interrupted`] from time to time. If it is to end, it says nothing, or
-    ///   that it gives up.
+    /// - A conflict, a propagation, a lemma that is not true yet, or a variable to decide makes the search continue. If
+    ///   final checks keep answering only with true lemmas or propagations, the search does not end.
+    /// - If a conflict is reported, the search may ignore other propagations of this check: the level is popped.
+    /// - A long check polls [`Answers::interrupted`]. If it must end, it answers nothing or gives up.
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>);
 
-    /// Appends literals that imply the propagated `lit` to `out` (C4). Called once at most for each propagation.
+    /// Appends literals that imply the propagated `lit` to `out` (C4). Called at most once for each propagation.
     fn explain(&mut self, lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate;
 
-    /// Whether a literal that became true, and was not asserted yet, cannot bring anything new: the theory has a model of
-    /// all assertions that satisfies it, and expects nothing of a check. Then there is none, and the literal is
-    /// asserted before the next one.
+    /// Whether a new true literal, not asserted yet, adds nothing: the theory has a model of all assertions that
+    /// satisfies the literal, and needs no check. If so, the search skips this check and asserts the literal before the
+    /// next one.
     fn agrees(&mut self, _lit: Lit) -> bool {
         false
     }
 
-    /// Only these certificates, which ascend, are still needed. Those that get new numbers are changed in the list.
+    /// Only these certificates, ascending, are still needed. Renumbered ones are updated in the list.
     fn retain_certificates(&mut self, _kept: &mut [Certificate]) {}
 
-    /// The value that an unassigned atom should be tried with, if the theory prefers one.
+    /// The value to try for an unassigned atom, if the theory prefers one.
     fn suggest_phase(&mut self, _atom: Var) -> Option<bool> {
         None
     }
@@ -121,31 +119,31 @@ impl Theory for NoTheory {
     }
 }
 
-/// Where a theory puts what it found in a check.
+/// Collects the answers of a theory in a check.
 ///
-/// A theory that is put together from others says on whose behalf it answers, by a *mark*: bits that the tokens and
-/// certificates of its members do not have themselves.
+/// A combined theory identifies the member that answers by a *mark*: bits that tokens and certificates of its members
+/// do not use.
 pub struct Answers<'a> {
     pub(super) inbox: &'a mut Inbox,
     pub(super) poll: &'a Poll<'a>,
     pub(super) mark: u32,
 }
 
-/// What a theory found, until the search has taken it in.
+/// The answers of a theory, until the search has taken them in.
 #[derive(Default)]
 pub(super) struct Inbox {
     /// Propagated literals with their tokens.
     pub(super) propagations: Vec<(Lit, u32)>,
-    /// The literals of all lemmas, one after the other; conflicts are lemmas too, negated.
+    /// The literals of all lemmas, consecutively; conflicts are stored negated, as lemmas.
     pub(super) lits: Vec<Lit>,
     pub(super) lemmas: Vec<Lemma>,
-    /// For each new variable whether it is an atom.
+    /// For each new variable, whether it is an atom.
     pub(super) new_vars: Vec<bool>,
     /// The number of the first new variable.
     pub(super) first_new: usize,
-    /// Variables of which it was said whether they are to be decided.
+    /// Variables for which the theory set whether they may be decided.
     pub(super) decisions: Vec<(Var, bool)>,
-    /// Variables that the theory is told from now on, and those that all models have to give values.
+    /// Variables that become atoms, and those that all models must assign.
     pub(super) atoms: Vec<Var>,
     pub(super) demands: Vec<Var>,
     pub(super) gave_up: bool,
@@ -155,10 +153,10 @@ pub(super) struct Inbox {
 /// One clause of an [`Inbox`].
 #[derive(Clone, Copy)]
 pub(super) struct Lemma {
-    /// The end of its literals; the start is the end of the lemma before.
+    /// The end of its literals; they start at the end of the previous lemma.
     pub(super) end: usize,
     pub(super) kind: LemmaKind,
-    /// Why it holds, for the proof log.
+    /// Its origin, for the proof log.
     pub(super) origin: Origin,
 }
 
@@ -177,7 +175,7 @@ impl Lemma {
     }
 }
 
-/// Where a clause of the theory comes from.
+/// The kind of a clause from the theory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LemmaKind {
     Conflict,
@@ -185,27 +183,28 @@ pub(super) enum LemmaKind {
 }
 
 impl Answers<'_> {
-    /// The literal follows from the assertions; `token` will be handed to [`Theory::explain`] should the reason be
+    /// Reports that the literal follows from the assertions. [`Theory::explain`] receives `token` if the reason is
     /// needed. Literals that are true already are ignored.
     pub fn propagate(&mut self, lit: Lit, token: u32) {
         self.inbox.propagations.push((lit, self.mark | token));
     }
 
-    /// The literals, all true now, contradict each other (C3).
+    /// Reports that the literals, all true now, contradict each other (C3).
     pub fn conflict(&mut self, lits: &[Lit], certificate: Certificate) {
         self.inbox.lits.extend(lits.iter().map(|&lit| !lit));
         self.inbox.end_lemma(LemmaKind::Conflict, Origin::Lemma(self.marked(certificate)));
     }
 
-    /// A clause that holds in the theory (C5), over any literals. Lemmas of up to [`KEPT_LEMMA`] literals are kept
-    /// for good; longer ones may be forgotten, and a theory that still needs one states it again in a later check.
+    /// States a clause that is valid in the theory (C5), over any literals. Lemmas of at most [`KEPT_LEMMA`] literals
+    /// are kept for good; longer ones may be forgotten, and a theory that still needs one must state it again in a
+    /// later check.
     ///
     /// [`KEPT_LEMMA`]: super::KEPT_LEMMA
     pub fn lemma(&mut self, lits: &[Lit], certificate: Certificate) {
         self.clause(lits, Origin::Lemma(self.marked(certificate)));
     }
 
-    /// As [`lemma`](Self::lemma), for a clause that holds by the definition of what is in it.
+    /// As [`lemma`](Self::lemma), for a clause that holds by definition of its symbols.
     pub fn definition(&mut self, lits: &[Lit]) {
         self.clause(lits, Origin::Definition);
     }
@@ -215,7 +214,7 @@ impl Answers<'_> {
         self.inbox.end_lemma(LemmaKind::Lemma, origin);
     }
 
-    /// Answers on behalf of the member of a theory that has this mark, from now on.
+    /// Sets the mark of the member that answers from now on.
     pub fn set_mark(&mut self, mark: u32) {
         self.mark = mark;
     }
@@ -224,12 +223,12 @@ impl Answers<'_> {
         Certificate(self.mark | number)
     }
 
-    /// The next new variable. Those from here on up to the next one of a later time are new in between.
+    /// The next new variable. Two calls delimit the variables created between them.
     pub fn next_var(&self) -> Var {
         Var::from_index(self.inbox.first_new + self.inbox.new_vars.len())
     }
 
-    /// A new variable without meaning to the theory.
+    /// A new variable that is not an atom.
     pub fn new_var(&mut self) -> Var {
         self.add_var(false)
     }
@@ -239,35 +238,34 @@ impl Answers<'_> {
         self.add_var(true)
     }
 
-    /// Sets whether the search has to give the variable a value from now on, as
-    /// [`set_decision`](super::Solver::set_decision) does.
+    /// Sets whether the search must assign the variable from now on, as [`set_decision`](super::Solver::set_decision)
+    /// does.
     pub fn set_decision(&mut self, var: Var, decide: bool) {
         self.inbox.decisions.push((var, decide));
     }
 
-    /// Has the theory told the value of a variable from now on. Not within checks.
+    /// Makes the variable an atom from now on. Not within checks.
     pub fn make_atom(&mut self, var: Var) {
         self.inbox.atoms.push(var);
     }
 
-    /// Has all models give the decision variable a value, partial ones too. Not within checks.
+    /// Makes all models assign the decision variable, including partial ones. Not within checks.
     pub fn demand_value(&mut self, var: Var) {
         self.inbox.demands.push(var);
     }
 
-    /// In a final check: the theory has something to say that takes more than literals, and will be asked for it when the
-    /// search has paused.
+    /// In a final check: the theory has an answer that needs more than literals. The search pauses, and the caller then
+    /// asks the theory for it.
     pub fn postpone(&mut self) {
         self.inbox.postponed = true;
     }
 
-    /// In a final check: the theory cannot tell whether the assertions have a model.
+    /// In a final check: the theory cannot decide whether the assertions have a model.
     pub fn give_up(&mut self) {
         self.inbox.gave_up = true;
     }
 
-    /// Whether the query has to end: its time is over, it needs too much memory, or it was cancelled. Cheap enough for
-    /// every pivot.
+    /// Whether the query must end: a deadline, a memory limit, or a cancellation. Cheap enough for every pivot.
     pub fn interrupted(&self) -> bool {
         self.poll.interruption().is_some()
     }
@@ -277,8 +275,8 @@ impl Answers<'_> {
         self.inbox.has_conflict()
     }
 
-    /// Whether a final check that has said this much may end: the search goes on, or the theory gave up.
-    /// Propagations do not count, for they may be true already.
+    /// Whether a final check may end with the answers so far: the search continues, or the theory gave up. Propagations
+    /// do not count, because they may be true already.
     pub fn is_decisive(&self) -> bool {
         let Inbox { lemmas, new_vars, decisions, gave_up, postponed, .. } = &*self.inbox;
         let grown = !new_vars.is_empty() || decisions.iter().any(|&(_, decide)| decide);
@@ -291,7 +289,7 @@ impl Answers<'_> {
     }
 }
 
-/// Lets a theory answer without a search.
+/// Runs a theory's answers without a search.
 #[cfg(test)]
 pub(crate) fn with_answers<R>(answer: impl FnOnce(&mut Answers<'_>) -> R) -> R {
     let limits = super::Limits::default();
@@ -299,7 +297,7 @@ pub(crate) fn with_answers<R>(answer: impl FnOnce(&mut Answers<'_>) -> R) -> R {
 }
 
 impl Inbox {
-    /// Forgets what was told outside of a search.
+    /// Clears the answers from outside of a search.
     pub(super) fn clear(&mut self) {
         let Inbox { lits, lemmas, new_vars, decisions, atoms, demands, .. } = self;
         lits.clear();
@@ -315,7 +313,7 @@ impl Inbox {
         self.lemmas.iter().any(|lemma| lemma.kind == LemmaKind::Conflict)
     }
 
-    /// Makes a lemma of the literals behind the last one.
+    /// Makes a lemma of the literals after the previous one.
     pub(super) fn end_lemma(&mut self, kind: LemmaKind, origin: Origin) {
         self.lemmas.push(Lemma { end: self.lits.len(), kind, origin });
     }

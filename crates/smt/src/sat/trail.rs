@@ -1,17 +1,17 @@
 //! The trail: the current partial assignment in the order in which it was made.
 //!
-//! - T1: the literals on the trail are those that are true, each once, and their levels do not decrease.
-//! - T2: level `k > 0` starts with a decision or an assumption. The level of an assumption that was true already is
-//!   empty, or the last of all assumptions, and starts with what the theory found then.
-//!   Every other literal above level 0 has an antecedent, whose other literals are false and come earlier.
-//! - T3: literals from `head` on wait for propagation, and they all belong to the current level.
+//! - T1: the literals on the trail are the true ones, each once, and their levels do not decrease.
+//! - T2: level `k > 0` starts with a decision or an assumption. The level of an assumption that was already true is
+//!   empty, or it is the last of all assumptions and starts with the theory's propagations. Every other literal above
+//!   level 0 has an antecedent, whose other literals are false and come earlier.
+//! - T3: literals from `head` on are not yet propagated, and they all belong to the current level.
 //!
-//! At level 0 antecedents are not kept for good: nothing is ever resolved with them, and the proof log makes units of them.
+//! At level 0 antecedents may be dropped: nothing is ever resolved with them, and the proof log makes units of them.
 
 use super::clause::ClauseRef;
 use super::literal::{Lit, Var};
 
-/// Why a literal is on the trail.
+/// The reason for a literal on the trail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Antecedent {
     /// It was decided or assumed, or holds at level 0.
@@ -32,7 +32,7 @@ pub(super) struct Trail {
     lits: Vec<Lit>,
     /// The length of the trail at the start of each level above 0.
     starts: Vec<u32>,
-    /// The first literal that propagation has not seen (T3).
+    /// The first literal that is not yet propagated (T3).
     pub(super) head: usize,
 }
 
@@ -82,18 +82,18 @@ impl Trail {
         self.places[var.index()].level
     }
 
-    /// Why an assigned variable has its value.
+    /// The reason for the value of an assigned variable.
     #[inline]
     pub(super) fn antecedent(&self, var: Var) -> Antecedent {
         self.places[var.index()].antecedent
     }
 
-    /// Replaces the antecedent by one that says the same.
+    /// Replaces the antecedent by an equivalent one.
     pub(super) fn set_antecedent(&mut self, var: Var, antecedent: Antecedent) {
         self.places[var.index()].antecedent = antecedent;
     }
 
-    /// Whether the literal is true by this clause, which must then not be deleted.
+    /// Whether the clause is the antecedent of the literal and must not be deleted.
     #[inline]
     pub(super) fn is_antecedent_of(&self, clause: ClauseRef, lit: Lit) -> bool {
         self.value(lit) > 0 && self.antecedent(lit.var()) == Antecedent::Clause(clause)
@@ -111,13 +111,13 @@ impl Trail {
         self.starts.len() as u32
     }
 
-    /// The true literals in the order in which they became so.
+    /// The true literals in the order of their assignment.
     #[inline]
     pub(super) fn lits(&self) -> &[Lit] {
         &self.lits
     }
 
-    /// The literal that was decided at the level after this one, which is open and not empty.
+    /// The decision of the level after this one, which is open and not empty.
     pub(super) fn decision_above(&self, level: u32) -> Lit {
         self.lits[self.starts[level as usize] as usize]
     }
@@ -143,7 +143,7 @@ impl Trail {
         self.lits.push(lit);
     }
 
-    /// Takes back all levels above `level` and reports the literals taken back, the latest first.
+    /// Undoes all levels above `level` and reports the undone literals, the latest first.
     pub(super) fn pop_to(&mut self, level: u32, mut undone: impl FnMut(Lit)) {
         debug_assert!(level < self.level());
         let start = self.starts[level as usize] as usize;
@@ -157,9 +157,9 @@ impl Trail {
         self.head = self.head.min(start);
     }
 
-    /// Makes variables that are fixed at level 0 unassigned again, which is right only for those that no clause
-    /// contains. The trail must be at level 0 and propagated. `mark`, a position on the trail, moves along with the
-    /// literals before it.
+    /// Unassigns variables that are fixed at level 0. This is sound only for variables that no clause contains. The
+    /// trail must be at level 0 and propagated. `mark`, a position on the trail, moves along with the literals before
+    /// it.
     pub(super) fn forget(&mut self, vars: &[Var], mark: &mut usize) {
         debug_assert!(self.level() == 0 && self.head == self.lits.len());
         for var in vars {
