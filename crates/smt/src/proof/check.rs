@@ -1,7 +1,7 @@
-//! The proof checker: replays every step of a proof, and trusts nothing but terms.
+//! The proof checker: replays every step of a proof and trusts only terms.
 //!
 //! ```text
-//! resolution      the chain is resolved again; the clause is just what comes out
+//! resolution      resolves the chain again; the result is exactly the clause
 //! Farkas          the sum of inequalities, read off the atoms, is computed again
 //! congruence      a union-find structure over terms replays the edges
 //! integers        the form is computed again, its coefficients are integers, and no integer is in its interval
@@ -10,18 +10,19 @@
 //! symbols         assertions entail what symbols are defined to be (`definitions.rs`)
 //! image           each assertion and assumption entails its image
 //! axiom           the rule of the theory recognises the clause
-//! assertion       a clause that the image of an assertion of this part falls apart into
+//! assertion       a clause of the image of an assertion of this part
 //! assumption      the image of an assumption of this part
 //! ```
 //!
-//! Why an accepted proof is right: take an interpretation in which all assertions and assumptions are true. Each equation
-//! of a defined symbol is entailed by them, and so true in it. No assertion mentions a fresh symbol, so they can be
-//! given the values of their origins, one after the other, and all this stays true. Then images and definitions of fresh
-//! symbols are true, lemmas always are, and so is what follows by resolution; but the last clause is empty.
+//! **Why an accepted proof is right.** Take an interpretation in which all assertions and assumptions are true. They
+//! entail each equation of a defined symbol, so it is true as well. No assertion mentions a fresh symbol, so the fresh
+//! symbols can get the values of their origins, one after the other, and all this stays true. Then images and
+//! definitions of fresh symbols are true, lemmas always are, and so is everything that follows by resolution; but the
+//! last clause is empty.
 //!
-//! Entailment and truth of origins are shown by the comparison in `meaning/`, which neither calls the builders of
-//! normal terms nor samples. What it cannot show is a fault. The checker shares with the solver the term store, exact
-//! numbers, the arithmetic of polynomials, and [`Proof::inequality`].
+//! The comparison in `meaning/` shows entailment and truth of origins. It neither calls the builders of normal terms
+//! nor samples. If it cannot show a fact, the checker reports a fault. The checker shares with the solver the term
+//! store, exact numbers, the arithmetic of polynomials, and [`Proof::inequality`].
 
 use std::fmt;
 
@@ -39,14 +40,14 @@ use super::{
 use crate::sat::{Lit, Var};
 use crate::theory::claims::is_application;
 
-/// A step that does not hold, or is not shown to.
+/// A step that is wrong or could not be verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The step; none if the fault is not in a single one.
+    /// The step, or `None` if the fault is not in a single step.
     pub step: Option<StepId>,
     /// What is wrong.
     pub message: String,
-    /// It may hold all the same: the comparison of meanings is not complete.
+    /// Whether the step may hold nevertheless: the comparison of meanings is incomplete.
     pub may_hold: bool,
 }
 
@@ -61,8 +62,7 @@ impl fmt::Display for Fault {
 
 type Checked = Result<(), String>;
 
-/// Checks a proof. That its assertions and assumptions are those that the caller meant is for the caller to compare
-/// with [`Proof::assertions`] and [`Proof::assumptions`].
+/// Checks a proof. The caller must compare [`Proof::assertions`] and [`Proof::assumptions`] with the intended ones.
 ///
 /// # Errors
 ///
@@ -71,11 +71,11 @@ pub fn check(store: &TermStore, proof: &Proof) -> Result<(), Fault> {
     check_within(store, proof, &Limits::default()).expect("without limits nothing interrupts")
 }
 
-/// As [`check`], within limits. Those on single queries do not matter here.
+/// As [`check`], within limits. Ignores the limits of single queries.
 ///
 /// # Errors
 ///
-/// What interrupted it.
+/// The reason for the interruption.
 pub fn check_within(
     store: &TermStore,
     proof: &Proof,
@@ -89,7 +89,7 @@ pub fn check_within(
         assumed: FxHashSet::default(),
     };
     let checked = checker.check(&Poll::new(limits));
-    // What was interrupted says that it could not be shown.
+    // An interrupted comparison reports that it could not show a fact.
     checker.meanings.interruption().map_or(checked, Err)
 }
 
@@ -98,7 +98,7 @@ pub fn is_false(store: &TermStore, formula: Term) -> bool {
     formula == Term::FALSE || Meanings::new(store).truth(formula) == Ok(Truth::FALSE)
 }
 
-/// Whether a formula entails another, by the rules of the checker alone. If this cannot be shown, it says no.
+/// Whether a formula entails another, by the rules of the checker alone. Returns `false` if this cannot be shown.
 pub fn entails(store: &TermStore, premise: Term, conclusion: Term) -> bool {
     let mut meanings = Meanings::new(store);
     let Ok(premise) = meanings.truth(premise) else { return false };
@@ -106,14 +106,14 @@ pub fn entails(store: &TermStore, premise: Term, conclusion: Term) -> bool {
     meanings.truth(conclusion).is_ok_and(|conclusion| meanings.entails(premise, conclusion))
 }
 
-/// A clause over terms: atoms with whether they are affirmed, ascending.
+/// A clause over terms: atoms, each with whether it is affirmed, ascending.
 pub(super) type TermClause = Vec<(Term, bool)>;
 
 struct Checker<'s> {
     store: &'s TermStore,
     proof: &'s Proof,
     meanings: Meanings<'s>,
-    /// The clauses of assertions, and the literals assumed.
+    /// The clauses of assertions, and the assumed literals.
     clauses: FxHashSet<(Part, TermClause)>,
     assumed: FxHashSet<(Part, (Term, bool))>,
 }
@@ -142,7 +142,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What was found last.
+    /// The fault at a step. It may hold nevertheless if the comparison missed a fact.
     fn fault_at(&self, step: Option<StepId>, message: String) -> Fault {
         Fault { step, message, may_hold: self.meanings.has_missed() }
     }
@@ -162,8 +162,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Each formula entails its image, with definitions in the place of defined symbols, and origins in that of fresh ones.
-    /// No formula mentions a fresh symbol: otherwise it would not be free to be its origin.
+    /// Checks that each formula entails its image, with definitions in place of defined symbols and origins in place of
+    /// fresh ones. No formula may mention a fresh symbol: otherwise the symbol could not take the value of its origin.
     fn are_images<'p>(&mut self, asserted: impl Iterator<Item = &'p Assertion>) -> Checked {
         let mut changed: Vec<(Truth, Term)> = Vec::new();
         for &Assertion { formula, image, .. } in asserted {
@@ -331,7 +331,7 @@ impl Checker<'_> {
             if *form.get_or_insert_with(|| poly.clone()) != poly {
                 return fault("the literals compare different forms");
             }
-            // Whether the form is at most the value, and at least it; with whether it may be equal.
+            // Whether the value bounds the form from above, and from below, and whether the form may equal it.
             let (at_most, at_least, may_equal) = match (op, holds) {
                 (Op::Eq, true) => (true, true, true),
                 (Op::Eq, false) => {
@@ -409,13 +409,13 @@ impl Checker<'_> {
         }
     }
 
-    /// The integer that is cast, and the same term for all numerals of one value.
+    /// The term without a cast, and one term for all numerals of the same value.
     fn canonical(&self, term: Term) -> Term {
         let term = without_cast(self.store, term);
         self.store.numeral(term).map_or(term, |value| self.store.real(value.clone()))
     }
 
-    /// Whether the literal says that the terms are equal, or that they are not.
+    /// Whether the literal says that the terms are equal (`expected`) or different.
     fn says_equal(&self, lit: Lit, left: Term, right: Term, expected: bool) -> bool {
         let store = self.store;
         let (atom, holds) = self.proof.atom(store, lit);
@@ -443,8 +443,8 @@ impl Checker<'_> {
 
     // ---- definitions -------------------------------------------------------------------------------------------
 
-    /// Whether the clause follows from what one of its gates is: where all other literals are false, the gate has the
-    /// value that makes its literal true.
+    /// Whether the clause follows from the formula of one of its gates: if all other literals are false, the gate has
+    /// the value that makes its literal true.
     fn is_gate_clause(&self, clause: &[Lit]) -> bool {
         let store = self.store;
         let literals: Vec<(Term, bool)> = clause.iter().map(|&lit| self.proof.atom(store, lit)).collect();
@@ -482,7 +482,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Whether a clause is true if each fresh symbol is its origin.
+    /// Whether a clause is true if each fresh symbol equals its origin.
     fn is_definition(&mut self, clause: &[Lit]) -> Checked {
         let mut members: Vec<Truth> = Vec::new();
         for &lit in clause {
@@ -498,7 +498,7 @@ impl Checker<'_> {
     }
 }
 
-/// Resolves a premise with others, one after the other, each on its pivot.
+/// Resolves a premise with others in turn, each on its pivot.
 pub(super) fn resolve<'p>(
     premise: impl Fn(u32) -> Option<&'p [Lit]>,
     first: u32,
@@ -518,7 +518,7 @@ pub(super) fn resolve<'p>(
     Ok(resolvent)
 }
 
-/// The atom of a literal, and whether the literal affirms it, if the literal itself is affirmed or not.
+/// The atom of a literal, and whether the literal, affirmed or not, affirms it.
 fn without_sign(store: &TermStore, literal: Term, holds: bool) -> (Term, bool) {
     match store.view(literal) {
         (Op::Not, &[atom]) => (atom, !holds),
@@ -526,7 +526,7 @@ fn without_sign(store: &TermStore, literal: Term, holds: bool) -> (Term, bool) {
     }
 }
 
-/// The clauses that a normal formula falls apart into.
+/// The clauses of a normal formula at its top level.
 pub(super) fn top_level_clauses(store: &TermStore, formula: Term) -> Vec<TermClause> {
     let literal = |term: Term, holds: bool| without_sign(store, term, holds);
     let mut clauses = Vec::new();

@@ -1,19 +1,20 @@
-//! Symbols that assertions define: which of them a proof needs, and whether the assertions entail what is said of them.
+//! Symbols defined by assertions: selects those that a proof needs, and checks that the assertions entail them.
 //!
-//! Symbols were replaced (`equations/`) round by round: in each, formulas with the definitions of earlier rounds in the
-//! place of symbols say what other symbols are. So the checker goes through the rounds, and shows that each formula entails
-//! its equations:
+//! `equations/` replaced symbols round by round. In each round, formulas in which earlier definitions have replaced
+//! their symbols define further symbols. The checker repeats the rounds and shows that each formula entails its
+//! equations:
 //!
 //! ```text
 //! for each round:
-//!     the meaning of each formula entails x = t, for each definition of x by t that it is the source of
+//!     the meaning of each formula entails x = t, for each definition of x by t from this formula
 //!     x means what t means from now on
 //! ```
 //!
-//! No definition mentions its own symbol or an earlier one, so the symbols get their values from the last one to the first.
+//! A definition mentions neither its own symbol nor an earlier one, so the symbols get their values from the last to
+//! the first.
 //!
-//! For Alethe text, [`replay`] does the same with normal terms and also tells by which member of a formula a symbol is
-//! defined. What it says is only a hint: it is the text that another checker judges.
+//! For Alethe text, [`replay`] does the same with normal terms, and also finds the member of a formula that defines a
+//! symbol. Its result is only a hint: another checker judges the text.
 
 use std::collections::BTreeSet;
 
@@ -36,8 +37,8 @@ impl<'p> Definitions<'p> {
         Definitions { store, all, places }
     }
 
-    /// The definitions of symbols in terms, and of symbols in these, and so on, in their order. If they are to be
-    /// justified, those of symbols in the assertions that they are from are among them.
+    /// The definitions of symbols in terms, and transitively of symbols in these, in their order. With `justified`,
+    /// also those of symbols in the assertions that the definitions come from.
     pub(super) fn needed(&self, terms: &[Term], justified: bool) -> Vec<&'p Definition> {
         if self.all.is_empty() {
             return Vec::new();
@@ -70,8 +71,8 @@ fn symbols(store: &TermStore, terms: &[Term]) -> Vec<Term> {
     mentioned.vars.iter().copied().chain(constants).collect()
 }
 
-/// Checks that the definitions of a proof follow from its assertions, and that they do not contradict each other. In the
-/// end they are defined among the meanings.
+/// Checks that the assertions of a proof entail its definitions, and that these do not contradict each other.
+/// Afterwards the symbols are defined among the meanings.
 pub(super) fn check(store: &TermStore, proof: &Proof, meanings: &mut Meanings<'_>) -> Result<(), String> {
     are_definitions(store, &proof.definitions)?;
     let asserted: FxHashSet<(Part, Term)> = proof.assertions.iter().map(|it| (it.part, it.formula)).collect();
@@ -93,8 +94,8 @@ pub(super) fn check(store: &TermStore, proof: &Proof, meanings: &mut Meanings<'_
     Ok(())
 }
 
-/// For each definition the member of its formula that says it, once earlier definitions are in place. The members are as
-/// they are written, and together they are the formula.
+/// For each definition, the member of its formula that states it, once earlier definitions are in place. The members
+/// are as written, and together they are the formula.
 pub(super) fn replay(
     store: &TermStore,
     definitions: &[Definition],
@@ -107,7 +108,7 @@ pub(super) fn replay(
     replay.said_by
 }
 
-/// Whether each definition is one of a symbol, of its sort, and neither this symbol nor an earlier one is in it.
+/// Checks that each definition defines a symbol, has its sort, and mentions neither this symbol nor an earlier one.
 fn are_definitions(store: &TermStore, definitions: &[Definition]) -> Result<(), String> {
     let mut defined: FxHashSet<Term> = FxHashSet::default();
     for &Definition { symbol, definition, .. } in definitions {

@@ -1,8 +1,8 @@
-//! From the log of the search to a proof in terms.
+//! Turns the log of the search into a proof over terms.
 //!
-//! The search gives the trimmed refutation over its literals. What is left to do is to say what variables and arguments
-//! mean: an atom or gate that a formula had is in the table of the translation to clauses. What a theory made, atoms and
-//! certificates, it has to explain itself (C9 of `theory/component.rs`).
+//! The search returns the trimmed refutation over its literals. Extraction adds the meaning of variables and
+//! certificates. The table of the translation to clauses maps variables to the atoms and gates of formulas. Theories
+//! explain the atoms and certificates that they made (C9 of `theory/component.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore};
@@ -13,22 +13,22 @@ use crate::cnf::Cnf;
 use crate::sat::{Lit, LoggedRule, LoggedStep, Origin, Var};
 use crate::theory::combination::Combination;
 
-/// What a refutation over literals is read with.
+/// The tables needed to read a refutation over literals.
 pub(crate) struct Extraction<'s> {
     pub(crate) store: &'s TermStore,
     pub(crate) cnf: &'s Cnf<'s>,
     pub(crate) theory: &'s Combination,
     pub(crate) origins: &'s [(Term, Term)],
-    /// What assertions define symbols by at present, in the order of rounds.
+    /// The current definitions of symbols by assertions, in the order of rounds.
     pub(crate) definitions: &'s [Definition],
-    /// All that is asserted at present.
+    /// All current assertions.
     pub(crate) assertions: &'s [Assertion],
     /// The assumptions of the query with their literals.
     pub(crate) assumptions: &'s [(Assertion, Lit)],
 }
 
 impl Extraction<'_> {
-    /// The proof.
+    /// Builds the proof.
     pub(crate) fn proof(&self, refutation: Vec<LoggedStep>) -> Proof {
         let mut proof = Proof {
             steps: Vec::with_capacity(refutation.len()),
@@ -38,7 +38,7 @@ impl Extraction<'_> {
             assertions: Vec::new(),
             assumptions: Vec::new(),
         };
-        // Of assumptions that come to the same the first one counts.
+        // Among assumptions with the same literal the first one counts.
         let assumptions: FxHashMap<Lit, Assertion> =
             self.assumptions.iter().rev().map(|&(assumption, lit)| (lit, assumption)).collect();
         let mut parts: FxHashSet<Part> = FxHashSet::default();
@@ -79,7 +79,7 @@ impl Extraction<'_> {
         proof
     }
 
-    /// What a variable means.
+    /// The formula of a variable.
     fn formula(&self, var: Var) -> Term {
         let made = || self.theory.formula(self.store, var);
         self.cnf.formula(var).or_else(made).expect("a variable without formula was made by a theory")

@@ -1,30 +1,31 @@
-//! Proofs: why what was asserted and assumed has no model.
+//! Proofs: refutations of assertions and assumptions.
 //!
-//! A [`Proof`] is a list of clauses that ends in the empty one, each with the [`Rule`] that it holds by: it was asserted
-//! or assumed, it says what a gate or a fresh symbol means, a theory vouches for it with an argument that can be
-//! checked, or it follows from earlier ones by resolution. It contains what the refutation needs, and nothing else.
+//! A [`Proof`] is a list of clauses that ends in the empty one, each with its [`Rule`]: the clause was asserted or
+//! assumed, it defines a gate or a fresh symbol, a theory justifies it by a checkable certificate, or it follows from
+//! earlier clauses by resolution. A proof contains only the steps that the refutation needs.
 //!
 //! ```text
 //! search             logs chains and leaves                               sat/log.rs
-//! theories           store the argument of each clause when they make it  theory/certificate.rs
-//! extraction         trims, renumbers, says in terms what literals mean   extract.rs
+//! theories           store the certificate of each clause they make       theory/certificate.rs
+//! extraction         trims, renumbers, replaces literals by terms         extract.rs
 //! checker            replays every step                                   check.rs, definitions.rs
-//! comparison         shows that formulas entail what became of them       meaning/
+//! comparison         shows that formulas entail their images              meaning/
 //! Alethe             prints the proof for other checkers                  alethe/
 //! ```
 //!
 //! - Y1: the premises of a step come before it, and the last step is the empty clause.
 //! - Y2: every variable of a clause has a formula. Activation literals of frames do not occur.
-//! - Y3: the formula of an atom of arithmetic is normal, or the negation of a normal atom, so that the literals of an
-//!   argument have coprime integer coefficients, and integer atoms integer constants. That an integer is equal to a
-//!   fraction is said as it stands, not as `false`: arguments by congruence are about the two sides.
+//! - Y3: the formula of an atom of arithmetic is normal, or the negation of a normal atom. So the literals of a
+//!   certificate have coprime integer coefficients, and integer atoms have integer constants. An equation of an integer
+//!   with a fraction stays as it is and does not become `false`, because congruence certificates refer to its two
+//!   sides.
 //!
-//! **Definitions.** Where an assertion is an equation `x = t`, or has it as a conjunct, the symbol may have been replaced
-//! in all that came with it or later (`equations/`). The proof is one about what came of that; so it lists these
-//! [definitions](Proof::definitions), and the checker verifies that the assertions entail them. An assertion is as good as
-//! its image only together with those that define symbols for it, which may be in other parts.
+//! **Definitions.** If an assertion is an equation `x = t`, or has it as a conjunct, the symbol may have been replaced
+//! in everything asserted with it or later (`equations/`). The proof refutes the result. So it lists these
+//! [definitions](Proof::definitions), and the checker verifies that the assertions entail them. An assertion is
+//! equivalent to its image only together with those that define symbols for it, which may be in other parts.
 //!
-//! Proofs speak about terms and literals only, so that they outlive what the solver does next.
+//! Proofs contain only terms and literals, so they stay valid whatever the solver does next.
 
 mod alethe;
 mod check;
@@ -47,11 +48,11 @@ use crate::sat::{Lit, Var};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StepId(pub u32);
 
-/// A part of what was asserted. Each assertion and each assumption belongs to one; the user of the solver numbers them.
+/// A part of the assertions. Each assertion and each assumption belongs to one; the caller numbers them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Part(pub u32);
 
-/// A clause with its justification. Literals are those of the search; [`Proof::formula`] says what they mean.
+/// A clause with its justification. Literals are those of the search; [`Proof::formula`] gives their formulas.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// The literals, ascending, each once.
@@ -67,10 +68,10 @@ pub enum Rule {
     Assertion(Part),
     /// It is an assumption of the query, which belongs to this part.
     Assumption(Part),
-    /// It holds by the definition of a gate or of a fresh symbol: it is valid once gates are read as their formulas
-    /// and fresh symbols as their origins.
+    /// It defines a gate or a fresh symbol: it is valid once gates are replaced by their formulas and fresh symbols by
+    /// their origins.
     Definition,
-    /// The theory vouches for it: the negations of its literals contradict each other.
+    /// A theory lemma: the negations of its literals contradict each other.
     Lemma(Justification),
     /// By resolution, from left to right: the first step with each of the others on the pivot.
     Resolution {
@@ -85,38 +86,38 @@ pub enum Rule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Justification {
     /// The sum of inequalities, each multiplied by its coefficient, is `0 <= c` for a negative `c`, or `0 < 0`.
-    /// [`Proof::inequality`] says which inequality a literal stands for.
+    /// [`Proof::inequality`] gives the inequality of a literal.
     Farkas(Box<[FarkasTerm]>),
     /// Equalities of the conflict and congruences connect two terms that differ.
     Congruence(CongruenceProof),
-    /// A linear form is an integer, but the conflict confines it to an interval without one.
+    /// A linear form is an integer, but the conflict confines it to an interval without integers.
     Integer(IntegerRefutation),
     /// The literals compare one linear form with numbers, and no number satisfies all of them.
     Split,
-    /// The clause is an instance of a rule of a theory.
+    /// The clause is an instance of an axiom of a theory.
     Axiom(Axiom),
 }
 
-/// An instance of a rule of a theory: a clause that is valid by what it says.
+/// An instance of an axiom of a theory: a valid clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Axiom {
     /// The rule.
     pub rule: AxiomRule,
-    /// The terms that it is an instance for, as the rule has them.
+    /// The terms that instantiate the rule, in its order.
     pub terms: Box<[Term]>,
 }
 
-/// A rule by which clauses are valid in a theory. This is all that the checker needs to know of a theory, and
-/// interpolation takes the clause for one of the side that may speak of it.
+/// An axiom scheme of a theory. The checker needs to know nothing else of the theory. Interpolation assigns the clause
+/// to a side that can express it.
 #[derive(Clone, Copy)]
 pub struct AxiomRule {
-    /// Its name, which no other rule has.
+    /// Its unique name.
     pub name: &'static str,
-    /// Whether a clause, atoms with whether they are affirmed, is an instance for the terms.
+    /// Checks whether a clause (atoms, each with whether it is affirmed) is the instance for the terms.
     pub check: AxiomCheck,
 }
 
-/// Checks whether a clause is an instance of a rule for terms; if not, says why.
+/// Checks whether a clause is the instance of a rule for terms; returns the reason if not.
 pub type AxiomCheck = fn(&TermStore, &[(Term, bool)], &[Term]) -> Result<(), String>;
 
 impl PartialEq for AxiomRule {
@@ -133,18 +134,18 @@ impl fmt::Debug for AxiomRule {
     }
 }
 
-/// The part of a literal in a sum of inequalities.
+/// The share of a literal in a sum of inequalities.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FarkasTerm {
     /// The literal, which is true in the conflict.
     pub lit: Lit,
-    /// Which of the two inequalities of an equation is meant. Of other literals it says what they say anyway.
+    /// Selects one of the two inequalities of an equation. For other literals it is the side that they bound.
     pub side: Sign,
     /// The positive multiplier.
     pub coefficient: Rational,
 }
 
-/// From which side an inequality bounds the linear form `p` of its atom.
+/// The side from which an inequality bounds the linear form `p` of its atom.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sign {
     /// `p - c >= 0`, or `p - c > 0`.
@@ -156,26 +157,26 @@ pub enum Sign {
 /// An inequality `0 <= form`, or `0 < form`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Inequality {
-    /// The linear form. Its monomials are not casts: an integer stands for itself among reals.
+    /// The linear form. Its monomials are not casts: an integer represents itself among reals.
     pub form: LinearPoly,
     /// Whether zero is excluded.
     pub is_strict: bool,
 }
 
-/// Terms that are connected by equalities, but differ. An integer stands for its cast, and numerals are the same if
-/// their values are.
+/// Terms that equalities connect although they differ. An integer represents its cast, and numerals are equal if their
+/// values are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CongruenceProof {
-    /// The equalities. They form a forest, and one by congruence comes after those that its arguments need.
+    /// The equalities. They form a forest. A congruence edge comes after those that its arguments need.
     pub edges: Box<[CongruenceEdge]>,
     /// Two terms that the edges connect.
     pub apart: (Term, Term),
-    /// The literal of the conflict that denies that they are equal; none if they are different numerals, or true and
+    /// The literal of the conflict that says that the two differ, or `None` if they are different numerals, or true and
     /// false.
     pub distinct: Option<Lit>,
 }
 
-/// An equality in an argument by congruence.
+/// An equality in a congruence proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CongruenceEdge {
     /// The left side.
@@ -189,14 +190,14 @@ pub struct CongruenceEdge {
 /// Why two terms are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EdgeRule {
-    /// A literal of the conflict says so. The literal of a predicate says that it is equal to a truth value.
+    /// A literal of the conflict says so. The literal of a predicate says that it equals a truth value.
     Literal(Lit),
     /// They are applications of one function to arguments that are equal, by earlier edges.
     Congruence,
 }
 
 impl CongruenceProof {
-    /// The edges that lead from one term to the other, in order, with whether they are walked from right to left.
+    /// The edges that lead from one term to the other, in order, each with whether it is traversed from right to left.
     /// `None` if the terms are not connected. Takes time in the number of all edges.
     pub fn path(&self, from: Term, to: Term) -> Option<Vec<(usize, bool)>> {
         let mut neighbours: FxHashMap<Term, Vec<(usize, bool)>> = FxHashMap::default();
@@ -233,8 +234,8 @@ impl CongruenceProof {
     }
 }
 
-/// A linear form that is an integer, being one with integer coefficients over integers, and that the conflict confines to
-/// an interval without integers: the sum of the forms of its terms, each times its multiplier.
+/// A linear form with integer coefficients over integers that the conflict confines to an interval without integers.
+/// The form is the sum of the forms of its terms, each times its multiplier.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IntegerRefutation {
     /// The terms.
@@ -254,15 +255,15 @@ pub struct IntegerTerm {
     pub upper: Lit,
 }
 
-/// A formula that a clause of the proof may come from.
+/// A formula that clauses of the proof may come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Assertion {
     /// The part.
     pub part: Part,
     /// The formula as it was given to the solver.
     pub formula: Term,
-    /// What became of it: normal, without what the theories do not know and without defined symbols, perhaps over fresh
-    /// symbols.
+    /// The processed formula: normal, without operators that the theories do not support, without defined symbols,
+    /// possibly with fresh symbols.
     pub image: Term,
 }
 
@@ -275,16 +276,16 @@ pub struct Definition {
     pub formula: Term,
     /// The symbol.
     pub symbol: Term,
-    /// What it is equal to. Symbols may be in it that are defined in later rounds.
+    /// The term that it equals. It may mention symbols defined in later rounds.
     pub definition: Term,
-    /// The batch of formulas that came together, and the round in which it was replaced. With earlier definitions in the
-    /// place of their symbols, the formula has the equation as a conjunct.
+    /// The batch of formulas asserted together. With earlier definitions in place of their symbols, the formula has the
+    /// equation as a conjunct.
     pub batch: u32,
-    /// The round; see the batch.
+    /// The round of the batch in which the symbol was replaced.
     pub round: u32,
 }
 
-/// A refutation of what was asserted and assumed. See the module documentation.
+/// A refutation of the assertions and assumptions. See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Proof {
     steps: Vec<Step>,
@@ -296,7 +297,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// A proof from its steps, the formulas of the variables by number, and what fresh symbols stand for.
+    /// A proof from its steps, the formulas of the variables by number, and the origins of fresh symbols.
     pub fn new(steps: Vec<Step>, formulas: Vec<Term>, origins: Vec<(Term, Term)>) -> Proof {
         let formulas = formulas.into_iter().enumerate();
         let formulas = formulas.map(|(index, formula)| (Var::from_index(index), formula)).collect();
@@ -341,21 +342,21 @@ impl Proof {
         &self.steps[number as usize]
     }
 
-    /// What a variable of the proof means: an atom, or the formula of a gate. It may mention fresh symbols, and for
-    /// atoms that theories made it may be the negation of a normal atom, or say that an integer is equal to a fraction.
+    /// The formula of a variable of the proof: an atom, or the formula of a gate. It may mention fresh symbols. For
+    /// atoms made by theories it may be the negation of a normal atom, or equate an integer with a fraction.
     pub fn formula(&self, var: Var) -> Term {
         self.formulas[&var]
     }
 
-    /// What fresh symbols stand for: each term may mention symbols before it. To be substituted, the last one first, in
-    /// what is shown to users.
+    /// The origins of fresh symbols: each may mention earlier symbols. Substitute them, the last one first, before
+    /// showing terms to users.
     pub fn origins(&self) -> &[(Term, Term)] {
         &self.origins
     }
 
-    /// What symbols are by assertions, in the order of rounds: symbols that were replaced, and of which the clauses
-    /// know nothing. A definition mentions neither its own symbol nor those before it. With all of them, each assertion
-    /// and assumption means what its image means.
+    /// The symbols that were replaced by their definitions, in the order of rounds; they do not occur in clauses. A
+    /// definition mentions neither its own symbol nor earlier ones. Under all definitions, each assertion and
+    /// assumption is equivalent to its image.
     pub fn definitions(&self) -> &[Definition] {
         &self.definitions
     }
@@ -365,7 +366,7 @@ impl Proof {
         Proof { definitions, ..self }
     }
 
-    /// What was asserted in the parts that occur in the proof, and what its definitions are from.
+    /// The assertions of the parts that occur in the proof, and those that its definitions come from.
     pub fn assertions(&self) -> &[Assertion] {
         &self.assertions
     }
@@ -387,7 +388,7 @@ impl Proof {
         store.signed(atom, holds)
     }
 
-    /// The inequality that a literal stands for in a sum; see [`Inequality::read`].
+    /// The inequality of a literal in a sum; see [`Inequality::read`].
     pub fn inequality(&self, store: &TermStore, lit: Lit, side: Sign) -> Option<Inequality> {
         let (atom, holds) = self.atom(store, lit);
         Inequality::read(store, atom, holds, side)
@@ -395,7 +396,7 @@ impl Proof {
 }
 
 impl Inequality {
-    /// The inequality that an atom or its negation stands for in a sum, bounding the form of the atom from this side:
+    /// The inequality of an atom or its negation in a sum, bounding the form of the atom from this side:
     ///
     /// ```text
     /// p <= c          0 <= c - p        negative
@@ -405,7 +406,7 @@ impl Inequality {
     /// p = c           0 <= p - c, or 0 <= c - p
     /// ```
     ///
-    /// `None` if it stands for no inequality on this side.
+    /// `None` if there is no inequality on this side.
     pub fn read(store: &TermStore, atom: Term, holds: bool, side: Sign) -> Option<Self> {
         let (op, &[left, right]) = store.view(atom) else { return None };
         if !store.sort_of(left).is_arithmetic() {
@@ -440,7 +441,7 @@ pub(crate) fn without_casts(store: &TermStore, number: Term) -> LinearPoly {
     LinearPoly::from_pairs(terms.collect(), poly.constant().clone())
 }
 
-/// The integer that is cast, or the term itself.
+/// The argument of a cast, or the term itself if it is not a cast.
 pub(crate) fn without_cast(store: &TermStore, term: Term) -> Term {
     match store.view(term) {
         (Op::ToReal, &[inner]) => inner,

@@ -1,10 +1,10 @@
-//! Choices between few constants, case by case (M14 of the [comparison](super)).
+//! Choices between few constants, by case distinction (M14 of the [comparison](super)).
 //!
-//! Counters and states are nested choices with constants at their leaves. Such a number is a list of *cases*: its values,
-//! each with the condition under which it is the one. A comparison of it, or of a sum with it, is then made of these
-//! conditions. So it has the same meaning before and after the solver has replaced the choices, however they are nested.
+//! Counters and states are nested choices with constants at their leaves. Such a number is a list of *cases*: its
+//! values, each with its condition. A comparison of the number, or of a sum with it, is then built from these
+//! conditions. So it has the same meaning before and after the solver replaced the choices, however they are nested.
 //!
-//! Invariant: the values of a list are different; one of the conditions holds, and they exclude each other.
+//! Invariant: the values of a list differ; exactly one of the conditions holds.
 
 use std::rc::Rc;
 
@@ -12,15 +12,15 @@ use shofar_logic::number::Rational;
 
 use super::{Id, Meanings, Relation, Sum, Truth};
 
-/// The longest list. It is no shorter than those of the solver (`crate::cases`), so that what is a matter of truth values
-/// there is one here.
+/// The longest list. It is at least as long as those of the solver (`crate::cases`), so that what is propositional
+/// there is propositional here.
 const MOST_CASES: usize = 16;
 
 /// The values of a number, each with its condition.
 pub(super) type Cases = Rc<[(Rational, Truth)]>;
 
 impl Meanings<'_> {
-    /// Gives cases to a choice between two numbers, if these have any, and if there are few.
+    /// Gives cases to a choice between two numbers, if both have cases and there are few.
     pub(super) fn give_cases(&mut self, choice: Id, condition: Id, then: &Sum, otherwise: &Sum) {
         if self.cases.contains_key(&choice) {
             return;
@@ -44,7 +44,7 @@ impl Meanings<'_> {
         self.cases.insert(choice, cases);
     }
 
-    /// The cases of a number all of whose nodes have cases, if there are few.
+    /// The cases of a number whose nodes all have cases, if there are few.
     fn cases_of(&mut self, number: &Sum) -> Option<Vec<(Rational, Truth)>> {
         let mut sum = vec![(number.constant().clone(), Truth::TRUE)];
         for (node, factor) in number.terms() {
@@ -66,7 +66,7 @@ impl Meanings<'_> {
         Some(sum)
     }
 
-    /// A comparison of a number with zero, case by case, if there are cases, and few.
+    /// A comparison of a number with zero by case distinction, if there are cases, and few.
     pub(super) fn compare_cases(&mut self, relation: Relation, number: &Sum) -> Option<Truth> {
         let (cased, plain): (Vec<_>, Vec<_>) =
             number.terms().iter().cloned().partition(|(node, _)| self.cases.contains_key(node));

@@ -1,25 +1,25 @@
-//! Entailment: whether a truth value follows from another by propositional logic and by the cases of choices.
+//! Entailment: whether a truth value implies another by propositional logic and by the cases of choices.
 //!
-//! Where meanings are the same, or the members of one conjunction are among those of the other, nothing is left to do.
-//! Otherwise both become clauses, by gates for all conjunctions, choices and equivalences, and the search looks for a
-//! refutation of the premise with the negation of the conclusion. The search is not trusted: its refutation is replayed
-//! as that of a [proof](super::super::check) is.
+//! If the meanings are equal, or the members of one conjunction are among those of the other, nothing is left to do.
+//! Otherwise both become clauses, with gates for all conjunctions, choices and equivalences, and the SAT solver
+//! searches for a refutation of the premise with the negation of the conclusion. The search is not trusted: its
+//! refutation is replayed like that of a [proof](super::super::check).
 //!
-//! A comparison of a number `p` that has a choice `k = ite(c, a, b)` in it is also a gate:
+//! A comparison of a number `p` that contains a choice `k = ite(c, a, b)` is also a gate:
 //!
 //! ```text
 //! p <= 0   is   ite(c, p[a/k] <= 0, p[b/k] <= 0)
 //! ```
 //!
-//! An absolute value `|a|` is a choice on `a < 0` and one on `a <= 0`, and a comparison of it is a gate by both. Where
-//! there is a choice in `u`, `floor(u)` is one.
+//! An absolute value `|a|` is a choice both on `a < 0` and on `a <= 0`, and a comparison of it is a gate for both. If
+//! `u` contains a choice, `floor(u)` is one.
 //!
-//! Comparisons of one number with constants are in an order, which is told if nothing else has helped: each implies the
-//! next weaker one, and `p = 0` is `p <= 0 and not p < 0`.
+//! Comparisons of one number with constants are ordered. If nothing else succeeds, this order is added: each implies
+//! the next weaker one, and `p = 0` is `p <= 0 and not p < 0`.
 //!
-//! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first, and as
-//! long as there is no refutation: first in those comparisons that only one side has, then in all. The search is asked
-//! whenever the number of opened comparisons has doubled, so that deep choices do not cost a search for each level.
+//! A number may have many choices, and so exponentially many cases. They are opened one by one, the outermost first,
+//! until there is a refutation: first in comparisons that occur on only one side, then in all. The search runs whenever
+//! the number of opened comparisons has doubled, so that deep choices do not cost a search for each level.
 
 use std::rc::Rc;
 
@@ -31,15 +31,15 @@ use super::{Id, Meaning, Meanings, Node, Relation, SharedSum, Sum, Truth, single
 use crate::proof::check::resolve;
 use crate::sat::{Lit, LoggedRule, Outcome, Solver, Var};
 
-/// Comparisons whose choices are opened.
+/// The greatest number of comparisons whose choices are opened.
 const MOST_OPENED: usize = 1 << 14;
-/// Roundings of roundings that are looked through for choices.
+/// The greatest depth of nested roundings in which choices are sought.
 const MOST_ROUNDINGS: usize = 8;
-/// Conflicts of one search.
+/// The conflict budget of one search.
 const MOST_CONFLICTS: u64 = 100_000;
 
 impl Meanings<'_> {
-    /// Whether the conclusion is true wherever the premise is. If this cannot be shown, it says no.
+    /// Whether the premise implies the conclusion. Returns `false` if this cannot be shown.
     pub(in crate::proof) fn entails(&mut self, premise: Truth, conclusion: Truth) -> bool {
         if premise == conclusion || premise == Truth::FALSE || conclusion == Truth::TRUE {
             return true;
@@ -50,15 +50,15 @@ impl Meanings<'_> {
         open.is_empty() || self.interruption.is_none() && Refuter::new(self).refutes(&known, &open)
     }
 
-    /// As [`entails`](Self::entails), for what a proof rests on. That it could not be shown is remembered: it may hold all
-    /// the same.
+    /// As [`entails`](Self::entails), for facts that a proof needs. Records a failure, because the fact may hold
+    /// nevertheless.
     pub(in crate::proof) fn shows(&mut self, premise: Truth, conclusion: Truth) -> bool {
         let is_shown = self.entails(premise, conclusion);
         self.has_missed |= !is_shown;
         is_shown
     }
 
-    /// The members of a conjunction, ascending, or the only one.
+    /// The members of a conjunction, ascending, or the truth value itself.
     fn members_of(&self, truth: Truth) -> Vec<Truth> {
         match &**self.node(truth.node) {
             Node::And(members) if !truth.negated => members.to_vec(),
@@ -71,9 +71,9 @@ struct Refuter<'m, 's> {
     meanings: &'m mut Meanings<'s>,
     search: Solver,
     vars: FxHashMap<Id, Var>,
-    /// What the search was given; each clause is sorted.
+    /// The clauses given to the search, each sorted.
     clauses: FxHashSet<Vec<Lit>>,
-    /// Comparisons and equalities whose choices were not opened, in the order of their making.
+    /// Comparisons and equalities whose choices were not opened, in the order of creation.
     closed: Vec<Id>,
     opened: usize,
 }
@@ -95,7 +95,7 @@ impl<'m, 's> Refuter<'m, 's> {
         refuter
     }
 
-    /// Whether the members of the premise contradict that a member of the conclusion is false.
+    /// Whether the members of the premise contradict the negation of the conclusion.
     fn refutes(mut self, premise: &[Truth], conclusion: &[Truth]) -> bool {
         for &member in premise {
             let literal = self.literal(member);
@@ -139,7 +139,7 @@ impl<'m, 's> Refuter<'m, 's> {
         }
     }
 
-    /// Whether the clauses contradict each other, and the refutation can be replayed; `None` if they do not.
+    /// Whether the clauses are contradictory and the refutation can be replayed; `None` if they are satisfiable.
     fn is_refuted(&mut self) -> Option<bool> {
         let limits = Limits { conflicts: Some(MOST_CONFLICTS), propagations: None, ..self.meanings.limits };
         match self.search.solve_within(&[], &limits) {
@@ -231,7 +231,7 @@ impl<'m, 's> Refuter<'m, 's> {
         self.add(vec![gate, condition, !b]);
     }
 
-    /// Tells the order of comparisons with constants.
+    /// Adds the order of comparisons with constants.
     fn order(&mut self) {
         for (id, relation, sum) in self.comparisons() {
             if relation == Relation::Equal {
@@ -246,7 +246,7 @@ impl<'m, 's> Refuter<'m, 's> {
         }
         let mut bounds = self.comparisons();
         bounds.retain(|(_, relation, _)| *relation != Relation::Equal);
-        // Of p + c <= 0 and p + d <= 0 with c <= d, the latter is the stronger.
+        // If c <= d, p + d <= 0 is stronger than p + c <= 0.
         bounds.sort_unstable_by(|(_, a_relation, a), (_, b_relation, b)| {
             let is_strict = |relation: &Relation| *relation == Relation::Below;
             let by_strictness = || is_strict(a_relation).cmp(&is_strict(b_relation));
@@ -272,7 +272,7 @@ impl<'m, 's> Refuter<'m, 's> {
         nodes.into_iter().filter_map(comparison).collect()
     }
 
-    /// Opens the outermost choice of a comparison or an equality, if it has any. Returns whether there are few enough.
+    /// Opens the outermost choice of a comparison or an equality, if it has any. Returns `false` at the limit.
     fn open(&mut self, id: Id) -> bool {
         let node = Rc::clone(self.meanings.node(id));
         let Some((conditions, cases)) = self.meanings.outermost_choice(&node) else { return true };
@@ -291,7 +291,8 @@ impl<'m, 's> Refuter<'m, 's> {
 }
 
 impl Meanings<'_> {
-    /// The cases of a comparison or an equality with a choice in it, and its conditions, each of which tells the cases apart.
+    /// The cases of a comparison or an equality that contains a choice, and its conditions, each of which distinguishes
+    /// the cases.
     pub(super) fn outermost_choice(&mut self, node: &Node) -> Option<(Vec<Truth>, [Truth; 2])> {
         match node {
             Node::Compare(relation, sum) => {
@@ -310,7 +311,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// The cases of a number with a choice in it, not below more roundings, and the conditions.
+    /// The conditions and cases of a number that contains a choice below at most this many roundings.
     fn choice_in(&mut self, sum: &Sum, roundings: usize) -> Option<(Vec<Truth>, [Sum; 2])> {
         let mut nodes = sum.terms().iter().rev();
         let (choice, factor, (conditions, branches)) =
@@ -324,7 +325,7 @@ impl Meanings<'_> {
         Some((conditions, cases))
     }
 
-    /// The conditions, of which one is enough, and the branches of a choice. A choice that is rounded is one.
+    /// The conditions, of which one is enough, and the branches of a choice. A rounded choice is a choice.
     fn as_choice(&mut self, id: Id, roundings: usize) -> Option<(Vec<Truth>, [Meaning; 2])> {
         let node = Rc::clone(self.node(id));
         match &*node {
@@ -345,7 +346,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// The nodes of which truth values consist.
+    /// The nodes that occur in truth values.
     fn below(&self, truths: &[Truth]) -> FxHashSet<Id> {
         let mut seen: FxHashSet<Id> = FxHashSet::default();
         let mut open: Vec<Id> = truths.iter().map(|truth| truth.node).collect();
@@ -358,7 +359,7 @@ impl Meanings<'_> {
     }
 }
 
-/// The truth values that a truth value consists of.
+/// The direct parts of a truth value.
 fn parts(node: &Node) -> Vec<Id> {
     match node {
         Node::And(members) => members.iter().map(|member| member.node).collect(),

@@ -24,7 +24,7 @@ impl Meanings<'_> {
             if is_false || set.windows(2).any(|pair| pair[0].node == pair[1].node) {
                 return Truth::FALSE;
             }
-            // Each of these is decided by members that are smaller than itself, and so none by itself.
+            // Each of these is decided by members smaller than itself, and so never by itself.
             let mut kept = Vec::with_capacity(set.len());
             for &member in &set {
                 match self.reduced(member, &set) {
@@ -49,7 +49,7 @@ impl Meanings<'_> {
         !self.and(members.iter().map(|&member| !member).collect())
     }
 
-    /// What is left of a clause in a conjunction, which is sorted; `None` if that is the whole clause (M2).
+    /// The rest of a clause in a sorted conjunction; `None` if that is the whole clause (M2).
     fn reduced(&mut self, clause: Truth, conjunction: &[Truth]) -> Option<Truth> {
         let node = std::rc::Rc::clone(self.node(clause.node));
         let Node::And(denied) = &*node else { return None };
@@ -90,7 +90,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// A branch where its condition has a value.
+    /// A branch, given the value of its condition.
     fn under(&self, condition: Id, value: bool, branch: Truth) -> Truth {
         match **self.node(branch.node) {
             Node::Ite(inner, then, otherwise) if inner == condition => {

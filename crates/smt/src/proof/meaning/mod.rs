@@ -1,24 +1,25 @@
-//! The comparison: what terms mean, by rules that share nothing with the builders of normal terms.
+//! The comparison: the meaning of terms, by rules that share nothing with the builders of normal terms.
 //!
-//! A formula that is given to the solver and the image that becomes clauses look very different: the formula was
-//! normalised, symbols were replaced by their definitions, and `ite`, `div` and the like by fresh symbols. The proof
-//! checker has to know that the formula entails its image. So each term gets a *meaning* here, a node of a graph of its
-//! own. Every rule by which a meaning is made holds in all interpretations; so terms with the same meaning have the same
-//! value. Where the meanings of two formulas differ, [`entails`](Meanings::entails) decides whether the one follows from
-//! the other by propositional logic. What none of this shows is refused, and never guessed.
+//! The solver turns a formula into an image, and the image into clauses. The image looks very different: the solver
+//! normalised the formula, replaced symbols by their definitions, and operators such as `ite` and `div` by fresh
+//! symbols. The proof checker must show that the formula entails its image. So each term gets a *meaning* here, a node
+//! of a separate graph. Every rule that builds meanings holds in all interpretations, so terms with the same meaning
+//! have the same value. If the meanings of two formulas differ, [`entails`](Meanings::entails) tries to derive one from
+//! the other by propositional logic. If nothing shows the entailment, it is refused, never guessed.
 //!
 //! # Meanings
 //!
-//! A *number* is a polynomial `c1*n1 + ... + ck*nk + c` over nodes. A cast integer is the integer, so there are no casts.
-//! A *truth value* is a node or the negation of one. All else is a node. Symbols that are
-//! [defined](Meanings::define) mean what their definitions mean.
+//! A *number* is a polynomial `c1*n1 + ... + ck*nk + c` over nodes. A cast integer is the integer, so there are no
+//! casts. A *truth value* is a node or the negation of one. A value of any other sort is a node. The meaning of a
+//! [defined](Meanings::define) symbol is that of its definition.
 //!
 //! Truth values (`formula.rs`); a clause is a negated conjunction, and disjunctions are clauses:
 //!
-//! - M1: a conjunction is the set of its members, and those of a conjunction in it are its own: `and` is associative,
-//!   commutative and idempotent. `true` is no member; with `false`, or with a member and its negation, it is `false`.
-//! - M2: where `x` is a member of a conjunction, clauses among its members with `x` are left out, and other clauses
-//!   lose `not x`.
+//! - M1: a conjunction is the set of its members, including those of a conjunction among them: `and` is associative,
+//!   commutative and idempotent. `true` is never a member; with `false`, or with a member and its negation, it is
+//!   `false`.
+//! - M2: if `x` is a member of a conjunction, clauses with `x` among its members are dropped, and other clauses lose
+//!   `not x`.
 //! - M3: `ite(c, a, b)` with an affirmed condition `c` and an affirmed first branch: `ite(not c, a, b) = ite(c, b, a)`,
 //!   `ite(c, not a, b) = not ite(c, a, not b)`. A branch that is an `ite` on the same condition is the branch of this one.
 //!   With equal or opposite branches, or one that is constant, `c` or `not c`, it is a branch, an equivalence, or
@@ -30,41 +31,42 @@
 //! - M5: sums, differences, multiples and quotients by numbers other than zero are computed as polynomials.
 //! - M6: a product is the product of powers of different polynomials with coprime coefficients, and a number.
 //! - M7: with `k > 0`, `x div k = floor(x/k)`, `x div -k = -floor(x/k)`, `x mod k = x mod -k = x - k*floor(x/k)`;
-//!   `to_int(x) = floor(x)`, `is_int(x)` is `x = floor(x)`, and `x` is divisible by `k` if `x mod k = 0`. Nothing is said
-//!   about division by zero, or by what is not a number: it is a function of its arguments.
+//!   `to_int(x) = floor(x)`, `is_int(x)` is `x = floor(x)`, and `x` is divisible by `k` if `x mod k = 0`. Division by
+//!   zero, or by a term that is not a constant, is an uninterpreted function of its arguments.
 //! - M8: `floor(n + r) = n + floor(r)` where `n` is an integer; coefficients of integers in `r` are in `(-1/2, 1/2]`.
 //! - M9: `floor(p/d + c) = floor(p/d + floor(c*d)/d)` where `p` and `d > 0` are integers.
 //! - M10: `floor((floor(u) + j)/k) = floor((u + j)/k)` for integers `j` and `k > 0`.
-//! - M11: `u - floor(u)` is in `[0, 1)`, and at most `1 - 1/d` if `d*u` is an integer. Where that decides a comparison or a
-//!   `floor`, it is decided.
-//! - M12: `p <= 0`, `p < 0` and `p = 0` stay what they are if `p` is multiplied by a positive number, and `p = 0` also by a
-//!   negative one; `p < 0` is `not (-p <= 0)`. Where `p` has coprime integer coefficients and integer nodes, `p + c <= 0` is
-//!   `p + ceil(c) <= 0`, `p + c < 0` is `p + floor(c) + 1 <= 0`, and `p + c = 0` is false unless `c` is an integer.
-//! - M13: a choice `ite(c, a, b)` of numbers has the rules for conditions of M3; choices on `c` in its branches are replaced
-//!   by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, `|a| >= 0`, and `|c*a| = |c|*|a|`. Where
+//! - M11: `u - floor(u)` is in `[0, 1)`, and at most `1 - 1/d` if `d*u` is an integer. If this decides a comparison or
+//!   a `floor`, the result is used.
+//! - M12: `p <= 0`, `p < 0` and `p = 0` do not change if `p` is multiplied by a positive number, and `p = 0` not by a
+//!   negative one either; `p < 0` is `not (-p <= 0)`. If `p` has coprime integer coefficients and integer nodes, `p + c
+//!   <= 0` is `p + ceil(c) <= 0`, `p + c < 0` is `p + floor(c) + 1 <= 0`, and `p + c = 0` is false unless `c` is an
+//!   integer.
+//! - M13: a choice `ite(c, a, b)` of numbers obeys the rules for conditions of M3; choices on `c` in its branches are
+//!   replaced by their branches. `|a| = ite(a >= 0, a, -a) = ite(a > 0, a, -a)`, `|a| >= 0`, and `|c*a| = |c|*|a|`. If
 //!   comparisons decide the sign of `a`, `|a|` is `a` or `-a`.
-//! - M14: where choices have few constants at their leaves (`cases.rs`), a comparison of a number with them is the
-//!   disjunction of those with the values, each under its condition. An equation between a choice and integers is false if
-//!   it is so for both branches.
+//! - M14: if choices have few constants at their leaves (`cases.rs`), a comparison of a number with them is the
+//!   disjunction of the comparisons with the values, each under its condition. An equation between a choice and
+//!   integers is false if it is false for both branches.
 //!
 //! Others:
 //!
 //! - M15: chains `a < b < c` are conjunctions of their links, `distinct` is one of disequalities, and no three truth values
 //!   are pairwise distinct; `xor` is the negation of `=`.
-//! - M16: equal functions of equal arguments are equal, whatever function or operator it is. That is all that is known of
+//! - M16: equal functions of equal arguments are equal, for every function and operator. Nothing else is known of
 //!   arrays, datatypes and bit-vectors.
 //!
-//! Quantifiers are refused: definitions would have to be kept from capture.
+//! Quantifiers are refused, because definitions would have to avoid capture.
 //!
 //! # Walking
 //!
-//! Terms are walked as graphs with a stack on the heap, and each gets its meaning once. Nested conjunctions, negations and
-//! sums are gone through as a whole, as lists of what is at their rim: their meanings are flat, and that of each part would
-//! list all that is below it.
+//! Terms are traversed as graphs with a stack on the heap, and each gets its meaning once. Nested conjunctions,
+//! negations and sums are processed as a whole, as lists of the terms at their rim: their meanings are flat, and the
+//! meaning of each part would list everything below it.
 //!
-//! Meanings need not be unique. The rules are chosen such that what the builders do to a term does not change its meaning,
-//! as far as formulas, numbers and functions are concerned; `tests` generates terms of all these operators to show it. For
-//! choices that are opened otherwise, there is `entailment.rs`.
+//! Meanings need not be unique. The rules are chosen such that the builders' rewriting does not change the meaning of
+//! formulas, numbers and functions; `tests` generates terms of all these operators to show it. `entailment.rs` handles
+//! choices that are opened otherwise.
 
 mod cases;
 mod entailment;
@@ -79,10 +81,10 @@ use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::{Limits, Reason};
 
-/// Nodes that a new one is compared with, where conditions need not be the same but equivalent.
+/// The number of nodes that a new node is compared with, if conditions may differ but be equivalent.
 const MOST_CANDIDATES: usize = 64;
 
-/// A node: its place among all of them. What a node is made of has smaller ones.
+/// The index of a node. The parts of a node have smaller indices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Id(u32);
 
@@ -118,7 +120,7 @@ impl std::ops::Not for Truth {
 type Sum = LinearPoly<Id>;
 type SharedSum = Rc<Sum>;
 
-/// What a term means.
+/// The meaning of a term.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Meaning {
     Truth(Truth),
@@ -127,7 +129,7 @@ enum Meaning {
     Thing(Id),
 }
 
-/// How a number is compared with zero.
+/// A comparison of a number with zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Relation {
     Equal,
@@ -140,7 +142,7 @@ enum Node {
     True,
     /// A variable, or a function without arguments.
     Symbol(Term),
-    /// An operator or function of which nothing else is known, with the sort of its value.
+    /// An uninterpreted operator or function, with the sort of its value.
     Apply(Op, Sort, Box<[Meaning]>),
     /// At least two members, ascending (M1, M2).
     And(Box<[Truth]>),
@@ -156,9 +158,9 @@ enum Node {
     Choice(Id, Meaning, Meaning),
     /// The absolute value (M13).
     Abs(SharedSum),
-    /// The greatest integer that is not above it (M7 to M11).
+    /// The greatest integer not above it (M7 to M11).
     Floor(SharedSum),
-    /// Powers of polynomials, in the order of these (M6).
+    /// Powers of polynomials, ordered by polynomial (M6).
     Product(Box<[(SharedSum, Integer)]>),
 }
 
@@ -166,26 +168,26 @@ enum Node {
 pub(super) struct Meanings<'s> {
     store: &'s TermStore,
     limits: Limits<'s>,
-    /// What interrupted a search. What it was to show is not shown.
+    /// The reason why a search was interrupted, if one was.
     interruption: Option<Reason>,
-    /// Something that had to be [shown](Self::shows) was not.
+    /// Whether something that had to be [shown](Self::shows) was not.
     has_missed: bool,
     nodes: Vec<Rc<Node>>,
-    /// By nodes: whether it is an integer in all interpretations. Of those that are no numbers it says nothing.
+    /// By nodes: whether it is an integer in all interpretations. Meaningless for nodes that are not numbers.
     is_integer: Vec<bool>,
     places: FxHashMap<Rc<Node>, Id>,
-    /// What defined symbols stand for.
+    /// The definitions of defined symbols.
     defined: FxHashMap<Term, Term>,
     known: FxHashMap<Term, Meaning>,
     /// The choices that have cases.
     cases: FxHashMap<Id, cases::Cases>,
-    /// Nodes that were there when they were [settled](Self::settle), by what they are but for what is compared.
+    /// Nodes that existed at [`settle`](Self::settle), by their skeletons.
     settled: FxHashMap<Node, Vec<Id>>,
-    /// How many nodes are settled.
+    /// The number of settled nodes.
     settled_nodes: usize,
 }
 
-/// A term has no meaning here, and why.
+/// The reason why a term has no meaning.
 pub(super) type Refused = String;
 
 impl<'s> Meanings<'s> {
@@ -193,7 +195,7 @@ impl<'s> Meanings<'s> {
         Self::within(store, &Limits::default())
     }
 
-    /// Of which searches keep to limits.
+    /// Meanings whose searches keep to limits.
     pub(super) fn within(store: &'s TermStore, limits: &Limits<'s>) -> Self {
         let mut meanings = Meanings {
             store,
@@ -213,7 +215,7 @@ impl<'s> Meanings<'s> {
         meanings
     }
 
-    /// What interrupted a search, if anything did: then some truth value may follow from another though it is not shown.
+    /// The reason why a search was interrupted, if one was: then an entailment may hold although it was not shown.
     pub(super) fn interruption(&self) -> Option<Reason> {
         self.interruption
     }
@@ -223,11 +225,11 @@ impl<'s> Meanings<'s> {
         self.has_missed
     }
 
-    /// Has a symbol stand for a term from now on.
+    /// Defines a symbol by a term from now on.
     ///
     /// # Errors
     ///
-    /// If it already has a meaning: it is in a term that was looked at, or defined before.
+    /// If the symbol already has a meaning: it occurs in a term seen before, or was defined before.
     pub(super) fn define(&mut self, symbol: Term, definition: Term) -> Result<(), Refused> {
         let is_symbol = matches!(self.store.view(symbol), (Op::Var(_) | Op::Apply(_), []));
         if !is_symbol || self.store.sort_of(symbol) != self.store.sort_of(definition) {
@@ -239,12 +241,12 @@ impl<'s> Meanings<'s> {
         Ok(())
     }
 
-    /// Forgets the meanings of terms, so that other symbols can be defined. Meanings stay what they are.
+    /// Forgets the meanings of terms, so that other symbols can be defined. Nodes do not change.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Has choices and functions that come from now on compared with those that there are.
+    /// From now on, compares new choices and functions with the existing ones.
     pub(super) fn settle(&mut self) {
         for place in std::mem::replace(&mut self.settled_nodes, self.nodes.len())..self.nodes.len() {
             if let Some((skeleton, _)) = skeleton(&self.nodes[place]) {
@@ -253,7 +255,7 @@ impl<'s> Meanings<'s> {
         }
     }
 
-    /// What a formula means.
+    /// The meaning of a formula.
     pub(super) fn truth(&mut self, formula: Term) -> Result<Truth, Refused> {
         match self.meaning(formula)? {
             Meaning::Truth(truth) => Ok(truth),
@@ -261,13 +263,13 @@ impl<'s> Meanings<'s> {
         }
     }
 
-    /// What the equality of two terms means.
+    /// The meaning of an equality of two terms.
     pub(super) fn equation(&mut self, a: Term, b: Term) -> Result<Truth, Refused> {
         let (a, b) = (self.meaning(a)?, self.meaning(b)?);
         Ok(self.equal(&a, &b))
     }
 
-    /// What a term means.
+    /// The meaning of a term.
     fn meaning(&mut self, term: Term) -> Result<Meaning, Refused> {
         let mut stack: Vec<Frame> = Vec::new();
         let mut under_way: FxHashSet<Term> = FxHashSet::default();
@@ -297,7 +299,7 @@ impl<'s> Meanings<'s> {
         Ok(self.known[&term].clone())
     }
 
-    /// What has to be known for the meaning of a term.
+    /// The terms whose meanings are needed for the meaning of a term.
     fn open(&self, term: Term) -> Frame {
         let store = self.store;
         let (op, args) = store.view(term);
@@ -326,7 +328,7 @@ impl<'s> Meanings<'s> {
             (term, negated)
         };
         let (root, is_negated) = without_sign(term, false);
-        // The root is a conjunction, a negated one, or neither, and then the only member of one.
+        // The root is a conjunction, a negated one, or neither; in the last case it is the only member.
         let is_clause = conjunction(store, root).map_or(is_negated, |(is_clause, _)| is_clause != is_negated);
         let mut open = vec![(root, is_negated != is_clause)];
         let (mut rim, mut signs) = (Vec::new(), Vec::new());
@@ -349,8 +351,8 @@ impl<'s> Meanings<'s> {
         (rim, signs, is_clause)
     }
 
-    /// The terms that a number is a linear combination of, with their factors, and the constant. Factors are gathered over
-    /// all ways that lead to a term: those of larger indices are above it.
+    /// A number as a linear combination: its terms with their factors, and the constant. Factors are summed over all
+    /// paths to a term, from larger term indices to smaller ones.
     fn summands(&self, term: Term) -> (Vec<Term>, Vec<Rational>, Rational) {
         let store = self.store;
         let mut open: BTreeMap<Term, Rational> = BTreeMap::from([(term, Rational::ONE)]);
@@ -454,15 +456,15 @@ impl<'s> Meanings<'s> {
         }
     }
 
-    /// A function of which nothing else is known (M16).
+    /// An uninterpreted function (M16).
     fn opaque(&mut self, op: Op, sort: Sort, args: Vec<Meaning>) -> Meaning {
         let node = self.intern_like(Node::Apply(op, sort, args.into()), sort == Sort::INT);
         of_sort(node, sort)
     }
 
-    /// As [`intern`](Self::intern), or a settled node that is the same but for conditions and arguments, if these can be
-    /// shown to be the same (M3, M13, M16). It is looked for only if the very same node is not there, and among few:
-    /// most nodes that are met again have not changed.
+    /// As [`intern`](Self::intern), or a settled node that differs only in conditions and arguments, if these can be
+    /// shown to be equal (M3, M13, M16). The search runs only if the identical node does not exist, and over few
+    /// candidates: most nodes that recur have not changed.
     fn intern_like(&mut self, node: Node, is_integer: bool) -> Id {
         if self.settled.is_empty() || self.places.contains_key(&node) {
             return self.intern(node, is_integer);
@@ -490,13 +492,13 @@ impl<'s> Meanings<'s> {
         None
     }
 
-    /// Whether meanings of one sort can be shown to be the same.
+    /// Whether meanings of one sort can be shown to be equal.
     fn is_same(&mut self, a: &Meaning, b: &Meaning) -> bool {
         if let (Meaning::Truth(a), Meaning::Truth(b)) = (a, b) {
             return self.entails(*a, *b) && self.entails(*b, *a);
         }
         let equation = self.equal(a, b);
-        // Without choices there is nothing to be shown.
+        // Without choices there is nothing to show.
         let node = Rc::clone(self.node(equation.node));
         let is_open = match &*node {
             Node::Compare(..) | Node::Equal(..) => self.outermost_choice(&node).is_some(),
@@ -529,7 +531,7 @@ impl<'s> Meanings<'s> {
         Truth { node: self.intern(node, false), negated: false }
     }
 
-    /// The node, which is the same for equal contents.
+    /// The node with these contents. Equal contents give the same node.
     fn intern(&mut self, node: Node, is_integer: bool) -> Id {
         if let Some(&id) = self.places.get(&node) {
             return id;
@@ -562,14 +564,14 @@ impl Meaning {
         }
     }
 
-    /// The number that it is in all interpretations, if it is one other than zero.
+    /// The nonzero constant that the number equals in all interpretations, if it does.
     fn as_nonzero(&self) -> Option<&Rational> {
         let sum = self.number();
         Some(sum.constant()).filter(|constant| sum.is_constant() && !constant.is_zero())
     }
 }
 
-/// The meaning that consists of a node.
+/// The meaning of a single node.
 fn of_sort(node: Id, sort: Sort) -> Meaning {
     match sort {
         Sort::BOOL => Meaning::Truth(Truth { node, negated: false }),
@@ -578,7 +580,7 @@ fn of_sort(node: Id, sort: Sort) -> Meaning {
     }
 }
 
-/// A choice without its condition, or a function without its arguments; these come second.
+/// A choice without its condition, or a function without its arguments, and the parts removed.
 fn skeleton(node: &Node) -> Option<(Node, Vec<Meaning>)> {
     match node {
         Node::Choice(condition, a, b) => {
@@ -591,34 +593,34 @@ fn skeleton(node: &Node) -> Option<(Node, Vec<Meaning>)> {
     }
 }
 
-/// The number that consists of a node.
+/// The number of a single node.
 fn single(node: Id) -> Sum {
     Sum::from_pairs(vec![(node, Rational::ONE)], Rational::ZERO)
 }
 
-/// A term on its way.
+/// A term under traversal.
 struct Frame {
     term: Term,
     region: Region,
-    /// What has to be known first.
+    /// The terms whose meanings come first.
     rim: Vec<Term>,
-    /// How many of these are known.
+    /// How many of these have meanings.
     done: usize,
 }
 
-/// How the meaning of a term is made of those of its rim.
+/// How the meaning of a term is built from those of its rim.
 enum Region {
-    /// It is a symbol that stands for the rim.
+    /// A symbol defined by the rim.
     Defined,
-    /// It is the conjunction of the rim or of the negations that the signs tell, or the negation of it.
+    /// The conjunction of the rim, negated where the signs say so, or its negation.
     And { signs: Vec<bool>, negated: bool },
-    /// It is a linear combination of the rim.
+    /// A linear combination of the rim.
     Sum { factors: Vec<Rational>, constant: Rational },
-    /// It is an operator applied to the rim.
+    /// An operator applied to the rim.
     Single,
 }
 
-/// A formula as a conjunction of members, which may be negated; or as the negation of one, which comes first.
+/// A formula as a conjunction of members, each possibly negated, or as the negation of one (the first component).
 fn conjunction(store: &TermStore, term: Term) -> Option<(bool, Vec<(Term, bool)>)> {
     let all = |args: &[Term], negated: bool| args.iter().map(|&arg| (arg, negated)).collect::<Vec<_>>();
     match store.view(term) {

@@ -8,11 +8,11 @@ use shofar_logic::number::{Integer, Rational};
 
 use super::{Id, Meaning, Meanings, Node, Relation, Sum, Truth, single};
 
-/// Where a number lies, whatever its nodes are.
+/// The range of a number over all values of its nodes.
 struct Range {
     least: Rational,
     greatest: Rational,
-    /// Whether the least, and the greatest, is not reached.
+    /// Whether the least, and the greatest, value is excluded.
     is_open: [bool; 2],
 }
 
@@ -92,7 +92,7 @@ impl Meanings<'_> {
         }))
     }
 
-    /// What division by a positive integer leaves (M7).
+    /// The remainder of division by a positive integer (M7).
     pub(super) fn remainder(&mut self, dividend: &Sum, divisor: &Rational) -> Sum {
         let quotient = self.floor(dividend.clone() * &divisor.recip());
         dividend.clone() - &(quotient * divisor)
@@ -100,7 +100,7 @@ impl Meanings<'_> {
 
     // ---- rounding ----------------------------------------------------------------------------------------------
 
-    /// The greatest integer that is not above a number.
+    /// The greatest integer not above a number.
     pub(super) fn floor(&mut self, number: Sum) -> Sum {
         let half = Rational::new(Integer::ONE, Integer::from(2));
         let mut whole = Sum::default();
@@ -133,7 +133,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// The least positive integer by which a number has to be multiplied to be an integer; `None` unless its nodes are.
+    /// The least positive integer whose multiple of the number is an integer; `None` unless its nodes are integers.
     fn denominator(&self, sum: &Sum) -> Option<Rational> {
         if !self.over_integers(sum) {
             return None;
@@ -156,7 +156,7 @@ impl Meanings<'_> {
         Some(inner * factor)
     }
 
-    /// By M11: `n + j` for `floor(n + a*(u - floor(u)) + c)`, if that has the value `n + j` for all values of `u`.
+    /// By M11: `n + j` for `floor(n + a*(u - floor(u)) + c)`, if it equals `n + j` for all values of `u`.
     fn floor_by_range(&mut self, sum: &Sum) -> Option<Sum> {
         for (floor, inner) in self.fractions(sum) {
             let factor = sum.coefficient(floor);
@@ -178,8 +178,8 @@ impl Meanings<'_> {
         None
     }
 
-    /// The nodes `floor(u)` of a number, each with `u`, and with any `(g + j)/k` that has the same `floor` by M10, where `g`
-    /// is another such node.
+    /// The nodes `floor(u)` of a number, each with `u`, and with any `(g + j)/k` that has the same `floor` by M10,
+    /// where `g` is another such node.
     fn fractions(&mut self, sum: &Sum) -> Vec<(Id, Sum)> {
         let floors = sum.terms().iter().filter_map(|&(node, _)| match &**self.node(node) {
             Node::Floor(inner) => Some((node, (**inner).clone())),
@@ -206,7 +206,7 @@ impl Meanings<'_> {
         found
     }
 
-    /// The values of a multiple of `u - floor(u)` plus a constant.
+    /// The range of a multiple of `u - floor(u)` plus a constant.
     fn range(&self, inner: &Sum, multiple: &Rational, constant: &Rational) -> Range {
         let greatest = match self.denominator(inner) {
             Some(denominator) => Rational::ONE - denominator.recip(),
@@ -271,7 +271,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// A branch where the condition has a value.
+    /// A branch, given the value of the condition.
     fn chosen(&self, condition: Id, value: bool, branch: &Meaning) -> Meaning {
         let branch_of = |node: Id| match &**self.node(node) {
             Node::Choice(inner, then, otherwise) if *inner == condition => {
@@ -296,7 +296,7 @@ impl Meanings<'_> {
         }
     }
 
-    /// `|a|` for `ite(a >= 0, a, -a)` and `ite(a > 0, a, -a)`, `-|a|` if the branches are exchanged (M13).
+    /// `|a|` for `ite(a >= 0, a, -a)` and `ite(a > 0, a, -a)`, `-|a|` if the branches are swapped (M13).
     fn choice_by_sign(&mut self, condition: Id, a: &Sum, b: &Sum) -> Option<Sum> {
         if a.clone() + b != Sum::default() {
             return None;
@@ -355,7 +355,8 @@ impl Meanings<'_> {
         self.truth_of(Node::Compare(relation, Rc::new(number))).negated_if(negated)
     }
 
-    /// Whether a number consists of integers and one choice between constants, and is zero for neither of these (M12, M14).
+    /// Whether a number consists of integers and one choice between constants, and is zero for neither constant (M12,
+    /// M14).
     fn has_no_case(&self, number: &Sum) -> bool {
         let mut others = number.terms().iter().filter(|&&(node, _)| !self.is_integer(node));
         let (Some((choice, factor)), None) = (others.next(), others.next()) else { return false };
@@ -373,7 +374,7 @@ impl Meanings<'_> {
         is_impossible(a) && is_impossible(b)
     }
 
-    /// Whether a comparison of a sum of absolute values, or of their opposites, holds always, or never (M13).
+    /// Whether a comparison of a sum of absolute values, or of their negations, always or never holds (M13).
     fn decided_by_sign(&self, relation: Relation, number: &Sum) -> Option<bool> {
         let is_negative = number.terms().first()?.1.is_negative();
         let has_sign = |(node, factor): &(Id, Rational)| {
@@ -392,7 +393,8 @@ impl Meanings<'_> {
         }
     }
 
-    /// Whether a comparison of a multiple of `u - floor(u)` with a number holds for all values of `u`, or for none (M11).
+    /// Whether a comparison of a multiple of `u - floor(u)` with a number holds for all values of `u`, or for none
+    /// (M11).
     fn decided_by_range(&mut self, relation: Relation, number: &Sum) -> Option<bool> {
         self.fractions(number).into_iter().find_map(|(floor, inner)| {
             let multiple = -number.coefficient(floor);
@@ -422,7 +424,7 @@ fn without_fraction(sum: &Sum, floor: Id, inner: &Sum, multiple: &Rational) -> S
     left
 }
 
-/// How a number compares with zero.
+/// Whether a number satisfies the relation to zero.
 fn holds(relation: Relation, number: &Rational) -> bool {
     match relation {
         Relation::Equal => number.is_zero(),
