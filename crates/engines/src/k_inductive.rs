@@ -30,8 +30,8 @@
 //!   For an interpolant `I`, `K` and `I` is i-inductive. The first `i` states from an initial one satisfy `A`, so `I`.
 //!   If `i` states satisfy `K` and `I`, the next one satisfies `A`, so `I`. It also satisfies `K`, or else the state
 //!   `j` steps before it, which satisfies `I`, would satisfy `B`. In the next round `k` is `i`.
-//! - [`eliminate_exits`] eliminates quantifiers. The states of `K` from which no path through `K` leaves `K` within `k
-//!   - 1` steps are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds
+//! - [`eliminate_exits`] eliminates quantifiers. The states of `K` from which no path through `K` leaves `K` within
+//!   `k - 1` steps are inductive: a step out of them would give a path out of `K` with `k` states in it. This also holds
 //!   if only paths without repetition were excluded, since a shortest path has none.
 
 use shofar_horn::TransitionSystem;
