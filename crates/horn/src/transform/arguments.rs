@@ -4,19 +4,19 @@
 //! |---|---|
 //! | `x = 0 => P(x, y)`; `P(x, y) and y' = y + x => P(x + 1, y')`; `P(x, y) and x < 0 => false` | `P(x)`, and so on |
 //!
-//! In each label the equations are solved for the locals and the target's arguments (`equations.rs`), so that it becomes
+//! In each label the equations are solved for the locals and the target's arguments (`equations.rs`). It becomes
 //! `rest and x1' = t1 and ... and xn' = tn`, where no xi' occurs anywhere else. An argument of a source *matters* if it
-//! occurs in the rest, or in a `ti` where the argument xi' of the target matters. These are the least such sets: at first
-//! nothing matters. New labels are without the definitions of arguments that do not matter. In logic programming the
-//! pass is known as redundant argument filtering (Leuschel and Sørensen, LOPSTR 1996), in compilers as dead code
+//! occurs in the rest, or in a `ti` such that the argument xi' of the target matters. The least such sets are computed,
+//! starting with the empty ones. New labels omit the definitions of arguments that do not matter. In logic programming
+//! the pass is known as redundant argument filtering (Leuschel and Sørensen, LOPSTR 1996), in compilers as dead code
 //! elimination.
 //!
-//! - A1: whether an edge can fire, and with which values for the arguments of the target that matter, does not depend on
+//! - A1: whether an edge can fire, and with which values for the mattering arguments of the target, does not depend on
 //!   the arguments of the sources that do not matter.
 //!
-//! The way back: a model stays as it is, for the new edges are consequences of the old ones. In a derivation, values
-//! are chosen for the removed arguments, step by step. By A1 there are such values, whatever was chosen for the
-//! premises; so a fact that is used several times has the same values everywhere.
+//! The way back: a model stays unchanged, because the old edges imply the new ones. In a derivation, values for the
+//! removed arguments are chosen step by step. By A1 such values exist for any choice for the premises, so a fact with
+//! several uses has the same values everywhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore, Value};
@@ -30,7 +30,7 @@ use crate::ground;
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// Conflicts that the solver may spend on each query of a projection of a lemma.
+/// The conflict limit of each query when a lemma is projected.
 const MOST_CONFLICTS: u64 = 100;
 
 /// Removes arguments that do not matter.
@@ -72,7 +72,7 @@ impl Transformation for RemoveUnusedArguments {
     }
 }
 
-/// A label solved for locals, and for arguments of the target after them.
+/// A label solved for locals first, then for arguments of the target.
 fn solved_label(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Solved {
     let sources = 0..graph.edge(edge).sources().len();
     let given: FxHashSet<Term> =
@@ -83,10 +83,10 @@ fn solved_label(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Solved {
     })
 }
 
-/// Which arguments of each node matter.
+/// The arguments of each node that matter.
 fn mattering(store: &TermStore, graph: &HornGraph, solved: &[Solved]) -> Vec<Vec<bool>> {
     let mut matters: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![false; node.arity()]).collect();
-    // Which terms come to matter with an argument of a node: its definitions in the edges to the node.
+    // The definitions of each argument in the edges to its node. They matter if the argument does.
     let mut definitions: Vec<Vec<Vec<Term>>> =
         graph.nodes().map(|(_, node)| vec![Vec::new(); node.arity()]).collect();
     let mut arguments: FxHashMap<Term, (NodeId, usize)> = FxHashMap::default();
@@ -105,7 +105,7 @@ fn mattering(store: &TermStore, graph: &HornGraph, solved: &[Solved]) -> Vec<Vec
             }
         }
     }
-    // Terms are walked once altogether: what is below one that mattered before matters already.
+    // The walker visits each term once: subterms of a visited term are known to matter.
     let mut walker = shofar_logic::Walker::new(store);
     let mut open: Vec<Term> = solved.iter().flat_map(|solved| solved.rest.iter().copied()).collect();
     while !open.is_empty() {
@@ -152,7 +152,7 @@ fn new_label(
         .filter(|(variable, _)| next.contains(variable) && !removed.contains(variable));
     let equations = definitions.map(|&(variable, definition)| store.eq(variable, definition));
     let label = store.and_of(equations.chain(solved.rest.iter().copied()));
-    // Arguments of the target that no equation defines are left as locals, under new names.
+    // Arguments of the target without a definition become locals, under new names.
     let mut renaming = Substitution::new();
     for variable in store.free_vars(&[label]) {
         if removed.contains(&variable) {
@@ -162,7 +162,7 @@ fn new_label(
     store.instantiate(label, &renaming)
 }
 
-/// What a formula says of all but some variables: that there are values for them, or at least something weaker.
+/// `exists variables. formula`, or something weaker, without the variables.
 fn projected(context: &Context<'_>, formula: Term, variables: &[Term]) -> Term {
     let store = context.store;
     let limits = Limits { conflicts: Some(MOST_CONFLICTS), ..context.limits };
@@ -183,7 +183,7 @@ fn projected(context: &Context<'_>, formula: Term, variables: &[Term]) -> Term {
 struct Filtered {
     /// The old graph.
     graph: HornGraph,
-    /// Which arguments of its nodes were kept.
+    /// The arguments that were kept, for each node.
     matters: Vec<Vec<bool>>,
 }
 
@@ -210,7 +210,7 @@ impl Translation for Filtered {
     }
 
     fn model_back(&self, _: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
-        // A formula says nothing of arguments that it does not mention; other kinds are about all of them.
+        // A formula says nothing about arguments that it does not mention; other interpretations cover all of them.
         for (interpretation, matters) in model.interpretations.iter().zip(&self.matters) {
             if matters.contains(&false) {
                 interpretation.formula()?;
@@ -230,7 +230,7 @@ impl Translation for Filtered {
 }
 
 impl Filtered {
-    /// The fact of a step with values for the removed arguments. Earlier steps have them already.
+    /// The fact of a step with values for the removed arguments. Earlier steps already have them.
     fn fact(
         &self,
         context: &Context<'_>,

@@ -1,26 +1,26 @@
-//! Simple chains become one edge.
+//! Contracts simple chains to one edge.
 //!
-//! A chain leads from edge to edge through predicates that nothing else leads to and that nothing else uses. It becomes
-//! one edge, whose label is the conjunction of the labels:
+//! A chain leads from edge to edge through predicates with no other incoming or outgoing edge. It becomes one edge,
+//! whose label is the conjunction of the labels:
 //!
 //! ```text
 //! P(x), L(x, y) -> Q(y)
 //! Q(y), M(y, z) -> R(z)       P(x), L(x, y), M(y, z) -> R(z)
 //! ```
 //!
-//! The variables of `Q` are local to the new edge, so no variable has to be made, and each label is renamed once.
+//! The variables of `Q` are local to the new edge, so no fresh variable is needed, and each label is renamed once.
 //!
-//! *Way back.* A model `I` has formulas for both ends. For the predicates in between it gets path interpolants of
+//! *Way back.* A model `I` has formulas for both ends. The predicates in between get path interpolants of
 //!
 //! ```text
 //! I(P), L       M       ...       N, not I(R)
 //! ```
 //!
-//! which is contradictory since the new edge holds. A step becomes the steps of the chain, with facts in between that
-//! satisfy the conjunction.
+//! which is unsatisfiable since the model satisfies the new edge. A step becomes the steps of the chain, with facts in
+//! between that satisfy the conjunction.
 //!
-//! Chains are cut into pieces of bounded length: all cuts of a long proof take time that is quadratic. Applying the
-//! transformation again joins the pieces, after their labels were simplified, perhaps.
+//! Chains are cut into pieces of bounded length, because all cuts of a long proof take quadratic time. Applying the
+//! transformation again joins the pieces, possibly after their labels were simplified.
 //!
 //! From Blicha, "Automated software verification by Horn clauses" (PhD thesis, 2023), Section 5.2.
 
@@ -35,10 +35,10 @@ use crate::transform::working::{Kept, label_size};
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
 use crate::witness::{Derivation, GraphModel};
 
-/// The greatest number of edges that become one.
+/// The maximal number of edges in a piece.
 const MAX_LENGTH: usize = 64;
 
-/// The greatest size of a label that is made.
+/// The maximal size of a new label.
 const MAX_SIZE: usize = 20_000;
 
 /// Replaces simple chains by single edges.
@@ -63,7 +63,7 @@ impl Transformation for Chains {
             for step in &joint.steps {
                 kept_edges[step.edge.index()] = None;
             }
-            // The new edge is where the first one was, so that the order of the clauses means what it did.
+            // The new edge takes the place of the first one, to keep the order of the clauses.
             kept_edges[piece[0].index()] = Some(joined);
             for &edge in &piece[1..] {
                 is_node_kept[graph.edge(edge).sources()[0].index()] = false;
@@ -82,7 +82,7 @@ impl Transformation for Chains {
 /// The chains of a graph, cut into pieces of at least two edges.
 fn pieces(context: &Context<'_>, graph: &HornGraph) -> Vec<Vec<EdgeId>> {
     let (incoming, outgoing) = (graph.incoming().0, graph.outgoing().0);
-    // The edge that goes on from a node, if it is one in between.
+    // The outgoing edge of a node inside a chain.
     let onwards = |node: NodeId| match (&*incoming[node.index()], &*outgoing[node.index()]) {
         (&[before], &[after]) if before != after => {
             let is_linear = !graph.edge(before).is_hyperedge() && !graph.edge(after).is_hyperedge();
@@ -118,7 +118,7 @@ fn pieces(context: &Context<'_>, graph: &HornGraph) -> Vec<Vec<EdgeId>> {
     pieces
 }
 
-/// Adds the edge that a piece of a chain becomes.
+/// Adds the edge that replaces a piece of a chain.
 fn join(context: &Context<'_>, graph: &mut HornGraph, piece: &[EdgeId]) -> (EdgeId, Joint) {
     let (first, last) = (graph.edge(piece[0]).clone(), graph.edge(piece[piece.len() - 1]).clone());
     let label = context.store.and(&labels(context, graph, piece));
@@ -138,7 +138,7 @@ fn join(context: &Context<'_>, graph: &mut HornGraph, piece: &[EdgeId]) -> (Edge
     (joined, Joint { label, steps })
 }
 
-/// The labels of a piece, with the variables of the predicates in between for what derives them as well.
+/// The labels of a piece. Target variables are renamed to the source variables of the next edge.
 fn labels(context: &Context<'_>, graph: &HornGraph, piece: &[EdgeId]) -> Vec<Term> {
     let label = |position: usize| {
         let edge = piece[position];

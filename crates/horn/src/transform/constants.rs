@@ -1,13 +1,13 @@
-//! Removes arguments that always are the same constant, or differ from another argument by a constant.
+//! Removes arguments that are always the same constant, or differ from another argument by a constant.
 //!
 //! | before | after |
 //! |---|---|
 //! | `x = 5 => P(x, y)`; `P(x, y) and y' = y + x => P(x, y')` | `P(y)`; `P(y) and y' = y + 5 => P(y')` |
 //! | `x = y + 1 => Q(x, y)`; `Q(x, y) => Q(x + 2, y + 2)` | `Q(x)`; `Q(x) => Q(x + 2)` |
 //!
-//! What is found is an inductive invariant of a simple form, by abstract interpretation (Cousot and Cousot, POPL 1977):
-//! for each node a partition of its arguments into classes, in which the members differ by known numbers, and in one of
-//! which they are constant. At first nothing is reachable. Then
+//! The analysis computes a simple inductive invariant by abstract interpretation (Cousot and Cousot, POPL 1977): for
+//! each node a partition of its arguments into classes. The members of a class differ by known numbers, and the members
+//! of one class are constant. Initially nothing is reachable. Then
 //!
 //! ```text
 //! while there is an edge whose sources have changed, and all are reachable:
@@ -16,13 +16,13 @@
 //!     keep of what is known of the target only what also holds here
 //! ```
 //!
-//! Classes only ever become finer, so this ends. That infeasible edges contribute nothing makes it the conditional
+//! Classes only become finer, so the loop terminates. Infeasible edges contribute nothing, as in the conditional
 //! constant propagation of Wegman and Zadeck (TOPLAS 1991).
 //!
-//! - K1: for each edge, what is known of the sources and the label imply what is known of the target.
+//! - K1: for each edge, the relations known of the sources and the label imply those known of the target.
 //!
-//! The way back: by K1, the model of the new graph and what is known are a model of the old one together, and the facts
-//! of a derivation have the removed arguments that are known. Nodes that are not reachable are false.
+//! The way back: by K1, the model of the new graph together with the known relations is a model of the old one, and the
+//! facts of a derivation get the known values of the removed arguments. Unreachable nodes are false.
 
 use std::collections::VecDeque;
 
@@ -38,10 +38,10 @@ use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// How often an edge is looked at on average before the analysis is given up.
+/// The average number of visits of an edge before the analysis gives up.
 const MOST_VISITS: usize = 50;
 
-/// Removes arguments that are constant or a constant away from another one.
+/// Removes arguments that are constant or differ from another one by a constant.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct PropagateConstants;
 
@@ -83,22 +83,22 @@ impl Transformation for PropagateConstants {
     }
 }
 
-/// What an argument differs from by a constant.
+/// The base from which an argument differs by a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Anchor {
-    /// A value; for numbers zero.
+    /// A value; zero for numbers.
     Constant(Term),
     /// The first argument of its class.
     Argument(usize),
 }
 
-/// What is known of an argument: it is the anchor plus a number, which is zero where it is no number.
+/// The relation known of an argument: it equals the anchor plus a number, which is zero for other sorts.
 type Relation = (Anchor, Rational);
 
-/// What is known of the arguments of a node; none if it is not reachable.
+/// The relations known of a node's arguments; `None` if it is unreachable.
 type Known = Option<Vec<Relation>>;
 
-/// The arguments that are not determined by others.
+/// The arguments that no other one determines.
 fn kept(known: &Known, arity: usize) -> Vec<usize> {
     let is_free = |&position: &usize| match known {
         None => true,
@@ -127,7 +127,7 @@ impl<'a> Analysis<'a> {
         Analysis { store, graph, outgoing, known, open: facts.into(), is_open }
     }
 
-    /// The fixpoint. None if it took too long: what is known before the end may be wrong.
+    /// The fixpoint. `None` if it takes too long: intermediate results may be wrong.
     fn run(mut self, context: &Context<'_>) -> Option<Vec<Known>> {
         let mut visits = self.graph.edges().len().saturating_mul(MOST_VISITS);
         while let Some(edge) = self.open.pop_front() {
@@ -154,7 +154,7 @@ impl<'a> Analysis<'a> {
         Some(self.known)
     }
 
-    /// What is known of the target after an edge; none if the edge cannot fire.
+    /// The relations known of the target after an edge; `None` if the edge cannot fire.
     fn image(&self, edge: EdgeId) -> Known {
         let (store, graph) = (self.store, self.graph);
         let sources = sources_known(store, graph, edge, &self.known)?;
@@ -180,7 +180,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// A term as another one plus a number.
+/// Splits a term into a term and a number added to it.
 fn based(store: &TermStore, term: Term) -> (Term, Rational) {
     let sort = store.sort_of(term);
     if !sort.is_arithmetic() {
@@ -195,7 +195,7 @@ pub(super) fn is_value(store: &TermStore, term: Term) -> bool {
     !matches!(store.op(term), Op::Var(_)) && store.term_to_value(term).is_some()
 }
 
-/// What holds in both cases: arguments are in one class if they are so in both, at the same distance.
+/// The relations that hold in both cases: arguments share a class if they do in both, at the same distance.
 fn join(a: &[Relation], b: &[Relation]) -> Vec<Relation> {
     let mut classes: FxHashMap<(Anchor, Anchor, Rational), usize> = FxHashMap::default();
     let relation = |(position, (a_here, b_here)): (usize, (&Relation, &Relation))| {
@@ -208,7 +208,7 @@ fn join(a: &[Relation], b: &[Relation]) -> Vec<Relation> {
     a.iter().zip(b).enumerate().map(relation).collect()
 }
 
-/// What is to be put in the place of the sources' arguments; none if a source is not reachable.
+/// The substitution for the sources' arguments; `None` if a source is unreachable.
 fn sources_known(
     store: &TermStore,
     graph: &HornGraph,
@@ -222,7 +222,7 @@ fn sources_known(
     Some(substitution)
 }
 
-/// Adds the definitions of the arguments that are determined.
+/// Adds the definitions of the determined arguments.
 fn define(store: &TermStore, relations: &[Relation], variables: &[Term], substitution: &mut Substitution) {
     for (position, relation) in relations.iter().enumerate() {
         if relation.0 != Anchor::Argument(position) {
@@ -231,7 +231,7 @@ fn define(store: &TermStore, relations: &[Relation], variables: &[Term], substit
     }
 }
 
-/// What a relation says that an argument is.
+/// The value of an argument according to its relation.
 fn definition(store: &TermStore, (anchor, offset): &Relation, variables: &[Term]) -> Term {
     let anchor = match *anchor {
         Anchor::Constant(constant) => constant,
@@ -246,7 +246,7 @@ fn definition(store: &TermStore, (anchor, offset): &Relation, variables: &[Term]
 }
 
 struct Determined {
-    /// By old nodes, which are the new ones.
+    /// Indexed by old node; new nodes have the same indices.
     known: Vec<Known>,
     kept: Vec<Vec<usize>>,
     variables: Vec<Box<[Term]>>,
@@ -256,7 +256,7 @@ struct Determined {
 }
 
 impl Translation for Determined {
-    /// The facts of the new graph have the removed arguments that are known.
+    /// The facts of the new graph have the known values of the removed arguments.
     fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
         let store = context.store;
         let Some(relations) = &self.known[lemma.node.index()] else { return lemma.into() };
@@ -299,7 +299,7 @@ impl Translation for Determined {
 }
 
 impl Determined {
-    /// A fact with the arguments that are determined.
+    /// A fact with the determined arguments.
     fn fact(&self, store: &TermStore, node: NodeId, values: &[Value]) -> Result<Box<[Value]>, Stop> {
         let kept = &self.kept[node.index()];
         let wrong = || Stop::Internal(format!("a fact of node {} has wrong arguments", node.index()));

@@ -8,13 +8,14 @@
 //! ```
 //!
 //! - E1: the conjunction is equivalent to the definitions together with the rest.
-//! - E2: a defined variable occurs nowhere but on the left of its definition. So it can be chosen for any values of the
-//!   other variables: `exists x. x = t and rest` is `rest`.
+//! - E2: a defined variable occurs only on the left of its definition. So it can be chosen for any values of the other
+//!   variables: `exists x. x = t and rest` is `rest`.
 //!
-//! Which equations are definitions is read by `shofar_logic::definitions`. What would make sums much longer is not done.
+//! `shofar_logic::definitions` recognises the equations that are definitions. Definitions that would make sums much
+//! longer are not used.
 //!
-//! This is the elimination of the preprocessors of SMT solvers, on one formula and for the variables that the caller
-//! can do without.
+//! This is the variable elimination of SMT preprocessors, on one formula and for the variables that the caller can do
+//! without.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::definitions::{Definition, Round};
@@ -22,21 +23,20 @@ use shofar_logic::{Op, Substitutor, Term, TermStore};
 
 /// Rounds of elimination.
 const MOST_ROUNDS: usize = 12;
-/// Subterms of a definition, which are searched for what is defined.
+/// The maximal number of subterms of a definition, which are searched for defined variables.
 const MOST_SUBTERMS: usize = 1000;
-/// Summands by which the sums that mention a variable may grow together when it is replaced.
+/// The number of summands by which replacing a variable may lengthen all sums that mention it.
 const MOST_GROWTH: usize = 16;
 
-/// Solved equations and the rest of a conjunction.
+/// Solved equations and the remaining conjuncts.
 pub struct Solved {
-    /// What variables are equal to (E2), in the order in which they were solved for.
+    /// The definitions of variables (E2), in the order in which they were solved.
     pub definitions: Vec<(Term, Term)>,
     /// The other conjuncts, without repetition.
     pub rest: Vec<Term>,
 }
 
-/// Solves equations for variables to which `rank` gives a number, in preference for those with a small one. The formula
-/// is normal.
+/// Solves equations for the variables that have a `rank`, preferring small ranks. The formula is normal.
 pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32>) -> Solved {
     let mut solved = Solved { definitions: Vec::new(), rest: store.conjuncts(formula).collect() };
     for _ in 0..MOST_ROUNDS {
@@ -44,7 +44,7 @@ pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32
         let rank = |variable: Term, summands: usize| {
             let others = occurrences.get(&variable).map_or(0, |count| count - 1);
             let growth = others.saturating_sub(1) * summands;
-            // One summand in the place of another makes no sum longer.
+            // Replacing a variable by one summand makes no sum longer.
             let is_fit = matches!(store.op(variable), Op::Var(_)) && (summands <= 1 || growth <= MOST_GROWTH);
             if is_fit { Some((rank(variable)?, variable)) } else { None }
         };
@@ -71,7 +71,7 @@ pub fn solve(store: &TermStore, formula: Term, rank: impl Fn(Term) -> Option<u32
     solved
 }
 
-/// In how many terms and conjuncts each variable occurs.
+/// The number of terms and conjuncts in which each variable occurs.
 fn occurrences(store: &TermStore, conjuncts: &[Term]) -> FxHashMap<Term, usize> {
     let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
     for term in store.subterms(conjuncts) {

@@ -1,11 +1,10 @@
-//! Derivations where edges were joined: each step that uses a joined edge becomes the steps that the edge stands for.
+//! Expands derivations over joined edges: each step that uses a joined edge becomes the steps that the edge stands for.
 //!
-//! A [`Joint`] says how the steps hang together and has the conjunction of their labels; the facts in between are found
-//! by completing the values that are known at both ends. Joined edges may be made of joined edges, to any depth; a stack
-//! of the joints that are being taken apart replaces recursion.
+//! A [`Joint`] has these steps and the conjunction of their labels. Completing the known values at both ends yields the
+//! facts in between. Joined edges may be made of joined edges, to any depth; a stack of open joints replaces recursion.
 //!
-//! Equal steps are made once, so that a derivation stays a shared DAG: what an edge stands for may have been copied, and
-//! the copies are one again as far as they derive the same facts from the same premises.
+//! Equal steps are made once, so a derivation stays a shared DAG. The steps of an edge may be copies; copies that
+//! derive the same fact from the same premises are merged again.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Term, Value};
@@ -16,32 +15,32 @@ use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
 use crate::witness::{Derivation, GraphStep};
 
-/// What a joined edge stands for.
+/// The expansion of a joined edge.
 pub(super) struct Joint {
     /// The labels of all steps, over the variables of the joined edge and of the facts in between.
     pub(super) label: Term,
-    /// The steps in topological order. The last one derives what the joined edge derives.
+    /// The steps in topological order. The last one derives the fact of the joined edge.
     pub(super) steps: Vec<JointStep>,
 }
 
-/// One of the steps that a joined edge stands for.
+/// A step in the expansion of a joined edge.
 pub(super) struct JointStep {
     pub(super) edge: EdgeId,
     pub(super) premises: Vec<Premise>,
-    /// The variables for the fact that is derived, in the joint's label.
+    /// The variables of the derived fact in the joint's label.
     pub(super) fact: Box<[Term]>,
 }
 
-/// Where a step of a joint has a premise from.
+/// The origin of a premise of a joint's step.
 #[derive(Clone, Copy)]
 pub(super) enum Premise {
     /// The premise of the joined edge at this position.
     Outer(usize),
-    /// What this step of the joint derives.
+    /// The fact that this step of the joint derives.
     Inner(usize),
 }
 
-/// The derivation without steps that use joined edges. The graph has the joined edges as well as those that they stand
+/// The derivation without steps that use joined edges. The graph has both the joined edges and the edges they stand
 /// for.
 pub(super) fn expand(
     context: &Context<'_>,
@@ -78,23 +77,23 @@ struct Expansion<'a> {
     graph: &'a HornGraph,
     joints: &'a FxHashMap<EdgeId, Joint>,
     steps: Vec<GraphStep>,
-    /// Which step derives what.
+    /// The index of each known step.
     known: FxHashMap<Key, usize>,
-    /// The joints that are being taken apart, each within the one before.
+    /// The joints being expanded, from the outermost to the innermost.
     open: Vec<Frame<'a>>,
 }
 
 struct Frame<'a> {
     key: Key,
     joint: &'a Joint,
-    /// The values of all variables for facts, step by step.
+    /// The values of the fact variables, step by step.
     facts: std::vec::IntoIter<Value>,
-    /// The steps that the first ones have become.
+    /// The indices of the finished steps.
     done: Vec<usize>,
 }
 
 impl<'a> Expansion<'a> {
-    /// The step that derives what the given one does; its premises are final.
+    /// Returns the index of a step that derives the given step's fact. The premises are final.
     fn derive(&mut self, step: GraphStep) -> Result<usize, Stop> {
         let mut derived = self.enter(step)?;
         while let Some(frame) = self.open.last_mut() {
@@ -107,7 +106,7 @@ impl<'a> Expansion<'a> {
         derived.ok_or_else(|| Stop::Internal("a joined edge stands for no steps".into()))
     }
 
-    /// Makes a step, unless it is known or has to be taken apart.
+    /// Adds a step, unless it is known or must be expanded.
     fn enter(&mut self, step: GraphStep) -> Result<Option<usize>, Stop> {
         self.context.go_on()?;
         let key = (step.edge, step.premises.clone(), step.fact.clone());
@@ -124,7 +123,7 @@ impl<'a> Expansion<'a> {
         Ok(None)
     }
 
-    /// Ends the innermost joint.
+    /// Closes the innermost joint.
     fn leave(&mut self) -> Option<usize> {
         let frame = self.open.pop()?;
         let last = frame.done.last().copied()?;
@@ -143,7 +142,7 @@ impl<'a> Expansion<'a> {
 }
 
 impl Frame<'_> {
-    /// The next step, if there is one.
+    /// The next step, or `None` at the end.
     fn next_step(&mut self) -> Option<GraphStep> {
         let step = self.joint.steps.get(self.done.len())?;
         let premises = step.premises.iter().map(|&premise| match premise {

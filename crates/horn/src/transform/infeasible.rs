@@ -1,18 +1,18 @@
-//! Removes clauses that say nothing.
+//! Removes redundant clauses.
 //!
-//! | clause | why it goes |
+//! | clause | why it is removed |
 //! |---|---|
 //! | `P(x) and x < 0 and x > 0 => Q(x)` | its label is unsatisfiable |
 //! | `P(x) and y > x and x' = x => P(x')` | a tautology: the head is an atom of the body |
 //! | `P(x) and x > 0 and x < 9 => false` beside `P(x) and x > 0 => false` | it is subsumed |
 //!
-//! Whether a label is unsatisfiable the solver is asked, with a small budget; a clause about which it cannot tell stays.
-//! A clause subsumes another one with the same head if its body's atoms and its constraint's conjuncts are among those
-//! of the other one. As bodies are over canonical variables, these are comparisons of sets. Its locals, which no other
-//! clause has, are the exception: clauses that are equal but for the names of their locals are found after renaming,
-//! and otherwise only clauses without locals subsume.
+//! The solver decides, with a small budget, whether a label is unsatisfiable; a clause that it does not decide stays. A
+//! clause subsumes another one with the same head if its body's atoms and its constraint's conjuncts are among those of
+//! the other one. As bodies are over canonical variables, these are comparisons of sets. Locals are the exception,
+//! since each clause has its own. Clauses that differ only in the names of their locals are recognised after renaming;
+//! otherwise only clauses without locals subsume.
 //!
-//! The way back: a clause that was removed holds in every model of the others, and no derivation needs it.
+//! The way back: a removed clause holds in every model of the others, and no derivation needs it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Sort, Substitution, Term, TermStore};
@@ -25,16 +25,16 @@ use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Transformation, Transformed};
 
-/// Conflicts that one label may take.
+/// The conflict limit for one label.
 const MOST_CONFLICTS: u64 = 100;
-/// Literals that may be propagated for one label.
+/// The propagation limit for one label.
 const MOST_PROPAGATIONS: u64 = 20_000;
-/// Subterms of a label that the solver is asked about.
+/// The maximal number of subterms of a label that the solver checks.
 const MOST_SUBTERMS: usize = 20_000;
-/// Clauses that are compared with a clause for each of its conjuncts.
+/// The maximal number of clauses compared with a clause for each of its conjuncts.
 const MOST_CANDIDATES: usize = 16;
 
-/// Removes clauses that cannot fire, tautologies and what is subsumed.
+/// Removes clauses that cannot fire, tautologies and subsumed clauses.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RemoveInfeasible;
 
@@ -61,7 +61,7 @@ impl Transformation for RemoveInfeasible {
     }
 }
 
-/// Whether the label says that the head is one of the atoms of the body.
+/// Whether the head equals one of the atoms of the body.
 fn is_tautology(store: &TermStore, graph: &HornGraph, id: EdgeId) -> bool {
     let edge = graph.edge(id);
     let same: Vec<usize> =
@@ -101,7 +101,7 @@ fn is_unsatisfiable(context: &Context<'_>, graph: &HornGraph, id: EdgeId) -> boo
     let limits =
         Limits { conflicts: Some(MOST_CONFLICTS), propagations: Some(MOST_PROPAGATIONS), ..context.limits };
     let mut solver = Solver::new(context.store);
-    // What the solver does not know cannot be said to be unsatisfiable.
+    // A label that the solver does not support is not known to be unsatisfiable.
     solver.assert_all(&[label]).is_ok() && solver.check(&[], &limits) == Ok(Outcome::Unsat)
 }
 
@@ -112,7 +112,7 @@ struct Signature {
     body: FxHashMap<NodeId, usize>,
     /// The conjuncts of the label, with locals renamed.
     conjuncts: FxHashSet<Term>,
-    /// The one by which clauses that it subsumes find it; none if there are no conjuncts.
+    /// The conjunct by which subsumed clauses find this one; `None` if there are no conjuncts.
     key: Option<Term>,
     has_locals: bool,
 }
@@ -131,7 +131,7 @@ impl Signature {
     }
 }
 
-/// Removes clauses that others subsume. Of several that subsume each other the first one stays.
+/// Removes clauses that others subsume. If several subsume each other, the first one stays.
 fn remove_subsumed(context: &Context<'_>, graph: &HornGraph, is_kept: &mut [bool]) {
     let mut canonical = Canonical { store: context.store, pools: FxHashMap::default() };
     let mut signatures: Vec<Signature> = Vec::new();
@@ -150,7 +150,7 @@ fn remove_subsumed(context: &Context<'_>, graph: &HornGraph, is_kept: &mut [bool
         }
         let target = graph.edge(signature.edge).target();
         let keys = signature.conjuncts.iter().copied().map(Some).chain([None]);
-        // Which of several is found does not matter.
+        // The order does not matter, as any subsuming clause will do.
         let is_subsumed = keys.clone().any(|key| {
             let candidates = candidates.get(&(target, key)).map_or(&[][..], Vec::as_slice);
             candidates.iter().any(|&other| signatures[other].subsumes(signature))
@@ -166,7 +166,7 @@ fn remove_subsumed(context: &Context<'_>, graph: &HornGraph, is_kept: &mut [bool
     }
 }
 
-/// Gives locals names that all clauses share.
+/// Renames locals to names that all clauses share.
 struct Canonical<'a> {
     store: &'a TermStore,
     pools: FxHashMap<Sort, Vec<Term>>,
@@ -185,7 +185,7 @@ impl Canonical<'_> {
             false => self.renamed(edge.label(), &locals),
         };
         let conjuncts: FxHashSet<Term> = self.store.conjuncts(label).collect();
-        // The youngest one: it is the least likely to be in many clauses.
+        // The youngest conjunct: it is the least likely to be in many clauses.
         let key = conjuncts.iter().copied().max();
         Signature { edge: id, body, conjuncts, key, has_locals: !locals.is_empty() }
     }

@@ -1,14 +1,14 @@
-//! Predicates that are not recursive are resolved away.
+//! Resolves non-recursive predicates away.
 //!
-//! A predicate `Q` without a self-loop is removed. Each use of it in a body is replaced by each of its definitions:
+//! A predicate `Q` without a self-loop is removed. Each of its definitions replaces each of its uses in a body:
 //!
 //! ```text
 //! P(x), L(x, y) -> Q(y)
 //! Q(y), Q(z), M(y, z, w) -> R(w)       P(x), P(u), L(x, y), L(u, z), M(y, z, w) -> R(w)
 //! ```
 //!
-//! A predicate that occurs several times in a body is resolved once per occurrence, and what was local to a clause is
-//! renamed for each use. When nothing is left to remove, every cycle of the graph leads through a self-loop.
+//! A predicate that occurs several times in a body is resolved once per occurrence, and the locals of a clause are
+//! renamed for each use. When nothing is left to remove, every cycle of the graph contains a self-loop.
 //!
 //! ```text
 //! while there is a predicate that it pays to eliminate, the cheapest first
@@ -16,12 +16,12 @@
 //!     look at its neighbours again
 //! ```
 //!
-//! *What pays.* As in the elimination of variables from propositional clauses, there must not be more clauses afterwards
-//! than before, so one definition or one use is always welcome. Bodies must not get longer than those that were there,
-//! labels not larger than a bound, and the system as a whole not much larger than it was. The cheapest elimination is
-//! the one that makes the smallest labels; so long paths are joined like a balanced tree, and no label is copied often.
+//! *Cost.* As in the elimination of variables from propositional clauses, the number of clauses must not grow, so a
+//! predicate with one definition or one use always qualifies. Bodies must not become longer than the existing ones,
+//! labels not larger than a bound, and the whole system not much larger than before. The elimination with the smallest
+//! new labels comes first; so long paths are joined like a balanced tree, and no label is copied often.
 //!
-//! *Models.* From the last predicate that was removed to the first: with the formulas `I` of its neighbours, `Q` gets an
+//! *Models.* From the last removed predicate to the first: with the formulas `I` of its neighbours, `Q` gets an
 //! interpolant of
 //!
 //! ```text
@@ -30,16 +30,16 @@
 //! ```
 //!
 //! A clause with several uses `y, z` contradicts `A(y), A(z)` together. Its uses are interpolated in turn, each against
-//! the clause with the interpolants of those before and `A` for those behind; each interpolant follows from `A`, and so
-//! does the conjunction of all, which contradicts every clause. Only the edges at `Q` are looked at.
+//! the clause with the interpolants of the previous uses and `A` for the following ones. Each interpolant follows from
+//! `A`, and so does the conjunction of all, which contradicts every clause. Only the edges at `Q` matter.
 //!
-//! *Derivations.* A step becomes one for each definition and one for the use (`expand.rs`). With hyperedges what a step
-//! stands for is a tree, in which definitions are copied. Its size is bounded, for labels may stay small while it doubles.
-//! A step by linear clauses stands for a path, which passes through each removed predicate at most once.
+//! *Derivations.* A step becomes one for each definition and one for the use (`expand.rs`). A step by a hyperedge
+//! stands for a tree, in which definitions are copied. Its size is bounded, since it may double while labels stay
+//! small. A step by linear clauses stands for a path, which passes through each removed predicate at most once.
 //!
-//! Node contraction of Blicha, "Automated software verification by Horn clauses" (PhD thesis, 2023), Section 5.2, for
-//! clauses that need not be linear; the measure is that of Eén & Biere, "Effective preprocessing in SAT through
-//! variable and clause elimination" (SAT 2005).
+//! Node contraction of Blicha, "Automated software verification by Horn clauses" (PhD thesis, 2023), Section 5.2,
+//! extended to nonlinear clauses; the measure is that of Eén & Biere, "Effective preprocessing in SAT through variable
+//! and clause elimination" (SAT 2005).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,16 +56,16 @@ use crate::transform::working::{Kept, label_size};
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
 use crate::witness::{Derivation, GraphModel};
 
-/// The greatest number of definitions and uses of a predicate that is looked at.
+/// The maximal number of definitions and uses of a predicate to eliminate.
 const MAX_DEGREE: usize = 256;
 
-/// The greatest size of a label that is made.
+/// The maximal size of a new label.
 const MAX_SIZE: usize = 10_000;
 
-/// The greatest number of steps that a step by a hyperedge stands for.
+/// The maximal number of steps that a step by a hyperedge stands for.
 const MAX_STEPS: usize = 16;
 
-/// By how much all labels together may grow, unless they are so large that as much as they are now is more.
+/// The size by which all labels together may grow; their initial size, if that is larger.
 const MIN_GROWTH: usize = 20_000;
 
 /// Eliminates predicates without self-loops.
@@ -97,7 +97,7 @@ impl Transformation for Inline {
     }
 }
 
-/// A predicate that was removed, with the edges that it had then.
+/// A removed predicate with its edges at that time.
 struct Elimination {
     node: NodeId,
     definitions: Vec<EdgeId>,
@@ -106,19 +106,19 @@ struct Elimination {
 
 struct Inlining<'a> {
     context: &'a Context<'a>,
-    /// The old graph with all edges that were made.
+    /// The old graph with all new edges.
     graph: HornGraph,
-    /// By edges.
+    /// Indexed by edge.
     state: Vec<EdgeState>,
-    /// By nodes.
+    /// Indexed by node.
     degrees: Vec<Degrees>,
     is_eliminated: Vec<bool>,
-    /// The edges into and out of each node; those that are dead are dropped now and then.
+    /// The edges into and out of each node. Dead edges are dropped lazily.
     incoming: Vec<Vec<EdgeId>>,
     outgoing: Vec<Vec<EdgeId>>,
-    /// Nodes to look at, by the size that the labels would have had when they were looked at last.
+    /// Candidate nodes, by the size that their new labels had at the last computation.
     queue: BinaryHeap<Reverse<(usize, NodeId)>>,
-    /// By how much labels may still grow.
+    /// The size by which labels may still grow.
     growth: usize,
     joints: FxHashMap<EdgeId, Joint>,
     eliminations: Vec<Elimination>,
@@ -128,11 +128,11 @@ struct EdgeState {
     is_alive: bool,
     /// The size of its label.
     size: usize,
-    /// How many steps of the old graph it stands for.
+    /// The number of steps of the old graph that it stands for.
     steps: usize,
 }
 
-/// How many living edges a node has.
+/// The numbers of live edges of a node.
 #[derive(Clone, Default)]
 struct Degrees {
     incoming: usize,
@@ -167,7 +167,7 @@ impl<'a> Inlining<'a> {
         inlining
     }
 
-    /// Makes an edge of the graph known, which is the next one.
+    /// Registers the next edge of the graph.
     fn register(&mut self, id: EdgeId, steps: usize) {
         let label = self.graph.edge(id).label();
         let size = label_size(self.context.store, label, MAX_SIZE);
@@ -205,12 +205,12 @@ impl<'a> Inlining<'a> {
         }
     }
 
-    /// The node whose elimination makes the smallest labels, if there is one that pays.
+    /// The qualifying node whose elimination makes the smallest labels.
     fn cheapest(&mut self) -> Option<NodeId> {
         while let Some(Reverse((size, node))) = self.queue.pop() {
             match self.cost(node) {
                 Some(cost) if cost <= size => return Some(node),
-                // It was cheaper when it was looked at.
+                // Its cost has grown since the last computation.
                 Some(cost) => self.queue.push(Reverse((cost, node))),
                 None => {}
             }
@@ -224,7 +224,7 @@ impl<'a> Inlining<'a> {
         }
     }
 
-    /// The size of the labels that eliminating a node makes, if it pays.
+    /// The size of the labels that eliminating a node makes; `None` if the node does not qualify.
     fn cost(&mut self, node: NodeId) -> Option<usize> {
         let Degrees { incoming, outgoing, loops } = self.degrees[node.index()];
         if loops > 0 || incoming + outgoing > MAX_DEGREE || self.is_eliminated[node.index()] {
@@ -253,7 +253,7 @@ impl<'a> Inlining<'a> {
             if is_long || is_deep || size_of(id) + times * greatest > MAX_SIZE {
                 return None;
             }
-            // Each use is replaced by each definition.
+            // Each definition replaces each use.
             let others = incoming.checked_pow(u32::try_from(times).ok()? - 1)?;
             clauses += others.checked_mul(incoming)?;
             if clauses > incoming + outgoing {
@@ -310,7 +310,7 @@ impl<'a> Inlining<'a> {
         edges.iter().map(|edge| self.state[edge.index()].size).sum()
     }
 
-    /// Adds the resolvent of a use of a node with definitions for its occurrences, unless it is seen never to apply.
+    /// Adds the resolvent of a use of a node with definitions for its occurrences, unless its label is false.
     fn resolve(&mut self, used: EdgeId, node: NodeId, definitions: &[EdgeId]) -> Option<EdgeId> {
         let store = self.context.store;
         let edge = self.graph.edge(used).clone();
@@ -352,8 +352,8 @@ impl<'a> Inlining<'a> {
         Some(resolvent)
     }
 
-    /// The label of an edge to be, simplified: what was in between is often defined by equations, and what it costs to
-    /// go on depends on how large labels are.
+    /// Simplifies the label of a new edge. Equations often define the variables in between, and smaller labels reduce
+    /// the cost of further eliminations.
     fn simplified(&self, label: Term, sources: &[NodeId], target: Option<NodeId>) -> Term {
         let mut locals: FxHashSet<Term> = self.context.store.free_vars(&[label]).into_iter().collect();
         for (position, &node) in sources.iter().enumerate() {
@@ -387,7 +387,7 @@ impl<'a> Inlining<'a> {
         Premise::Outer(sources.len() - 1)
     }
 
-    /// The label of an edge under a renaming, with new local variables.
+    /// The label of an edge under a renaming, with fresh locals.
     fn renamed(&self, edge: EdgeId, mut renaming: Substitution) -> Term {
         let store = self.context.store;
         let locals = self.graph.locals(store, edge);
@@ -400,7 +400,7 @@ fn pairs(from: &[Term], to: &[Term]) -> impl Iterator<Item = (Term, Term)> {
     from.iter().copied().zip(to.iter().copied())
 }
 
-/// New variables of the sorts of others.
+/// Fresh variables with the sorts of the given ones.
 fn fresh(store: &TermStore, variables: &[Term]) -> Box<[Term]> {
     variables
         .iter()
@@ -409,11 +409,11 @@ fn fresh(store: &TermStore, variables: &[Term]) -> Box<[Term]> {
 }
 
 struct Inlined {
-    /// The old graph with all edges that were made.
+    /// The old graph with all new edges.
     graph: HornGraph,
     kept: Kept,
     joints: FxHashMap<EdgeId, Joint>,
-    /// In the order in which they were made.
+    /// In chronological order.
     eliminations: Vec<Elimination>,
 }
 
@@ -441,7 +441,7 @@ impl Translation for Inlined {
 }
 
 impl Inlined {
-    /// A formula for a predicate that was removed, from those of its neighbours.
+    /// A formula for a removed predicate, from those of its neighbours.
     fn formula(
         &self,
         context: &Context<'_>,
@@ -476,7 +476,7 @@ impl Inlined {
             let copies = positions.iter().map(|&position| {
                 self.copy(store, derived, variables, graph.source_variables(edge, position))
             });
-            // At each occurrence what is known of it: at first that it is derived, then its interpolant.
+            // The formula for each occurrence: first `A`, then its interpolant.
             let mut known: Vec<Term> = copies.collect();
             let failure = failure(edge)?;
             for (occurrence, &position) in positions.iter().enumerate() {
@@ -491,7 +491,7 @@ impl Inlined {
         Ok(store.and(&conjuncts))
     }
 
-    /// What the body of an edge says, without what it says of a node.
+    /// The formulas of the body of an edge, except those of the node `without`.
     fn body(
         &self,
         store: &TermStore,
@@ -507,7 +507,7 @@ impl Inlined {
         Ok(store.and(&formulas?))
     }
 
-    /// A formula about other variables, with new ones for all that are local to it.
+    /// Renames a formula to other variables, with fresh locals.
     fn copy(&self, store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> Term {
         let mut renaming: Substitution = pairs(from, to).collect();
         let arguments: FxHashSet<Term> = from.iter().copied().collect();

@@ -1,31 +1,31 @@
-//! Several predicates become one, which says where one is and what holds there.
+//! Joins several predicates into one with a program counter.
 //!
-//! The arguments of the new predicate, its *state*, consist of a *program counter*, which tells the old predicate, and of
+//! The arguments of the new predicate, its *state*, are a *program counter*, which encodes the old predicate, and
 //! *slots* for the arguments. Each clause becomes a transition from the counter of its source to that of its target:
 //!
 //! ```text
 //! P(x), L(x, y, z) -> Q(y, z)       S(c, s, t), c = P, L(s, s', t'), c' = Q -> S(c', s', t')
 //! ```
 //!
-//! - *The counter* is a vector of truth values, the binary number of the predicate. Interpolants and projections then
-//!   tell locations apart by boolean structure. A counter that is an integer ends up in linear combinations with data,
-//!   and one truth value per location makes states larger without saying more. Codes of no predicate have no transitions.
-//! - *Slots* are shared: a state has as many of a sort as the predicate with the most arguments of that sort. An
-//!   argument that clauses pass on unchanged keeps its slot where possible, so that what holds of a variable all along
-//!   is said once.
-//! - *Slots that a predicate does not use* are left alone, before and after: no interpolant can speak of them where they
-//!   do not matter, and no projection has to remove them. (Setting them to a fixed value would make states unique, which
-//!   only pays off where paths have to be free of repetition, and would give engines facts to learn that say nothing.)
+//! - *The counter* is a vector of Booleans, the binary number of the predicate. Interpolants and projections then
+//!   distinguish locations by Boolean structure. An integer counter would end up in linear combinations with data, and
+//!   one Boolean per location would enlarge states for nothing. Unused codes have no transitions.
+//! - *Slots* are shared: the number of slots of a sort is the maximal number of arguments of that sort in one
+//!   predicate. An argument that clauses pass on unchanged keeps its slot if possible, so an invariant of a variable is
+//!   stated once.
+//! - *Slots that a predicate does not use* are unconstrained, before and after: no interpolant can mention them where
+//!   they do not matter, and no projection has to remove them. (Setting them to a fixed value would make states unique.
+//!   This only pays off if paths must not repeat states, and would give engines useless facts to learn.)
 //!
-//! *Models.* If `S` holds of the new system, then `P(x)` is `S` with the counter of `P`, with `x` for its slots, and with
-//! any fixed values `d` for slots that `P` does not use. For a clause from `P` to `Q`, `P(x)` means `S(P, x, d)`. The
-//! transition does not look at unused slots, so it leads to `S(Q, y, e)` for all `e`, and in particular to that with
-//! the values fixed for `Q`. Facts, queries and clauses with several predicates in their bodies likewise.
+//! *Models.* If `S` is a model of the new system, then `P(x)` is `S` with the counter of `P`, with `x` for its slots,
+//! and with any fixed values `d` for slots that `P` does not use. For a clause from `P` to `Q`, `P(x)` means
+//! `S(P, x, d)`. The transition ignores unused slots, so it leads to `S(Q, y, e)` for all `e`, in particular to that
+//! with the values fixed for `Q`. The same holds for facts, queries and nonlinear clauses.
 //!
 //! *Derivations.* A step of a transition is a step of its clause; the fact is read off the slots of the target.
 //!
-//! Which predicates are joined is up to the callers: all of them in `single_loop.rs`, those of one loop each in
-//! `nested_loops.rs`. Golem has both, with one truth value per location and one slot per argument.
+//! The callers choose which predicates are joined: `single_loop.rs` joins all of them, `nested_loops.rs` those of each
+//! loop. Golem has both, with one Boolean per location and one slot per argument.
 
 use std::collections::VecDeque;
 
@@ -38,9 +38,9 @@ use crate::graph::{EdgeId, HornGraph, Node, NodeId};
 use crate::transform::{Image, Lemma, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, GraphStep};
 
-/// Makes one predicate of the predicates of each group, which is given by its number for each node.
+/// Joins the predicates of each group into one. `group_of` has the group of each node.
 ///
-/// With `has_start`, a query without predicates starts from a location of its own in the first group, which has no
+/// With `has_start`, a query without predicates starts from an extra location in the first group, which has no
 /// arguments and always holds.
 pub(super) fn join(
     store: &TermStore,
@@ -118,20 +118,20 @@ pub(super) fn join(
     }
 }
 
-/// Where a predicate is found in the new system.
+/// The place of a predicate in the new system.
 #[derive(Clone)]
 struct Place {
     group: usize,
-    /// What the counter is there.
+    /// The value of the counter.
     code: usize,
     /// The slots of its arguments, as positions in the state.
     slots: Vec<usize>,
 }
 
-/// What the state of a group consists of.
+/// The layout of a group's state.
 struct Layout {
     has_start: bool,
-    /// The number of truth values of the counter, which come first.
+    /// The number of Booleans of the counter, which come first.
     bits: usize,
     /// The sorts of counter and slots.
     sorts: Vec<Sort>,
@@ -153,7 +153,7 @@ impl Layout {
         let mut layout = Layout { has_start, bits, sorts: vec![Sort::BOOL; bits], slots };
         let index: FxHashMap<NodeId, usize> =
             members.iter().enumerate().map(|(at, &node)| (node, at)).collect();
-        // From the member with the most arguments along the edges.
+        // Breadth-first along the edges, starting with the members with the most arguments.
         let mut order = members.to_vec();
         order.sort_by_key(|&id| std::cmp::Reverse(graph.node(id).arity()));
         let mut is_done = vec![false; members.len()];
@@ -176,7 +176,8 @@ impl Layout {
         layout
     }
 
-    /// Slots for arguments of these sorts: those of arguments that they are passed from or to, then free ones.
+    /// Assigns slots to arguments of these sorts: first the slots of arguments that they are passed from or to, then
+    /// free ones.
     fn assign(&mut self, sorts: &[Sort], known: &[(usize, usize)]) -> Vec<usize> {
         let mut slots: Vec<Option<usize>> = vec![None; sorts.len()];
         let mut is_taken = vec![false; self.sorts.len()];
@@ -187,7 +188,7 @@ impl Layout {
                 is_taken[slot] = true;
             }
         }
-        // The free slots of each sort, found from the left, so that the search as a whole takes one pass.
+        // The search for free slots of a sort continues from the left, so it takes one pass in all.
         let mut searched: FxHashMap<Sort, usize> = FxHashMap::default();
         for (slot, &sort) in slots.iter_mut().zip(sorts) {
             if slot.is_some() {
@@ -207,21 +208,21 @@ impl Layout {
         slots.into_iter().flatten().collect()
     }
 
-    /// That the counter is at a place.
+    /// The formula that the counter is at a place.
     fn at(&self, store: &TermStore, place: &Place, state: &[Term]) -> Term {
         let bits = state[..self.bits].iter().zip(self.code(place));
         store.and_of(bits.map(|(&bit, value)| if value { bit } else { store.not(bit) }))
     }
 
-    /// The truth values of the counter at a place.
+    /// The Booleans of the counter at a place.
     fn code(&self, place: &Place) -> impl Iterator<Item = bool> + use<> {
         let code = place.code;
         (0..self.bits).map(move |bit| code >> bit & 1 == 1)
     }
 }
 
-/// For each node which of its arguments edges pass on to or take from arguments of nodes of its group; at first those that are
-/// passed as they are, then those to which a constant is added.
+/// For each node, its arguments that edges pass to or from arguments of nodes of its group; first those passed
+/// unchanged, then those to which a constant is added.
 fn passed_arguments(
     store: &TermStore,
     graph: &HornGraph,
@@ -256,7 +257,7 @@ fn passed_arguments(
     passed
 }
 
-/// Two terms that an equation says to be equal, or to have a fixed difference; and whether they are equal.
+/// Two terms that an equation makes equal or a fixed distance apart; and whether they are equal.
 fn difference(store: &TermStore, equation: Term) -> Option<(Term, Term, bool)> {
     let (Op::Eq, &[a, b]) = store.view(equation) else { return None };
     if !store.sort_of(a).is_arithmetic() {
@@ -273,16 +274,16 @@ fn difference(store: &TermStore, equation: Term) -> Option<(Term, Term, bool)> {
 struct Located {
     graph: HornGraph,
     layouts: Vec<Layout>,
-    /// By nodes of the old graph.
+    /// Indexed by node of the old graph.
     places: Vec<Place>,
-    /// The variables of the states, by groups.
+    /// The variables of the states, indexed by group.
     states: Vec<Box<[Term]>>,
-    /// The clauses that transitions stand for; none for the way to the start.
+    /// The clause of each transition; `None` for the fact of the start.
     clauses: Vec<Option<EdgeId>>,
 }
 
 impl Translation for Located {
-    /// Where the counter is that of the node, its slots hold its arguments.
+    /// If the counter is that of the node, its slots hold its arguments.
     fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image {
         let store = context.store;
         let place = &self.places[lemma.node.index()];
@@ -319,7 +320,7 @@ impl Translation for Located {
 
     fn derivation_back(&self, _: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
         let mut steps: Vec<GraphStep> = Vec::with_capacity(derivation.steps.len());
-        // Where the steps are in the new derivation; the way to the start is nowhere.
+        // The positions of the steps in the new derivation; `None` for the fact of the start.
         let mut images: Vec<Option<usize>> = Vec::with_capacity(derivation.steps.len());
         for step in derivation.steps {
             let Some(edge) = self.clauses[step.edge.index()] else {

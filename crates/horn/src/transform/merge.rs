@@ -1,7 +1,7 @@
-//! Parallel edges become one.
+//! Merges parallel edges.
 //!
-//! Edges with the same target and the same sources, each as often, become one edge whose label is the disjunction of
-//! theirs:
+//! Edges with the same target and the same sources, with multiplicity, become one edge whose label is the disjunction
+//! of their labels:
 //!
 //! ```text
 //! P(x), x > 0, x' = x - 1 -> P(x')
@@ -9,12 +9,13 @@
 //! ```
 //!
 //! The order of the sources does not matter: sorting them keeps the order of the occurrences of each predicate, and so
-//! its variables.
+//! their variables.
 //!
-//! *Way back.* A model violates one of the edges if and only if it violates their merger, so it stays. A step by the
-//! merger becomes one by an edge whose label the facts make true.
+//! *Way back.* A model violates one of the edges if and only if it violates the merged edge, so it stays unchanged. A
+//! step by the merged edge becomes a step by an edge whose label the facts satisfy.
 //!
-//! It shifts work from the search over clauses to the solver. Blicha, "Automated software verification by Horn clauses"
+//! Merging shifts work from the search over clauses to the solver. Blicha, "Automated software verification by Horn
+//! clauses"
 //! (PhD thesis, 2023), Section 5.2, has it for linear clauses.
 
 use rustc_hash::FxHashMap;
@@ -53,7 +54,7 @@ impl Transformation for Merge {
         }
         let mut merged = graph.without_edges();
         for group in &groups {
-            // The first edge says in which order the sources are.
+            // The first edge determines the order of the sources.
             let first = graph.edge(group[0]);
             let label = context.store.or_of(group.iter().map(|&id| graph.edge(id).label()));
             merged.add_edge(first.sources(), first.target(), label);
@@ -67,7 +68,7 @@ impl Transformation for Merge {
 
 struct Merged {
     graph: HornGraph,
-    /// The edges that each new one stands for.
+    /// The old edges of each new one.
     groups: Vec<Vec<EdgeId>>,
 }
 
@@ -87,7 +88,7 @@ impl EdgesBack for Merged {
 }
 
 impl Merged {
-    /// A step by one of the edges.
+    /// Replaces a step by a merged edge by a step of one of its edges.
     fn choose(
         &self,
         context: &Context<'_>,
@@ -120,8 +121,7 @@ impl Merged {
     }
 }
 
-/// What belongs to some sources, in the order of the same sources in another order. Those of one predicate stay in
-/// their order.
+/// Permutes the premises from one order of the sources to another. The occurrences of one predicate keep their order.
 fn permuted(from: &[NodeId], to: &[NodeId], premises: &[usize]) -> Box<[usize]> {
     let sorted = |sources: &[NodeId]| {
         let mut order: Vec<usize> = (0..sources.len()).collect();

@@ -1,12 +1,12 @@
-//! Transformations of graphs, each with its translation of lemmas and witnesses; one file each.
+//! Graph transformations, each with its translation of lemmas and witnesses; one file each.
 //!
-//! A transformation keeps satisfiability. With the new graph it returns a [`Translation`]: forward, a lemma about a node of
-//! the old graph becomes lemmas of the new one; back, a model of the new graph becomes one of the old graph, and a
-//! derivation of `false` likewise. A pipeline goes back in reverse order. Each translation relies on nothing but its own two
-//! graphs, so that a wrong one is caught by checking the witness there.
+//! A transformation preserves satisfiability. With the new graph it returns a [`Translation`]. Forward, it maps a lemma
+//! about a node of the old graph to lemmas of the new one. Backward, it maps a model of the new graph to one of the old
+//! graph, and a derivation of `false` likewise. A pipeline translates back in reverse order. Each translation depends
+//! only on its own two graphs, so checking the witness there catches a wrong one.
 //!
-//! Transformations are bounded: they stop changing things where formulas would grow, or where the limits end, and
-//! return what they have. What they return is always right, never complete.
+//! Transformations are bounded: they stop if formulas would grow or if a limit is reached, and return what they have so
+//! far. The result is always sound, never complete.
 
 mod arguments;
 mod chains;
@@ -49,45 +49,45 @@ pub use single_loop::SingleLoop;
 pub use split::SplitArguments;
 pub use unreachable::RemoveUnreachable;
 
-/// A way to simplify a graph or to bring it into a form.
+/// Simplifies a graph or brings it into a certain form.
 pub trait Transformation: Send + Sync {
-    /// The name by which pipelines ask for it.
+    /// The name of the transformation in pipelines.
     fn name(&self) -> &'static str;
 
-    /// The new graph, or none where there is nothing to do.
+    /// The new graph, or `None` if nothing changes.
     fn apply(&self, context: &Context<'_>, graph: &HornGraph) -> Option<Transformed>;
 }
 
-/// A new graph and what leads from one graph to the other.
+/// A new graph and the translation between both graphs.
 pub struct Transformed {
     /// The new graph.
     pub graph: HornGraph,
-    /// How lemmas of the old graph read in the new one, and witnesses of the new graph in the old one.
+    /// Translates lemmas of the old graph to the new one, and witnesses of the new graph to the old one.
     pub translation: Box<dyn Translation>,
 }
 
-/// Translates between an old graph and the new one that was made of it: lemmas forward, witnesses back.
+/// Translates between an old graph and the new one made from it: lemmas forward, witnesses back.
 ///
-/// Where a witness is wrong, or the translation is, that is [`Stop::Internal`]; where it is made of interpretations that a
-/// translation cannot treat, that is [`Stop::Unsupported`].
+/// A wrong witness or a wrong translation yields [`Stop::Internal`]. Interpretations that a translation cannot handle
+/// yield [`Stop::Unsupported`].
 pub trait Translation: Send + Sync {
-    /// What a lemma of the old graph says in the new one. If the lemma holds of all facts of its node, each lemma of the image
-    /// holds of all facts of its own.
+    /// Translates a lemma to the new graph. If the lemma holds for all facts of its node, each lemma of the image holds
+    /// for all facts of its own node.
     fn forward(&self, context: &Context<'_>, lemma: Lemma) -> Image;
 
-    /// Whether the way back of models is a mere renaming: what an old node means is read off the new nodes that stand for
-    /// it, by other names, known values and constants, without a solver. Then [`Translation::model_back`] turns not only
-    /// models into models, but any lemmas, one for each node of the new graph, into lemmas of the old one.
+    /// Whether models are translated back by mere renaming: the interpretation of an old node is read off the new nodes
+    /// that represent it, by other names, known values and constants, without a solver. Then
+    /// [`Translation::model_back`] also maps any lemmas, one for each node of the new graph, to lemmas of the old one.
     fn is_renaming(&self) -> bool;
 
-    /// A model of the old graph.
+    /// Translates a model to the old graph.
     fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop>;
 
-    /// A derivation in the old graph.
+    /// Translates a derivation to the old graph.
     fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop>;
 }
 
-/// A formula that holds of all facts of a node that can be derived.
+/// A formula that holds for all derivable facts of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lemma {
     /// The node.
@@ -96,14 +96,14 @@ pub struct Lemma {
     pub formula: Term,
 }
 
-/// What becomes of a lemma in another graph.
+/// The image of a lemma in another graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Image {
-    /// These lemmas say the same there; several if the node was split.
+    /// Equivalent lemmas of the other graph; several if the node was split.
     Lemmas(Vec<Lemma>),
-    /// The node is not there.
+    /// The other graph does not have the node.
     Removed,
-    /// The lemma is about arguments that are not there.
+    /// The lemma mentions arguments that the other graph does not have.
     Inexpressible,
 }
 

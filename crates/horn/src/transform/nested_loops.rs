@@ -1,14 +1,14 @@
-//! Nested loops become simple ones: predicates that depend on each other are joined into one (`locations.rs`).
+//! Turns nested loops into simple ones: joins mutually recursive predicates into one (`locations.rs`).
 //!
-//! Afterwards the only recursion is that of predicates to themselves, so the graph is acyclic but for its self-loops:
-//! what engines that summarise loops one by one need. Linear clauses need not be a single loop for that, and the others
-//! keep their shape.
+//! Afterwards predicates depend recursively only on themselves, so the graph is acyclic except for its self-loops.
+//! Engines that summarise loops one by one need this form. Unlike a single loop, it keeps loops apart, and nonlinear
+//! clauses keep their shape.
 
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{Transformation, Transformed, locations};
 
-/// Joins predicates that depend on each other.
+/// Joins mutually recursive predicates.
 pub struct NestedLoops;
 
 impl Transformation for NestedLoops {

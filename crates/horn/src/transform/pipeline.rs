@@ -1,8 +1,7 @@
 //! A sequence of transformations, as data.
 //!
-//! A pipeline consists of stages. Each goes through its transformations round after round, until a round changes
-//! nothing, or its bounds on rounds, time or size are reached. What it has by then is right. [`standard`] is what solving
-//! starts with.
+//! A pipeline consists of stages. Each stage repeats its transformations, until a round changes nothing or a bound on
+//! rounds, time or size is reached. The result so far is sound. Solving starts with [`standard`].
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use crate::transform::{
 };
 use crate::witness::{Derivation, GraphModel};
 
-/// All transformations, in the order in which they are told.
+/// All transformations, in the order in which they are listed.
 const ALL: [fn() -> Box<dyn Transformation>; 11] = [
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
@@ -33,21 +32,21 @@ const ALL: [fn() -> Box<dyn Transformation>; 11] = [
     || Box::new(SingleLoop),
 ];
 
-/// Rounds of the standard pipeline. Most systems need two or three, and one more to see that nothing changes.
+/// The rounds of the standard pipeline. Most systems need two or three, and one more to see that nothing changes.
 const STANDARD_ROUNDS: usize = 8;
 
-/// The longest time for a stage of the standard pipeline. It takes a quarter of the time that is left, if that is less.
+/// The time limit for a stage of the standard pipeline. If less, a quarter of the remaining time applies.
 const STANDARD_TIME: Duration = Duration::from_secs(10);
 
-/// The size of labels up to which further rounds are worth it: so many times the size in the beginning, and a constant
-/// for small systems.
+/// Further rounds follow only while labels have at most this multiple of their initial size, plus a constant for small
+/// systems.
 const MAX_GROWTH: (usize, usize) = (4, 100_000);
 
-/// What solving starts with: transformations that make a system smaller or simpler, as long as they change something.
+/// The pipeline that solving starts with: transformations that make a system smaller or simpler, repeated while they
+/// change something.
 ///
-/// Slicing and what it leads to come first, so that nothing is spent on clauses that do not matter; labels are simplified
-/// before they are joined. The solver is asked about single clauses only once the others are done, and they go on from
-/// what it finds.
+/// Slicing comes first, so that no work is spent on irrelevant clauses; labels are simplified before they are joined.
+/// The solver checks single clauses only after the other transformations, which then continue with its results.
 pub fn standard() -> Pipeline {
     let rounds = || {
         let passes: Vec<Box<dyn Transformation>> = vec![
@@ -65,7 +64,7 @@ pub fn standard() -> Pipeline {
     rounds().then(Pipeline::repeated(by_solver, 1, STANDARD_TIME)).then(rounds())
 }
 
-/// What makes a transition system of any linear system, for engines on transition systems.
+/// The pipeline that turns a linear system into a transition system.
 pub fn to_single_loop() -> Pipeline {
     Pipeline::new(vec![Box::new(SingleLoop)])
 }
@@ -79,26 +78,26 @@ pub struct Pipeline {
 /// Transformations that are repeated together.
 struct Stage {
     passes: Vec<Box<dyn Transformation>>,
-    /// How often, at most.
+    /// The maximal number of rounds.
     rounds: usize,
-    /// A bound on the time.
+    /// The time limit.
     time: Option<Duration>,
 }
 
-/// What a transformation did.
+/// The report of one transformation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Its name.
     pub name: &'static str,
-    /// The system before.
+    /// The size before.
     pub before: Size,
-    /// The system afterwards.
+    /// The size afterwards.
     pub after: Size,
     /// The time it took.
     pub time: Duration,
 }
 
-/// How large a graph is.
+/// The size of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// The number of nodes.
@@ -124,20 +123,20 @@ impl Pipeline {
         Pipeline { stages: vec![Stage { passes, rounds: 1, time: None }] }
     }
 
-    /// A pipeline that goes through these transformations again until nothing changes, with so many rounds at most and
-    /// within this time. Where there is a deadline, it takes a quarter of the time that is left at most.
+    /// A pipeline that repeats these transformations until nothing changes, for at most `rounds` rounds and `time`. If
+    /// there is a deadline, it takes at most a quarter of the remaining time.
     pub fn repeated(passes: Vec<Box<dyn Transformation>>, rounds: usize, time: Duration) -> Self {
         Pipeline { stages: vec![Stage { passes, rounds, time: Some(time) }] }
     }
 
-    /// This pipeline and then another one.
+    /// Appends another pipeline.
     pub fn then(mut self, other: Pipeline) -> Self {
         self.stages.extend(other.stages);
         self
     }
 
-    /// The pipeline of the transformations with these names, separated by commas. `standard` is the standard pipeline,
-    /// with its rounds; `no-NAME` takes a transformation out of what stands before.
+    /// Parses names of transformations, separated by commas. `standard` is the standard pipeline, with its rounds;
+    /// `no-NAME` removes a transformation from those before it.
     pub fn parse(names: &str) -> Result<Self, String> {
         let mut pipeline = Pipeline::default();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -171,7 +170,7 @@ impl Pipeline {
         ALL.iter().map(|make| make().name()).collect()
     }
 
-    /// Applies all transformations in turn, and tells what those did that changed something.
+    /// Applies all transformations in turn, with a report on each that changed something.
     pub fn run(&self, context: &Context<'_>, graph: HornGraph) -> (Transformed, Vec<Report>) {
         let size = Size::of(context.store, &graph);
         let mut progress = Progress { graph, size, translations: Vec::new(), reports: Vec::new() };
@@ -183,7 +182,7 @@ impl Pipeline {
     }
 }
 
-/// What has become of a graph.
+/// The current graph and its history.
 struct Progress {
     graph: HornGraph,
     size: Size,
@@ -209,7 +208,7 @@ impl Stage {
         }
     }
 
-    /// The context with a deadline of its own.
+    /// The context with the stage's deadline.
     fn bounded<'a>(&self, context: &Context<'a>) -> Context<'a> {
         self.time.map_or(*context, |time| context.for_part(4, time))
     }

@@ -1,7 +1,7 @@
-//! Formulas for predicates that were removed: interpolants between what derives them and what uses them.
+//! Formulas for removed predicates: interpolants between their derivations and their uses.
 //!
-//! They come from one refutation. Where the solver finds none with proofs, or none that interpolates, variables are
-//! eliminated one part after the other, which gives the strongest formulas.
+//! The interpolants come from one refutation. If the solver finds no proof, or none that interpolates, variables are
+//! eliminated part by part, which gives the strongest formulas.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore};
@@ -15,8 +15,8 @@ use shofar_smt::solver::Solver;
 
 use crate::Context;
 
-/// A formula over the shared variables that follows from `a` and contradicts `b`. Other variables are local to each,
-/// even where both have them.
+/// A formula over the shared variables that follows from `a` and contradicts `b`. All other variables are local, even
+/// if both formulas have them.
 pub(super) fn between(context: &Context<'_>, a: Term, b: Term, shared: &[Term]) -> Result<Term, Stop> {
     if a == Term::FALSE || b == Term::FALSE {
         return Ok(context.store.bool(a != Term::FALSE));
@@ -25,7 +25,7 @@ pub(super) fn between(context: &Context<'_>, a: Term, b: Term, shared: &[Term]) 
     Ok(along(context, &[a, b])?[0])
 }
 
-/// The formula with those variables renamed that another one has, too, but does not share.
+/// The formula, with the variables renamed that the other one also has but does not share.
 fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term {
     let shared: FxHashSet<Term> = shared.iter().copied().collect();
     let others: FxHashSet<Term> = store.free_vars(&[other]).into_iter().collect();
@@ -41,8 +41,8 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
     store.instantiate(formula, &renaming)
 }
 
-/// Path interpolants of contradictory parts: for each part but the last a formula that follows from the part and the
-/// formula before, and contradicts the rest.
+/// Path interpolants of unsatisfiable parts: for each part but the last, a formula that follows from the part and the
+/// previous formula, and contradicts the rest.
 pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
     let unsupported = |unsupported: Unsupported| unsupported.stop(store);

@@ -1,7 +1,7 @@
-//! Simplifies the constraints of clauses, and eliminates local variables where that makes nothing larger.
+//! Simplifies the constraints of clauses, and eliminates local variables if nothing becomes larger.
 //!
-//! A label is a formula with existential variables, its locals; nodes and edges stay what they are. Four steps are
-//! repeated while something changes, some times at most:
+//! A label is a formula with existential variables, its locals. Nodes and edges stay unchanged. Four steps are repeated
+//! while something changes, up to a bound:
 //!
 //! | step | before | after |
 //! |---|---|---|
@@ -10,17 +10,17 @@
 //! | monotone variables | `x < l and (p or y < l)` | `true` |
 //! | Fourier-Motzkin | `x < l and l <= y and l <= z`, over the reals | `x < y and x < z` |
 //!
-//! - Context: literals that are conjuncts hold in the other conjuncts too, and so do the bounds on sums that they are.
-//!   Each keeps its own place.
+//! - Context: literals that are conjuncts also hold in the other conjuncts, as do their bounds on sums. They themselves
+//!   stay.
 //! - Equations are solved for locals (`equations.rs`).
 //! - A local is *monotone* if all atoms that mention it become true together, in the polarity in which they occur, when
-//!   it is large enough, or all when it is small enough; or if it is a truth value and occurs in one polarity. This is
-//!   the pure literal rule, read through arithmetic.
-//! - Fourier and Motzkin's elimination is done for locals that occur in bounds only, where the number of bounds does not
-//!   grow (`shofar_logic::fourier_motzkin`). For integers it is exact if in each pair of bounds one coefficient is a unit.
+//!   it is large enough, or all when it is small enough; or if it is a Boolean and occurs in one polarity. This is the
+//!   pure literal rule, extended to arithmetic.
+//! - Fourier-Motzkin elimination applies to locals that occur only in bounds, if the number of bounds does not grow
+//!   (`shofar_logic::fourier_motzkin`). For integers it is exact if in each pair of bounds one coefficient is a unit.
 //!
 //! The way back: each new label is equivalent to the old one for all arguments, after quantification of the locals. So
-//! models are models, and derivations, which do not give values to locals, are derivations.
+//! models stay models, and derivations, which do not give values to locals, stay derivations.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::fourier_motzkin::{Inequality, Side, VariableBound, shadow, sides};
@@ -34,9 +34,9 @@ use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{Transformation, Transformed};
 
-/// How often the steps are repeated on one label.
+/// The maximal number of rounds on one label.
 const MOST_ROUNDS: usize = 6;
-/// The summands by which eliminating one variable may make bounds longer together.
+/// The number of summands by which eliminating one variable may lengthen all bounds together.
 const MOST_GROWTH: usize = 8;
 
 /// Simplifies labels and eliminates local variables.
@@ -66,7 +66,7 @@ impl Transformation for Simplify {
     }
 }
 
-/// A normal formula that is equivalent to a normal formula when the locals are existential.
+/// A normal formula that is equivalent to the given normal formula under existential quantification of the locals.
 pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
     let mut formula = formula;
     for _ in 0..MOST_ROUNDS {
@@ -86,9 +86,10 @@ pub(super) fn simplified(store: &TermStore, formula: Term, locals: &FxHashSet<Te
 
 // ---- context -----------------------------------------------------------------------------------------------
 
-/// The normal formula with the literals among its conjuncts used in the others, and bounds on the same sum joined.
+/// The normal formula after the literals among its conjuncts are used in the others and bounds on the same sum are
+/// joined.
 ///
-/// A fact is used in terms that are larger than itself only, so that no two facts justify each other.
+/// A fact is used only in terms larger than itself, so no two facts justify each other.
 pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     let conjuncts: Vec<Term> = store.conjuncts(formula).collect();
     let mut facts = KnownLiterals::new(store);
@@ -107,24 +108,24 @@ pub(crate) fn by_context(store: &TermStore, formula: Term) -> Term {
     images.add(&conjuncts);
     let others = conjuncts.iter().filter(|&&conjunct| Interval::of(store, conjunct).is_none());
     let others = others.map(|&conjunct| match store.literal(conjunct) {
-        // The fact itself, of which only the arguments are simplified.
+        // For the fact itself, only the arguments are simplified.
         (atom, true) if facts.contains(atom) => images.rebuilt(atom),
         (atom, false) if facts.contains(atom) => store.not(images.rebuilt(atom)),
         _ => images.image(conjunct),
     });
     let bounds = facts.intervals().flat_map(|(sum, interval)| {
-        // A variable with a value would be replaced by it.
+        // The image of a variable with a known value would be the value.
         let image = if matches!(store.op(sum), Op::Var(_)) { sum } else { images.image(sum) };
         interval.literals(store, image)
     });
     store.and_of(others.chain(bounds).collect::<Vec<Term>>())
 }
 
-/// Terms as they look where the facts are known.
+/// The simplified forms of terms under the facts.
 struct Images<'a> {
     store: &'a TermStore,
     facts: &'a KnownLiterals<'a>,
-    /// Where it is not the term itself.
+    /// Only for terms that change.
     images: FxHashMap<Term, Term>,
 }
 
@@ -144,7 +145,7 @@ impl Images<'_> {
         }
     }
 
-    /// The number that a variable is known to be.
+    /// The known numeric value of a variable.
     fn value(&self, term: Term) -> Option<Term> {
         if !matches!(self.store.op(term), Op::Var(_)) {
             return None;
@@ -170,15 +171,15 @@ impl Images<'_> {
 
 // ---- monotone variables --------------------------------------------------------------------------------
 
-/// In which direction a variable has to go for atoms to become true.
+/// The direction in which a variable must go for atoms to become true.
 const UP: u8 = 1;
 const DOWN: u8 = 2;
 const BOTH: u8 = UP | DOWN;
 
-/// The formula without the locals that are monotone: the atoms that mention one are true.
+/// The formula without monotone locals: the atoms that mention one become true.
 fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -> Term {
     let polarities = polarities(store, formula);
-    // Directions of locals; a truth value goes up to be true.
+    // The directions of locals; a Boolean goes up to become true.
     let mut directions: FxHashMap<Term, u8> = FxHashMap::default();
     let mut opaque: Vec<Term> = Vec::new();
     for &(atom, polarity) in &polarities {
@@ -191,7 +192,7 @@ fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) 
                     opaque.push(*monomial);
                     continue;
                 }
-                // A sum that is to be at most something goes down. One that is to differ goes anywhere.
+                // A sum bounded from above goes down. A sum in a disequality may go anywhere.
                 let wanted = match (bound.relation, polarity) {
                     (Relation::Equal, DOWN) => 0,
                     (Relation::Equal, _) | (_, BOTH) => BOTH,
@@ -229,12 +230,12 @@ fn without_monotone(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) 
     with_truths(store, formula, truths)
 }
 
-/// The atoms of a formula with their polarities: `UP` where they help to make it true, `DOWN` where their negations do.
+/// The atoms of a formula with their polarities: `UP` if they help to make it true, `DOWN` if their negations do.
 fn polarities(store: &TermStore, formula: Term) -> Vec<(Term, u8)> {
     let skeleton = store.subterms_until(&[formula], |term| !store.is_connective(term));
     let mut polarities: FxHashMap<Term, u8> = FxHashMap::from_iter([(formula, UP)]);
     let mut atoms = Vec::new();
-    // From above: arguments have smaller indices.
+    // Top down: arguments have smaller indices.
     for &term in skeleton.iter().rev() {
         let polarity = polarities.get(&term).copied().unwrap_or_default();
         if !store.is_connective(term) {
@@ -254,7 +255,7 @@ fn polarities(store: &TermStore, formula: Term) -> Vec<(Term, u8)> {
     atoms
 }
 
-/// The formula with truth values in the place of atoms.
+/// Replaces atoms of the formula by truth values.
 fn with_truths(store: &TermStore, formula: Term, truths: FxHashMap<Term, Term>) -> Term {
     let mut images = truths;
     for term in store.subterms_until(&[formula], |term| !store.is_connective(term)) {
@@ -278,7 +279,7 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
     let inequalities: Vec<Option<Inequality>> =
         conjuncts.iter().map(|&conjunct| inequality(store, conjunct)).collect();
     let mut opaque: Vec<Term> = Vec::new();
-    // In which conjuncts a local is bounded; in order, for the results must not depend on that of a table.
+    // The conjuncts that bound each local. `bounded` fixes the order, so that results do not depend on the hash table.
     let mut bounded: Vec<Term> = Vec::new();
     let mut places: FxHashMap<Term, Vec<usize>> = FxHashMap::default();
     for (place, (&conjunct, inequality)) in conjuncts.iter().zip(&inequalities).enumerate() {
@@ -319,7 +320,7 @@ fn without_bounded(store: &TermStore, formula: Term, locals: &FxHashSet<Term>) -
     store.and(&conjuncts)
 }
 
-/// The inequality that a conjunct is.
+/// The conjunct as an inequality.
 fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
     let bound = store.bound(conjunct)?;
     let (relation, number) = bound.rounded(store);
@@ -334,7 +335,8 @@ fn inequality(store: &TermStore, conjunct: Term) -> Option<Inequality> {
     Some(Inequality { poly, is_strict })
 }
 
-/// The bounds of a variable without it: each lower one meets each upper one. None if that is not exact, or too much.
+/// Eliminates a variable from its bounds by combining each lower with each upper one. `None` if that is not exact or
+/// too large.
 fn combined(
     store: &TermStore,
     bounds: impl Iterator<Item = (Side, VariableBound)>,
@@ -390,7 +392,7 @@ mod tests {
         }
     }
 
-    /// The table above.
+    /// The table in the module documentation.
     #[test]
     fn each_step_does_what_its_line_says() {
         let fixture = Fixture { store: TermStore::new() };

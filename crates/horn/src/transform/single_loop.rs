@@ -1,14 +1,13 @@
-//! Linear clauses become a transition system: all predicates are joined into one (`locations.rs`).
+//! Turns linear clauses into a transition system: joins all predicates into one (`locations.rs`).
 //!
-//! Systems that are transition systems already stay as they are; so inlining comes first, and leaves one predicate where
-//! there was one loop.
+//! Transition systems stay unchanged. So inlining should come first, which leaves one predicate of a single loop.
 
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{Transformation, Transformed, locations};
 use crate::transition::TransitionSystem;
 
-/// Makes a transition system of linear clauses.
+/// Turns linear clauses into a transition system.
 pub struct SingleLoop;
 
 impl Transformation for SingleLoop {

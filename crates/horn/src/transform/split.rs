@@ -1,12 +1,12 @@
-//! Splits predicates by arguments that have few values and are known in most clauses.
+//! Splits predicates by arguments with few values that most clauses determine.
 //!
 //! | before | after |
 //! |---|---|
 //! | `P(true, x)`; `P(true, x) => P(false, x + 1)`; `P(false, x) and x < 0 => false` | `P1(x)`; `P1(x) => P2(x + 1)`; `P2(x) and x < 0 => false` |
 //!
 //! Control flow is often encoded in data, in flags or a program counter. An argument is split if each clause that
-//! derives its predicate gives it a value, or passes on another argument that is split; a flag may be left open by some
-//! clauses, which are then doubled. There also has to be a clause that tests it, or nothing would be gained.
+//! derives its predicate gives it a value, or passes on another split argument. Some clauses may leave a flag open;
+//! these are then doubled. Some clause must also test a split argument, or nothing would be gained.
 //!
 //! ```text
 //! choose the arguments to split
@@ -16,10 +16,10 @@
 //! make a node of each state, and an edge of each edge between states
 //! ```
 //!
-//! The result has a bounded number of edges, or the graph stays as it is. States that are not reached have no nodes.
+//! If the number of edges would exceed its bound, the graph stays unchanged. Unreached states have no nodes.
 //!
-//! The way back: a node's model is the disjunction of its states' models, each with the values of the state; what is
-//! not reached is false. Facts get the values of their states back.
+//! The way back: the model of a node is the disjunction of its states' models, each with the values of the state;
+//! unreached states are false. Facts get the values of their states back.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
@@ -33,12 +33,12 @@ use crate::graph::{EdgeId, HornGraph, Node, NodeId, rename};
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// By how much the number of edges may grow.
+/// The factor by which the number of edges may grow.
 const MOST_GROWTH: usize = 4;
-/// Of so many edges into a node, one may leave a flag open.
+/// One in this many edges into a node may leave a flag open.
 const OPEN_ONE_IN: usize = 4;
 
-/// To how many states of its target one edge may lead from states of its sources.
+/// The maximal number of target states of one edge from given source states.
 const MOST_TARGETS: usize = 4;
 
 /// Splits predicates by flags and program counters.
@@ -62,7 +62,7 @@ impl Transformation for SplitArguments {
             let kept = kept(&split[state.node.index()], node.arity());
             let sorts = node.sorts(store);
             let sorts: Vec<Sort> = kept.iter().map(|&position| sorts[position]).collect();
-            // States of one node occur together in bodies, so they need variables of their own.
+            // Several states of one node may occur in one body, so they need variables of their own.
             new.add_node(Node::new(store, node.name, &sorts));
         }
         let mut origins = Vec::new();
@@ -101,18 +101,18 @@ fn free(split: &[Vec<usize>], node: NodeId, variables: &[Term]) -> Vec<Term> {
 
 // ---- which arguments -----------------------------------------------------------------------------------------
 
-/// What an edge says about an argument of its target.
+/// The information of an edge about an argument of its target.
 enum Given {
     Value,
-    /// An argument of a source is passed on.
+    /// A copy of an argument of a source.
     Copy(NodeId, usize),
     Open,
 }
 
-/// The arguments to split, by nodes and in order. None if there are none.
+/// The arguments to split in order, indexed by node. `None` if there are none.
 fn chosen(context: &Context<'_>, graph: &HornGraph) -> Option<Vec<Vec<usize>>> {
     let store = context.store;
-    // By nodes and arguments: what the edges into the node give.
+    // For each node and argument, the information of the edges into the node.
     let mut given: Vec<Vec<Vec<Given>>> =
         graph.nodes().map(|(_, node)| (0..node.arity()).map(|_| Vec::new()).collect()).collect();
     let mut is_tested: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![false; node.arity()]).collect();
@@ -153,11 +153,11 @@ fn chosen(context: &Context<'_>, graph: &HornGraph) -> Option<Vec<Vec<usize>>> {
     is_useful.then(|| is_split.iter().map(positions).collect())
 }
 
-/// The greatest set of arguments such that the edges give values to each, or pass on another one in the set, with the
-/// exceptions that flags may have.
+/// The greatest set of arguments such that the edges give a value to each, or pass on another one in the set, with the
+/// exceptions allowed for flags.
 fn closed(store: &TermStore, graph: &HornGraph, given: &[Vec<Vec<Given>>]) -> Vec<Vec<bool>> {
     let mut is_split: Vec<Vec<bool>> = graph.nodes().map(|(_, node)| vec![true; node.arity()]).collect();
-    // How many edges leave an argument open, and which arguments are copies of it.
+    // The number of edges that leave an argument open, and the copies of each argument.
     let mut open: Vec<Vec<usize>> = graph.nodes().map(|(_, node)| vec![0; node.arity()]).collect();
     let mut copies: FxHashMap<(NodeId, usize), Vec<(NodeId, usize)>> = FxHashMap::default();
     let mut doubtful: Vec<(NodeId, usize)> = Vec::new();
@@ -187,7 +187,7 @@ fn closed(store: &TermStore, graph: &HornGraph, given: &[Vec<Vec<Given>>]) -> Ve
     is_split
 }
 
-/// The variable to which a literal gives a value.
+/// The variable whose value a literal determines.
 fn valued(store: &TermStore, literal: Term) -> Option<Term> {
     let is_variable = |term: Term| matches!(store.op(term), Op::Var(_));
     match store.view(literal) {
@@ -199,7 +199,7 @@ fn valued(store: &TermStore, literal: Term) -> Option<Term> {
     }
 }
 
-/// What variables are equal to by the equations of a formula.
+/// The definitions of variables by the equations of a formula.
 fn values(store: &TermStore, formula: Term, variables: &[Term]) -> Vec<Option<Term>> {
     let wanted: FxHashSet<Term> = variables.iter().copied().collect();
     let solved = solve(store, formula, |variable| wanted.contains(&variable).then_some(0));
@@ -221,7 +221,7 @@ struct Instance {
     edge: EdgeId,
     sources: Vec<usize>,
     target: Option<usize>,
-    /// The label with the values of the states.
+    /// The label with the values of the states substituted.
     label: Term,
 }
 
@@ -232,7 +232,7 @@ struct Exploration<'a> {
     states: Vec<State>,
     numbers: FxHashMap<State, usize>,
     of_node: Vec<Vec<usize>>,
-    /// Edges and states of their sources that were looked at.
+    /// The visited edges, with the states of their sources.
     seen: FxHashSet<(EdgeId, Vec<usize>)>,
     instances: Vec<Instance>,
 }
@@ -244,7 +244,7 @@ impl<'a> Exploration<'a> {
         Exploration { store, graph, split, states, numbers, of_node, seen, instances }
     }
 
-    /// Finds all states and the edges between them. None if there are too many.
+    /// Finds all states and the edges between them. `None` if there are too many.
     fn run(&mut self, context: &Context<'_>) -> Option<()> {
         let most = self.graph.edges().len().saturating_mul(MOST_GROWTH);
         let (outgoing, facts) = self.graph.outgoing();
@@ -269,7 +269,7 @@ impl<'a> Exploration<'a> {
         Some(())
     }
 
-    /// The choices of states up to the given one for the sources of an edge that use the given one.
+    /// All choices of states, up to the given one, for the sources of an edge that use the given one.
     fn sources_with(&self, edge: EdgeId, state: usize, most: usize) -> Option<Vec<Vec<usize>>> {
         let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
         for source in self.graph.edge(edge).sources() {
@@ -287,7 +287,7 @@ impl<'a> Exploration<'a> {
         Some(choices)
     }
 
-    /// Follows an edge from states. None if it leads to too many.
+    /// Follows an edge from the given states. `None` if it leads to too many states.
     fn look(&mut self, id: EdgeId, sources: Vec<usize>) -> Option<()> {
         if !self.seen.insert((id, sources.clone())) {
             return Some(());
@@ -334,7 +334,7 @@ impl<'a> Exploration<'a> {
         Some(())
     }
 
-    /// Adds the values of a state for variables of its node.
+    /// Substitutes the values of a state for the variables of its node.
     fn put(&self, known: &mut Substitution, state: &State, variables: &[Term]) {
         for (&position, &value) in self.split[state.node.index()].iter().zip(&state.values) {
             known.insert(variables[position], value);
@@ -357,7 +357,7 @@ impl<'a> Exploration<'a> {
 
 struct Split {
     split: Vec<Vec<usize>>,
-    /// By new nodes.
+    /// Indexed by new node.
     states: Vec<State>,
     /// The variables of the old and of the new nodes.
     old: Vec<Box<[Term]>>,

@@ -1,4 +1,4 @@
-//! Which edges of an old graph the edges of a new one come from: what translations have in common.
+//! Translations that map the edges of a new graph to those of an old one.
 
 use shofar_run::Stop;
 
@@ -7,11 +7,11 @@ use crate::graph::{EdgeId, HornGraph};
 use crate::transform::{Image, Lemma, Translation};
 use crate::witness::{Derivation, GraphModel};
 
-/// The translation where nodes stay what they are and have the same facts: lemmas are lemmas, and models are models. How
-/// derivations go back is up to the edges.
+/// The translation for unchanged nodes with the same facts: lemmas and models stay unchanged. `E` translates
+/// derivations back.
 pub(super) struct SameNodes<E>(pub(super) E);
 
-/// How derivations go back where edges have changed.
+/// Translates derivations back if edges have changed.
 pub(super) trait EdgesBack: Send + Sync {
     fn derivation_back(&self, context: &Context<'_>, derivation: Derivation) -> Result<Derivation, Stop>;
 }
@@ -34,14 +34,14 @@ impl<E: EdgesBack> Translation for SameNodes<E> {
     }
 }
 
-/// Each edge of the new graph follows from one of the old graph, and has the same facts.
+/// Each edge of the new graph follows from one edge of the old graph and derives the same facts.
 pub(super) struct Edges {
-    /// The old edges, by new ones.
+    /// The old edge of each new one.
     pub(super) origins: Vec<EdgeId>,
 }
 
 impl Edges {
-    /// The old edge that a new one comes from.
+    /// The old edge of a new one.
     pub(super) fn origin(&self, edge: EdgeId) -> Result<EdgeId, Stop> {
         let origin = self.origins.get(edge.index()).copied();
         origin
@@ -58,7 +58,7 @@ impl EdgesBack for Edges {
     }
 }
 
-/// The graph with some of the edges only, and where they come from.
+/// The graph with only some of its edges, and their origins.
 pub(super) fn with_edges(graph: &HornGraph, is_kept: impl Fn(EdgeId) -> bool) -> (HornGraph, Edges) {
     let mut new = graph.without_edges();
     let mut origins = Vec::new();

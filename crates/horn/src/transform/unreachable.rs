@@ -1,16 +1,16 @@
 //! Removes predicates that cannot be derived, and predicates that no query depends on.
 //!
-//! A node is *derivable* if there is an edge to it whose sources are all derivable and whose label is not `false`. It is
-//! *relevant* if such an edge leads from it to a query or to a relevant node. Nodes that are not both are removed, with
-//! their edges. Labels are not looked into: a node that is found not derivable is so whatever they say.
+//! A node is *derivable* if there is an edge to it whose sources are all derivable and whose label is not `false`. It
+//! is *relevant* if such an edge leads from it to a query or to a relevant node. All other nodes are removed, with
+//! their edges. The analysis does not look into labels: a node found underivable is so for any labels.
 //!
 //! | before | after |
 //! |---|---|
 //! | `P(x) => Q(x)`, nothing derives `P` | |
 //! | `R(x) => S(x)`, no query depends on `S` | |
 //!
-//! The way back: what is not derivable is false, and what is derivable but not relevant is true. An edge without a
-//! counterpart has a false source or label, or a target that is true.
+//! The way back: underivable nodes are false, and derivable but irrelevant ones are true. An edge without a counterpart
+//! has a false source or label, or a true target.
 //!
 //! Both sets are computed by counting, as in the linear-time algorithm for propositional Horn formulas (Dowling and
 //! Gallier, J. Log. Program. 1984). In program analysis the pass is known as slicing, or as the cone of influence.
@@ -24,7 +24,7 @@ use crate::reachability::Derivable;
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
-/// Removes what cannot be derived and what no query depends on.
+/// Removes predicates that cannot be derived or that no query depends on.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RemoveUnreachable;
 
@@ -68,7 +68,7 @@ impl Transformation for RemoveUnreachable {
     }
 }
 
-/// What became of a node.
+/// The fate of a node.
 enum Fate {
     Kept(NodeId),
     NotDerivable,

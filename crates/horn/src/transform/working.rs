@@ -1,4 +1,4 @@
-//! What transformations share that remove nodes and edges.
+//! Bookkeeping for transformations that remove nodes and edges.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore};
@@ -7,18 +7,18 @@ use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Image, Lemma};
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
-/// Which nodes and edges of an old graph a new one has, in which order.
+/// The nodes and edges of an old graph that a new one has, in order.
 pub(super) struct Kept {
-    /// By new nodes.
+    /// Indexed by new node.
     nodes: Vec<NodeId>,
-    /// By new edges.
+    /// Indexed by new edge.
     edges: Vec<EdgeId>,
-    /// The new nodes that old ones are.
+    /// The new node of each old one.
     images: Vec<Option<NodeId>>,
 }
 
 impl Kept {
-    /// With these edges, between nodes that are kept.
+    /// Keeps these edges and the given nodes, which they connect.
     pub(super) fn new(graph: &HornGraph, is_node_kept: &[bool], edges: Vec<EdgeId>) -> Self {
         let mut nodes = Vec::new();
         let mut images = Vec::with_capacity(is_node_kept.len());
@@ -47,7 +47,7 @@ impl Kept {
         graph
     }
 
-    /// A lemma of a node that is kept stays one: joined edges derive the same facts.
+    /// A lemma of a kept node stays unchanged: joined edges derive the same facts.
     pub(super) fn forward(&self, lemma: Lemma) -> Image {
         match self.images[lemma.node.index()] {
             Some(node) => Lemma { node, ..lemma }.into(),
@@ -55,7 +55,7 @@ impl Kept {
         }
     }
 
-    /// The model by old nodes. Those that were removed can be true or false for now.
+    /// The model, indexed by old node. Removed nodes get a provisional interpretation.
     pub(super) fn model_back(&self, model: GraphModel) -> GraphModel {
         let mut interpretations = vec![Interpretation::TRUE; self.images.len()];
         for (&node, interpretation) in self.nodes.iter().zip(model.interpretations) {
@@ -64,7 +64,7 @@ impl Kept {
         GraphModel { interpretations }
     }
 
-    /// The derivation by old edges.
+    /// The derivation, over old edges.
     pub(super) fn derivation_back(&self, mut derivation: Derivation) -> Derivation {
         for step in &mut derivation.steps {
             step.edge = self.edges[step.edge.index()];
@@ -73,8 +73,7 @@ impl Kept {
     }
 }
 
-/// The number of different subterms of a formula, as far as it is not greater than the bound; if it is, one more than the
-/// bound.
+/// The number of different subterms of a formula, or `bound + 1` if it exceeds the bound.
 pub(super) fn label_size(store: &TermStore, formula: Term, bound: usize) -> usize {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut open = vec![formula];
