@@ -1,4 +1,4 @@
-//! Witnesses of graphs: edge by edge, and step by step.
+//! Checks witnesses of graphs: models edge by edge, derivations step by step.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, Value};
@@ -13,8 +13,8 @@ use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
 use crate::witness::{Derivation, GraphModel, Interpretation};
 
-/// Checks that the model satisfies every edge of the graph. The error is [`Stop::Internal`], naming the edge or the malformed
-/// interpretation, if it does not.
+/// Checks that the model satisfies every edge of the graph. Otherwise the error is [`Stop::Internal`] and names the
+/// edge or the malformed interpretation.
 pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &GraphModel) -> Result<(), Stop> {
     let store = context.store;
     let (found, needed) = (model.interpretations.len(), graph.nodes().len());
@@ -52,7 +52,7 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
     Ok(())
 }
 
-/// Whether a derivation of `false` in a graph is one. [`Stop::Internal`] says which step does not follow.
+/// Checks a derivation of `false` in a graph. [`Stop::Internal`] names the step that does not follow.
 pub fn check_derivation(
     context: &Context<'_>,
     graph: &HornGraph,
@@ -90,7 +90,7 @@ pub fn check_derivation(
             Err(Stop::Internal(_)) => return wrong(format!("{}: the label is false", at())),
             found => found?,
         };
-        // Functions have no values here, so what depends on their interpretation is no proof.
+        // Functions have no values here: a step that depends on their interpretation proves nothing.
         let all: Assignment = given.into_iter().chain(locals.into_iter().zip(found)).collect();
         match store.eval(edge.label(), &all) {
             Ok(Value::Bool(true)) => {}
@@ -108,7 +108,7 @@ fn wrong(message: String) -> Result<(), Stop> {
     Err(Stop::Internal(message))
 }
 
-/// An edge by its number and its nodes.
+/// Describes an edge by its number and its nodes.
 fn described(context: &Context<'_>, graph: &HornGraph, id: EdgeId) -> String {
     let edge = graph.edge(id);
     let name = |node| context.store.display_symbol(graph.node(node).name).to_string();

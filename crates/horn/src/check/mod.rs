@@ -1,21 +1,21 @@
-//! The checker: whether a witness proves its answer.
+//! The checker decides whether a witness proves its answer.
 //!
-//! It knows clauses, witnesses and a fresh solver, and nothing of the engines and transformations that the witness came
-//! from. [`check_model`] and [`check_refutation`] judge witnesses of the clauses as the user wrote them; an answer is
-//! given only if they find its witness valid. [`check_graph_model`] and [`check_derivation`] do the same on a graph:
-//! that is how each transformation and each engine is tested by itself.
+//! It knows clauses, witnesses and a fresh solver, and nothing about the engines and transformations behind the
+//! witness. [`check_model`] and [`check_refutation`] check witnesses of the user's clauses; an answer is given only if
+//! they find its witness valid. [`check_graph_model`] and [`check_derivation`] do the same on a graph, so each
+//! transformation and each engine can be tested separately.
 //!
-//! - A model is right if no clause has a counterexample: for each clause, the solver refutes that the constraint and the
-//!   definitions of the body hold and the definition of the head does not. What it calls a
-//!   counterexample is evaluated before it is believed. With [`Trust::Proofs`] it has to prove what it refutes, and the
-//!   steps of the proof are replayed.
-//! - A refutation is right if each step is a ground instance of its clause with the facts of its premises in the body.
-//!   That is evaluation. A solver is asked only where a clause has variables of declared sorts: such a sort may have a
-//!   single element, so that two elements which are written differently need not be different.
+//! - A model is valid if no clause has a counterexample: for each clause, the solver refutes that the constraint and
+//!   the definitions of the body hold and the definition of the head does not. A counterexample from the solver is
+//!   confirmed by evaluation. With [`Trust::Proofs`] the solver must prove each refutation, and the checker replays the
+//!   steps of the proof.
+//! - A refutation is valid if each step is a ground instance of its clause with the facts of its premises in the body.
+//!   Evaluation checks this. Only clauses with variables of declared sorts need a solver: such a sort may have a single
+//!   element, so differently named elements need not be different.
 //!
-//! What SMT-LIB leaves to the interpretation, as division by zero and declared functions, has no value in a refutation:
-//! the refutation has to hold for all of them, and a step that depends on one is refused. A model has to hold for some
-//! only, but is checked to hold for all.
+//! Division by zero and declared functions, which SMT-LIB leaves to the interpretation, have no value in a refutation.
+//! The refutation must hold for all interpretations, so a step that depends on one is rejected. A model only needs to
+//! hold for one interpretation, but is checked for all.
 
 mod graph;
 mod model;
@@ -35,15 +35,15 @@ pub use graph::{check_derivation, check_graph_model};
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 
-/// Why the solver's proof is not accepted though nothing in it is wrong.
+/// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
 
-/// Whether a witness proves its answer; the solver has to give proofs. Quantifiers in models are eliminated first.
+/// Whether a witness proves its answer. The solver must give proofs. Quantifiers in models are eliminated first.
 pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Validity {
     checked(context, system, witness.clone()).map_or_else(|validity| validity, |_| Validity::Valid)
 }
 
-/// The witness without quantifiers, if it proves its answer; otherwise what the checker says.
+/// The witness without quantifiers, if it proves its answer; otherwise the checker's verdict.
 pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Validity> {
     let (witness, validity) = match witness {
         Witness::Model(model) => {
@@ -59,7 +59,7 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
     if validity == Validity::Valid { Ok(witness) } else { Err(validity) }
 }
 
-/// What the checker says about a witness.
+/// The checker's verdict about a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Validity {
     /// The witness proves its answer.
@@ -70,50 +70,50 @@ pub enum Validity {
     Unknown(Stop),
 }
 
-/// What is wrong with a witness.
+/// The fault of a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// The model violates a clause.
     Violated {
-        /// The clause, by its position in the system.
+        /// The index of the clause in the system.
         clause: usize,
         /// Values of the clause's variables for which body and constraint hold, but not the head.
         counterexample: Vec<(Term, Value)>,
     },
-    /// What the model says about a predicate is not a definition of it.
+    /// The model does not define a predicate properly.
     Definition {
         /// The predicate.
         predicate: PredicateId,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A step of the refutation does not follow.
     Step {
-        /// The step, by its position.
+        /// The index of the step.
         step: usize,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
-    /// A step of the refutation holds for some interpretations only of what is left open, as division by zero: whether
-    /// the clauses have a model is not decided by it.
+    /// A step of the refutation holds only for some interpretations, for example of division by zero. It does not
+    /// decide whether the clauses have a model.
     Open {
-        /// The step, by its position.
+        /// The index of the step.
         step: usize,
         /// What it depends on.
         message: String,
     },
-    /// The witness as a whole is none, whatever its parts are.
+    /// The witness as a whole is malformed.
     Shape(String),
 }
 
 impl Fault {
-    /// The fault in words, with clauses as they are written.
+    /// Displays the fault, with clauses as they are written.
     pub fn display<'a>(&'a self, store: &'a TermStore, system: &'a HornSystem) -> DisplayFault<'a> {
         DisplayFault { fault: self, store, system }
     }
 }
 
-/// A fault to be printed; see [`Fault::display`].
+/// The display of a fault; see [`Fault::display`].
 #[derive(Clone, Copy)]
 pub struct DisplayFault<'a> {
     fault: &'a Fault,
@@ -144,16 +144,16 @@ impl fmt::Display for DisplayFault<'_> {
     }
 }
 
-/// Knows which values are proper ones.
+/// Checks that values are well-formed.
 #[derive(Default)]
 struct Values {
-    /// Terms that were found to be canonical, and are not looked at again.
+    /// Terms known to be canonical.
     known: FxHashSet<Term>,
 }
 
 impl Values {
-    /// Whether these are values of these sorts. A term that is not canonical is no value: it would differ from its
-    /// equals.
+    /// Whether these are values of these sorts. A non-canonical term is not a value, since it would differ from equal
+    /// values.
     fn fit(&mut self, store: &TermStore, values: &[Value], sorts: &[Sort]) -> bool {
         values.len() == sorts.len()
             && values.iter().zip(sorts).all(|(value, &sort)| self.fits(store, value, sort))

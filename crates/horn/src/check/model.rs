@@ -1,4 +1,4 @@
-//! Models of systems: every clause, with the definitions in the place of its predicates.
+//! Checks models of systems: every clause, with the definitions substituted for its predicates.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Sort, Term, Value};
@@ -13,19 +13,19 @@ use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
 
-/// Cases of a body that are checked one by one.
+/// The maximal number of cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
 
-/// What is enough to believe that a clause holds.
+/// The evidence required to accept that a clause holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
-    /// That the solver says so.
+    /// The solver's answer.
     Solver,
-    /// That a proof of the solver holds, whose steps are replayed.
+    /// A proof of the solver, whose steps are replayed.
     Proofs,
 }
 
-/// Whether a model makes all clauses of a system true.
+/// Checks that a model satisfies all clauses of a system.
 pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Validity {
     let checked = check_definitions(context, system, model).and_then(|()| {
         let mut clauses = system.clauses.iter().enumerate();
@@ -34,7 +34,7 @@ pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, tr
     checked.err().unwrap_or(Validity::Valid)
 }
 
-/// There is one definition for each predicate, over its parameters and the declared functions.
+/// Checks that each predicate has one definition, over its parameters and the declared functions.
 fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) -> Result<(), Validity> {
     let store = context.store;
     let (found, needed) = (model.definitions.len(), system.predicates().len());
@@ -76,9 +76,9 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
     Ok(())
 }
 
-/// No values of its variables make body and constraint of a clause true, and its head false. If a predicate of the body
-/// is defined by cases, as by the states that are reached in each number of steps, these are checked one by one: what a
-/// case says of variables by equations replaces them, which it cannot among others.
+/// Checks that no values of its variables make body and constraint of a clause true and its head false. If the
+/// definition of a body predicate is a disjunction, such as the states reached in each number of steps, its cases are
+/// checked one by one: equations of a single case can be substituted.
 fn check_clause(
     context: &Context<'_>,
     model: &Model,
@@ -104,7 +104,7 @@ fn check_clause(
         Instance { formula: store.app(Op::Not, &[formula]).expect("definitions are formulas"), arguments }
     });
     let mut instances: Vec<Instance> = clause.body.iter().map(meaning).chain(violated).collect();
-    // What is said of many predicates is that they always hold, or never.
+    // Many definitions are just true or false.
     let is_false = |instance: &Instance| match trust {
         Trust::Solver => store.normalize(instance.formula) == Term::FALSE,
         Trust::Proofs => proof::is_false(store, instance.formula),
@@ -124,8 +124,8 @@ fn check_clause(
     })
 }
 
-/// The constraint of a clause and what its predicates mean contradict each other. A model of them is a counterexample to
-/// the clause.
+/// Checks that the constraint of a clause and the instances of its predicates are unsatisfiable. A model is a
+/// counterexample to the clause.
 fn refute(
     context: &Context<'_>,
     trust: Trust,
@@ -166,7 +166,8 @@ fn refute(
     Err(Validity::Invalid(Fault::Violated { clause: number, counterexample }))
 }
 
-/// The solver has a proof that the formulas of a clause contradict each other: it is about them, and its steps are right.
+/// Replays the solver's proof that the formulas of a clause are unsatisfiable. The proof must be about these formulas,
+/// and its steps must be right.
 fn replay(
     context: &Context<'_>,
     number: usize,

@@ -1,4 +1,4 @@
-//! Refutations of systems: every step, by evaluation.
+//! Checks refutations of systems: every step, by evaluation.
 
 use shofar_logic::smtlib::Declaration;
 use shofar_logic::{
@@ -14,13 +14,13 @@ use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Refutation, Step};
 
-/// Conflicts that the solver may spend on a ground instance with elements of declared sorts.
+/// The conflict limit for a ground instance with elements of declared sorts.
 const INSTANCE_CONFLICTS: u64 = 10_000;
 
-/// Steps between two looks at the limits.
+/// Steps between two polls of the limits.
 const STOP_INTERVAL: usize = 64;
 
-/// Whether a refutation derives `false` from the clauses of a system.
+/// Checks that a refutation derives `false` from the clauses of a system.
 pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: &Refutation) -> Validity {
     let store = context.store;
     let has_elements = system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
@@ -45,7 +45,7 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
     }
 }
 
-/// A step is an instance of its clause, with the facts of its premises in the body.
+/// Checks that a step is an instance of its clause, with the facts of its premises in the body.
 fn check_step<'a>(
     store: &TermStore,
     system: &'a HornSystem,
@@ -117,16 +117,17 @@ fn check_step<'a>(
     Ok(instance)
 }
 
-/// A step that is right as far as evaluation tells.
+/// A step that is right according to evaluation.
 struct Instance<'a> {
     clause: &'a Clause,
     step: &'a Step,
-    /// The atoms with the facts that they are.
+    /// The atoms with their facts.
     atoms: Vec<(&'a Atom, &'a [Value])>,
 }
 
 impl Instance<'_> {
-    /// The step is right whichever elements of declared sorts are the same. Elements are symbols to the solver.
+    /// Checks that the step is right no matter which elements of declared sorts are equal. To the solver, elements are
+    /// symbols.
     fn holds_anyway(&self, context: &Context<'_>, step: usize) -> Result<(), Validity> {
         let store = context.store;
         let values = self.step.instantiation.iter().map(|value| store.value_to_term(value));
