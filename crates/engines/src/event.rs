@@ -1,4 +1,4 @@
-//! What is told about a run while it lasts.
+//! The events of a run.
 //!
 //! Engines report [`Event::Progress`] and [`Event::Statistics`]; their [`Run`](crate::Run) adds the label. The driver and the
 //! portfolio report all other events.
@@ -12,7 +12,7 @@ use std::time::Duration;
 use shofar_horn::transform::Report;
 use shofar_run::Stop;
 
-/// What an engine is called in a run. Events are told often and name their engine, so a label is cheap to clone.
+/// The name of an engine in a run. Each event names its engine, so a label is cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(Arc<str>);
 
@@ -60,14 +60,14 @@ impl fmt::Display for Label {
     }
 }
 
-/// Something that happens in a run.
+/// An event of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A phase of the whole run, or of what follows an engine's answer, has ended.
+    /// A phase of the whole run, or of the work after an engine's answer, has ended.
     Phase {
         /// Its name.
         name: &'static str,
-        /// The engine in whose course it was.
+        /// The engine to which the phase belongs.
         engine: Option<Label>,
         /// The time it took.
         time: Duration,
@@ -78,11 +78,11 @@ pub enum Event {
     Schedule {
         /// The class of systems that they are chosen for, or that the user has chosen them.
         class: &'static str,
-        /// Why the clauses are of this class.
+        /// The reason why the clauses are in this class.
         why: String,
         /// The engines in the order in which they start, with their weights.
         engines: Vec<(Label, u32)>,
-        /// How many of them run at the same time.
+        /// The number of engines that run at the same time.
         jobs: usize,
     },
     /// An engine starts.
@@ -90,34 +90,33 @@ pub enum Event {
         /// The engine.
         engine: Label,
     },
-    /// An engine waits until it is its turn again.
+    /// An engine pauses until its next turn.
     Paused {
         /// The engine.
         engine: Label,
     },
-    /// An engine that has waited goes on.
+    /// A paused engine continues.
     Resumed {
         /// The engine.
         engine: Label,
     },
-    /// How far an engine is; told often.
+    /// The progress of an engine; reported often.
     Progress {
         /// The engine.
         engine: Label,
-        /// The depth, level or bound that it has come to.
+        /// The current depth, level or bound.
         depth: u64,
-        /// What it has counted so far, as in [`Statistics`](Event::Statistics).
+        /// The counters so far, as in [`Statistics`](Event::Statistics).
         counters: Vec<(&'static str, u64)>,
     },
-    /// How much memory an engine has now; told when that has changed by a mebibyte or more.
+    /// The memory of an engine; reported when it has changed by a mebibyte or more.
     Memory {
         /// The engine.
         engine: Label,
-        /// The bytes, as far as that can be told: what the process grows by counts for the engines that run, in equal
-        /// parts.
+        /// The estimated bytes: the growth of the process is divided equally among the running engines.
         bytes: usize,
     },
-    /// What was counted, when the engine ends: names as in `lemmas` or `solver.conflicts`.
+    /// The counters of an engine when it ends, with names such as `lemmas` or `solver.conflicts`.
     Statistics {
         /// The engine.
         engine: Label,
@@ -130,29 +129,29 @@ pub enum Event {
     Stopped {
         /// The engine.
         engine: Label,
-        /// Why it has given up; none if the answer is its own.
+        /// The reason why it gave up; `None` if the answer is its own.
         reason: Option<Stop>,
-        /// The time that it ran, without that in which it waited.
+        /// Its running time, without pauses.
         time: Duration,
-        /// The most bytes that it had, counted as in [`Memory`](Event::Memory).
+        /// Its maximal memory in bytes, counted as in [`Memory`](Event::Memory).
         memory: usize,
     },
-    /// An engine has panicked, which is a mistake in Shofar. The others go on.
+    /// An engine has panicked, which is a bug in Shofar. The others continue.
     Panicked {
         /// The engine.
         engine: Label,
-        /// What it said.
+        /// The panic message.
         message: String,
     },
 }
 
-/// Someone who is told about events, from any thread.
+/// Receives events, from any thread.
 pub trait EventSink: Sync {
-    /// Takes notice of an event.
+    /// Receives an event.
     fn tell(&self, event: Event);
 }
 
-/// No one.
+/// Ignores all events.
 impl EventSink for () {
     fn tell(&self, _: Event) {}
 }

@@ -1,36 +1,34 @@
-//! Where engines on the same graph exchange what they have found out.
+//! The exchange of lemmas between engines on the same graph.
 //!
-//! Whatever holds in the states that are reached in so many steps, holds for all engines. One that takes part sends what it
-//! finds and takes in, at points of its own choice, what others have sent; what is worth sending on is for the exchange to
-//! say. A run carries its own connection ([`Run::exchange`](crate::Run::exchange)), which is absent unless somebody
-//! connects runs.
+//! An invariant of the states reached in a number of steps holds for all engines. An engine that takes part sends its
+//! lemmas and receives those of others at points of its own choice; the exchange decides which lemmas to forward. A run
+//! carries its own connection ([`Run::exchange`](crate::Run::exchange)), which is absent unless somebody connects runs.
 //!
-//! So far instances of PD-KIND take part, and nobody connects the engines of a schedule: a lemma speaks of the states of
+//! So far instances of PD-KIND take part, and nobody connects the engines of a schedule: a lemma is about the states of
 //! the single loop that they make of the graph. Facts about predicates of the graph, and facts of other kinds, would be
 //! further messages here.
 
 use shofar_logic::Term;
 
-/// A formula that holds in all states that are reached in at most so many steps.
+/// A formula that holds in all states reached in at most `steps` steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedLemma {
     /// The variables of a state, in the order of the system's arguments.
     pub state: Box<[Term]>,
-    /// The formula over these.
+    /// The formula over `state`.
     pub lemma: Term,
     /// The number of steps.
     pub steps: usize,
-    /// For a lemma of an induction frame: states that it excludes, and in how many steps exactly each of them leads to a bad
-    /// state.
+    /// For a lemma of an induction frame: states that it excludes, and the exact number of steps in which each of them
+    /// leads to a bad state.
     pub cex: Option<(Term, usize)>,
 }
 
-/// One run's connection to others. Those who send are trusted: a lemma that does not hold makes answers wrong, which the
-/// checker refuses.
+/// One run's connection to others. Senders are trusted: a wrong lemma makes answers wrong, which the checker rejects.
 pub trait Exchange: Sync {
-    /// Takes a lemma of this run.
+    /// Sends a lemma of this run.
     fn send(&self, lemma: SharedLemma);
 
-    /// Gives the lemmas of others that have come since the last call.
+    /// Returns the lemmas that others have sent since the last call.
     fn receive(&self) -> Vec<SharedLemma>;
 }

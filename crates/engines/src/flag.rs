@@ -1,8 +1,8 @@
 //! Bad states without local variables.
 //!
-//! An engine that denies the bad states needs them as a formula over a state alone. Local variables are eliminated where this
-//! takes little effort. Where it does not succeed, a *flag* joins the state, a truth value that says that a bad state was
-//! left, and one more step sets it:
+//! An engine that negates the bad states needs them as a formula over the state alone. Local variables are eliminated
+//! if this takes little effort. If it fails, the state gets a *flag*, a Boolean that means "a bad state was left", and
+//! one more step sets it:
 //!
 //! ```text
 //! Init(x)        Init(x), not f
@@ -10,9 +10,9 @@
 //! Bad(x)         f
 //! ```
 //!
-//! The local variables are those of a transition then, where all engines have to expect them. Paths get one step longer.
-//! An inductive invariant `I(x, f)` of the new system that excludes `f` gives `I(x, false)` for the old one: it is inductive
-//! without the flag, and a bad state in it would have a successor in `I` with the flag.
+//! The local variables now belong to a transition, where all engines expect them. Paths get one step longer. An
+//! inductive invariant `I(x, f)` of the new system that excludes `f` gives `I(x, false)` for the old one: it is
+//! inductive without the flag, and a bad state in it would have a successor in `I` with the flag.
 
 use shofar_horn::TransitionSystem;
 use shofar_logic::{Sort, Substitution, Term, TermStore, Value};
@@ -20,15 +20,15 @@ use shofar_logic::{Sort, Substitution, Term, TermStore, Value};
 use crate::Run;
 use crate::eliminate::with_few_locals;
 
-/// A transition system whose bad states have no local variables, in the place of another one.
+/// A transition system whose bad states have no local variables, equivalent to the original one.
 pub(crate) struct Flagged {
     pub(crate) system: TransitionSystem,
-    /// The flag, if one is needed. It comes last in a state.
+    /// The flag, if one is needed. It is the last variable of a state.
     flag: Option<Term>,
 }
 
 impl Flagged {
-    /// A system that says the same, with a flag only where the local variables stay.
+    /// An equivalent system, with a flag only if local variables remain.
     pub(crate) fn of(run: &Run<'_>, system: &TransitionSystem) -> Self {
         let bad = with_few_locals(run, system.bad, &system.state);
         if run.store.free_vars(&[bad]).iter().all(|variable| system.state.contains(variable)) {
@@ -53,14 +53,14 @@ impl Flagged {
         Flagged { system, flag: Some(flag) }
     }
 
-    /// The invariant of the system in whose place this one is.
+    /// Maps an invariant back to the original system.
     pub(crate) fn invariant(&self, store: &TermStore, invariant: Term) -> Term {
         let Some(flag) = self.flag else { return invariant };
         let lowered: Substitution = [(flag, Term::FALSE)].into_iter().collect();
         store.instantiate(invariant, &lowered)
     }
 
-    /// The path, to a bad state, in the system in whose place this one is.
+    /// Maps a path to a bad state back to the original system.
     pub(crate) fn path(&self, mut states: Vec<Box<[Value]>>) -> Vec<Box<[Value]>> {
         if self.flag.is_none() {
             return states;

@@ -1,7 +1,7 @@
-//! Linear systems in the forms that engines work on.
+//! The forms of linear systems that engines work on.
 //!
-//! A [`LoopForm`] is a graph in such a form with the way back: models of it become models of the graph that it was made of,
-//! and paths through it become derivations there. [`TransitionForm`] is the form with one predicate, a transition system.
+//! A [`LoopForm`] is a graph in such a form with the way back: its models become models of the original graph, and its
+//! paths become derivations there. [`TransitionForm`] is the form with one predicate, a transition system.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
@@ -14,26 +14,26 @@ use shofar_smt::solver::Solver;
 
 use crate::{Evidence, Run};
 
-/// A linear graph, and where it comes from.
+/// A linear graph and its translation to the original one.
 pub(crate) struct LoopForm {
     pub(crate) graph: HornGraph,
     translation: Box<dyn Translation>,
 }
 
 impl LoopForm {
-    /// What transformations make of a linear graph.
+    /// Applies transformations to a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph, form: &Pipeline) -> Result<Self, Stop> {
         let (Transformed { graph, translation }, _) = form.run(run, graph.clone());
         run.go_on()?;
         Ok(LoopForm { graph, translation })
     }
 
-    /// The answer if formulas over the variables of the nodes are a model.
+    /// The answer if the formulas over the nodes' variables are a model.
     pub(crate) fn safe(&self, run: &Run<'_>, formulas: Vec<Term>) -> Result<Evidence, Stop> {
         Ok(Evidence::Sat(self.translation.model_back(run, GraphModel::of_formulas(formulas))?))
     }
 
-    /// The answer if states follow on each other, from a fact to a query. There are none for a query without predicates.
+    /// The answer if the path leads from a fact to a query. It is empty for a query without predicates.
     pub(crate) fn unsafe_by(
         &self,
         run: &Run<'_>,
@@ -58,14 +58,14 @@ impl LoopForm {
     }
 }
 
-/// A graph with one node, and the transition system that it is.
+/// A graph with one node, and its transition system.
 pub(crate) struct TransitionForm {
     pub(crate) system: TransitionSystem,
     form: LoopForm,
 }
 
 impl TransitionForm {
-    /// The form of a linear graph.
+    /// Converts a linear graph.
     pub(crate) fn of(run: &Run<'_>, graph: &HornGraph) -> Result<Self, Stop> {
         let form = LoopForm::of(run, graph, &to_single_loop())?;
         match TransitionSystem::of(run.store, &form.graph) {
@@ -74,22 +74,22 @@ impl TransitionForm {
         }
     }
 
-    /// The answer if a formula over the variables of a state is a safe inductive invariant.
+    /// The answer if a formula over the state variables is a safe inductive invariant.
     pub(crate) fn safe(&self, run: &Run<'_>, invariant: Term) -> Result<Evidence, Stop> {
         self.form.safe(run, vec![invariant])
     }
 
-    /// The answer if states follow on each other, of which the first one is initial and the last one is bad.
+    /// The answer if the states form a path from an initial to a bad one.
     pub(crate) fn unsafe_by(&self, run: &Run<'_>, states: Vec<Box<[Value]>>) -> Result<Evidence, Stop> {
         self.form.unsafe_by(run, states.into_iter().map(|state| (NodeId::new(0), state)))
     }
 }
 
-/// Finds the edges that lead from state to state.
+/// Finds the edges between successive states.
 struct Finder<'a> {
     run: &'a Run<'a>,
     graph: &'a HornGraph,
-    /// By sources and targets.
+    /// Indexed by source and target.
     edges: FxHashMap<(Option<NodeId>, Option<NodeId>), Vec<EdgeId>>,
     solver: Solver<'a>,
 }
@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
         Finder { run, graph, edges, solver: run.solver() }
     }
 
-    /// The edge between two nodes that leads from a state to another one.
+    /// The edge between two nodes that leads from one state to another.
     fn edge(
         &mut self,
         from: Option<NodeId>,
@@ -122,7 +122,7 @@ impl<'a> Finder<'a> {
             for (&variable, value) in variables.iter().zip(source).chain(targets) {
                 values.set(variable, value.clone());
             }
-            // Evaluation leaves no terms behind, of which a long path would need many.
+            // Evaluation creates no terms; a long path would need many.
             match store.eval(self.graph.edge(id).label(), &values) {
                 Ok(Value::Bool(true)) => return Ok(id),
                 Ok(_) => continue,
@@ -135,7 +135,7 @@ impl<'a> Finder<'a> {
             let holds = match instance {
                 Term::TRUE => true,
                 Term::FALSE => false,
-                // Local variables are left.
+                // Local variables remain.
                 _ => self.run.is_satisfiable(&mut self.solver, &[instance])?,
             };
             if holds {

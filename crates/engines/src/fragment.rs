@@ -1,11 +1,11 @@
-//! Which clauses an engine can work on: their shape and their sorts.
+//! The fragments that engines accept: the shape and the sorts of clauses.
 
 use shofar_horn::HornGraph;
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Stop;
 use shofar_smt::{project, supports_sort};
 
-/// No clause has several predicates in its body.
+/// Checks that no clause has several predicates in its body.
 pub(crate) fn is_linear(graph: &HornGraph) -> Result<(), Stop> {
     if graph.is_linear() {
         Ok(())
@@ -14,18 +14,18 @@ pub(crate) fn is_linear(graph: &HornGraph) -> Result<(), Stop> {
     }
 }
 
-/// The solver knows all sorts. Operators are not looked at: a clause that has one that the solver does not know may not
+/// Checks that the solver supports all sorts. Operators are not checked: a clause with an unsupported one may not
 /// matter for the answer.
 pub(crate) fn is_decidable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
     has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok())
 }
 
-/// Projection knows all sorts.
+/// Checks that projection supports all sorts.
 pub(crate) fn is_projectable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
     has_sorts(store, graph, |sort| project::supports_sort(store, sort))
 }
 
-/// All terms of constraints and all arguments of predicates have known sorts.
+/// Checks that the sorts of all terms of constraints and of all predicate arguments are known.
 fn has_sorts(store: &TermStore, graph: &HornGraph, is_known: impl Fn(Sort) -> bool) -> Result<(), Stop> {
     let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
     let arguments = graph.nodes().flat_map(|(_, node)| node.variables());

@@ -1,9 +1,9 @@
-//! What an engine is given besides the clauses.
+//! The environment of an engine, besides the clauses.
 //!
-//! A [`Run`] is a [`Context`], terms and limits, and what only engines need beyond it: the label under which the engine is
-//! known, a seed, someone who listens to events, and an exchange with other engines. It dereferences to its context, so
-//! a function that takes a context also takes a run. [`Run::new`] makes a run, and the methods `with_...` change a copy of
-//! it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
+//! A [`Run`] is a [`Context`], that is terms and limits, with additions that only engines need: the label of the
+//! engine, a seed, a receiver of events, and an exchange with other engines. It dereferences to its context, so a
+//! function that takes a context also takes a run. [`Run::new`] makes a run, and the methods `with_...` change a copy
+//! of it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use shofar_smt::solver::Solver;
 
 use crate::{Event, EventSink, Exchange, Label};
 
-/// The circumstances of one run of an engine.
+/// The environment of one run of an engine.
 #[derive(Clone)]
 pub struct Run<'a> {
     context: Context<'a>,
@@ -28,70 +28,70 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run without a label, limits, or exchange, that nobody listens to. Its seed is 0.
+    /// A run without label, limits, exchange or receiver of events. Its seed is 0.
     pub fn new(store: &'a TermStore) -> Self {
         Run { context: Context::new(store), label: "".into(), seed: 0, events: &(), exchange: None }
     }
 
-    /// As this one, with these limits in the place of its own.
+    /// Replaces the limits.
     pub fn with_limits(mut self, limits: Limits<'a>) -> Self {
         self.context.limits = limits;
         self
     }
 
-    /// As this one, and it ends after so much time from now on.
+    /// Sets a deadline `time` from now.
     pub fn with_timeout(mut self, time: Duration) -> Self {
         self.context.limits.deadline = Instant::now().checked_add(time);
         self
     }
 
-    /// As this one, and it ends when the process has grown beyond so many bytes.
+    /// Stops the run when the process has more than `bytes` of resident memory.
     pub fn with_memory(mut self, bytes: usize) -> Self {
         self.context.limits.memory = Some(bytes);
         self
     }
 
-    /// As this one, and it ends soon after another thread has set the flag.
+    /// Stops the run soon after another thread has set the flag.
     pub fn with_cancel(mut self, flag: &'a AtomicBool) -> Self {
         self.context.limits.cancel = Some(flag);
         self
     }
 
-    /// As this one, with a label, by which events call the engine.
+    /// Sets the label that events use for the engine.
     pub fn with_label(mut self, label: impl Into<Label>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// As this one, with a seed, by which engines choose at random and solvers break ties.
+    /// Sets the seed for random choices of engines and tie-breaking of solvers.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// As this one, and someone is told what happens.
+    /// Sets the receiver of events.
     pub fn with_events(mut self, events: &'a dyn EventSink) -> Self {
         self.events = events;
         self
     }
 
-    /// As this one, connected to other engines on the same graph.
+    /// Connects the run to other engines on the same graph.
     pub fn with_exchange(mut self, exchange: &'a dyn Exchange) -> Self {
         self.exchange = Some(exchange);
         self
     }
 
-    /// Terms and limits.
+    /// The terms and limits.
     pub fn context(&self) -> Context<'a> {
         self.context
     }
 
-    /// What the engine is called.
+    /// The label of the engine.
     pub fn label(&self) -> &Label {
         &self.label
     }
 
-    /// By which engines choose at random.
+    /// The seed for random choices.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -101,33 +101,33 @@ impl<'a> Run<'a> {
         self.exchange
     }
 
-    /// Tells an event.
+    /// Reports an event.
     pub fn tell(&self, event: Event) {
         self.events.tell(event);
     }
 
-    /// Tells how far the engine is: the depth, level or bound that it has come to, and what it has counted so far.
+    /// Reports the progress of the engine: the current depth, level or bound, and the counters so far.
     pub fn tell_progress(&self, depth: u64, counters: Vec<(&'static str, u64)>) {
         self.tell(Event::Progress { engine: self.label.clone(), depth, counters });
     }
 
-    /// Tells what the engine has counted in the end, and how long it took.
+    /// Reports the final counters of the engine and its time.
     pub fn tell_statistics(&self, counters: Vec<(&'static str, u64)>, start: Instant) {
         self.tell(Event::Statistics { engine: self.label.clone(), counters, time: start.elapsed() });
     }
 
-    /// A solver that chooses by the seed of the run.
+    /// A solver with the seed of the run.
     pub fn solver(&self) -> Solver<'a> {
         Solver::new(self.store).with_seed(self.seed)
     }
 
-    /// As [`solver`](Self::solver), with proofs.
+    /// Like [`solver`](Self::solver), with proofs.
     pub fn solver_with_proofs(&self) -> Solver<'a> {
         Solver::with_proofs(self.store).with_seed(self.seed)
     }
 
-    /// Whether what is asserted and the assumptions can be true together; why the engine has to stop where the solver
-    /// does not tell.
+    /// Whether the assertions and the assumptions are satisfiable. If the solver does not decide it, the error is the
+    /// reason.
     pub fn is_satisfiable(&self, solver: &mut Solver<'_>, assumptions: &[Term]) -> Result<bool, Stop> {
         let outcome = solver.check(assumptions, &self.limits);
         match outcome.map_err(|unsupported| unsupported.stop(self.store))? {
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asserts formulas that come together, for good or in the innermost frame.
+    /// Asserts formulas, permanently or in the innermost frame.
     pub fn assert(&self, solver: &mut Solver<'_>, formulas: &[Term]) -> Result<(), Stop> {
         solver.assert_all(formulas).map_err(|unsupported| unsupported.stop(self.store))
     }
@@ -151,7 +151,7 @@ impl<'a> Deref for Run<'a> {
     }
 }
 
-/// What a solver has counted that is worth telling.
+/// The solver counters that engines report.
 pub(crate) fn solver_counters(solver: &Solver<'_>) -> [(&'static str, u64); 5] {
     let statistics = solver.statistics();
     [

@@ -1,7 +1,7 @@
-//! Formulas that are told apart by interpolants, for the engines that learn from these.
+//! Separation of formulas by interpolants, for the engines that learn from them.
 //!
-//! [`InterpolationMethod`] is the choice that users have. A [`Prover`] has formulas on both sides for good and is asked again
-//! and again; [`Parts`] is a contradiction between several formulas, from which interpolants for all cuts can be read.
+//! [`InterpolationMethod`] is the user's choice. A [`Prover`] has fixed formulas on both sides and answers many
+//! queries; [`Parts`] is an unsatisfiable conjunction of several formulas, with interpolants for all cuts.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Reason, Stop};
@@ -12,22 +12,22 @@ use shofar_smt::solver::Solver;
 
 use crate::Run;
 
-/// How interpolants are made of proofs.
+/// How interpolants are made from proofs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum InterpolationMethod {
     /// The weighted sum of A's inequalities.
     Farkas,
     /// The negation of the weighted sum of B's inequalities.
     DualFarkas,
-    /// The sum of A, taken apart into a conjunction.
+    /// The sum of A, decomposed into a conjunction.
     #[default]
     Decomposed,
-    /// The negation of the sum of B, taken apart into a disjunction.
+    /// The negation of the sum of B, decomposed into a disjunction.
     DualDecomposed,
 }
 
 impl InterpolationMethod {
-    /// The name by which users ask for it.
+    /// The name of the method for users.
     pub fn name(self) -> &'static str {
         match self {
             InterpolationMethod::Farkas => "farkas",
@@ -37,7 +37,7 @@ impl InterpolationMethod {
         }
     }
 
-    /// All of them.
+    /// All methods.
     pub const ALL: [InterpolationMethod; 4] = [
         InterpolationMethod::Farkas,
         InterpolationMethod::DualFarkas,
@@ -59,27 +59,27 @@ impl InterpolationMethod {
 const A: Part = Part(0);
 const B: Part = Part(1);
 
-/// What is known of two sides.
+/// The result of a query about two sides.
 pub(crate) enum Separation {
-    /// They are contradictory, by this interpolant.
+    /// They are unsatisfiable together; this is an interpolant.
     Apart(Term),
-    /// They have a model.
+    /// They are satisfiable together.
     Satisfiable,
-    /// Nothing, or no interpolant.
+    /// The solver does not decide it, or finds no interpolant.
     Unknown,
 }
 
-/// A solver that knows formulas of both sides, is asked about further ones of A or B, and gives interpolants.
+/// A solver with fixed formulas on both sides that answers queries with further ones and gives interpolants.
 pub(crate) struct Prover<'a> {
     store: &'a TermStore,
     solver: Solver<'a>,
     options: Options,
-    /// The interpolants found.
+    /// The number of interpolants found.
     pub(crate) found: u64,
 }
 
 impl<'a> Prover<'a> {
-    /// With what is on both sides in all queries.
+    /// A prover with the formulas that are in A and B in all queries.
     pub(crate) fn new(
         run: &Run<'a>,
         a: &[Term],
@@ -95,7 +95,7 @@ impl<'a> Prover<'a> {
         Ok(Prover { store, solver, options: interpolation.options(), found: 0 })
     }
 
-    /// What is known of both sides together with further formulas.
+    /// Checks both sides together with further formulas.
     pub(crate) fn separate(&mut self, run: &Run<'_>, a: &[Term], b: &[Term]) -> Result<Separation, Stop> {
         let assumptions: Vec<(Term, Part)> =
             a.iter().map(|&formula| (formula, A)).chain(b.iter().map(|&formula| (formula, B))).collect();
@@ -123,7 +123,7 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// Formulas in an order that are to be found contradictory.
+/// A sequence of formulas whose conjunction should be unsatisfiable.
 pub(crate) struct Parts<'a> {
     run: &'a Run<'a>,
     pub(crate) solver: Solver<'a>,
@@ -144,19 +144,19 @@ impl<'a> Parts<'a> {
         Ok(Parts { run, solver, order })
     }
 
-    /// Whether all of them can be true together.
+    /// Whether the conjunction of all parts is satisfiable.
     pub(crate) fn is_satisfiable(&mut self) -> Result<bool, Stop> {
         self.run.is_satisfiable(&mut self.solver, &[])
     }
 
-    /// After they were found contradictory: the interpolant with the first parts as A.
+    /// The interpolant with the first parts as A. Precondition: the parts are unsatisfiable.
     pub(crate) fn binary(&self, first: usize, interpolation: InterpolationMethod) -> Result<Term, Stop> {
         let interpolator = self.solver.interpolator(interpolation.options())?;
         Ok(interpolator.binary(&self.order[..first], &self.run.limits)?.formula)
     }
 
-    /// After they were found contradictory: interpolants for all cuts, from the one after the first part to that before the
-    /// last, each of which follows from the one before and the part between.
+    /// Interpolants for all cuts, from the one after the first part to the one before the last. Each follows from the
+    /// previous one and the part between. Precondition: the parts are unsatisfiable.
     pub(crate) fn sequence(&self, interpolation: InterpolationMethod) -> Result<Vec<Term>, Stop> {
         let interpolator = self.solver.interpolator(interpolation.options())?;
         let found = interpolator.sequence(&self.order, &self.run.limits)?;

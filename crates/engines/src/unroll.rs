@@ -1,17 +1,17 @@
 //! Copies of formulas for the steps of an unrolling.
 //!
-//! An engine that looks at several steps at once needs the clauses' constraints several times over, each time with other
-//! variables for the states and with local variables that nothing else has. [`Template`] is a formula of which such
-//! copies are made, and [`Unrolling`] has the versions of the states of a transition system.
+//! An engine that considers several steps at once needs several copies of the clauses' constraints, each with its own
+//! state variables and fresh local variables. [`Template`] is a formula to be copied, and [`Unrolling`] has the state
+//! variables of a transition system at each time.
 //!
-//! Copies are in normal form, and each is made in one walk over the formula as a graph.
+//! Copies are in normal form, and each is made in one walk over the formula's DAG.
 
 use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Substitution, Term, TermStore, Value};
 use shofar_smt::solver::Solver;
 
-/// A formula in normal form that is to be copied, and its local variables.
+/// A formula in normal form to be copied, and its local variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     formula: Term,
@@ -19,7 +19,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// A formula whose variables are local, other than those of the given vectors.
+    /// A formula whose variables are local, except those of the given vectors.
     pub(crate) fn new(store: &TermStore, formula: Term, vectors: &[&[Term]]) -> Self {
         let given: Substitution = vectors.iter().flat_map(|vector| vector.iter().map(|&v| (v, v))).collect();
         let mut locals = store.free_vars(&[formula]);
@@ -32,7 +32,7 @@ impl Template {
         Template { formula: graph.edge(edge).label(), locals: graph.locals(store, edge).into() }
     }
 
-    /// A copy over other vectors of variables, with new local variables.
+    /// A copy over other vectors of variables, with fresh local variables.
     pub(crate) fn copy(&self, store: &TermStore, vectors: &[(&[Term], &[Term])]) -> Term {
         let mut renaming = Substitution::new();
         for (from, to) in vectors {
@@ -43,19 +43,19 @@ impl Template {
     }
 }
 
-/// A transition system with a vector of variables for the state at each time.
+/// A transition system with a vector of state variables for each time.
 pub(crate) struct Unrolling<'a> {
     store: &'a TermStore,
     system: &'a TransitionSystem,
     init: Template,
     transition: Template,
     bad: Template,
-    /// By times.
+    /// Indexed by time.
     states: Vec<Box<[Term]>>,
 }
 
 impl<'a> Unrolling<'a> {
-    /// No time has passed yet.
+    /// An unrolling without steps.
     pub(crate) fn new(store: &'a TermStore, system: &'a TransitionSystem) -> Self {
         let TransitionSystem { state, next, init, transition, bad } = system;
         Unrolling {
@@ -68,7 +68,7 @@ impl<'a> Unrolling<'a> {
         }
     }
 
-    /// The variables of the state at a time.
+    /// The state variables at a time.
     pub(crate) fn state(&mut self, time: usize) -> &[Term] {
         while self.states.len() <= time {
             self.states.push(fresh_vector(
@@ -80,38 +80,38 @@ impl<'a> Unrolling<'a> {
         &self.states[time]
     }
 
-    /// That the state at a time is initial.
+    /// The formula that the state at a time is initial.
     pub(crate) fn init(&mut self, time: usize) -> Term {
         self.state(time);
         self.init.copy(self.store, &[(&self.system.state, &self.states[time])])
     }
 
-    /// That the state at a time is bad.
+    /// The formula that the state at a time is bad.
     pub(crate) fn bad(&mut self, time: usize) -> Term {
         self.state(time);
         self.bad.copy(self.store, &[(&self.system.state, &self.states[time])])
     }
 
-    /// That the state at a time is followed by that at another one.
+    /// The formula that the state at time `to` is a successor of the state at time `from`.
     pub(crate) fn step(&mut self, from: usize, to: usize) -> Term {
         self.state(from.max(to));
         let TransitionSystem { state, next, .. } = self.system;
         self.transition.copy(self.store, &[(state, &self.states[from]), (next, &self.states[to])])
     }
 
-    /// A formula about states, about the state at a time.
+    /// Renames a formula over the state variables to the state at a time.
     pub(crate) fn at(&mut self, formula: Term, time: usize) -> Term {
         self.state(time);
         rename(self.store, formula, &self.system.state, &self.states[time])
     }
 
-    /// What [`at`](Self::at) makes of a formula, the other way round.
+    /// The inverse of [`at`](Self::at).
     pub(crate) fn untimed(&mut self, formula: Term, time: usize) -> Term {
         self.state(time);
         rename(self.store, formula, &self.states[time], &self.system.state)
     }
 
-    /// The states at times `0` to `last` in the model that a solver has found.
+    /// The states at times `0` to `last` in the solver's model.
     pub(crate) fn values(&mut self, solver: &Solver<'_>, last: usize) -> Vec<Box<[Value]>> {
         self.state(last);
         let states = &self.states[..=last];
@@ -123,12 +123,12 @@ impl<'a> Unrolling<'a> {
     }
 }
 
-/// The value of a variable, which is the default one of its sort where the model does not say.
+/// The value of a variable; the default value of its sort if the model has none.
 pub(crate) fn value(store: &TermStore, model: &Assignment, variable: Term) -> Value {
     model.get(variable).cloned().unwrap_or_else(|| store.default_value(store.sort_of(variable)))
 }
 
-/// New variables of the sorts of the given ones.
+/// Fresh variables with the sorts of the given ones.
 pub(crate) fn fresh_vector(store: &TermStore, variables: &[Term], name: &str) -> Box<[Term]> {
     variables.iter().map(|&variable| like(store, variable, name)).collect()
 }
