@@ -1,7 +1,7 @@
-//! What all work on clauses is given: the terms and the limits.
+//! The context of all work on clauses: terms and limits.
 //!
-//! Reading, transformations, ways back, witnesses and the checker need no more. The run of an engine contains a context,
-//! and adds what only engines need.
+//! Readers, transformations, translations, witnesses and the checker need no more. The run of an engine contains a
+//! context and adds the rest that engines need.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use shofar_run::{Limits, Reason};
 pub struct Context<'a> {
     /// The terms.
     pub store: &'a TermStore,
-    /// Bounds on each query to the solver; deadline, memory and cancel flag are bounds on the whole.
+    /// Conflicts and propagations limit each query; deadline, memory and cancel flag limit the whole work.
     pub limits: Limits<'a>,
 }
 
@@ -28,8 +28,8 @@ impl<'a> Context<'a> {
         Context { limits, ..self }
     }
 
-    /// The same with a deadline in so much time, and no later than after a part of the time that is left: with `part` 4
-    /// after a quarter.
+    /// The same context with a deadline after `time`, or after a fraction of the remaining time, whichever is earlier:
+    /// with `part` 4 after a quarter.
     pub fn for_part(self, part: u32, time: Duration) -> Self {
         let now = Instant::now();
         let left = self.limits.deadline.map(|deadline| deadline.saturating_duration_since(now) / part.max(1));
@@ -37,12 +37,12 @@ impl<'a> Context<'a> {
         self.within(Limits { deadline, ..self.limits })
     }
 
-    /// Whether deadline, memory or cancel flag end what is under way, and which.
+    /// The reason if deadline, memory or cancel flag end the work.
     pub fn interrupted(&self) -> Option<Reason> {
         self.limits.interruption()
     }
 
-    /// As [`interrupted`](Self::interrupted), for the operator `?`.
+    /// Like [`interrupted`](Self::interrupted), for the operator `?`.
     pub fn go_on(&self) -> Result<(), Reason> {
         self.limits.go_on()
     }

@@ -1,20 +1,20 @@
-//! Horn clauses as a graph, the form in which engines and transformations see them.
+//! Horn clauses as a graph, the form for engines and transformations.
 //!
-//! Predicates are nodes, clauses are edges from the predicates of the body to the predicate of the head. An edge
-//! without sources is a fact, one without target is a query, one with several sources is a hyperedge. Its label is the
-//! constraint, over canonical variables:
+//! Predicates are nodes; clauses are edges from the predicates of the body to the predicate of the head. An edge
+//! without sources is a fact, an edge without target is a query, and an edge with several sources is a hyperedge. The
+//! label of an edge is the constraint, over canonical variables:
 //!
 //! - G1: each node has variables for its arguments, [`Node::variables`]. They stand for its (first) occurrence in a body;
-//!   further occurrences in the same body have variables of their own, and so has the head ([`Node::next`]).
-//! - G2: predicates are applied to these variables only, so an edge consists of nodes and a label.
+//!   further occurrences in the same body have their own variables, as has the head ([`Node::next`]).
+//! - G2: predicates are applied only to these variables, so an edge consists of nodes and a label.
 //! - G3: any other variable of a label is *local*, existential from the body's point of view. No two edges share one.
 //! - G4: labels are in the store's normal form.
 //!
-//! What holds of a predicate (lemmas, models) is always a formula over [`Node::variables`]; [`HornGraph::at_source`] and
-//! [`HornGraph::at_target`] carry it to an occurrence.
+//! Lemmas and models of a predicate are formulas over [`Node::variables`]; [`HornGraph::at_source`] and
+//! [`HornGraph::at_target`] rename them for an occurrence.
 //!
-//! Graphs are values: a transformation builds a new one. A node that it keeps it keeps with its variables, so that
-//! formulas about it need no renaming on the way back.
+//! Graphs are values: a transformation builds a new one. It keeps the variables of the nodes that it keeps, so formulas
+//! about them need no renaming on the way back.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore, Value};
@@ -23,14 +23,14 @@ use shofar_run::Stop;
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
-/// Clauses between two looks at the limits.
+/// Clauses between two polls of the limits.
 const STOP_INTERVAL: usize = 64;
 
-/// A node of a graph: a predicate.
+/// The index of a node: a predicate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(u32);
 
-/// An edge of a graph: a clause.
+/// The index of an edge: a clause.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EdgeId(u32);
 
@@ -55,15 +55,15 @@ index!(EdgeId, "edge");
 /// A predicate and its canonical variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// What users call it. Names need not be unique.
+    /// Its name for users. Names need not be unique.
     pub name: Symbol,
-    /// By occurrences in one body. There is one at least.
+    /// The variables for each occurrence in one body; at least one.
     occurrences: Vec<Box<[Term]>>,
     next: Box<[Term]>,
 }
 
 impl Node {
-    /// A predicate with arguments of these sorts, with new variables.
+    /// A predicate with arguments of these sorts and fresh variables.
     pub fn new(store: &TermStore, name: Symbol, sorts: &[Sort]) -> Self {
         Node {
             name,
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// The predicate without some of its arguments. Those at the given positions, which ascend, keep their variables.
+    /// The predicate with only the arguments at the given ascending positions, which keep their variables.
     pub fn with_arguments(&self, positions: &[usize]) -> Self {
         let of = |all: &[Term]| positions.iter().map(|&position| all[position]).collect();
         Node {
@@ -82,12 +82,12 @@ impl Node {
         }
     }
 
-    /// The variables for its arguments, in a body and in formulas about it.
+    /// The variables of its arguments, in a body and in formulas about it.
     pub fn variables(&self) -> &[Term] {
         &self.occurrences[0]
     }
 
-    /// The variables for its arguments in a head.
+    /// The variables of its arguments in a head.
     pub fn next(&self) -> &[Term] {
         &self.next
     }
@@ -123,7 +123,7 @@ impl Edge {
         &self.sources
     }
 
-    /// The predicate of the head; none for a query.
+    /// The predicate of the head; `None` for a query.
     pub fn target(&self) -> Option<NodeId> {
         self.target
     }
@@ -133,19 +133,19 @@ impl Edge {
         self.label
     }
 
-    /// Whether there are several predicates in the body.
+    /// Whether the body has several predicates.
     pub fn is_hyperedge(&self) -> bool {
         self.sources.len() > 1
     }
 
-    /// Which occurrence of its predicate in the body a source is, counted from zero.
+    /// The index of a source among the occurrences of its predicate in the body.
     pub fn occurrence(&self, source: usize) -> usize {
         let node = self.sources[source];
         self.sources[..source].iter().filter(|&&earlier| earlier == node).count()
     }
 }
 
-/// A predicate applied to any terms, out of which edges are made.
+/// A predicate applied to arbitrary terms, as input for edges.
 pub type Application = (NodeId, Vec<Term>);
 
 /// A system of Horn clauses as a graph.
@@ -161,14 +161,14 @@ impl HornGraph {
         HornGraph::default()
     }
 
-    /// The graph of a system: its predicates are the nodes and its clauses are the edges, in the same order.
+    /// The graph of a system: predicates become nodes and clauses become edges, in the same order.
     pub fn of(store: &TermStore, system: &HornSystem) -> Self {
         let mut graph = HornGraph::of_predicates(store, system);
         system.clauses.iter().for_each(|clause| graph.add_clause_of_system(store, clause));
         graph
     }
 
-    /// As [`of`](Self::of), within limits.
+    /// Like [`of`](Self::of), within limits.
     pub fn within(context: &Context<'_>, system: &HornSystem) -> Result<Self, Stop> {
         let mut graph = HornGraph::of_predicates(context.store, system);
         for (number, clause) in system.clauses.iter().enumerate() {
@@ -195,8 +195,8 @@ impl HornGraph {
         self.add_clause(store, &body, clause.constraint, clause.head.as_ref().map(application).as_ref());
     }
 
-    /// The graph as a system of clauses, with the declarations of the system that it comes from. Predicates of the same
-    /// name are told apart.
+    /// The graph as a system of clauses, with the declarations of its original system. Predicates with equal names get
+    /// different ones.
     pub fn to_system(&self, store: &TermStore, origin: &HornSystem) -> HornSystem {
         let mut taken: FxHashSet<Symbol> =
             origin.functions.iter().map(|&function| store.fun_decl(function).name).collect();
@@ -224,7 +224,7 @@ impl HornGraph {
         HornSystem { sorts: origin.sorts.clone(), functions: origin.functions.clone(), predicates, clauses }
     }
 
-    /// The nodes of the graph, with their variables, and no edges.
+    /// The graph without its edges.
     pub fn without_edges(&self) -> Self {
         HornGraph { nodes: self.nodes.clone(), edges: Vec::new() }
     }
@@ -246,8 +246,8 @@ impl HornGraph {
         EdgeId::new(self.edges.len() - 1)
     }
 
-    /// Adds an edge for a clause whose predicates are applied to any terms. Variables become canonical ones where they
-    /// are arguments, and new local ones where they are not.
+    /// Adds an edge for a clause whose predicates are applied to arbitrary terms. Variables that are arguments become
+    /// canonical ones, all others become fresh local ones.
     pub fn add_clause(
         &mut self,
         store: &TermStore,
@@ -258,7 +258,7 @@ impl HornGraph {
         let sources: Box<[NodeId]> = body.iter().map(|&(node, _)| node).collect();
         let edge = Edge { sources, target: head.map(|&(node, _)| node), label: constraint };
         let mut canonical = Substitution::new();
-        // What the arguments that are not new variables are equal to.
+        // The equations of arguments that are not new variables.
         let mut equations: Vec<(Term, Term)> = Vec::new();
         let mut bind = |variables: &[Term], args: &[Term]| {
             for (&variable, &arg) in variables.iter().zip(args) {
@@ -284,7 +284,7 @@ impl HornGraph {
             }
         }
         let mut renaming = Substitutor::normal(store, &canonical);
-        // The normal form of the clause itself is what the checker asks for.
+        // Normalise before renaming: the checker needs the same normal form.
         let constraint = renaming.apply(store.normalize(constraint));
         let equal = |(variable, arg)| store.eq(variable, renaming.apply(store.normalize(arg)));
         let label = store.and_of(equations.into_iter().map(equal).chain([constraint]));
@@ -292,7 +292,7 @@ impl HornGraph {
         self.add_edge(&edge.sources, edge.target, label)
     }
 
-    /// Makes variables for further occurrences of a node in one body.
+    /// Creates the variables of a node for further occurrences in one body.
     pub fn ensure_occurrence(&mut self, store: &TermStore, node: NodeId, occurrence: usize) {
         let node = &mut self.nodes[node.index()];
         let sorts = node.sorts(store);
@@ -322,7 +322,7 @@ impl HornGraph {
         &self.edges[edge.index()]
     }
 
-    /// The variables of a node in its so-manieth occurrence in a body, if there are such bodies.
+    /// The variables of a node for its n-th occurrence in one body. Precondition: some body has that many.
     pub fn variables_at(&self, node: NodeId, occurrence: usize) -> &[Term] {
         &self.nodes[node.index()].occurrences[occurrence]
     }
@@ -338,8 +338,8 @@ impl HornGraph {
         self.edge(edge).target.map_or(&[], |node| self.node(node).next())
     }
 
-    /// The variables of an edge's sources and of its target, with their values in facts: those of the premises in the order
-    /// of the sources, and the one that is derived.
+    /// The variables of an edge's sources and target, with their values in facts: those of the premises in the order of
+    /// the sources, and that of the derived fact.
     pub fn values_at<'f>(
         &self,
         edge: EdgeId,
@@ -365,15 +365,15 @@ impl HornGraph {
         locals
     }
 
-    /// A formula about the predicate of a source, over the variables that it has there.
+    /// Renames a formula about the predicate of a source to its variables there.
     pub fn at_source(&self, store: &TermStore, edge: EdgeId, source: usize, formula: Term) -> Term {
         let node = self.edge(edge).sources[source];
         let variables = self.source_variables(edge, source);
         rename(store, formula, self.node(node).variables(), variables)
     }
 
-    /// A formula about the predicate of the target, over the variables that it has there. For a query, which
-    /// concludes `false`, it is false.
+    /// Renames a formula about the predicate of the target to its variables there. The result is false for a query,
+    /// which concludes `false`.
     pub fn at_target(&self, store: &TermStore, edge: EdgeId, formula: Term) -> Term {
         let Some(node) = self.edge(edge).target else { return Term::FALSE };
         rename(store, formula, self.node(node).variables(), self.node(node).next())
@@ -392,7 +392,7 @@ impl HornGraph {
         (incoming, queries)
     }
 
-    /// The edges out of each node, each once, and the facts.
+    /// The edges out of each node, without duplicates, and the facts.
     pub fn outgoing(&self) -> (Vec<Vec<EdgeId>>, Vec<EdgeId>) {
         let mut outgoing: Vec<Vec<EdgeId>> = vec![Vec::new(); self.nodes.len()];
         let mut facts = Vec::new();
@@ -415,7 +415,7 @@ impl HornGraph {
     }
 }
 
-/// A formula with variables renamed.
+/// Renames variables in a formula.
 pub fn rename(store: &TermStore, formula: Term, from: &[Term], to: &[Term]) -> Term {
     if from == to {
         return formula;
@@ -436,7 +436,7 @@ mod tests {
         HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
     }
 
-    /// Two definitions of multiplication that are compared: Example 5.1 of Blicha's thesis.
+    /// A comparison of two definitions of multiplication: Example 5.1 of Blicha's thesis.
     #[test]
     fn multiplication_has_a_hyperedge_into_false() {
         let store = TermStore::new();

@@ -1,7 +1,7 @@
-//! Ground instances: values for the variables of a formula of which some are given.
+//! Ground instances: completes a partial assignment to a model of a formula.
 //!
-//! Every way back of a derivation asks the same question: an edge was applied to known facts and gave a known fact; what
-//! were the values in between?
+//! Every backward translation of a derivation asks: an edge was applied to known facts and derived a known fact; which
+//! values were in between?
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Op, Substitution, Term, TermStore, Value};
@@ -12,8 +12,8 @@ use shofar_smt::solver::Solver;
 
 use crate::Context;
 
-/// Values for the wanted variables with which a formula is true, where other variables have given values. Variables
-/// that do not matter get the default value of their sort.
+/// Values for the wanted variables that make the formula true under the given values. Irrelevant variables get the
+/// default value of their sort.
 pub fn complete(
     context: &Context<'_>,
     formula: Term,
@@ -39,7 +39,7 @@ pub fn complete(
     Ok(wanted.iter().map(value).collect())
 }
 
-/// Values for the symbols of a formula with which it is true.
+/// A model of a formula.
 fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Stop> {
     let mut solver = Solver::new(context.store);
     let unsupported = |unsupported: Unsupported| unsupported.stop(context.store);
@@ -51,8 +51,8 @@ fn solution(context: &Context<'_>, formula: Term) -> Result<Assignment, Stop> {
     }
 }
 
-/// The values of variables, if the formula does nothing but list them. In most steps of a derivation each value follows
-/// from those before, and no solver is needed.
+/// The values of the variables, if the formula only lists them. In most steps of a derivation each value follows from
+/// the previous ones, and no solver is needed.
 fn read_off(store: &TermStore, formula: Term) -> Option<Assignment> {
     let is_variable = |term: Term| matches!(store.op(term), Op::Var(_));
     let mut values = Assignment::new();
@@ -64,7 +64,7 @@ fn read_off(store: &TermStore, formula: Term) -> Option<Assignment> {
             (Op::Eq, &[a, b]) if is_variable(b) && !is_variable(a) => (b, store.term_to_value(a)?),
             _ => return None,
         };
-        // A second value contradicts the first one, or is the same.
+        // A second value contradicts the first one or repeats it.
         if !is_variable(variable) || values.get(variable).is_some() {
             return None;
         }

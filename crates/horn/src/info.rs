@@ -1,4 +1,4 @@
-//! What kind of system this is: size, theories, shape, and the competition track it belongs to.
+//! Statistics of a system: size, theories, shape, and its competition track.
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use shofar_logic::{Op, Sort, SortKind, Term, TermStore, Walker};
 use crate::scc::components;
 use crate::system::{Clause, HornSystem};
 
-/// What there is to say about a system.
+/// Statistics of a system.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Info {
     /// The predicates in the order of their declaration.
@@ -22,35 +22,35 @@ pub struct Info {
     pub theories: Theories,
     /// Whether no clause has more than one atom in its body.
     pub linear: bool,
-    /// Whether the system is a transition system: all clauses are linear over one and the same predicate.
+    /// Whether the system is a transition system: all clauses are linear over one predicate.
     pub transition_system: bool,
     /// Number of groups of mutually recursive predicates.
     pub loops: usize,
-    /// The clause with the largest constraint and atoms; none if there are no clauses.
+    /// The clause with the largest constraint and atoms; `None` if there are no clauses.
     pub largest_clause: Option<LargestClause>,
-    /// The track of the CHC competition that the system belongs to, if it belongs to one.
+    /// The track of the CHC competition, if the system belongs to one.
     pub track: Option<&'static str>,
 }
 
-/// What there is to say about a predicate.
+/// Statistics of a predicate.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PredicateInfo {
     /// Its name, without quoting bars.
     pub name: String,
     /// The sorts of its arguments.
     pub sorts: Vec<String>,
-    /// Whether a derivation of it may need it.
+    /// Whether it may depend on itself.
     pub recursive: bool,
 }
 
-/// Which theories occur in the clauses and in the sorts of the predicates.
+/// The theories of the clauses and of the predicates' sorts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Theories {
     /// Integers.
     pub integers: bool,
     /// Reals.
     pub reals: bool,
-    /// Products or quotients of terms that are not constant.
+    /// Products or quotients of non-constant terms.
     pub nonlinear: bool,
     /// Arrays.
     pub arrays: bool,
@@ -65,13 +65,13 @@ pub struct Theories {
 /// The largest clause of a system.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LargestClause {
-    /// The line it starts in.
+    /// The line where it starts.
     pub line: u32,
     /// Number of variables.
     pub variables: usize,
     /// Number of atoms in the body.
     pub atoms: usize,
-    /// Number of different terms in it.
+    /// Number of different terms.
     pub terms: usize,
 }
 
@@ -140,7 +140,7 @@ impl HornSystem {
             walker.visit(clause.terms(), |_| terms += 1);
             (terms, clause)
         });
-        // Of clauses of the same size, the first.
+        // The first one of clauses of the same size.
         let (terms, clause) = sizes.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         Some(LargestClause {
             line: clause.position.line,
@@ -155,7 +155,7 @@ impl HornSystem {
         let mut sorts = self.declared_sorts(store);
         let mut terms: Vec<Term> = Vec::new();
         Walker::new(store).visit(self.clauses.iter().flat_map(Clause::terms), |term| terms.push(term));
-        // Bottom-up, so that arguments are known to be constant before the term is looked at.
+        // Bottom-up, so that constant arguments are known before the term is visited.
         terms.sort_unstable();
         let mut constant: FxHashSet<Term> = FxHashSet::default();
         for term in terms {
@@ -181,9 +181,9 @@ impl HornSystem {
 
     /// The track of the CHC competition.
     ///
-    /// As its organisers have it, the sorts of predicates and variables decide: a system over reals may count
-    /// with integers, one over integers may shift bits, in between. And clauses are linear that have at most
-    /// one atom with arguments, whatever nullary atoms stand beside it.
+    /// As for its organisers, the sorts of predicates and variables decide: a system over reals may use integers in
+    /// subterms, and one over integers may use bit-vectors. A clause is linear if it has at most one atom with
+    /// arguments, besides any number of nullary atoms.
     fn track(&self, store: &TermStore) -> Option<&'static str> {
         let mut theories = Theories::default();
         theories.add_sorts(store, self.declared_sorts(store));
@@ -223,7 +223,7 @@ struct Recursion {
 }
 
 impl Theories {
-    /// Adds what these sorts are made of.
+    /// Adds the theories of these sorts and their components.
     fn add_sorts(&mut self, store: &TermStore, mut open: Vec<Sort>) {
         let mut seen: FxHashSet<Sort> = FxHashSet::default();
         while let Some(sort) = open.pop() {
@@ -251,7 +251,7 @@ impl Theories {
         }
     }
 
-    /// The names of the theories that occur, as people write them.
+    /// The names of the theories, for people.
     pub fn names(self) -> Vec<&'static str> {
         let Theories { integers, reals, nonlinear, arrays, bitvectors, datatypes, uninterpreted } = self;
         let arithmetic = match (integers, reals) {

@@ -1,25 +1,25 @@
-//! How the nodes of a graph depend on each other: what can be derived, what queries need, and which nodes need each other.
+//! Dependencies in a graph: derivable nodes, nodes that queries need, and strongly connected components.
 
 use shofar_logic::Term;
 
 use crate::graph::{EdgeId, HornGraph};
 use crate::scc;
 
-/// The nodes and edges that the facts lead to, whatever the labels say that are not `false`.
+/// The nodes and edges reachable from the facts. Labels count only if they are `false`.
 pub struct Derivable {
-    /// By nodes: whether it may be derived.
+    /// Indexed by node: whether it may be derived.
     pub nodes: Vec<bool>,
-    /// By edges: whether all its sources may be derived, and its label is not `false`.
+    /// Indexed by edge: whether all its sources may be derived and its label is not `false`.
     pub edges: Vec<bool>,
 }
 
 impl HornGraph {
-    /// The nodes that may be derived, and the edges that can be used for it or in a query.
+    /// The nodes that may be derived, and the edges that may be used in a derivation.
     pub fn derivable(&self) -> Derivable {
         let (outgoing, facts) = self.outgoing();
         let mut nodes = vec![false; self.nodes().len()];
         let mut edges = vec![false; self.edges().len()];
-        // For each edge, the number of different sources that are not known to be derivable.
+        // The number of sources of each edge that are not known to be derivable, without duplicates.
         let mut missing = vec![0_usize; self.edges().len()];
         for edge in outgoing.iter().flatten() {
             missing[edge.index()] += 1;
@@ -44,7 +44,7 @@ impl HornGraph {
         Derivable { nodes, edges }
     }
 
-    /// By nodes, whether a query depends on it by edges that are used.
+    /// Indexed by node: whether a query depends on it by used edges.
     pub fn relevant(&self, is_used: impl Fn(EdgeId) -> bool) -> Vec<bool> {
         let (incoming, queries) = self.incoming();
         let mut relevant = vec![false; self.nodes().len()];
@@ -62,8 +62,8 @@ impl HornGraph {
         relevant
     }
 
-    /// The strongly connected component of each node, and how many there are. An edge never leads to a component of a
-    /// higher number.
+    /// The strongly connected component of each node, and the number of components. An edge never leads to a component
+    /// of a higher number.
     pub fn components(&self) -> (Vec<usize>, usize) {
         let mut successors = vec![Vec::new(); self.nodes().len()];
         for (_, edge) in self.edges() {

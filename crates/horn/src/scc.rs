@@ -11,7 +11,7 @@ pub(crate) fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
     let mut components = 0;
     let mut next_order = 0;
     let mut open = Vec::new();
-    // Nodes under exploration, with the number of successors that were followed.
+    // Nodes under exploration, with the number of visited successors.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for root in 0..count {
         if order[root] == UNSEEN {

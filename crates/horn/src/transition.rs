@@ -4,25 +4,25 @@ use shofar_logic::{Term, TermStore};
 
 use crate::graph::{HornGraph, Node, rename};
 
-/// Initial states, transitions and bad states over one vector of variables. The formulas may have local variables
-/// besides, which are existential; no two of them share one.
+/// Initial states, transitions and bad states over one vector of variables. The formulas may also have local variables,
+/// which are existential and not shared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransitionSystem {
     /// The variables of a state.
     pub state: Box<[Term]>,
     /// The variables of the next state.
     pub next: Box<[Term]>,
-    /// Which states are initial.
+    /// The initial states.
     pub init: Term,
-    /// Which state follows which.
+    /// The transition relation.
     pub transition: Term,
-    /// Which states must not be reached.
+    /// The states that must not be reached.
     pub bad: Term,
 }
 
 impl TransitionSystem {
-    /// The transition system that a graph is, if it has one node and no hyperedges. Clauses of the same kind become one
-    /// disjunction.
+    /// The transition system of a graph with one node, without hyperedges and without queries without predicates.
+    /// Clauses of the same kind become one disjunction.
     pub fn of(store: &TermStore, graph: &HornGraph) -> Option<Self> {
         let mut nodes = graph.nodes();
         let (Some((_, node)), None) = (nodes.next(), nodes.next()) else { return None };
@@ -35,7 +35,7 @@ impl TransitionSystem {
                 _ => return None,
             }
         }
-        // A query without predicates is bad whatever the state; it needs no state at all.
+        // A query without predicates is bad for any state, and even without one.
         let is_unconditional =
             graph.edges().any(|(_, edge)| edge.sources().is_empty() && edge.target().is_none());
         if is_unconditional {
