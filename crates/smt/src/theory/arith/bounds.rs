@@ -1,12 +1,12 @@
 //! The bounds of the variables, as one stack.
 //!
-//! Each asserted bound is a record on the stack, and points to the record of the bound of the same variable
-//! and side that it replaced. A level is a height of the stack. To leave it is to take records off and to
-//! put the replaced ones back in force; nothing else in the kernel depends on levels.
+//! Each asserted bound is a record on the stack, and points to the record of the bound of the same variable and side
+//! that it replaced. A level is a height of the stack. Leaving a level pops its records and puts the replaced ones back
+//! in force; nothing else in the kernel depends on levels.
 //!
-//! The height of the stack serves as a clock: the bounds that were in force at an earlier [`Time`] are found
-//! by following the links until a record is old enough. Explanations of implied bounds rest on this, as they
-//! must not mention what was asserted after them.
+//! The height of the stack serves as a clock: following the links until a record is old enough finds the bound that was
+//! in force at an earlier [`Time`]. Explanations of implied bounds need this, because they must not mention later
+//! assertions.
 //!
 //! # Invariants
 //!
@@ -18,7 +18,7 @@ use shofar_logic::number::Rational;
 
 use super::{DeltaRational, Reason, Var};
 
-/// Which of the two bounds of a variable is meant.
+/// One of the two bounds of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Side {
     /// `x >= c`.
@@ -37,7 +37,7 @@ impl Side {
         }
     }
 
-    /// Whether a bound of this side is satisfied by a value.
+    /// Whether a value satisfies a bound of this side.
     #[inline]
     pub fn admits(self, bound: &DeltaRational, value: &DeltaRational) -> bool {
         let (lesser, greater) = match self {
@@ -56,7 +56,7 @@ pub(super) type Time = u32;
 pub(super) struct Bound {
     pub(super) value: DeltaRational,
     pub(super) reason: Reason,
-    /// Whether `value` is stronger than what was asserted, because the variable is an integer.
+    /// Whether `value` was rounded because the variable is an integer, and so is stronger than asserted.
     pub(super) rounded: bool,
     side: Side,
     var: Var,
@@ -71,9 +71,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct Bounds {
     records: Vec<Bound>,
-    /// For each variable the records in force, by side.
+    /// For each variable, the records in force, by side.
     current: Vec<[u32; 2]>,
-    /// The heights at which the levels begin.
+    /// The heights at which the levels start.
     levels: Vec<u32>,
 }
 
@@ -90,11 +90,11 @@ impl Bounds {
     /// The bound in force.
     #[inline]
     pub(super) fn get(&self, var: Var, side: Side) -> Option<&Bound> {
-        // There is no record at the index `NONE`.
+        // No record has the index `NONE`.
         self.records.get(self.current[var.index()][side as usize] as usize)
     }
 
-    /// The bound that was in force when the stack had the height `time`.
+    /// The bound in force when the stack had the height `time`.
     pub(super) fn get_at(&self, var: Var, side: Side, time: Time) -> Option<&Bound> {
         let mut index = self.current[var.index()][side as usize];
         while index != NONE && index >= time {
@@ -109,7 +109,7 @@ impl Bounds {
         self.current[var.index()] != [NONE; 2]
     }
 
-    /// Whether the value is less than the lower bound of the variable, or greater than the upper one.
+    /// The side of the bound that the value violates, if any.
     #[inline]
     pub(super) fn violated(&self, var: Var, value: &DeltaRational) -> Option<Side> {
         [Side::Lower, Side::Upper]
@@ -117,8 +117,7 @@ impl Bounds {
             .find(|&side| self.get(var, side).is_some_and(|bound| !side.admits(&bound.value, value)))
     }
 
-    /// Puts a bound in force; the caller has excluded that it is implied by those in force, or clashes with
-    /// them.
+    /// Puts a bound in force. The caller guarantees that the bounds in force neither imply nor contradict it.
     pub(super) fn set(&mut self, var: Var, side: Side, value: DeltaRational, reason: Reason, rounded: bool) {
         let current = &mut self.current[var.index()][side as usize];
         let previous = std::mem::replace(current, self.records.len() as u32);
@@ -168,7 +167,7 @@ impl Bounds {
     }
 }
 
-/// The integer bound that a bound of an integer variable amounts to.
+/// The integer bound equivalent to a bound of an integer variable.
 pub(super) fn round(side: Side, value: &DeltaRational) -> DeltaRational {
     DeltaRational::from(match side {
         Side::Lower => value.ceil(),
@@ -176,8 +175,7 @@ pub(super) fn round(side: Side, value: &DeltaRational) -> DeltaRational {
     })
 }
 
-/// The bound that holds where the given one does not: `x < c` for `x >= c`. Of an integer variable it is
-/// rounded.
+/// The negation of a bound: `x < c` for `x >= c`. For an integer variable it is rounded.
 pub(super) fn negate(is_int: bool, side: Side, value: &DeltaRational) -> (Side, DeltaRational) {
     let step = |value: &DeltaRational, one: Rational| match is_int {
         true => DeltaRational::from(value.real() + one),

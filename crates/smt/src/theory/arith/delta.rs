@@ -1,15 +1,14 @@
 //! Delta-rationals: the rational numbers with one positive infinitesimal adjoined.
 //!
-//! A strict bound `x < c` has no greatest solution, which a vertex method would need. Written `x <= c - δ`
-//! for an unspecified small positive `δ` it is like any other bound. A [`DeltaRational`] is such a number
-//! `r + k·δ`; two of them compare as their pairs `(r, k)` do lexicographically, which is their order for
-//! every sufficiently small `δ`. They can be added, and multiplied by rationals; nothing else is needed.
+//! A strict bound `x < c` has no greatest solution, which a vertex method would need. Written `x <= c - δ` for an
+//! unspecified small positive `δ`, it is like any other bound. A [`DeltaRational`] is such a number `r + k·δ`. Two of
+//! them compare as their pairs `(r, k)` do lexicographically, which is their order for every sufficiently small `δ`.
+//! They support only addition and multiplication by rationals.
 //!
-//! When a model is wanted, a [`Concretisation`] chooses a rational `δ` for which the finitely many
-//! inequalities that matter hold. Each is `r1 + k1·δ <= r2 + k2·δ` for a lexicographically ordered pair, and
-//! is violated by a positive `δ` only if `r1 < r2` and `k1 > k2`, namely beyond `(r2 - r1) / (k1 - k2)`. The
-//! least of these numbers and 1 is thus a good choice. Numbers that are to stay different exclude one `δ`
-//! per pair, so that halving often enough avoids all of them.
+//! To build a model, a [`Concretisation`] chooses a rational `δ` that preserves finitely many inequalities. Each is `r1
+//! + k1·δ <= r2 + k2·δ` for a lexicographically ordered pair, and a positive `δ` violates it only if `r1 < r2` and `k1
+//! > k2`, namely beyond `(r2 - r1) / (k1 - k2)`. So the minimum of these numbers and 1 is a good choice. Numbers that
+//! must stay different exclude one `δ` per pair, and repeated halving avoids all of them.
 //!
 //! Source: B. Dutertre and L. de Moura, *A fast linear-arithmetic solver for DPLL(T)*, CAV 2006, section 5.
 
@@ -36,13 +35,13 @@ impl DeltaRational {
         DeltaRational { real, delta }
     }
 
-    /// The least number above `real` that is considered: `real + δ`.
+    /// The least number above `real`: `real + δ`.
     #[inline]
     pub fn just_above(real: Rational) -> DeltaRational {
         DeltaRational { real, delta: Rational::ONE }
     }
 
-    /// The greatest number below `real` that is considered: `real - δ`.
+    /// The greatest number below `real`: `real - δ`.
     #[inline]
     pub fn just_below(real: Rational) -> DeltaRational {
         DeltaRational { real, delta: -Rational::ONE }
@@ -108,7 +107,7 @@ impl DeltaRational {
         }
     }
 
-    /// The rational number that `self` becomes for the given value of `δ`.
+    /// The rational value of `self` for the given `δ`.
     pub fn at(&self, delta: &Rational) -> Rational {
         let mut value = self.real.clone();
         value.add_mul(&self.delta, delta);
@@ -116,7 +115,7 @@ impl DeltaRational {
     }
 }
 
-/// Most numbers have no multiple of `δ`, for which the product need not be computed.
+/// Most numbers have no multiple of `δ`; this skips their product.
 #[inline]
 fn scale_part(part: &Rational, factor: &Rational) -> Rational {
     if part.is_zero() { Rational::ZERO } else { part * factor }
@@ -188,11 +187,11 @@ impl fmt::Debug for DeltaRational {
     }
 }
 
-/// The search for a rational value of `δ` that keeps what was told to it.
+/// The search for a rational value of `δ` that satisfies all requirements.
 pub struct Concretisation {
-    /// Every positive `δ` up to this one keeps all orders.
+    /// Every positive `δ` up to this one preserves all orders.
     limit: Rational,
-    /// Values of `δ` that would make numbers equal that are to differ.
+    /// Values of `δ` that would make two numbers equal that must differ.
     excluded: Vec<Rational>,
 }
 
@@ -203,7 +202,7 @@ impl Default for Concretisation {
 }
 
 impl Concretisation {
-    /// Demands that `low <= high` stay true, which must hold of the delta-rationals.
+    /// Requires `low <= high` to stay true; it must hold for the delta-rationals.
     pub fn keep_order(&mut self, low: &DeltaRational, high: &DeltaRational) {
         debug_assert!(low <= high, "{low} is not below {high}");
         if low.delta > high.delta {
@@ -214,7 +213,7 @@ impl Concretisation {
         }
     }
 
-    /// Demands that two different numbers stay different.
+    /// Requires two different numbers to stay different.
     pub fn keep_apart(&mut self, a: &DeltaRational, b: &DeltaRational) {
         debug_assert!(a != b, "{a} is not different from itself");
         if a.delta != b.delta {
@@ -222,11 +221,11 @@ impl Concretisation {
         }
     }
 
-    /// A positive value of `δ`, at most 1, that keeps all that was demanded.
+    /// A positive value of `δ`, at most 1, that satisfies all requirements.
     pub fn choose(self) -> Rational {
         let half = Rational::new(Integer::ONE, Integer::from(2));
         let mut delta = self.limit;
-        // Each round leaves at least one excluded value behind for good.
+        // Each round permanently passes at least one excluded value.
         while self.excluded.contains(&delta) {
             delta *= &half;
         }

@@ -1,17 +1,16 @@
-//! Explanations: certificates in the sense of Farkas' lemma.
+//! Explanations: Farkas certificates.
 //!
-//! A set of bounds is contradictory together with the rows if and only if some non-negative combination of
-//! them, each read as `0 <= x - l` or `0 <= u - x`, has no variables left after the slack variables are
-//! replaced by their definitions, and says `0 <= c` for a negative `c`. As `c` is a delta-rational, this
-//! includes `0 < 0`.
+//! A set of bounds contradicts the rows if and only if some non-negative combination of them, each read as `0 <= x - l`
+//! or `0 <= u - x`, has no variables left after replacing the slack variables by their definitions, and says `0 <= c`
+//! for a negative `c`. As `c` is a delta-rational, this includes `0 < 0`.
 //!
-//! If the basic variable `b` of a row `a_0·b + Σ a_j·x_j = 0` is below its lower bound and no `x_j` has room,
-//! then the lower bound of `b` with `a_0`, the lower bounds of those `x_j` with a positive `a_j`, and the
-//! upper bounds of the others, each with `|a_j|`, are such a combination: the row is its sum of variables.
-//! The case of an upper bound is the mirror image.
+//! If the basic variable `b` of a row `a_0·b + Σ a_j·x_j = 0` is below its lower bound and no `x_j` has room, then the
+//! following bounds are such a combination: the lower bound of `b` with `a_0`, the lower bounds of those `x_j` with a
+//! positive `a_j`, and the upper bounds of the others, each with `|a_j|`. The variables of the sum form the row. The
+//! case of an upper bound is symmetric.
 //!
-//! A coefficient multiplies the bound that was asserted, unless it was rounded: then it multiplies the
-//! rounded bound, and the certificate proves a fact about integers by a cut.
+//! A coefficient multiplies the asserted bound. If the bound was rounded, it multiplies the rounded bound, and the
+//! certificate proves a fact about integers by a cut.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
@@ -21,14 +20,14 @@ use super::simplex::blocking_side;
 use super::tableau::{Entry, RowId};
 use super::{DeltaRational, Reason, Side, Simplex, Var};
 
-/// A bound's part in a sum of bounds.
+/// The share of a bound in a sum of bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weighted {
-    /// What the bound was asserted for.
+    /// The reason of the bound.
     pub reason: Reason,
     /// The positive multiplier.
     pub coefficient: Rational,
-    /// Whether the bound that is multiplied is the asserted one rounded to an integer.
+    /// Whether the multiplied bound is the asserted one rounded to an integer.
     pub rounded: bool,
 }
 
@@ -38,7 +37,7 @@ impl Weighted {
     }
 }
 
-/// Bounds that cannot hold together: their weighted sum is `0 <= c` for a negative `c`, or `0 < 0`.
+/// Contradictory bounds: their weighted sum is `0 <= c` for a negative `c`, or `0 < 0`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
     /// The bounds, each once.
@@ -46,15 +45,14 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// Whether the certificate needs that some variables are integers.
+    /// Whether the certificate needs some variables to be integers.
     pub fn is_cut(&self) -> bool {
         self.terms.iter().any(|term| term.rounded)
     }
 }
 
 impl Simplex {
-    /// The contradiction in a row whose basic variable violates its bound of the given side, where no
-    /// variable has room.
+    /// The conflict of a row whose basic variable violates its bound of the given side and no variable has room.
     pub(super) fn row_conflict(&self, row: RowId, side: Side) -> Conflict {
         let term = |entry: &Entry| {
             let bound = self.bounds.get(entry.var, blocking_side(side, &entry.coeff));
@@ -63,7 +61,7 @@ impl Simplex {
         Conflict { terms: self.tableau.row(row).entries.iter().map(term).collect() }
     }
 
-    /// Verifies a conflict against the definitions. The bounds are looked up by their reasons.
+    /// Verifies a conflict against the definitions. Looks up the bounds by their reasons.
     pub(super) fn refutes(&self, conflict: &Conflict) -> Result<(), String> {
         let weights: FxHashMap<Reason, &Weighted> =
             conflict.terms.iter().map(|term| (term.reason, term)).collect();
@@ -77,7 +75,7 @@ impl Simplex {
                 }
             }
         }
-        // A reason may stand for several bounds, so that it does not tell which of them was meant.
+        // A reason may stand for several bounds, and then does not identify the one that was used.
         if bounds.len() != conflict.terms.len() || weights.len() != conflict.terms.len() {
             return Ok(());
         }

@@ -2,22 +2,21 @@
 //!
 //! # What it decides
 //!
-//! Whether some rational numbers satisfy a conjunction of linear equations and of bounds, strict or not, on
-//! single variables. An inequality between linear forms comes in as a *slack* variable that a row defines to
-//! be the form, and a bound on it. Equations are added and taken away rarely, bounds all the time, in the
-//! order of a stack. The kernel knows variables by index and bounds by an opaque [`Reason`]; it knows nothing
-//! of literals and terms.
+//! Whether some rational numbers satisfy a conjunction of linear equations and of bounds, strict or not, on single
+//! variables. For an inequality between linear forms, a row defines a *slack* variable to be the form, and the
+//! inequality becomes a bound on it. Equations are added and removed rarely, bounds all the time, in stack order. The
+//! kernel knows variables by index and bounds by an opaque [`Reason`]; it knows neither literals nor terms.
 //!
-//! Of integer variables it rounds the bounds, and nothing more: a feasible answer speaks of rationals. What leads
-//! from there to integers is in the folder `integer`.
+//! For integer variables the kernel only rounds bounds: a feasible answer is one over the rationals. The folder
+//! `integer` searches for integer solutions.
 //!
 //! # The idea
 //!
-//! The equations are kept solved for some of the variables, the basic ones; the other ones can be chosen
-//! freely, and are chosen within their bounds. If then a basic variable violates a bound, it is made
-//! non-basic and put at this bound, in exchange for a variable of its row that has room to move. If none has
-//! room, the row together with the bounds that leave no room is a contradiction, and its coefficients are
-//! the multipliers of Farkas' lemma.
+//! The tableau solves the equations for some of the variables, the basic ones. The other variables can be chosen
+//! freely, and get values within their bounds. If a basic variable violates a bound, it becomes non-basic with this
+//! bound as its value, in exchange for a variable of its row that has room to move. If no variable has room, the row
+//! and the bounds that leave no room are a contradiction, and the coefficients of the row are the multipliers of
+//! Farkas' lemma.
 //!
 //! # The algorithm
 //!
@@ -32,40 +31,39 @@
 //!
 //! # Invariants
 //!
-//! Those of the stack of bounds (B1 to B3) stand in `bounds.rs`, those of the tableau (T1 to T4) in
-//! `tableau.rs`. A variable is *touched* if it got a bound since the last feasible check.
+//! `bounds.rs` states those of the stack of bounds (B1 to B3), `tableau.rs` those of the tableau (T1 to T4). A variable
+//! is *touched* if it got a bound since the last feasible check.
 //!
 //! * I1: a non-basic variable that is not touched has a value within its bounds.
 //! * I2: a tracked row holds under the assignment.
 //! * I3: a basic variable that has a bound and is not touched is tracked, and has a value within its bounds.
-//! * I4: outside of a check, the assignment is that of the last feasible check; variables that are neither
-//!   non-basic nor tracked have no value of their own but the one that follows from their definition.
+//! * I4: outside of a check, the assignment is that of the last feasible check; for variables that are neither
+//!   non-basic nor tracked, the value follows from their definition.
 //! * I5: every row is a combination of the definitions of those slack variables that are not dormant.
 //!
 //! [`Simplex::check_invariants`] verifies them.
 //!
 //! # Why the answer is right
 //!
-//! *Feasible*: nothing is touched any more, so by I1 and I3 all bounds hold, and by I2 and I5 all equations
-//! do; those of dormant and untracked variables, which have no bounds, hold by the definition of their
-//! values. *Infeasible*: the [`Conflict`] is a sum of bounds that gives `0 <= c` for a negative `c`, which
-//! debug builds verify against the definitions. *Termination*: after a while without progress both choices
-//! follow Bland's rule, with which no basis occurs twice.
+//! *Feasible*: no variable is touched any more, so by I1 and I3 all bounds hold, and by I2 and I5 all equations hold.
+//! Dormant and untracked variables have no bounds, and their equations hold by the definition of their values.
+//! *Infeasible*: the [`Conflict`] is a sum of bounds that gives `0 <= c` for a negative `c`, which debug builds verify
+//! against the definitions. *Termination*: after some pivots without progress both choices follow Bland's rule, with
+//! which no basis occurs twice.
 //!
 //! # Rows that sleep
 //!
-//! In incremental use most atoms are unassigned at any time, and their slack variables have no bounds. Such
-//! a row needs no value, for the value that follows from the row violates nothing. This is used in three ways.
-//! A slack variable is *dormant*, without any row, until a check finds a bound on it. A basic variable
-//! whose bounds were taken back is *untracked*, its value is not kept up to date. When a pivot would have to
-//! change the row of such a variable, it is deleted instead if the variable has a definition to come back
-//! from: the deletion replaces work that was due, and is paid for only by those that wake up again.
-//! So bounds are asserted in constant time, and those taken back before the next check cost nothing more.
+//! In incremental use most atoms are unassigned at any time, and their slack variables have no bounds. Such a row needs
+//! no value, because the value that follows from the row violates nothing. The kernel uses this in three ways. A slack
+//! variable is *dormant*, without a row, until a check finds a bound on it. A basic variable that lost its bounds is
+//! *untracked*: its value is not kept up to date. If a pivot would change the row of such a variable, and the variable
+//! has a definition to come back from, the row is deleted instead: the deletion replaces work that was due, and costs
+//! something only if the variable wakes up again. So asserting a bound takes constant time, and a bound removed before
+//! the next check costs nothing more.
 //!
-//! In 3000 levels of ten random bounds each over 100 rows (as in `benches/simplex.rs`, with tighter bounds)
-//! this took 14,218 row additions; with untracked rows but no deletion it took 23,552, with all rows awake
-//! 18,395. Times differed by less than the noise of the machine: where every row gets its turn, sleeping
-//! gains little.
+//! In 3000 levels of ten random bounds each over 100 rows (as in `benches/simplex.rs`, with tighter bounds) this took
+//! 14,218 row additions; with untracked rows but no deletion it took 23,552, with all rows awake 18,395. Times differed
+//! by less than the noise of the machine: if every row gets bounds in turn, sleeping gains little.
 //!
 //! # Notation
 //!
@@ -78,11 +76,10 @@
 //!
 //! # Where it comes from
 //!
-//! B. Dutertre and L. de Moura, *A fast linear-arithmetic solver for DPLL(T)*, CAV 2006: the method, strict
-//! bounds, explanations, the assignment kept over backtracking. Integer rows follow Z3, rows without active
-//! bounds OpenSMT (the quasi-basic variables of its linear-arithmetic solver); that they lose their row
-//! altogether is ours. Implied bounds are also read off the definitions, which are shorter than the rows and
-//! never change.
+//! B. Dutertre and L. de Moura, *A fast linear-arithmetic solver for DPLL(T)*, CAV 2006: the method, strict bounds,
+//! explanations, the assignment kept over backtracking. Integer rows follow Z3, rows without active bounds OpenSMT (the
+//! quasi-basic variables of its linear-arithmetic solver); deleting these rows is ours. Implied bounds are read off the
+//! definitions, which are shorter than the rows and never change.
 
 mod bounds;
 mod delta;
@@ -110,19 +107,18 @@ impl Var {
         Var(u32::try_from(index).expect("variables are counted in 32 bits"))
     }
 
-    /// The number of the variable: variables are numbered from 0 in the order of their creation, except that
-    /// the numbers of removed ones are given again.
+    /// The number of the variable, from 0 in the order of creation. New variables reuse the numbers of removed ones.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a bound was asserted for. The kernel only hands it back, in explanations.
+/// The caller's reason for a bound. The kernel only returns it in explanations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reason(pub u32);
 
-/// A worklist of variables without duplicates, in the order of their arrival.
+/// A worklist of variables without duplicates, in insertion order.
 #[derive(Default)]
 struct VarQueue {
     list: Vec<Var>,

@@ -1,24 +1,23 @@
 //! Implied bounds.
 //!
-//! In an equation `Σ a_j·x_j = 0` each monomial is minus the sum of the others. If all of them but `a_k·x_k`
-//! have a least value `m_j` by the bounds in force, then `a_k·x_k <= -Σ m_j`, which is a bound of `x_k`, an
-//! upper or a lower one as `a_k` has it; and likewise with greatest values. A pass finds the monomials
-//! without such a value: if there is one, it is the only candidate, and if there are two, there is none.
+//! In an equation `Σ a_j·x_j = 0` each monomial is minus the sum of the others. If all monomials except `a_k·x_k` have
+//! a least value `m_j` by the bounds in force, then `a_k·x_k <= -Σ m_j`, which is an upper or lower bound of `x_k`,
+//! depending on the sign of `a_k`. The same holds for greatest values. One pass finds the monomials without such a
+//! value: if there is one, it is the only candidate; if there are two, there is no candidate.
 //!
-//! Equations are the definitions of slack variables, dormant or not, and not the rows of the tableau: these
-//! are combinations of definitions, longer, and different after each pivot. On the scripts that this was
-//! measured on, the bounds from rows made up for a part of the time that it took to find them at best. Only
-//! definitions are looked at where a bound changed since the last time, and only bounds for which the caller
-//! has a use are computed. Long equations and those with big coefficients are left out (both as in Z3).
+//! The equations are the definitions of slack variables, dormant or not, and not the rows of the tableau: these are
+//! combinations of definitions, longer, and different after each pivot. On the scripts measured, bounds from rows at
+//! best recovered a part of the time spent on finding them. Only definitions whose variables got new bounds since the
+//! last call are visited, and only bounds that the caller can use are computed. Long equations and those with big
+//! coefficients are skipped (both as in Z3).
 //!
-//! An implied bound is not asserted here: if the caller has an atom for it, the atom comes back as a bound
-//! with its own reason. So implied bounds follow from asserted ones alone, in one step.
+//! An implied bound is not asserted here: if the caller has an atom for it, the atom comes back as a bound with its own
+//! reason. So implied bounds follow from asserted ones alone, in one step.
 //!
 //! # Explanations
 //!
-//! Most implied bounds are never asked about, so that their explanations are only prepared for. A [`Token`]
-//! names the definition, which does not change, and the [`Time`]; the bounds that were in force then are
-//! still on the stack as long as the level was not left.
+//! Most implied bounds are never explained, so explanations are computed lazily. A [`Token`] names the definition,
+//! which does not change, and the [`Time`]; the bounds in force at that time stay on the stack until the level is left.
 
 use std::mem;
 
@@ -36,33 +35,33 @@ pub struct ImpliedBound {
     pub side: Side,
     /// The bound, stronger than the one in force.
     pub value: DeltaRational,
-    /// Whether `value` is what the explanation gives, rounded to an integer.
+    /// Whether `value` is the explained bound, rounded to an integer.
     pub rounded: bool,
-    /// What [`Simplex::explain`] needs.
+    /// The argument for [`Simplex::explain`].
     pub token: Token,
 }
 
-/// How a bound was implied. It is valid until the level is left on which it was given.
+/// How a bound was implied. Valid until its level is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     slack: Var,
     time: Time,
 }
 
-/// What is kept for implied bounds.
+/// The state of bound propagation.
 #[derive(Default)]
 pub(super) struct Propagation {
     /// Variables that may have got a bound since the last call.
     changed: VarQueue,
-    /// For each of them the sides on which they did.
+    /// For each of them, the sides with new bounds.
     sides: Vec<[bool; 2]>,
 
     // Used within a call.
-    /// The slack variables whose definitions are to be searched, and for which sums: that of the least values,
-    /// that of the greatest ones.
+    /// The slack variables whose definitions are searched, and for which sums: of the least values, of the greatest
+    /// values.
     slacks: Vec<Var>,
     extremes: Vec<[bool; 2]>,
-    /// For each variable and side 1 and the index of the bound that is given.
+    /// For each variable and side, 1 plus the index of the implied bound, or 0.
     given: Vec<[u32; 2]>,
 }
 
@@ -93,7 +92,7 @@ impl Propagation {
         self.sides[removed.index()] = [false; 2];
     }
 
-    /// Says that a monomial of the slack variable's definition has a new bound.
+    /// Records that a monomial of the slack variable's definition has a new bound.
     fn add_line(&mut self, slack: Var, coeff: &Integer, sides: [bool; 2]) {
         let extremes = &mut self.extremes[slack.index()];
         if *extremes == [false; 2] {
@@ -108,9 +107,9 @@ impl Propagation {
 }
 
 impl Simplex {
-    /// Appends bounds that follow from one definition and the bounds in force, that are stronger than those,
-    /// and that are `wanted`; of a variable and side one at most. Only what was asserted since the last call
-    /// is considered. To be called after a feasible check; sound, but not useful, otherwise.
+    /// Appends bounds that follow from one definition and the bounds in force, are stronger than those, and are
+    /// `wanted`; at most one for each variable and side. Considers only bounds asserted since the last call. Call this
+    /// after a feasible check; otherwise it is sound, but not useful.
     pub fn propagate(&mut self, wanted: impl Fn(&Simplex, Var, Side) -> bool, out: &mut Vec<ImpliedBound>) {
         let first = out.len();
         let mut propagation = mem::take(&mut self.propagation);
@@ -132,7 +131,7 @@ impl Simplex {
         self.statistics.implied += (out.len() - first) as u64;
     }
 
-    /// Finds the definitions with a variable whose bounds have changed that are not too long.
+    /// Finds the definitions, not too long, with a variable whose bounds have changed.
     fn collect_lines(&self, propagation: &mut Propagation) {
         let limit = self.config.implied_row_length;
         let mut changed = mem::take(&mut propagation.changed);
@@ -152,8 +151,8 @@ impl Simplex {
         propagation.changed = changed;
     }
 
-    /// Appends the bounds that the sum of least or of greatest values in a definition gives to `out`, of which
-    /// this call has the part from `first` on.
+    /// Appends to `out` the bounds that the sum of least or greatest values in a definition implies. The bounds of this
+    /// call start at `first`.
     fn imply(
         &self,
         given: &mut [[u32; 2]],
@@ -211,9 +210,9 @@ impl Simplex {
         }
     }
 
-    /// Appends the bounds from which a bound was implied, with the coefficients of a sum that gives it: an
-    /// upper bound `x <= c`, say, is `0 <= c - x`, and this is the sum. If the bound was
-    /// [rounded](ImpliedBound::rounded), then the sum gives a weaker one that rounds to it.
+    /// Appends the bounds that implied a bound, with the coefficients of a sum that gives it: an upper bound `x <= c`,
+    /// say, is `0 <= c - x`, and this is the sum. If the bound was [rounded](ImpliedBound::rounded), the sum gives a
+    /// weaker one that rounds to it.
     pub fn explain(&self, var: Var, side: Side, token: Token, out: &mut Vec<Weighted>) {
         let equation = self.definition(token.slack).expect("tokens do not outlive their rows");
         let own = equation.iter().find(|(other, _)| *other == var);
@@ -227,8 +226,8 @@ impl Simplex {
     }
 }
 
-/// The side of the bound of a variable that makes its monomial with this coefficient least, if `extreme` is
-/// the lower side, or greatest. For a fixed coefficient this is its own inverse.
+/// The side of the bound of a variable that makes its monomial with this coefficient least (if `extreme` is the lower
+/// side) or greatest. For a fixed coefficient this is its own inverse.
 #[inline]
 fn side_of_extreme(extreme: Side, coeff: &Integer) -> Side {
     if coeff.is_negative() { extreme.opposite() } else { extreme }

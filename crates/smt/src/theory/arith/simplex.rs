@@ -1,17 +1,15 @@
-//! The solver's state, its rows and bounds, and the check loop. The method and the invariants I1 to I5 that
-//! are named here stand at the head of this folder.
+//! The solver's state, its rows and bounds, and the check loop. `mod.rs` describes the method and the invariants I1 to
+//! I5.
 //!
 //! # Choices
 //!
-//! The leaving variable is the one with the shortest row, the entering one that with the shortest column;
-//! ties go to the smaller index. Both keep the tableau sparse. On the feasible systems of
-//! `benches/simplex.rs` with 100 rows the shortest row needed 353 row additions, the smallest index 856, the
-//! greatest violation 646 and the least one 946; with 500 rows it was 6,445, 4,564, more than could be waited
-//! for, and 15,005.
+//! The leaving variable has the shortest row, the entering variable the shortest column; ties go to the smaller index.
+//! Both choices keep the tableau sparse. On the feasible systems of `benches/simplex.rs` with 100 rows the shortest row
+//! needed 353 row additions, the smallest index 856, the greatest violation 646 and the least one 946; with 500 rows it
+//! was 6,445, 4,564, more than could be waited for, and 15,005.
 //!
-//! When the number of violated variables has not reached a new minimum for some time, both choices are made
-//! by Bland's rule, the smallest index, until the check ends. That a new minimum is reached finitely often
-//! makes the check terminate.
+//! If the number of violated variables has not reached a new minimum for some time, Bland's rule (the smallest index)
+//! makes both choices until the check ends. A new minimum is reached finitely often, so the check terminates.
 
 use std::borrow::Cow;
 use std::mem;
@@ -25,18 +23,18 @@ use super::propagate::Propagation;
 use super::tableau::{Occurrence, Place, Row, RowId, Tableau};
 use super::{Conflict, DeltaRational, Reason, Side, Var, VarQueue, Weighted};
 
-/// How many variables there is room for once there is one, as in the search: see `sat/mod.rs`.
+/// The number of variables that the first one reserves space for, as in `sat/mod.rs`.
 const FIRST_ROOM: usize = 16;
 
-/// What can be tuned.
+/// The parameters of the solver.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// After so many pivots without progress, or as many as there are variables if these are more, Bland's
-    /// rule sets in. `None`: at once. Default: 50.
+    /// Bland's rule starts after this many pivots without progress, or as many as there are variables if these are
+    /// more. `None`: at once. Default: 50.
     pub bland_after: Option<u32>,
-    /// Definitions with more variables are not searched for implied bounds. Default: 30.
+    /// Longer definitions are not searched for implied bounds. Default: 30.
     pub implied_row_length: usize,
-    /// A call of [`Simplex::propagate`] gives at most so many implied bounds. Default: 100.
+    /// The greatest number of implied bounds from one call of [`Simplex::propagate`]. Default: 100.
     pub implied_limit: usize,
 }
 
@@ -51,7 +49,7 @@ impl Default for Config {
 pub struct Budget<'a> {
     /// The number of pivots after which the check gives up; `None` for no limit.
     pub pivots: Option<u64>,
-    /// Asked before each pivot, and each time that a row is made, whether the check is to give up.
+    /// Polled before each pivot and whenever a row is built: whether the check must give up.
     pub interrupted: Option<&'a dyn Fn() -> bool>,
 }
 
@@ -63,7 +61,7 @@ impl Budget<'_> {
         self.pivots.is_some_and(|limit| pivots >= limit) || self.is_interrupted()
     }
 
-    // One pivot of a dense tableau takes far longer than the question.
+    // One pivot of a dense tableau takes far longer than this call.
     fn is_interrupted(&self) -> bool {
         self.interrupted.is_some_and(|interrupted| interrupted())
     }
@@ -76,11 +74,11 @@ pub enum Outcome {
     Feasible,
     /// No assignment does.
     Infeasible(Conflict),
-    /// The budget ran out. A later check goes on from the basis that was reached.
+    /// The budget ran out. A later check continues from the basis that was reached.
     Budget,
 }
 
-/// What was done so far.
+/// Counters since the solver was created.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Statistics {
     /// Checks.
@@ -95,7 +93,7 @@ pub struct Statistics {
     pub row_additions: u64,
     /// Slack variables that got a row because of a bound.
     pub woken: u64,
-    /// Implied bounds that were given.
+    /// Implied bounds returned.
     pub implied: u64,
 }
 
@@ -125,10 +123,10 @@ pub struct Simplex {
 
     // The problem.
     is_int: Vec<bool>,
-    /// For each slack variable its equation, with itself first and the coefficient -1; the others are not
-    /// slack variables.
+    /// For each slack variable its equation, with itself first and the coefficient -1; the others are not slack
+    /// variables.
     definitions: Vec<Option<Terms>>,
-    /// For each other variable the slack variables in whose definition it occurs.
+    /// For each other variable, the slack variables whose definitions contain it.
     pub(super) users: Vec<Vec<Var>>,
     /// The slack variable of a linear form, without common factor and with a positive first coefficient.
     by_form: FxHashMap<Terms, Var>,
@@ -139,14 +137,14 @@ pub struct Simplex {
     pub(super) tableau: Tableau,
     pub(super) bounds: Bounds,
     values: Vec<DeltaRational>,
-    /// Variables that may have got a bound since the last feasible check, see I1 and I3.
+    /// Variables that may have got a bound since the last feasible check; see I1 and I3.
     touched: VarQueue,
     pub(super) propagation: Propagation,
 
     // What a check needs while it runs.
     /// Contains all basic variables that violate a bound.
     suspects: VarQueue,
-    /// The values of the last feasible check of those variables whose value was changed since.
+    /// The values before this check of those variables whose value it changed.
     log: Vec<(Var, DeltaRational)>,
     is_logged: Vec<bool>,
 
@@ -196,13 +194,12 @@ impl Simplex {
         self.propagation.reserve(vars);
     }
 
-    /// A variable and a factor whose product is the sum of the given terms: the only variable of the sum, or
-    /// else a slack variable, which sums that are multiples of each other share. `None` if the sum is 0
-    /// whatever the variables are. The factor is 1 if the coefficients are integers without common divisor
-    /// of which that of the variable with the least index is positive.
+    /// A variable and a factor whose product is the sum of the given terms: the only variable of the sum, or else a
+    /// slack variable, shared by all multiples of the sum. `None` if the sum is always 0. The factor is 1 if the
+    /// coefficients are coprime integers and that of the variable with the least index is positive.
     ///
-    /// This can be done at any level and changes neither bounds nor assignment; levels do not matter to rows.
-    /// A slack variable is an integer if all its variables are.
+    /// This is possible at any level and changes neither bounds nor assignment; rows do not depend on levels. A slack
+    /// variable is an integer if all its variables are.
     pub fn new_row(&mut self, terms: &[(Var, Rational)]) -> Option<(Var, Rational)> {
         // A multiple of a variable is the most frequent sum.
         if let [(var, factor)] = terms
@@ -235,8 +232,8 @@ impl Simplex {
         Some((slack, factor))
     }
 
-    /// The sum as a multiple of a form with coprime integer coefficients, the first of which is positive,
-    /// over variables that are not slack variables, in the order of their indices.
+    /// The sum as a multiple of a form with coprime integer coefficients, the first of which is positive, over
+    /// variables that are not slack variables, in the order of their indices.
     fn normal_form(&self, terms: &[(Var, Rational)]) -> Option<(Vec<(Var, Integer)>, Rational)> {
         let mut sum: SmallVec<[(Var, Rational); 4]> = SmallVec::with_capacity(terms.len());
         for (var, coeff) in terms {
@@ -263,8 +260,8 @@ impl Simplex {
         Some((sum.iter().map(divided).collect(), factor))
     }
 
-    /// Removes a slack variable, which must have no bounds and must not be used any more. Its number may be
-    /// given to another one.
+    /// Removes a slack variable, which must have no bounds and must not be used any more. A new variable may reuse its
+    /// number.
     ///
     /// # Panics
     ///
@@ -276,7 +273,7 @@ impl Simplex {
             let shortest = |slot: &&Occurrence| self.tableau.row(slot.row).entries.len();
             let slot = *self.tableau.column(slack).iter().min_by_key(shortest).expect("by I5");
             let leaving = self.tableau.row(slot.row).basic().var;
-            // A non-basic variable has a value of its own. It violates bounds only if it is touched, by I3.
+            // A non-basic variable has a value of its own. By I3 it violates bounds only if it is touched.
             self.values[leaving.index()] = self.value(leaving).into_owned();
             self.tableau.pivot(slot.row, slot.slot, |_| false);
         }
@@ -292,7 +289,7 @@ impl Simplex {
         self.free.push(slack);
     }
 
-    /// Removes all slack variables without bounds that are not to be kept.
+    /// Removes all slack variables without bounds for which `keep` returns `false`.
     pub fn retain_rows(&mut self, mut keep: impl FnMut(Var) -> bool) {
         for var in (0..self.is_int.len()).map(Var::new) {
             if self.is_slack(var) && !self.bounds.is_bounded(var) && !keep(var) {
@@ -301,7 +298,7 @@ impl Simplex {
         }
     }
 
-    /// The form over other variables that a slack variable is defined to be; any other variable is its own.
+    /// The form that defines a slack variable; any other variable is its own form.
     pub fn form_of(&self, var: Var) -> Vec<(Var, Integer)> {
         self.definition(var).map_or_else(|| vec![(var, Integer::ONE)], |definition| definition[1..].to_vec())
     }
@@ -328,7 +325,7 @@ impl Simplex {
         self.is_int.len()
     }
 
-    /// What was done so far.
+    /// Counters since the solver was created.
     pub fn statistics(&self) -> Statistics {
         Statistics { row_additions: self.tableau.additions(), ..self.statistics }
     }
@@ -360,13 +357,12 @@ impl Simplex {
         self.assert_bound(var, Side::Upper, &value, reason)
     }
 
-    /// Asserts a bound until the current level is left; in constant time, the rest is done by
-    /// [`Simplex::check`]. The bound of an integer variable is rounded; where it is then used in a
-    /// certificate, this is marked ([`Weighted::rounded`]).
+    /// Asserts a bound until the current level is left, in constant time; [`Simplex::check`] does the rest. The bound
+    /// of an integer variable is rounded, and certificates mark rounded bounds ([`Weighted::rounded`]).
     ///
     /// # Errors
     ///
-    /// If the bound contradicts the opposite one of the same variable. Then nothing is changed.
+    /// If the bound contradicts the opposite one of the same variable. Then nothing changes.
     pub fn assert_bound(
         &mut self,
         var: Var,
@@ -412,9 +408,8 @@ impl Simplex {
         self.bounds.push();
     }
 
-    /// Leaves `count` levels: takes back the bounds that were asserted there. Variables, rows and assignment
-    /// stay; by I4 the assignment satisfies the bounds that are left if it was feasible when they were
-    /// asserted.
+    /// Leaves `count` levels and removes their bounds. Variables, rows and assignment stay; by I4 the assignment
+    /// satisfies the remaining bounds if it was feasible when they were asserted.
     ///
     /// # Panics
     ///
@@ -465,12 +460,12 @@ impl Simplex {
         }
     }
 
-    /// Gives a tracked row to each touched basic variable, then puts the touched non-basic variables within
-    /// their bounds. Untouches all variables that satisfy their bounds. Returns whether it was not interrupted.
+    /// Gives a tracked row to each touched basic variable, then puts the touched non-basic variables within their
+    /// bounds. Untouches all variables that satisfy their bounds. Returns `false` if interrupted.
     fn settle(&mut self, budget: &Budget<'_>) -> bool {
         let mut touched = mem::take(&mut self.touched);
-        // By I4 no value has changed since the last feasible check. So what is violated now is also what
-        // will be violated when the check fails and the assignment is restored; the rest is settled for good.
+        // By I4 no value has changed since the last feasible check. So the bounds violated now are also those violated
+        // if the check fails and the assignment is restored; the others are settled for good.
         let mut is_interrupted = false;
         touched.retain(|var| {
             let makes_row = self.tableau.place(var) == Place::Dormant;
@@ -499,7 +494,7 @@ impl Simplex {
         true
     }
 
-    /// Gives a tracked row to a variable, unless it is non-basic. The answer is the bound that it violates.
+    /// Gives a tracked row to a variable, unless it is non-basic. Returns the side of the bound that it violates.
     fn wake(&mut self, var: Var) -> Option<Side> {
         let row = match self.tableau.place(var) {
             Place::NonBasic => None,
@@ -548,8 +543,8 @@ impl Simplex {
         best.map(|(_, _, row, side)| (row, side))
     }
 
-    /// The place in the row of a variable that can move such that the basic variable gets nearer to its
-    /// bound of the given side, which it violates.
+    /// The slot in the row of a variable that can move such that the basic variable approaches its violated bound of
+    /// the given side.
     fn entering(&self, row: RowId, side: Side, pace: &Pace) -> Option<u32> {
         let mut best: Option<(usize, Var, u32)> = None;
         for (slot, entry) in self.tableau.row(row).entries.iter().enumerate().skip(1) {
@@ -568,7 +563,7 @@ impl Simplex {
         self.bounds.get(var, side).is_none_or(|bound| bound.value != self.values[var.index()])
     }
 
-    /// Puts the basic variable of a row at its bound of the given side by moving the variable at `slot`, and
+    /// Moves the variable at `slot` so that the basic variable of the row reaches its bound of the given side, and
     /// exchanges the two.
     fn move_to_bound(&mut self, row: RowId, side: Side, slot: u32) {
         let entries = &self.tableau.row(row).entries;
@@ -594,7 +589,7 @@ impl Simplex {
         }
     }
 
-    /// Keeps I2 when a non-basic variable is about to move by `step`, in all rows except one.
+    /// Maintains I2 in all rows except one when a non-basic variable is about to move by `step`.
     fn shift_basic(&mut self, var: Var, step: &DeltaRational, except: Option<RowId>) {
         for index in 0..self.tableau.column(var).len() {
             let occurrence = self.tableau.column(var)[index];
@@ -632,7 +627,7 @@ impl Simplex {
         self.touched.clear();
     }
 
-    /// Goes back to the assignment of the last feasible check; the basis stays.
+    /// Restores the assignment of the last feasible check; the basis stays.
     fn restore(&mut self) {
         for (var, value) in self.log.drain(..) {
             self.values[var.index()] = value;
@@ -642,18 +637,18 @@ impl Simplex {
     }
 }
 
-/// The side on which a variable with the given coefficient must have room in order that the basic variable
-/// of the row can get nearer to its bound of the given side: it has to grow if the basic variable is to grow
-/// and the coefficient is negative, as that of the basic variable is positive by T1.
+/// The side on which a variable with the given coefficient must have room for the basic variable of the row to approach
+/// its bound of the given side. By T1 the coefficient of the basic variable is positive, so if the basic variable must
+/// grow, a variable with a negative coefficient must grow.
 #[inline]
 pub(super) fn blocking_side(side: Side, coeff: &Integer) -> Side {
     if coeff.is_negative() { side.opposite() } else { side }
 }
 
-/// When Bland's rule sets in.
+/// Decides when Bland's rule starts.
 struct Pace {
     bland: bool,
-    /// Pivots that are left without progress.
+    /// Remaining pivots without progress.
     patience: u32,
     reset: u32,
     /// The least number of violated variables so far.
@@ -667,7 +662,7 @@ impl Pace {
         Pace { bland: config.bland_after.is_none(), patience: reset, reset, least: usize::MAX }
     }
 
-    /// Takes note of the number of variables that violate a bound.
+    /// Records the number of variables that violate a bound.
     fn observe(&mut self, violated: usize) {
         if violated < self.least {
             (self.least, self.patience) = (violated, self.reset);
@@ -692,7 +687,7 @@ impl Simplex {
         }
     }
 
-    /// The value that the definition of a slack variable gives to it.
+    /// The value of a slack variable by its definition.
     fn defined_value(&self, slack: Var) -> DeltaRational {
         let mut sum = DeltaRational::ZERO;
         let form = self.definition(slack).map_or(&[][..], |definition| &definition[1..]);
@@ -702,8 +697,8 @@ impl Simplex {
         sum
     }
 
-    /// Moves a non-basic variable of a feasible assignment, and the basic ones along with it. The caller has made
-    /// sure that this violates no bounds, and ends a series of moves with [`Simplex::end_moves`].
+    /// Moves a non-basic variable of a feasible assignment, and the basic ones along with it. The caller guarantees
+    /// that this violates no bounds, and ends a series of moves with [`Simplex::end_moves`].
     pub(super) fn move_non_basic(&mut self, var: Var, step: &DeltaRational) {
         let mut value = self.values[var.index()].clone();
         value += step;
@@ -712,13 +707,13 @@ impl Simplex {
         self.suspects.clear();
     }
 
-    /// Keeps the moves that were made, or takes them back.
+    /// Keeps or undoes the moves.
     pub(super) fn end_moves(&mut self, keep: bool) {
         if keep { self.accept() } else { self.restore() }
     }
 
-    /// Changes the values of integer variables that are not slack variables, and those of slack variables
-    /// accordingly. The caller has made sure that the new values satisfy all bounds.
+    /// Changes the values of integer variables that are not slack variables, and those of slack variables accordingly.
+    /// The caller guarantees that the new values satisfy all bounds.
     pub(super) fn reassign(&mut self, change: impl Fn(&DeltaRational) -> DeltaRational) {
         let changed = self.vars().filter(|&var| !self.is_slack(var)).map(|var| {
             let value = self.value(var).into_owned();
@@ -739,7 +734,7 @@ impl Simplex {
         }
     }
 
-    /// Panics if an invariant does not hold. This takes time in proportion to the whole tableau, or more.
+    /// Panics if an invariant is violated. Takes time at least proportional to the tableau.
     pub fn check_invariants(&self) {
         self.bounds.check_invariants(|var| self.is_int(var));
         self.tableau.check_invariants();

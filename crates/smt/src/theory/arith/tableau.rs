@@ -1,16 +1,16 @@
 //! The tableau: linear equations with integer coefficients, in solved form.
 //!
-//! A row is an equation `a_0·b + a_1·x_1 + ... + a_n·x_n = 0` that determines its basic variable `b` by
-//! non-basic ones. Coefficients are integers without a common factor, as in Z3's older kernel, not fractions:
-//! with the small numbers of ordinary problems an elimination then costs multiplications and additions of
-//! machine words, and the greatest common divisor of a row is found to be 1 after a look or two.
+//! A row is an equation `a_0·b + a_1·x_1 + ... + a_n·x_n = 0` that determines its basic variable `b` by non-basic ones.
+//! Coefficients are coprime integers, as in Z3's older kernel, not fractions: with the small numbers of ordinary
+//! problems an elimination then costs multiplications and additions of machine words, and one or two steps show that
+//! the greatest common divisor of a row is 1.
 //!
-//! Rows and columns are sparse. An entry of a row knows its place in the column, and the other way round, so
-//! that an entry is removed in constant time: the last one takes its place, in the row and in the column.
-//! (Z3 leaves a hole and a list of holes instead; without holes a pass over a row sees only what counts.)
+//! Rows and columns are sparse. A row entry stores its slot in the column, and vice versa, so an entry is removed in
+//! constant time: the last one takes its slot, in the row and in the column. (Z3 leaves holes and a list of them;
+//! without holes a pass over a row visits only entries.)
 //!
-//! A variable with a definition needs no row as long as nobody asks for it. It is then *dormant*: neither
-//! basic nor non-basic, and absent from the tableau. [`Tableau::insert_row`] wakes it up.
+//! A variable with a definition needs no row until it gets a bound. Until then it is *dormant*: neither basic nor
+//! non-basic, and absent from the tableau. [`Tableau::insert_row`] wakes it up.
 //!
 //! # Invariants
 //!
@@ -37,7 +37,7 @@ impl RowId {
     }
 }
 
-/// What part a variable has.
+/// The role of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     NonBasic,
@@ -50,18 +50,18 @@ pub(super) enum Place {
 pub(super) struct Entry {
     pub(super) coeff: Integer,
     pub(super) var: Var,
-    /// Where the column of `var` has this entry.
+    /// The slot of this entry in the column of `var`.
     column_slot: u32,
 }
 
-/// Where a row has a variable.
+/// An entry of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence {
     pub(super) row: RowId,
     pub(super) slot: u32,
 }
 
-/// An equation; without entries, if the row was deleted.
+/// An equation; empty if the row was deleted.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) entries: Vec<Entry>,
@@ -80,16 +80,16 @@ impl Row {
 #[derive(Default)]
 pub(super) struct Tableau {
     rows: Vec<Row>,
-    /// Deleted rows, whose identities are to be used again.
+    /// Deleted rows, whose ids are reused.
     free_rows: Vec<RowId>,
     columns: Vec<Vec<Occurrence>>,
     places: Vec<Place>,
 
     /// A copy of the row that is added to others.
     source: Vec<(Var, Integer)>,
-    /// For each variable its position in `source` and 1, or 0 if it is not there.
+    /// For each variable, its position in `source` plus 1, or 0 if it does not occur.
     source_slot: Vec<u32>,
-    /// For each position in `source` the number of the last addition that found it in its target.
+    /// For each position in `source`, the number of the last addition that found it in its target.
     found: Vec<u64>,
     additions: u64,
 }
@@ -132,7 +132,7 @@ impl Tableau {
         self.rows[row.index()].tracked = tracked;
     }
 
-    /// The number of row additions so far, which is what pivoting costs.
+    /// The number of row additions so far, the cost of pivoting.
     pub(super) fn additions(&self) -> u64 {
         self.additions
     }
@@ -156,7 +156,7 @@ impl Tableau {
         for (var, _) in &equation[1..] {
             if let Place::Basic(definition) = self.place(*var) {
                 self.load_source(definition);
-                // By T2 there are two occurrences, of which one is in the row of `var` itself.
+                // By T2 there are two occurrences, one of them in the row of `var` itself.
                 let is_target = |occurrence: &&Occurrence| occurrence.row == row;
                 let target = *self.column(*var).iter().find(is_target).expect("it was inserted above");
                 self.eliminate(*var, target);
@@ -173,13 +173,13 @@ impl Tableau {
         for entry in entries.drain(..) {
             self.remove_occurrence(&entry);
         }
-        // The memory of the entries is kept for the next row of this identity.
+        // Keep the memory of the entries for the next row with this id.
         self.rows[row.index()] = Row { entries, tracked: false };
         self.free_rows.push(row);
     }
 
-    /// Exchanges the basic variable of a row with the non-basic one at `slot`. Other rows that have the
-    /// latter are changed accordingly, or else deleted if `dispensable` says so of their basic variable.
+    /// Exchanges the basic variable of a row with the non-basic one at `slot`. Other rows that contain the latter are
+    /// changed accordingly, or deleted if their basic variable is `dispensable`.
     pub(super) fn pivot(&mut self, row: RowId, slot: u32, mut dispensable: impl FnMut(Var) -> bool) {
         let entries = &mut self.rows[row.index()].entries;
         if entries[slot as usize].coeff.is_negative() {
@@ -196,7 +196,7 @@ impl Tableau {
         let entering = entering.var;
         self.places[entering.index()] = Place::Basic(row);
 
-        // The own occurrence goes first; each step of the loop then takes the last one off.
+        // The row's own occurrence goes first; each step of the loop then pops the last one.
         self.move_to_front(entering, row);
         self.load_source(row);
         while self.columns[entering.index()].len() > 1 {
@@ -234,13 +234,13 @@ impl Tableau {
         }
     }
 
-    /// Adds a multiple of the source row to a positive multiple of the row of `target` such that `var`
-    /// vanishes there, which is the basic variable of the source row.
+    /// Adds a multiple of the source row to a positive multiple of the row of `target` such that `var`, the basic
+    /// variable of the source row, vanishes there.
     fn eliminate(&mut self, var: Var, target: Occurrence) {
         let Occurrence { row, slot } = target;
         self.additions += 1;
         let source = mem::take(&mut self.source);
-        // No other row's removals reach into the entries of this row: each column has it once.
+        // Removals in other rows do not touch the entries of this row: each column has it once.
         let mut entries = mem::take(&mut self.rows[row.index()].entries);
         debug_assert_eq!((entries[slot as usize].var, source[0].0), (var, var));
         let (scale, factor) = multipliers(&source[0].1, &entries[slot as usize].coeff);

@@ -1,15 +1,15 @@
-//! The choice of a variable to branch on.
+//! Chooses the variable to branch on.
 //!
-//! Where the value of an integer variable is a fraction `v`, it is at most `floor(v)` or at least one more. Among
-//! these variables the one with the smallest range between its bounds is taken: its splits come to an end soonest.
-//! Variables without a range come last, those nearest to zero first; that is where solutions are looked
-//! for, as the others may go on for ever. The preference for small boxes is Z3's.
+//! If the value of an integer variable is a fraction `v`, the variable is at most `floor(v)` or at least one more.
+//! Among these variables the one with the smallest range between its bounds is chosen: its splits end soonest.
+//! Variables without a range come last, those nearest to zero first: solutions are sought there, because splits away
+//! from zero may go on for ever. The preference for small boxes is Z3's.
 
 use shofar_logic::number::{Integer, Rational};
 
 use super::super::{Side, Simplex, Var};
 
-/// What makes a variable a good one, smaller being better.
+/// The rank of a variable; smaller is better.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     is_unbounded: bool,

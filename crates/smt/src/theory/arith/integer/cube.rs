@@ -1,30 +1,30 @@
 //! The cube test: a rational point with room around it can be rounded.
 //!
-//! Rounding a point to the nearest integers moves each integer variable by at most a half, hence a form
-//! `Σ a_j·x_j` by at most `Σ |a_j| / 2`, the sum taken over its integer variables. So if the bounds of all
-//! defined forms can be satisfied after they are made tighter by so much, any solution can be rounded. Bounds of
-//! single integer variables are integers, and need not be made tighter; fixed variables are not moved by rounding.
+//! Rounding a point to the nearest integers moves each integer variable by at most a half, hence a form `Σ a_j·x_j` by
+//! at most `Σ |a_j| / 2`, summed over its integer variables. The test tightens the bounds of all defined forms by this
+//! amount; any solution of the tightened system can then be rounded. Bounds of single integer variables are integers
+//! and need no tightening; rounding does not move fixed variables.
 //!
-//! It is cheap to see that systems with equations fail the test. Systems that are unbounded in all directions of
-//! a cone, on which branching may go astray, pass it: there is room for a cube of any size.
+//! Systems with equations fail the test cheaply. Systems that are unbounded in all directions of a cone, on which
+//! branching may diverge, pass it: they have room for a cube of any size.
 //!
-//! As everything that finds models it has no part in proofs. Source: M. Bromberger and C. Weidenbach, *Fast cube
-//! tests for LIA constraint solving*, IJCAR 2016. We round the bounds of integer forms that were made tighter,
-//! which the kernel insists on.
+//! Like everything that finds models, the test plays no part in proofs. Source: M. Bromberger and C. Weidenbach, *Fast
+//! cube tests for LIA constraint solving*, IJCAR 2016. We round the tightened bounds of integer forms, as the kernel
+//! requires.
 
 use shofar_logic::number::{Integer, Rational};
 
 use super::super::{Budget, DeltaRational, Outcome, Reason, Side, Simplex, Var};
 
-/// How many pivots a test may take.
+/// The pivot budget of a test.
 const MOST_PIVOTS: u64 = 500;
 
-/// The bounds of the test live as long as the test, and nobody asks for their reasons.
+/// The reason of the test's bounds. They live only as long as the test, and are never explained.
 const NO_REASON: Reason = Reason(u32::MAX);
 
 impl Simplex {
-    /// Makes the values of all integer variables integers, if the test succeeds. The assignment is feasible before
-    /// and after it.
+    /// Makes the values of all integer variables integers, if the test succeeds. The assignment is feasible before and
+    /// after it.
     pub(super) fn cube_test(&mut self) -> bool {
         self.push();
         let has_room = self.leave_room_for_rounding();
@@ -37,7 +37,7 @@ impl Simplex {
         found
     }
 
-    /// Makes the bounds of forms tighter; the answer is whether they do not clash by this alone.
+    /// Tightens the bounds of forms; returns `false` if two of them clash.
     fn leave_room_for_rounding(&mut self) -> bool {
         let slacks: Vec<Var> =
             self.vars().filter(|&var| self.is_slack(var) && self.bounds.is_bounded(var)).collect();
@@ -56,7 +56,7 @@ impl Simplex {
         })
     }
 
-    /// By how much rounding can change the value of a slack variable.
+    /// The greatest change of a slack variable's value by rounding.
     fn movement_by_rounding(&self, slack: Var) -> Rational {
         let form = self.definition(slack).map_or(&[][..], |definition| &definition[1..]);
         let moved = form.iter().filter(|(var, _)| self.is_int(*var) && self.fixed(*var).is_none());

@@ -1,10 +1,9 @@
 //! Cuts from proofs: splits on the forms that explain why a vertex is not integral.
 //!
-//! The vertex satisfies the constraints that are tight there with equality: `A·x = b`. If no integers satisfy
-//! these equations, then a proof of this is a form `u·x` with integer coefficients that takes a fractional value
-//! wherever they hold. So on the face of the polyhedron on which they hold there are no integer points at all, and the
-//! split `u·x <= floor(v)` or `u·x >= floor(v) + 1` excludes the whole face; a split on a variable may exclude no
-//! more than the vertex.
+//! The vertex satisfies the constraints that are tight there with equality: `A·x = b`. If no integers satisfy these
+//! equations, then a proof of this is a form `u·x` with integer coefficients that has a fractional value wherever they
+//! hold. So the face of the polyhedron on which they hold contains no integer points, and the split `u·x <= floor(v)`
+//! or `u·x >= floor(v) + 1` excludes the whole face; a split on a variable may exclude only the vertex.
 //!
 //! ```text
 //! A := rows of constraints tight at the vertex, equations first, those that are independent
@@ -13,15 +12,14 @@
 //! among those with a fractional v_i take the u_i with the least coefficients
 //! ```
 //!
-//! The rows `u_i` are integral, being the first rows of a unimodular matrix, and some `v_i` is fractional if and
-//! only if the equations have no integer solution. A constraint is tight if the value of its variable, slack or not,
-//! is at a bound. Those of single variables have unit rows: their columns are removed, with the value put into `b`.
-//! The columns of real variables are removed by elimination over the rationals, for each with the first row that has
-//! it; what remains is a consequence of the equations that speaks of integers.
+//! The rows `u_i` are integral, being the first rows of a unimodular matrix, and some `v_i` is fractional if and only
+//! if the equations have no integer solution. A constraint is tight if the value of its variable, slack or not, is at a
+//! bound. Constraints on single variables have unit rows: their columns are removed, and their values move into `b`.
+//! Elimination over the rationals removes the columns of real variables, each with the first row that contains it; the
+//! remaining rows follow from the equations and contain only integers.
 //!
-//! A split is valid whatever its form is, so that nothing but progress depends on this file. Large matrices,
-//! minors and coefficients are given up on; the limits below are on the generous side of Z3's (75 rows, 150
-//! columns).
+//! A split is valid whatever its form is, so this file affects only progress, not correctness. It gives up on large
+//! matrices, minors and coefficients; the limits below are somewhat lower than Z3's (75 rows, 150 columns).
 //!
 //! Source: I. Dillig, T. Dillig and A. Aiken, *Cuts from proofs: a complete and practical technique for solving
 //! linear inequalities over integers*, CAV 2009.
@@ -31,16 +29,16 @@ use shofar_logic::number::{Integer, Rational};
 use super::super::{Side, Simplex, Var};
 use super::hermite::{Independent, hermite_normal_form, independent_rows};
 
-/// Only so many constraints are considered.
+/// The greatest number of constraints considered.
 const MOST_ROWS: usize = 60;
-/// Matrices with more columns are left out.
+/// The greatest number of columns.
 const MOST_COLUMNS: usize = 120;
-/// Minors of more bits are given up on.
+/// The greatest number of bits of a minor.
 const MOST_MINOR_BITS: usize = 256;
-/// Forms with coefficients of more bits are not used.
+/// The greatest number of bits of a coefficient of a cut.
 const MOST_BITS: usize = 64;
 
-/// A form that is to be split on, and its value at the vertex, which is not an integer.
+/// A form to split on, and its fractional value at the vertex.
 pub(super) struct Cut {
     pub(super) form: Vec<(Var, Integer)>,
     pub(super) value: Rational,
@@ -120,7 +118,7 @@ impl Simplex {
 }
 
 impl Tight {
-    /// Makes a column zero, at the cost of a row; `None` if numbers get too large.
+    /// Makes a column zero by using up a row; `None` if numbers get too large.
     fn eliminate(&mut self, column: usize) -> Option<()> {
         let Some(index) = self.matrix.iter().position(|row| !row[column].is_zero()) else { return Some(()) };
         let (source, source_right) = (self.matrix.remove(index), self.right.remove(index));
@@ -148,7 +146,7 @@ impl Tight {
     }
 }
 
-/// The next row of `H^-1·A` and of `H^-1·b`, given the ones before it.
+/// The next row of `H^-1·A` and of `H^-1·b`, given the previous ones.
 fn solve_row(
     before: &[(Vec<Integer>, Rational)],
     normal: &[Integer],

@@ -2,10 +2,9 @@
 //!
 //! # What it decides
 //!
-//! Whether the equations that hold now have solutions in which integer variables are integers. These are one for
-//! each variable that its bounds fix: `x = v` for a variable of the problem, `Σ a_j·x_j = v` for a slack variable
-//! that is defined to be the sum. All solutions are described by substitutions, with which bounds of other forms
-//! are then rounded.
+//! Whether the current equations have a solution with integer values for the integer variables. Each variable that its
+//! bounds fix gives one equation: `x = v` for a variable of the problem, `Σ a_j·x_j = v` for a slack variable defined
+//! as the sum. Substitutions describe all solutions, and are then used to round the bounds of other forms.
 //!
 //! # The algorithm
 //!
@@ -22,12 +21,12 @@
 //!             this is a substitution for x_k, which leaves the remainders of the other coefficients
 //! ```
 //!
-//! The parameter `t` is a form with integer coefficients and unit coefficient at `x_k`, so that integers `x`
-//! correspond to integers after the substitution (it is a unimodular step), and nothing is assumed by it.
+//! The parameter `t` is a form with integer coefficients and unit coefficient at `x_k`, so integers `x` correspond to
+//! integers after the substitution (it is a unimodular step), and the step assumes nothing.
 //!
-//! Then for each bounded variable that is not fixed, its form is reduced to `Σ b_j·z_j + c`. With `g` the gcd of
-//! the `b_j` the variable is `c` modulo `g`, and its bounds are rounded to such numbers. If no number is left
-//! between them this is a contradiction, and if a bound cuts off the current value it is worth asserting.
+//! Then the form of each bounded variable that is not fixed is reduced to `Σ b_j·z_j + c`. With `g` the gcd of the
+//! `b_j`, the variable is `c` modulo `g`, and its bounds are rounded to such numbers. If no such number lies between
+//! them, this is a contradiction; if a bound cuts off the current value, it is worth asserting.
 //!
 //! # Invariants
 //!
@@ -35,9 +34,9 @@
 //! * D2: a substitution for an integer variable has the coefficient 1 there, and contains no real variable.
 //! * D3: a substitution contains no variable of an earlier one.
 //!
-//! By D3 reduction terminates: each application makes way for later substitutions only. By D1 a contradiction
-//! is a certificate: the divided line has integer coefficients over variables and parameters, so also over
-//! variables, and a constant that is no integer.
+//! By D3 reduction terminates: each application introduces only variables of later substitutions. By D1 a contradiction
+//! is a certificate: the divided line has integer coefficients over variables and parameters, so also over variables,
+//! and a constant that is not an integer.
 //!
 //! # Where it comes from
 //!
@@ -54,12 +53,12 @@ use shofar_logic::number::{Integer, Rational};
 use super::super::{Side, Simplex, Var};
 use super::refutation::{Refutation, Tightening};
 
-/// Numbers of more bits end the elimination.
+/// The greatest number of bits of a number; larger ones end the elimination.
 const MOST_BITS: usize = 256;
-/// So many additions of a line to another one do so, too.
+/// The greatest number of additions of a line to another one.
 const MOST_ADDITIONS: usize = 20_000;
 
-/// What the equations say.
+/// The result of solving the equations.
 pub(super) enum Equations {
     /// They contradict each other, or the bounds.
     Contradiction(Refutation),
@@ -70,7 +69,7 @@ pub(super) enum Equations {
 }
 
 impl Simplex {
-    /// Solves the equations that hold now, and rounds bounds by their solution.
+    /// Solves the current equations, and rounds bounds by their solution.
     pub(super) fn solve_equations(&self) -> Equations {
         let equations = self.equations();
         let mut elimination = Elimination::default();
@@ -104,8 +103,8 @@ impl Simplex {
         Equations::Nothing
     }
 
-    /// The fixed variables with the equations that hold for this reason: those of one variable first, then those with
-    /// real variables, then those with a unit coefficient, short ones first.
+    /// The fixed variables with their equations: those of one variable first, then those with real variables, then
+    /// those with a unit coefficient, short ones first.
     fn equations(&self) -> Vec<(Var, Equation)> {
         let fixed = self.vars().filter_map(|var| {
             let value = self.fixed(var).filter(|value| value.delta().is_zero())?.real();
@@ -179,12 +178,12 @@ impl Simplex {
     }
 }
 
-/// What a form is over. Parameters are integers.
+/// A symbol of a form. Parameters are integers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Symbol {
     Real(Var),
     Integer(Var),
-    /// A form that was named.
+    /// A named form.
     Parameter(usize),
 }
 
@@ -236,11 +235,11 @@ impl Form {
     }
 }
 
-/// A form that is zero, see D1.
+/// A form that is zero; see D1.
 #[derive(Clone, Debug)]
 struct Line {
     form: Form,
-    /// For each equation that takes part its multiplier.
+    /// The multiplier of each equation that takes part.
     multipliers: BTreeMap<usize, Rational>,
 }
 
@@ -284,13 +283,13 @@ impl Line {
 /// Why an equation was not added.
 #[derive(Debug)]
 enum Stop {
-    /// With these multipliers the sum of equations has integer coefficients, and a constant that is none.
+    /// With these multipliers the sum of equations has integer coefficients and a fractional constant.
     Contradiction(BTreeMap<usize, Rational>),
-    /// Numbers or effort got too large.
+    /// Numbers or effort became too large.
     TooLarge,
 }
 
-/// The substitutions made so far, see D2.
+/// The substitutions made so far; see D2.
 #[derive(Default)]
 struct Elimination {
     substitutions: Vec<Line>,
@@ -301,7 +300,7 @@ struct Elimination {
 }
 
 impl Elimination {
-    /// Takes in an equation.
+    /// Adds an equation.
     fn add(&mut self, mut line: Line) -> Result<(), Stop> {
         self.reduce(&mut line)?;
         if let Some(real) = line.form.least_real() {

@@ -1,19 +1,18 @@
-//! The GCD test: rows that no integers satisfy, by their coefficients and a few bounds.
+//! The GCD test: refutes rows by their coefficients and a few bounds.
 //!
 //! Let `Σ a_j·x_j = 0` be a row over integer variables. Divide the variables into two parts, and let `g` be the
-//! greatest common divisor of the coefficients of the first. Its sum is a multiple of `g`, hence so is that of
-//! the second. If the variables of the second part have bounds, its sum lies in an interval, and an interval
+//! greatest common divisor of the coefficients of the first. The sum of the first part is a multiple of `g`, hence so
+//! is that of the second. If the variables of the second part have bounds, its sum lies in an interval, and an interval
 //! without a multiple of `g` is a contradiction. The first part may be unbounded.
 //!
-//! The second part consists of the fixed variables whose coefficient `g` does not divide, and of the variables
-//! with the least coefficients. How many of the latter is tried out: going through the variables from the
-//! greatest coefficient to the least, `g` gets smaller and so does the interval, and the test is made at each
-//! step until `g` is 1. The last step, where only fixed variables are left in the second part, is the classic
-//! test. Where all values in a row are integers there is nothing to be found, as the values are a solution;
-//! neither is there in rows with real variables, which are left out.
+//! The second part consists of the fixed variables whose coefficient `g` does not divide, and of the variables with the
+//! least coefficients. The test tries every number of the latter: from the greatest coefficient to the least, `g` and
+//! the interval shrink, and each step is tested until `g` is 1. The last step, with only fixed variables in the second
+//! part, is the classic test. If all values in a row are integers, they are a solution, and the row is skipped; so are
+//! rows with real variables.
 //!
-//! Source: B. Dutertre and L. de Moura, *Integrating simplex with DPLL(T)*, SRI-CSL-06-01, section 4; the
-//! extension to bounded variables with the least coefficient is Z3's, several of them are ours.
+//! Source: B. Dutertre and L. de Moura, *Integrating simplex with DPLL(T)*, SRI-CSL-06-01, section 4. The extension to
+//! bounded variables with the least coefficient is Z3's; using several of them is ours.
 
 use shofar_logic::number::{Integer, Rational};
 
@@ -22,7 +21,7 @@ use super::super::{Side, Simplex, Var};
 use super::refutation::Refutation;
 
 impl Simplex {
-    /// A contradiction in one of the rows.
+    /// A contradiction in one of the rows, if found.
     pub(super) fn gcd_test(&self) -> Option<Refutation> {
         self.tableau.rows().filter(|&row| self.may_fail_gcd_test(row)).find_map(|row| self.gcd_test_of(row))
     }

@@ -1,22 +1,22 @@
 //! Hermite normal form of a matrix of integers, modulo a determinant.
 //!
-//! A matrix `A` with independent rows has a unique lower triangular `H` with `A·V = [H 0]` for a unimodular `V`,
-//! if the entries left of the positive diagonal are to be reduced modulo their row's diagonal entry. The columns
-//! of `H` and `A` generate the same lattice. For any minor `D` of full size the lattice contains all vectors that
-//! are divisible by `D`, so that one can compute modulo `|D|`, and no entry ever gets larger. After the diagonal
-//! entry `h` of a row is found, the rows below can be taken modulo `D/h`.
+//! A matrix `A` with independent rows has a unique lower triangular `H` with `A·V = [H 0]` for a unimodular `V`, if the
+//! entries left of the positive diagonal are reduced modulo their row's diagonal entry. The columns of `H` and `A`
+//! generate the same lattice. For any minor `D` of full size the lattice contains all vectors divisible by `D`. So all
+//! computation is modulo `|D|`, and no entry ever gets larger. Once the diagonal entry `h` of a row is known, the rows
+//! below can be taken modulo `D/h`.
 //!
 //! Source: P. D. Domich, R. Kannan and L. E. Trotter, *Hermite normal form computation using modulo determinant
 //! arithmetic*, Mathematics of Operations Research 12 (1987), in the form of H. Cohen, *A Course in Computational
 //! Algebraic Number Theory*, algorithm 2.4.8. The minor comes from fraction-free elimination (E. H. Bareiss,
-//! *Sylvester's identity and multistep integer-preserving Gaussian elimination*, 1968), which also tells which
-//! rows are independent.
+//! *Sylvester's identity and multistep integer-preserving Gaussian elimination*, 1968), which also determines the
+//! independent rows.
 
 use shofar_logic::number::Integer;
 
-/// Rows that are independent, in the order given, with a minor of full size.
+/// Independent rows, in the given order, with a minor of full size.
 pub(super) struct Independent {
-    /// The indices of the rows: each row of the matrix that is no combination of those before it.
+    /// The indices of the rows: each row of the matrix that is not a combination of earlier ones.
     pub(super) rows: Vec<usize>,
     /// The absolute value of the minor.
     pub(super) minor: Integer,
@@ -58,7 +58,7 @@ pub(super) fn hermite_normal_form(rows: &[&[Integer]], minor: &Integer) -> Vec<V
     let mut modulus = minor.clone();
     let mut normal: Vec<Vec<Integer>> = Vec::with_capacity(height);
     for row in 0..height {
-        // Gathers the divisor of this row's entries in one column.
+        // Collects the divisor of this row's entries in one column.
         let (pivot, others) =
             columns[row..].split_first_mut().expect("independent rows have as many columns");
         for other in others {

@@ -2,14 +2,13 @@
 //!
 //! # What it decides
 //!
-//! The kernel finds rational values. [`Integers::step`] is asked when it has found some, and says what to do about
-//! integer variables whose values are fractions: nothing, as there are none left; learn that the bounds in force
-//! have no integer solution; assert a stronger bound; or split on a linear form. A split on a form `y` with integer
-//! coefficients and the value `v` is `y <= floor(v)` or `y >= floor(v) + 1`, and it is up to the caller to search both
-//! sides. Nothing here depends on how the caller does this. Linear integer arithmetic without bounds would need
-//! splits without end, so that a budget of splits ends the search: then nobody knows.
+//! The kernel finds rational values. [`Integers::step`] then decides about integer variables with fractional values.
+//! Its answer is one of: all values are integers; the bounds in force have no integer solution; assert a stronger
+//! bound; split on a linear form. A split on a form `y` with integer coefficients and the value `v` is `y <= floor(v)`
+//! or `y >= floor(v) + 1`; the caller must search both sides, in any way. Unbounded problems may need infinitely many
+//! splits, so a budget of splits ends the search without an answer.
 //!
-//! It is a part of the kernel, not a client of it: tests look at rows and columns, and patching moves values.
+//! It is a part of the kernel, not a client: tests read rows and columns, and patching moves values.
 //!
 //! # The schedule
 //!
@@ -24,19 +23,18 @@
 //!     split on a variable                                             branch.rs
 //! ```
 //!
-//! "Now and then" is a [`Pace`]: the first time in a query, then every few times, and less often with each failure.
-//! Everything is counted, nothing is timed, so that runs can be repeated. Splits on variables with a small range
-//! cost less of the budget than others, for they come to an end by themselves.
+//! "Now and then" is a [`Pace`]: the first time in a query, then every few times, and less often with each failure. The
+//! schedule counts and never reads the clock, so runs are repeatable. Splits on variables with a small range cost less
+//! of the budget than others, because they end by themselves.
 //!
 //! # Why the answers are right
 //!
 //! A [`Refutation`] and a [`Tightening`] carry certificates, which debug builds verify against definitions and bounds.
-//! Splits hold for all integers. Patching and the cube test change the values of a feasible
-//! assignment to those of another one.
+//! Splits hold for all integers. Patching and the cube test replace one feasible assignment by another.
 //!
 //! # Where it comes from
 //!
-//! Each file names its source. The order is that of Z3's `int_solver`, as far as the techniques are the same.
+//! Each file names its source. The order is that of Z3's `int_solver`, for the techniques that both have.
 
 mod branch;
 mod cube;
@@ -54,39 +52,39 @@ pub use refutation::{Multiple, Refutation, Tightening};
 use super::{DeltaRational, Side, Simplex, Var};
 use diophantine::Equations;
 
-/// What the splits of a query may cost.
+/// The budget for the splits of a query.
 const BUDGET: u64 = 100_000;
-/// What a split costs on a variable with a small range.
+/// The cost of a split on a variable with a small range.
 const SMALL_COST: u64 = 5;
-/// What any other split costs.
+/// The cost of any other split.
 const LARGE_COST: u64 = 50;
 /// The greatest small range.
 const SMALL_RANGE: i64 = 64;
 
-/// What is to be done about integer variables.
+/// The next action for integer variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Nothing: all values are integers.
+    /// None: all values are integers.
     Content,
     /// The bounds in force have no integer solution.
     Refuted(Refutation),
     /// A bound follows that the current values violate.
     Tightened(Tightening),
-    /// The variable is at most `floor`, or at least one more, and has a value between the two.
+    /// The variable is at most `floor`, or at least one more, and its value lies between the two.
     Split {
         /// The variable.
         var: Var,
-        /// The greatest value below.
+        /// The greatest integer below the value.
         floor: Integer,
-        /// The side that should be tried first: the one nearer to zero, as without bounds the search has to keep
-        /// from going on and on in one direction.
+        /// The side to try first: the one nearer to zero, so that an unbounded search does not diverge in one
+        /// direction.
         first: Side,
     },
-    /// The budget was used up.
+    /// The budget is exhausted.
     GiveUp,
 }
 
-/// What was done so far.
+/// Counters since creation.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct IntegerStatistics {
     /// Contradictions by the GCD test.
@@ -101,7 +99,7 @@ pub struct IntegerStatistics {
     pub equations: u64,
     /// Contradictions by equations.
     pub equation_conflicts: u64,
-    /// Bounds that were made stronger by equations.
+    /// Bounds that equations tightened.
     pub tightened: u64,
     /// Searches for cuts.
     pub cut_searches: u64,
@@ -115,7 +113,7 @@ pub struct IntegerStatistics {
 #[derive(Default)]
 pub struct Integers {
     vars: Vec<Var>,
-    /// What the splits of this query have cost.
+    /// The cost of the splits of this query.
     cost: u64,
     cube: Pace,
     equations: Pace,
@@ -123,7 +121,7 @@ pub struct Integers {
     statistics: IntegerStatistics,
 }
 
-/// When a technique is due: every `period` times, where the period grows with failures.
+/// The schedule of a technique: due every `period` times, where the period grows with failures.
 struct Pace {
     period: u32,
     wait: u32,
@@ -133,7 +131,7 @@ impl Pace {
     const FIRST_PERIOD: u32 = 4;
     const LAST_PERIOD: u32 = 64;
 
-    /// Whether it is time.
+    /// Whether the technique is due.
     fn is_due(&mut self) -> bool {
         if self.wait == 0 {
             self.wait = self.period - 1;
@@ -143,7 +141,7 @@ impl Pace {
         false
     }
 
-    /// Takes note of how the last attempt went.
+    /// Records the result of the last attempt.
     fn learn(&mut self, succeeded: bool) {
         self.period = if succeeded { Pace::FIRST_PERIOD } else { (self.period * 2).min(Pace::LAST_PERIOD) };
         self.wait = self.period - 1;
@@ -162,19 +160,19 @@ impl Integers {
         self.vars.push(var);
     }
 
-    /// A query begins: the schedule starts anew.
+    /// Starts a query: resets the schedule.
     pub fn start_query(&mut self) {
         self.cost = 0;
         (self.cube, self.equations, self.cuts) = Default::default();
     }
 
-    /// What was done so far.
+    /// Counters since creation.
     pub fn statistics(&self) -> IntegerStatistics {
         self.statistics
     }
 
-    /// What is to be done. To be called after a feasible check; changes no bounds, but perhaps values, which then
-    /// satisfy all rows and bounds as before. It may add rows.
+    /// The next action. Call this after a feasible check. It changes no bounds; it may change values, which then still
+    /// satisfy all rows and bounds, and add rows.
     pub fn step(&mut self, simplex: &mut Simplex) -> Step {
         if self.fractional(simplex).is_empty() {
             return Step::Content;
@@ -210,7 +208,7 @@ impl Integers {
         self.vars.iter().copied().filter(|&var| !simplex.value(var).is_integer()).collect()
     }
 
-    /// Changes values until all are integers, if this is easy.
+    /// Moves values until all are integers, if this is easy.
     fn finds_solution(&mut self, simplex: &mut Simplex) -> bool {
         if simplex.patch(&self.vars) {
             self.statistics.patched += 1;

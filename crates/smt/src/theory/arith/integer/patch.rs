@@ -1,8 +1,8 @@
 //! Patching: small moves that make more values integers.
 //!
-//! The assignment that the check loop ends with is one of many. A non-basic variable may be moved within its
-//! bounds as long as no basic variable leaves its own. Two kinds of moves are made here, each of which makes at
-//! least one more integer variable have an integer value, and spoils none:
+//! The assignment at the end of the check loop is one of many. A non-basic variable may move within its bounds as long
+//! as no basic variable leaves its own. Patching makes two kinds of moves. Each gives at least one more integer
+//! variable an integer value, and spoils none:
 //!
 //! - a non-basic integer variable with a fraction is moved to one of the integers next to it;
 //! - for a basic integer variable with a fraction, a non-basic variable of its row is moved such that the
@@ -10,10 +10,10 @@
 //!   `-n·d/m` to the fraction `p/q`, so `q` must divide `m`, and `d = p·(m/q)·n^-1` modulo `m`: the least such
 //!   moves upwards and downwards are tried. A real `x_j` is moved such that `x_b` becomes the integer next to it.
 //!
-//! Moves that do not lead to a solution are taken back. Z3 keeps them; but they lead away from the vertex, which is
-//! where cuts come from, and through a long search the values only grew.
+//! Moves that do not lead to a solution are undone. Z3 keeps them. But they lead away from the vertex, where cuts come
+//! from, and values only grew during a long search.
 //!
-//! Patching finds models and nothing else, so nothing of it enters a proof. It is that of Z3, extended to reals.
+//! Patching only finds models, so it plays no part in proofs. It is that of Z3, extended to reals.
 
 use shofar_logic::number::{Integer, Rational};
 
@@ -21,8 +21,8 @@ use super::super::tableau::{Place, RowId};
 use super::super::{DeltaRational, Simplex, Var};
 
 impl Simplex {
-    /// Makes the values of all the integer variables integers by single moves. The answer is whether this worked;
-    /// if not, nothing is changed.
+    /// Makes the values of all the integer variables integers by single moves. Returns `false`, and changes nothing, if
+    /// this fails.
     pub(super) fn patch(&mut self, integers: &[Var]) -> bool {
         for var in self.vars() {
             if self.is_int(var) && self.tableau.place(var) == Place::NonBasic && !self.value(var).is_integer()
@@ -67,7 +67,7 @@ impl Simplex {
         for slot in 1..self.tableau.row(row).entries.len() {
             let entry = &self.tableau.row(row).entries[slot];
             let var = entry.var;
-            // By how much the basic variable moves down if this one moves up by 1.
+            // By how much the basic variable decreases if this one increases by 1.
             let slope = Rational::new(entry.coeff.clone(), head.clone());
             let steps = if self.is_int(var) {
                 integer_steps(&value, &slope)
@@ -117,8 +117,8 @@ impl Simplex {
     }
 }
 
-/// The least integers upwards and downwards such that moving by them, times the slope, down from the value gives
-/// an integer.
+/// The least steps upwards and downwards such that subtracting the slope times the step from the value gives an
+/// integer.
 fn integer_steps(value: &DeltaRational, slope: &Rational) -> Option<[DeltaRational; 2]> {
     if !value.delta().is_zero() {
         return None;
@@ -128,7 +128,7 @@ fn integer_steps(value: &DeltaRational, slope: &Rational) -> Option<[DeltaRation
     if !q.divides(&m) {
         return None;
     }
-    // n * inverse = 1 modulo m, as n and m have no common divisor.
+    // n * inverse = 1 modulo m, as n and m are coprime.
     let (_, inverse, _) = n.gcd_ext(&m);
     let up = (p * m.div_exact(&q) * inverse).rem_euclid(&m);
     let down = &up - &m;

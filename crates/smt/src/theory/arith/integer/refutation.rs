@@ -1,14 +1,14 @@
-//! Certificates that need integers: a linear form whose bounds leave no room for an integer.
+//! Certificates over the integers: a linear form whose bounds leave no room for an integer.
 //!
-//! Farkas' lemma refutes bounds over the rationals with one sum. Over the integers the steps of this folder all
-//! have one shape instead, and one certificate: multipliers `λ_i` of variables `x_i` that have both bounds, such
-//! that the form `y = Σ λ_i·x_i` has integer coefficients once slack variables are replaced by their
-//! definitions. Then `y` is an integer, but the bounds of the `x_i` confine it to an interval without one.
+//! Farkas' lemma refutes bounds over the rationals with one sum. Over the integers all steps of this folder have one
+//! kind of certificate instead: multipliers `λ_i` of variables `x_i` that have both bounds, such that the form `y = Σ
+//! λ_i·x_i` has integer coefficients once slack variables are replaced by their definitions. Then `y` is an integer,
+//! but the bounds of the `x_i` confine it to an interval without one.
 //!
-//! If all the `x_i` are fixed, this is the certificate that a system of equations has no integer solution:
-//! multipliers for which the variables of the sum have integer coefficients and the constant is no integer.
-//! Those of one half of the equations, summed up, say that some number is an integer. So the multipliers are
-//! what an interpolant with divisibility is made of, and are kept for this reason.
+//! If all the `x_i` are fixed, this is the certificate that a system of equations has no integer solution: multipliers
+//! for which the variables of the sum have integer coefficients and the constant is not an integer. The sum over one
+//! half of the equations says that some number is an integer. Interpolants with divisibility are built from the
+//! multipliers, so these are kept.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
@@ -16,7 +16,7 @@ use shofar_logic::number::{Integer, Rational};
 use super::super::bounds::Bound;
 use super::super::{DeltaRational, Reason, Side, Simplex, Var};
 
-/// A variable's part in a form that is an integer.
+/// The share of a variable in a form that is an integer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Multiple {
     /// The variable.
@@ -35,7 +35,7 @@ pub struct Refutation {
 }
 
 impl Refutation {
-    /// The reasons of all bounds that take part, each once.
+    /// The reasons of all bounds used, each once.
     pub fn reasons(&self) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = self.terms.iter().flat_map(|term| term.reasons).collect();
         reasons.sort_unstable();
@@ -46,8 +46,8 @@ impl Refutation {
 
 /// A bound that follows for integers.
 ///
-/// With the bound's negation on `var`, the form is between bounds without an integer between them, in the sense
-/// of [`Refutation`]. All variables but `var` are fixed.
+/// With the bound's negation on `var`, no integer lies between the bounds of the form, as in [`Refutation`]. All
+/// variables except `var` are fixed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tightening {
     /// The variable that gets the bound.
@@ -65,7 +65,7 @@ pub struct Tightening {
 }
 
 impl Tightening {
-    /// The reasons of all bounds that take part, each once.
+    /// The reasons of all bounds used, each once.
     pub fn reasons(&self) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = self.fixed.iter().flat_map(|term| term.reasons).collect();
         reasons.push(self.weaker);
@@ -108,7 +108,7 @@ impl Simplex {
         terms.into_iter().map(multiple).collect()
     }
 
-    /// Verifies a certificate against definitions and bounds. One bound may be assumed in addition.
+    /// Verifies a certificate against definitions and bounds. One additional bound may be assumed.
     fn confines_no_integer(
         &self,
         terms: &[(Var, Rational)],
