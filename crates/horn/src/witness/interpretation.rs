@@ -1,18 +1,18 @@
-//! What a model says of a predicate.
+//! The interpretation of a predicate in a model.
 //!
-//! A formula is one kind of interpretation. Whatever handles interpretations has one place where it tells the kinds apart,
-//! by a match without a catch-all: a new kind is a compile error in each of these places. What can only treat formulas asks
-//! for [`Interpretation::formula`], and other kinds are [`Stop::Unsupported`] there.
+//! A formula is one kind of interpretation. Code that handles interpretations distinguishes the kinds in one place, by
+//! a match without a catch-all: a new kind is a compile error in each of these places. Code that handles only formulas
+//! calls [`Interpretation::formula`], which yields [`Stop::Unsupported`] for other kinds.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
 use crate::graph::rename;
 
-/// What a model says of a predicate.
+/// The interpretation of a predicate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Interpretation {
-    /// The predicate holds where the formula does. It is over variables for the arguments, and without quantifiers.
+    /// The predicate is equivalent to the formula, which is quantifier-free and over variables for the arguments.
     Formula(Term),
 }
 
@@ -23,7 +23,7 @@ impl Interpretation {
     /// The predicate never holds.
     pub const FALSE: Interpretation = Interpretation::Formula(Term::FALSE);
 
-    /// The formula; [`Stop::Unsupported`] if it is of another kind.
+    /// The formula; [`Stop::Unsupported`] for another kind.
     pub fn formula(&self) -> Result<Term, Stop> {
         match self {
             Interpretation::Formula(formula) => Ok(*formula),

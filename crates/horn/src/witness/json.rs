@@ -4,8 +4,8 @@
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
 //! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one.
 //!
-//! The same types are read, written, and serialised as a part of other JSON ([`JsonWitness`]). A file has one line for each
-//! definition or step, and these are made one after the other: a refutation may have millions.
+//! The same types serve for reading, writing, and embedding in other JSON ([`JsonWitness`]). A file has one line for
+//! each definition or step. The writer produces them one by one: a refutation may have millions.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,7 +27,7 @@ pub struct JsonWitness {
     pub(super) steps: Option<Vec<JsonStep>>,
 }
 
-/// What a predicate means.
+/// The definition of a predicate.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JsonDefinition {
@@ -50,14 +50,14 @@ pub(super) struct JsonParameter {
 #[serde(deny_unknown_fields)]
 pub(super) struct JsonStep {
     pub(super) step: usize,
-    /// The predicate of the fact that is derived; none for `false`.
+    /// The predicate of the derived fact; `None` for `false`.
     pub(super) predicate: Option<String>,
     pub(super) arguments: Vec<String>,
     pub(super) clause: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     pub(super) premises: Vec<usize>,
-    /// The values of the clause's variables, by their names.
+    /// The values of the clause's variables, by name.
     pub(super) instance: BTreeMap<String, String>,
 }
 
@@ -141,7 +141,7 @@ impl<W: io::Write> Printer<'_, W> {
         self.json_lines(r#"{"answer": "unsat", "steps": ["#, steps)
     }
 
-    /// One line for each item.
+    /// Writes one line for each item.
     fn json_lines(&mut self, opening: &str, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
         write!(self.out, "{opening}")?;
         for (position, item) in items.enumerate() {

@@ -1,10 +1,9 @@
-//! Witnesses: models and refutations, of systems as the user wrote them and of graphs.
+//! Witnesses: models and refutations, of the user's systems and of graphs.
 //!
-//! Engines and transformations deal in [`GraphModel`] and [`Derivation`]; what users see and what the checker checks are
-//! [`Model`] and [`Refutation`], which know nothing but the [`HornSystem`]. [`Witness::write`]
-//! prints them, one file per format; [`read`] reads them again, and the models of other solvers. For people,
-//! [`Model::readable`] puts models in plain words, [`Trace`] refutations in program order, and [`Witness::explain`] tells
-//! what they say.
+//! Engines and transformations use [`GraphModel`] and [`Derivation`]. Users see, and the checker checks, [`Model`] and
+//! [`Refutation`], which refer only to the [`HornSystem`]. [`Witness::write`] prints them, one file per format;
+//! [`read`] reads them again, and the models of other solvers. For people, [`Model::readable`] simplifies models,
+//! [`Trace`] shows refutations in program order, and [`Witness::explain`] explains both.
 
 mod alethe;
 mod explain;
@@ -40,19 +39,19 @@ pub use read::{read, read_within};
 pub use refutation::{Refutation, Step};
 pub use trace::{Argument, Line, Trace, value_text};
 
-/// What proves an answer.
+/// The proof of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
-    /// For `sat`.
+    /// The proof of `sat`.
     Model(Model),
-    /// For `unsat`.
+    /// The proof of `unsat`.
     Refutation(Refutation),
 }
 
-/// A format that witnesses are written in.
+/// An output format of witnesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WitnessFormat {
-    /// Models as definitions, as the CHC competition wants them; refutations as numbered steps.
+    /// Models as definitions in the format of the CHC competition; refutations as numbered steps.
     Text,
     /// Refutations as an indented tree for people; models as text.
     Tree,
@@ -82,7 +81,8 @@ impl Witness {
         }
     }
 
-    /// The witness as a value that serialises to the JSON that [`write`](Witness::write) writes, to be put into other JSON.
+    /// The witness as a value that serialises to the same JSON as [`write`](Witness::write), for embedding in other
+    /// JSON.
     pub fn to_json(&self, store: &TermStore, system: &HornSystem) -> JsonWitness {
         JsonWitness::new(store, system, self)
     }

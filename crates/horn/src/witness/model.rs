@@ -6,19 +6,19 @@ use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
 use crate::witness::{GraphModel, Interpretation, parameters};
 
-/// What a predicate means.
+/// The definition of a predicate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
-    /// Variables for the arguments, all different.
+    /// Distinct variables for the arguments.
     pub parameters: Box<[Term]>,
-    /// When the predicate holds. It has no free variables but the parameters.
+    /// The interpretation. Its only free variables are the parameters.
     pub interpretation: Interpretation,
 }
 
 /// A model of a system.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Model {
-    /// By predicates.
+    /// Indexed by predicate.
     pub definitions: Vec<Definition>,
 }
 
@@ -28,7 +28,7 @@ impl Model {
         &self.definitions[predicate.index()]
     }
 
-    /// The model of a system that a model of [its graph](HornGraph::of) is, with parameters named as in the clauses.
+    /// The model of a system from a model of [its graph](HornGraph::of), with parameters named as in the clauses.
     pub fn of_graph(store: &TermStore, system: &HornSystem, graph: &HornGraph, model: &GraphModel) -> Self {
         let nodes = graph.nodes().zip(parameters(store, system));
         let definitions = nodes.zip(&model.interpretations).map(|(((_, node), parameters), meaning)| {

@@ -1,4 +1,4 @@
-//! Models without quantifiers, for the checker: by elimination, where the theory has it.
+//! Quantifier elimination in models, for the checker, if the theory admits it.
 
 use shofar_logic::{Op, Term};
 use shofar_run::Stop;
@@ -8,7 +8,7 @@ use super::{Definition, Interpretation, Model};
 use crate::Context;
 
 impl Model {
-    /// An equivalent model without quantifiers. Fails where they cannot be eliminated.
+    /// An equivalent model without quantifiers. Fails if they cannot be eliminated.
     pub fn without_quantifiers(self, context: &Context<'_>) -> Result<Model, Stop> {
         let store = context.store;
         let definition = |definition: Definition| {
@@ -33,7 +33,7 @@ impl Model {
     }
 }
 
-/// A formula that is equivalent to one with a quantifier in front of a formula without any.
+/// A quantifier-free formula equivalent to one quantifier over a quantifier-free body.
 fn without_quantifier(context: &Context<'_>, op: Op, variables: &[Term], body: Term) -> Result<Term, Stop> {
     context.go_on()?;
     let store = context.store;

@@ -1,11 +1,12 @@
 //! Reading witnesses: the formats that [`Witness::write`] writes for programs, and the models of other solvers.
 //!
-//! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and `step`s a
-//! refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat` in front.
-//! `set-info` and its like are skipped. A definition may refer to definitions before it, of auxiliary functions too.
+//! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and
+//! `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
+//! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
+//! functions.
 //!
-//! What is read is well-sorted and complete, nothing else: predicates that occur in clauses are defined, variables have
-//! values. Whether it proves anything is the checker's business.
+//! The reader only ensures that a witness is well-sorted and complete: predicates in clauses are defined, variables
+//! have values. The checker decides whether it proves anything.
 
 use std::cell::Cell;
 use std::io::{self, BufReader};
@@ -21,17 +22,17 @@ use crate::Context;
 use crate::frontend::{ParseError, Unread};
 use crate::system::{HornSystem, Position};
 
-/// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
+/// The maximal number of bits of numbers. Computing with larger ones would take too long.
 const MOST_BITS: u64 = 1 << 22;
 
-/// Texts inside of JSON of so many bytes are long enough to ask the limits during them.
+/// The length in bytes from which texts inside of JSON are read within limits.
 const LONG_TEXT: usize = 1 << 12;
 
-/// Definitions or steps in JSON between two looks at the limits.
+/// Definitions or steps in JSON between two polls of the limits.
 const STOP_INTERVAL: usize = 64;
 
-/// Reads a witness of a system that was read in the same [environment](crate::parse_in). `file` is what error messages
-/// call the text.
+/// Reads a witness of a system that was read in the same [environment](crate::parse_in). `file` is the name of the text
+/// in error messages.
 pub fn read(
     store: &TermStore,
     environment: &mut Environment,
@@ -43,7 +44,7 @@ pub fn read(
         .map_err(Unread::mistake)
 }
 
-/// As [`read`], within limits.
+/// Like [`read`], within limits.
 pub fn read_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -67,7 +68,7 @@ fn read_polling(
     let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
         let witness = json(file, text, limits)?;
-        // Positions inside of strings would mislead; messages say what they are about.
+        // Positions inside of strings would mislead; messages name the item instead.
         let start = |error: SyntaxError| located(SyntaxError { offset: 0, ..error });
         builder.json(environment, witness).map_err(start)?;
         return builder.finish().map_err(|message| located(error(0, message)));
@@ -84,7 +85,7 @@ fn json(file: &str, text: &[u8], limits: &Poll<'_>) -> Result<JsonWitness, Unrea
     if let Some(reason) = interruption.get() {
         return Err(Unread::Interrupted(reason));
     }
-    // What looks ahead in a stream tells the place behind a mistake; what has the text tells its own.
+    // The stream reader looks ahead and reports a position behind the error; the slice reader reports the exact one.
     read.or_else(|_| serde_json::from_slice(text)).map_err(|error| {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let position = Position { line: count(error.line()), column: count(error.column()) };
@@ -92,8 +93,8 @@ fn json(file: &str, text: &[u8], limits: &Poll<'_>) -> Result<JsonWitness, Unrea
     })
 }
 
-/// A text that ends with an error where the limits do. The error cannot carry the reason through `serde_json`, so it
-/// stands beside it.
+/// A text that ends with an error at the limits. The error cannot carry the reason through `serde_json`, so it is
+/// stored separately.
 struct Bounded<'a> {
     text: &'a [u8],
     limits: &'a Poll<'a>,
@@ -116,25 +117,25 @@ fn error(offset: usize, message: impl Into<String>) -> SyntaxError {
     SyntaxError::new(offset, message)
 }
 
-/// A witness being read.
+/// The state of reading a witness.
 struct Builder<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
     limits: &'a Poll<'a>,
-    /// The predicates and other functions by their names.
+    /// The predicates and other functions, by name.
     functions: FxHashMap<Symbol, (Fun, Option<usize>)>,
     answer: Option<bool>,
-    /// What is defined, by predicates.
+    /// The definitions, indexed by predicate.
     definitions: Vec<Option<Definition>>,
     steps: Vec<Step>,
-    /// The positions of steps by their numbers.
+    /// The positions of steps, by number.
     numbers: FxHashMap<usize, usize>,
 }
 
-/// The parts of a step, before they are put together.
+/// The parts of a step before its assembly.
 struct Parts {
     number: usize,
-    /// The predicate's function; none for `false`.
+    /// The predicate's function; `None` for `false`.
     predicate: Option<Fun>,
     fact: Vec<Term>,
     clause: Option<usize>,
@@ -160,7 +161,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets the names of elements of declared sorts mean these, where such sorts are declared.
+    /// Declares the names of elements in the text, if the system declares sorts.
     fn declare_elements(&self, environment: &mut Environment, text: &[u8]) -> Result<()> {
         let has_elements =
             self.system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
@@ -179,7 +180,7 @@ impl<'a> Builder<'a> {
                     if let Some((sort, _)) = name.rsplit_once("!val!")
                         && known.insert(name)
                     {
-                        // The name of an element tells its sort. What is not one stays undeclared.
+                        // The name of an element contains its sort. Other names stay undeclared.
                         let declared = format!("|{name}| {sort})");
                         let _ = Reader::new(self.store, environment, declared.as_bytes()).declare_variable();
                     }
@@ -237,7 +238,7 @@ impl<'a> Builder<'a> {
         if self.store.magnitude(body) > MOST_BITS {
             return Err(error(offset, format!("the numbers in the definition of {shown} are too large")));
         }
-        // What is no function of the clauses is an auxiliary one, which the reader expands.
+        // Other names are auxiliary functions, which the reader expands.
         let Some(&(fun, predicate)) = self.functions.get(&name) else { return Ok(()) };
         let Some(predicate) = predicate else {
             let message =
@@ -337,7 +338,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Asks the limits, if it is time, before the item at a position.
+    /// Polls the limits at every [`STOP_INTERVAL`]-th item.
     fn go_on(&self, position: usize) -> Result<()> {
         if !position.is_multiple_of(STOP_INTERVAL) {
             return Ok(());
@@ -381,7 +382,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A reader of a text inside of JSON.
+    /// A reader for a text inside of JSON.
     fn json_reader<'t>(&self, environment: &'t mut Environment, text: &'t str) -> Result<Reader<'t, 't>>
     where
         'a: 't,
@@ -456,7 +457,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The model, in which predicates that occur nowhere need no definition.
+    /// The model. Predicates that occur in no clause need no definition.
     fn model(&mut self) -> Result<Model, String> {
         let store = self.store;
         let mut occurs = vec![false; self.definitions.len()];
@@ -489,7 +490,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Nothing follows in the text.
+/// Expects the end of the text.
 fn end(reader: &mut Reader<'_, '_>) -> Result<()> {
     match reader.item()? {
         Item::End => Ok(()),
@@ -497,7 +498,7 @@ fn end(reader: &mut Reader<'_, '_>) -> Result<()> {
     }
 }
 
-/// A name for messages.
+/// A name for messages, cut to a bounded length.
 fn shortened(name: &str) -> String {
     const MOST_CHARACTERS: usize = 60;
     name.chars().take(MOST_CHARACTERS).collect()

@@ -1,8 +1,8 @@
-//! Formulas without redundant parts, by the solver.
+//! Removes redundant parts of formulas, by the solver.
 //!
-//! A part of a formula matters only where its *critical constraint* holds: where the members beside it, on each level
-//! above, leave the value of the whole to it. These are true in a conjunction, and false in a disjunction. A part whose
-//! critical constraint implies it is as good as `true`, one that contradicts it is as good as `false`:
+//! A part of a formula matters only where its *critical constraint* holds: where its siblings, on each level above,
+//! leave the value of the whole to it. Siblings are then true in a conjunction, and false in a disjunction. A part that
+//! its critical constraint implies can be replaced by `true`, and one that it contradicts by `false`:
 //!
 //! ```text
 //! while something changes, for each part, from the root down and large ones first:
@@ -11,15 +11,15 @@
 //!     if C contradicts the part   replace it by false
 //! ```
 //!
-//! - S1: each replacement keeps the meaning of the formula. So it can end at any time.
-//! - S2: if nothing ends it, no part can be replaced any more: the formula is *simplified* in the sense of the paper.
+//! - S1: each replacement keeps the meaning of the formula. So the loop may stop at any time.
+//! - S2: if no limit stops it, no further part can be replaced: the formula is *simplified* in the sense of the paper.
 //!
-//! The formula is in negation normal form, and is looked at as a tree of bounded size; a larger one only loses members of
-//! its outermost junction.
+//! The formula is in negation normal form and treated as a tree of bounded size. In a larger formula only members of
+//! the outermost junction are removed.
 //!
 //! Where it comes from: Dillig, Dillig and Aiken, "Small Formulas for Large Programs: On-line Constraint Simplification
-//! in Scalable Static Analysis", SAS 2010. There only leaves are replaced; to try whole parts first saves queries where
-//! much is redundant.
+//! in Scalable Static Analysis", SAS 2010. They replace only leaves; trying whole parts first saves queries if much is
+//! redundant.
 
 use shofar_logic::{Op, Term, TermStore};
 use shofar_run::Limits;
@@ -29,13 +29,13 @@ use shofar_smt::solver::Solver;
 
 use crate::Context;
 
-/// Parts of a formula, as a tree, that are looked at.
+/// The maximal number of parts of a formula, as a tree.
 const MOST_PARTS: usize = 400;
 
-/// Conflicts that a query may take. What is redundant for a deep reason may stay.
+/// The conflict limit of a query. Parts that are redundant for a deep reason may stay.
 const MOST_CONFLICTS: u64 = 500;
 
-/// Rounds over all parts.
+/// The maximal number of rounds over all parts.
 const MOST_ROUNDS: usize = 3;
 
 /// A normal formula with the same meaning and fewer parts.
@@ -47,7 +47,7 @@ pub(super) fn without_redundancy(context: &Context<'_>, formula: Term) -> Term {
     }
 }
 
-/// A formula in negation normal form as a tree. Children have higher numbers than their parents.
+/// A formula in negation normal form as a tree. Children have higher indices than their parents.
 struct Tree<'s> {
     store: &'s TermStore,
     parts: Vec<Part>,
@@ -57,16 +57,16 @@ struct Tree<'s> {
 struct Part {
     parent: Option<usize>,
     children: Vec<usize>,
-    /// Whether its children are the members of a conjunction; otherwise of a disjunction, if there are any.
+    /// Whether it is a conjunction of its children; otherwise it is a disjunction, if it has any.
     is_conjunction: bool,
-    /// What it is at present, children included.
+    /// Its current term, including its children.
     term: Term,
     /// Whether it was replaced by a truth value.
     is_replaced: bool,
 }
 
 impl<'s> Tree<'s> {
-    /// The tree of a formula, unless it is too large.
+    /// The tree of a formula; `None` if it is too large.
     fn new(store: &'s TermStore, formula: Term) -> Option<Self> {
         let part = |parent, term| Part {
             parent,
@@ -100,7 +100,7 @@ impl<'s> Tree<'s> {
         self.parts[0].term
     }
 
-    /// Looks at each part once. Whether something was replaced.
+    /// Tries each part once. Returns whether a part was replaced.
     fn round(&mut self, limits: &Limits<'_>) -> bool {
         let sizes = self.sizes();
         let mut is_changed = false;
@@ -120,14 +120,14 @@ impl<'s> Tree<'s> {
                 .copied()
                 .filter(|&child| !self.parts[child].is_replaced)
                 .collect();
-            // The last one is the next one.
+            // The stack pops the last one first.
             children.sort_by_key(|&child| sizes[child]);
             open.extend(children);
         }
         is_changed
     }
 
-    /// How many subterms the atoms of the parts have.
+    /// The sizes of the parts: the numbers of subterms of their atoms.
     fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.parts.len()];
         for number in (0..self.parts.len()).rev() {
@@ -140,7 +140,7 @@ impl<'s> Tree<'s> {
         sizes
     }
 
-    /// The truth value that the part may be replaced by.
+    /// The truth value that may replace the part.
     fn truth(&mut self, part: usize, limits: &Limits<'_>) -> Option<bool> {
         let term = self.parts[part].term;
         if self.parts[part].is_replaced || matches!(term, Term::TRUE | Term::FALSE) {
@@ -162,7 +162,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Formulas that hold together where the value of the whole is that of the part.
+    /// The conjuncts of the critical constraint: where they hold, the whole has the value of the part.
     fn critical_constraint(&self, part: usize) -> Vec<Term> {
         let mut constraint = Vec::new();
         let mut part = part;
@@ -178,7 +178,7 @@ impl<'s> Tree<'s> {
         constraint
     }
 
-    /// Puts a truth value in the place of a part.
+    /// Replaces a part by a truth value.
     fn replace(&mut self, part: usize, truth: bool) {
         self.parts[part].term = self.store.bool(truth);
         self.parts[part].is_replaced = true;

@@ -11,7 +11,7 @@ use crate::witness::Derivation;
 /// A ground instance of a clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The clause, by its position in the system.
+    /// The index of the clause in the system.
     pub clause: usize,
     /// Values for the variables of the clause.
     pub instantiation: Box<[Value]>,
@@ -21,8 +21,8 @@ pub struct Step {
     pub fact: Box<[Value]>,
 }
 
-/// A refutation of a system: steps in topological order, of which the last one is a query. It is a shared DAG; no step
-/// is there twice.
+/// A refutation of a system: steps in topological order, the last one by a query. It is a shared DAG without duplicate
+/// steps.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Refutation {
     /// The steps. Premises precede the steps that use them.
@@ -30,8 +30,8 @@ pub struct Refutation {
 }
 
 impl Refutation {
-    /// The refutation of a system that a derivation in [its graph](crate::HornGraph::of) is. What the variables of the
-    /// clauses are is read off the facts; where that is not enough, the solver is asked.
+    /// The refutation of a system from a derivation in [its graph](crate::HornGraph::of). The values of the clauses'
+    /// variables are read off the facts; the solver finds the others.
     pub fn of_graph(
         context: &Context<'_>,
         system: &HornSystem,

@@ -1,6 +1,6 @@
 //! Witnesses as S-expressions.
 //!
-//! A model is one list of definitions, as the CHC competition wants it:
+//! A model is a list of definitions in the format of the CHC competition:
 //!
 //! ```text
 //! (
@@ -9,8 +9,9 @@
 //! )
 //! ```
 //!
-//! A refutation is a list of numbered ground facts with their premises, as Eldarica and Golem print it, and with what it
-//! takes to check each step alone: the clause, by its number and its name if it has one, and the values of its variables.
+//! A refutation is a list of numbered ground facts with their premises, as in Eldarica and Golem. Each step also has
+//! all that is needed to check it alone: the clause, by its number and its name if it has one, and the values of its
+//! variables.
 //!
 //! ```text
 //! (step 1 (L1 1) :clause 1 :instance ((x 1)))
@@ -25,10 +26,10 @@ use shofar_logic::{Term, TermStore, Value};
 
 use super::{Interpretation, Model, Printer, Refutation, Step};
 
-/// Columns of a line in models.
+/// The line width of models.
 const WIDTH: usize = 100;
 
-/// Subterms of so many symbols are named where they occur more than once.
+/// The least size of subterms that get a name if they occur more than once.
 const LEAST_NAMED: u32 = 12;
 
 impl<W: io::Write> Printer<'_, W> {
@@ -84,7 +85,7 @@ impl<W: io::Write> Printer<'_, W> {
         Ok(())
     }
 
-    /// The fact that a step derives, as an application to values.
+    /// The fact of a step, as an application to values.
     pub(super) fn fact(&mut self, step: &Step) -> io::Result<()> {
         let store = self.store;
         let Some(head) = &self.system.clauses[step.clause].head else { return write!(self.out, "false") };
@@ -98,7 +99,7 @@ impl<W: io::Write> Printer<'_, W> {
     }
 }
 
-/// A formula for people, on a line of its own that starts in a column.
+/// A formula for people, on its own line that starts in a column.
 pub(super) fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
     store.display(formula).pretty(WIDTH, 2).at(column).naming_from(LEAST_NAMED)
 }

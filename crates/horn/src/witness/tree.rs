@@ -1,4 +1,4 @@
-//! Refutations as a tree for people, from `false` down to the facts that it rests on.
+//! Refutations as a tree for people, from `false` down to the facts.
 //!
 //! ```text
 //! 4. false  <- 3  (clause 4 at 5:6)
@@ -7,24 +7,24 @@
 //! | 2. (D 1 2)  (clause 2 at 3:6)
 //! ```
 //!
-//! Below a step stand its premises: an only one in the same column, so that a path runs straight down, several ones
-//! indented. A step that is used again is not unfolded again, its number refers to it. Indentation ends at some depth and
-//! long facts are cut, so that the text stays linear in the number of steps; nothing is read from it.
+//! The premises of a step stand below it: a single one in the same column, so that a path runs straight down, several
+//! ones indented. A step that is used again is not unfolded again; its number refers to it. Indentation ends at some
+//! depth and long facts are cut, so the text stays linear in the number of steps; no program reads it.
 
 use std::io;
 
 use super::{Printer, Refutation};
 
-/// Levels of indentation that are shown.
+/// The maximal number of shown levels of indentation.
 const MOST_LEVELS: usize = 24;
 
-/// Characters of a fact that are shown.
+/// The maximal number of shown characters of a fact.
 const MOST_CHARACTERS: usize = 200;
 
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn tree(&mut self, refutation: &Refutation) -> io::Result<()> {
         let mut shown = vec![false; refutation.steps.len()];
-        // Steps to show, the next one last, with their levels.
+        // The steps to show with their levels, the next one last.
         let mut open: Vec<(usize, usize)> = Vec::new();
         open.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0)));
         while let Some((number, level)) = open.pop() {
