@@ -1,8 +1,9 @@
-//! What theories remember of their arguments, so that proofs can tell them.
+//! Certificates: the arguments of theories, stored for proofs.
 //!
-//! A conflict, an explanation or a lemma is made of what the kernels know at that moment, and cannot be made again later.
-//! If proofs are wanted, each theory stores its argument here when it makes it, in flat tables, and gives the search
-//! its number as the [`Certificate`]. What the numbers of kernels mean in terms is found out when a proof is asked for.
+//! A theory derives a conflict, an explanation or a lemma from the state of its kernel at that moment, and cannot
+//! derive it again later. If proofs are logged, each theory stores its argument here, in flat tables, and gives the
+//! search the argument's number as the [`Certificate`]. Kernel numbers are translated to terms only when a proof is
+//! requested.
 
 use shofar_logic::number::Rational;
 
@@ -10,13 +11,13 @@ use super::arith;
 use super::euf::Node;
 use crate::sat::{Certificate, Lit};
 
-/// The certificate for the sum of all literals of a conflict, each with the coefficient one. It needs no entry.
+/// The certificate for the sum of all literals of a conflict, each with coefficient one. It has no entry.
 pub const PLAIN_SUM: Certificate = Certificate(0);
 
-/// The certificate for a clause that compares one form with numbers. It needs no entry.
+/// The certificate for a clause that compares one form with numbers. It has no entry.
 pub const ORDER: Certificate = Certificate(1);
 
-/// Certificates that need no entry.
+/// The number of certificates without an entry.
 const WITHOUT_ENTRY: u32 = 2;
 
 /// An argument of arithmetic.
@@ -26,7 +27,7 @@ pub enum ArithmeticArgument<'a> {
     PlainSum,
     /// The literals, each with its positive coefficient.
     Sum(&'a [(Lit, Rational)]),
-    /// A form that is an integer, but confined to an interval without one.
+    /// A form that is an integer, but confined to an interval without integers.
     Integer(&'a [Confined]),
     /// The literals compare one form with numbers, and no number satisfies all of them.
     Order,
@@ -43,7 +44,7 @@ pub struct Confined {
     pub bounds: [Lit; 2],
 }
 
-/// The arguments of arithmetic. Nothing is stored unless this is switched on.
+/// The arguments of arithmetic. Stored only if switched on.
 #[derive(Default)]
 pub(super) struct ArithmeticArguments {
     is_on: bool,
@@ -52,7 +53,7 @@ pub(super) struct ArithmeticArguments {
     forms: Vec<Confined>,
 }
 
-/// The end of an argument in its table; it begins where the one before it ends.
+/// The end of an argument in its table; it starts where the previous one ends.
 #[derive(Clone, Copy)]
 enum Entry {
     Sum { start: usize, end: usize },
@@ -105,7 +106,7 @@ impl ArithmeticArguments {
         }
     }
 
-    /// Forgets all but the given ones, which ascend, and changes their numbers.
+    /// Removes all arguments except the given ones, which ascend, and renumbers those.
     pub(super) fn retain(&mut self, kept: &mut [Certificate]) {
         let old = std::mem::take(self);
         self.is_on = old.is_on;
@@ -120,14 +121,14 @@ impl ArithmeticArguments {
     }
 }
 
-/// An argument of congruence: edges that connect two nodes which differ.
+/// An argument of congruence: edges that connect two nodes that differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CongruenceArgument<'a> {
-    /// The edges, those that a congruence rests on before it.
+    /// The edges. A congruence comes after the edges it depends on.
     pub edges: &'a [EqualNodes],
     /// Two nodes that the edges connect.
     pub apart: (Node, Node),
-    /// The literal that says that they differ; none if they are different values.
+    /// The literal that says that they differ, or `None` if they are different values.
     pub distinct: Option<Lit>,
 }
 
@@ -138,11 +139,11 @@ pub struct EqualNodes {
     pub left: Node,
     /// The right side.
     pub right: Node,
-    /// The literal that says it; none if both are applications of one function to equal arguments.
+    /// The literal that states it, or `None` if both are applications of one function to equal arguments.
     pub literal: Option<Lit>,
 }
 
-/// The arguments of congruence. Nothing is stored unless this is switched on.
+/// The arguments of congruence. Stored only if switched on.
 #[derive(Default)]
 pub(super) struct CongruenceArguments {
     is_on: bool,
@@ -163,7 +164,7 @@ impl CongruenceArguments {
         self.is_on = true;
     }
 
-    /// Whether arguments are stored. If not, there is no need to make them.
+    /// Whether arguments are stored. If not, they need not be built.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.is_on
@@ -186,7 +187,7 @@ impl CongruenceArguments {
         CongruenceArgument { edges: &self.edges[start..end], apart, distinct }
     }
 
-    /// Forgets all but the given ones, which ascend, and changes their numbers.
+    /// Removes all arguments except the given ones, which ascend, and renumbers those.
     pub(super) fn retain(&mut self, kept: &mut [Certificate]) {
         let old = std::mem::take(self);
         self.is_on = old.is_on;

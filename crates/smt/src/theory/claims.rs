@@ -1,8 +1,8 @@
-//! Which sorts and operators the theories of this crate know.
+//! The sorts and operators that the theories of this crate support.
 //!
-//! All sorts and operators are listed, so that one that is added somewhere is not taken for one that a theory knows. What no
-//! theory knows has a [`Feature`], the name of what is missing. Whoever claims an operator also says whether it is a mere
-//! function to congruence; nobody else decides that.
+//! The matches are exhaustive, so a new sort or operator is not mistaken for a supported one. An unsupported one has a
+//! [`Feature`], the name of the missing theory. The claim of an operator also determines whether congruence treats it
+//! as a mere function; this is decided nowhere else.
 //!
 //! ```text
 //! Bool, connectives, equality, ite          the search and congruence
@@ -14,21 +14,21 @@ use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
 use crate::purify::{Feature, Unsupported};
 
-/// Whether the theories know all that occurs in the formulas, as written or normal.
+/// Checks that the theories support everything in the formulas, as written or normal.
 ///
 /// # Errors
 ///
-/// A subterm that they do not know.
+/// An unsupported subterm.
 pub fn supports(store: &TermStore, formulas: &[Term]) -> Result<(), Unsupported> {
     let normal: Vec<Term> = formulas.iter().map(|&formula| store.normalize(formula)).collect();
     store.subterms(&normal).into_iter().try_for_each(|term| role(store, term).map(|_| ()))
 }
 
-/// Whether the theories know the sort.
+/// Checks that the theories support the sort.
 ///
 /// # Errors
 ///
-/// What it would take.
+/// The missing feature.
 pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
     match store.sort_kind(sort) {
         SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => Ok(()),
@@ -38,24 +38,24 @@ pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
     }
 }
 
-/// What the theories take a normal term for that they know.
+/// How the theories treat a supported normal term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// A symbol, a value, or an operator with a meaning of its own, which its theory or the stages before it know.
+    /// A symbol, a value, or an operator interpreted by its theory or an earlier stage.
     Interpreted,
-    /// A function applied to arguments, of which congruence knows nothing else: a declared one, or division by zero.
+    /// A function application that only congruence handles: of a declared function, or division by zero.
     Function,
 }
 
-/// What the theories take the operator of a normal term for, with its arguments and its sort. Whether they know the
-/// arguments is not looked at.
+/// How the theories treat the operator of a normal term, with its arguments and its sort. Does not check the arguments
+/// themselves.
 pub(crate) fn role(store: &TermStore, term: Term) -> Result<Role, Unsupported> {
     let role = role_of_operator(store, term);
     let role = role.and_then(|role| supports_sort(store, store.sort_of(term)).map(|()| role));
     role.map_err(|feature| Unsupported { term, feature })
 }
 
-/// Whether congruence knows a normal term as an application of a function to arguments.
+/// Whether congruence treats a normal term as an application of a function to arguments.
 pub(crate) fn is_application(store: &TermStore, term: Term) -> bool {
     role_of_operator(store, term) == Ok(Role::Function)
 }

@@ -1,21 +1,21 @@
-//! Several theories together: the theory that the search is given.
+//! Theory combination: the theory that the search uses.
 //!
-//! **The problem.** Theories speak about the same things. To arithmetic, `f(x)` is a number like any other; to congruence,
-//! `x` and `f(x)` are nodes. Congruence is the hub: what two theories know is a node, and a node of a sort that another theory
-//! owns is *shared* with this theory.
+//! **The problem.** Theories share terms. To arithmetic, `f(x)` is a number like any other; to congruence, `x` and
+//! `f(x)` are nodes. Congruence is the hub: a term that two theories know is a node, and a node of a sort that another
+//! theory owns is *shared* with this theory.
 //!
-//! **The idea.** Each theory has a candidate for a model: congruence its classes, the others values for what they own.
-//! They fit together if
+//! **The idea.** Each theory has a candidate model: congruence has its classes, the others have values for the terms
+//! they own. The candidates fit together if
 //!
 //! - M1: shared nodes in one class have the same value, and
-//! - M2: functions are functions: two applications of one function whose arguments mean the same (the same value,
-//!   or the same class where the argument has no owner but congruence) have results that mean the same.
+//! - M2: functions are functions: two applications of one function whose arguments mean the same (the same value, or
+//!   the same class if only congruence owns the argument) have results that mean the same.
 //!
-//! Then the values, with the functions as tables over them, are a model of all. Where they do not fit, some pair of shared nodes
-//! is to blame: two of one class with different values, or two at the same argument position with the same value but in
-//! different classes. The pair gets an *interface equality*, a new atom of congruence and of the owner of the sort, and the
-//! search has to settle it. That `M1` and `M2` are asked of the candidates, and not whether there are pairs of equal values,
-//! saves most of the pairs: in typical candidates many values are equal by accident.
+//! Then the values, with the functions as tables over them, are a model for all theories. Otherwise some pair of shared
+//! nodes is to blame: two of one class with different values, or two at the same argument position with the same value
+//! but in different classes. The pair gets an *interface equality*, a new atom of congruence and of the owner of the
+//! sort, and the search must decide it. Testing `M1` and `M2` on the candidates, instead of looking for pairs of equal
+//! values, avoids most pairs: in typical candidates many values are equal by accident.
 //!
 //! ```text
 //! check:
@@ -25,25 +25,25 @@
 //!     no pairs:                                          the candidates fit
 //! ```
 //!
-//! **Why it is right.** Every atom `x = y` of congruence between shared nodes is an atom of the owner, too. *Sound*:
-//! an atom has the same meaning in both. *Complete*: when all of them are assigned and no
-//! theory objects, an existing interface equality violates neither M1 (if true, the owner has equal values) nor M2
-//! (if true there is one class, if false the values differ). So each check makes new ones or accepts, and there are
-//! finitely many pairs. A false equation between owned terms is true of the values, and one between other nodes is true
-//! of classes.
+//! **Why it is right.** Every atom `x = y` of congruence between shared nodes is an atom of the owner, too. *Sound*: an
+//! atom has the same meaning in both. *Complete*: when all of them are assigned and no theory objects, an existing
+//! interface equality violates neither M1 (if true, the owner has equal values) nor M2 (if true there is one class, if
+//! false the values differ). So each check makes new ones or accepts, and there are finitely many pairs. A false
+//! equation between owned terms holds by their values, and one between other nodes by their classes.
 //!
-//! **Routing.** A variable of the search has a set of owners, in which bits are ids of theories: one byte. A literal is told to
-//! its owners and to nobody else, congruence first. Levels are opened in a theory when it is told something (C10 of
-//! `component.rs`). Tokens and certificates have the id of their theory in the upper bits, which the theories do not see.
+//! **Routing.** A variable of the search has a set of owners, one byte whose bits are ids of theories. A literal is
+//! asserted only to its owners, congruence first. A theory's levels are opened when something is asserted to it (C10 of
+//! `component.rs`). Tokens and certificates carry the id of their theory in the upper bits, which the theories do not
+//! see.
 //!
 //! Invariants:
-//! - N1: a variable that was made an atom has owners; an atom that a theory made has this one.
+//! - N1: a variable that was made an atom has owners; an atom that a theory made has this theory as an owner.
 //! - N2: a theory has opened the levels of the search up to `opened`, which is not above `level`.
 //! - N3: a node whose sort has an owner other than congruence is shared.
 //!
 //! **Where it comes from.** L. de Moura and N. Bjørner, *Model-based theory combination* (SMT 2007), for trying the
-//! equalities of the current model; interface equalities as clauses are those of OpenSMT. That M2 is tested as it
-//! stands, by looking for applications with the same arguments, is ours.
+//! equalities of the current model; interface equalities as clauses are those of OpenSMT. Testing M2 directly, by
+//! looking for applications with the same arguments, is ours.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
@@ -55,10 +55,10 @@ use crate::proof::{CongruenceEdge, CongruenceProof, EdgeRule, Justification};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 use crate::theory::claims::is_application;
 
-/// The theories of a solver and what they share.
+/// The theories of a solver and their shared terms.
 pub struct Combination {
     congruence: Congruence,
-    /// The others, whose ids are one more than their positions.
+    /// The other theories. The id of each is its position plus one.
     others: Vec<Box<dyn Component>>,
     /// By variables of the search: the owners (N1).
     owners: Vec<u8>,
@@ -71,11 +71,11 @@ pub struct Combination {
     nodes: FxHashMap<Term, Node>,
     /// The terms of nodes, if proofs are wanted.
     terms: Option<FxHashMap<Node, Term>>,
-    /// The symbols of congruence for functions with arguments, which are operators.
+    /// The congruence symbols of functions with arguments, by operator.
     functions: FxHashMap<Op, euf::Symbol>,
     /// The nodes that another theory owns, in the order in which they were shared.
     shared: Vec<Shared>,
-    /// For shared nodes their position in `shared`.
+    /// The position of each shared node in `shared`.
     positions: FxHashMap<Node, usize>,
     /// Applications with shared arguments.
     applications: Vec<Node>,
@@ -92,7 +92,7 @@ struct Shared {
 }
 
 impl Combination {
-    /// Congruence with other theories, to which nothing is known yet.
+    /// Congruence with other theories, initially empty.
     ///
     /// # Panics
     ///
@@ -148,7 +148,7 @@ impl Combination {
         &*self.others[usize::from(position) - 1]
     }
 
-    /// The theories beside congruence that own something.
+    /// The theories other than congruence that own something.
     fn engaged(&self) -> impl Iterator<Item = TheoryId> + use<> {
         members(self.engaged & !TheoryId::CONGRUENCE.bit())
     }
@@ -161,7 +161,7 @@ impl Combination {
         self.engaged |= owner.bit();
     }
 
-    /// Lets a theory answer on its own behalf. The variables that it makes are its own (N1).
+    /// Lets a theory answer. It owns the variables that it makes (N1).
     fn answering(
         &mut self,
         id: TheoryId,
@@ -178,13 +178,13 @@ impl Combination {
 
     // ---- terms -------------------------------------------------------------------------------------------------
 
-    /// Whether a symbol is unknown to all theories.
+    /// Whether no theory knows a symbol.
     pub fn is_new(&self, symbol: Term) -> bool {
         !self.nodes.contains_key(&symbol) && !self.others.iter().any(|theory| theory.knows(symbol))
     }
 
-    /// Gives a variable the meaning of a normal atom. Those that are symbols are nobody's, and the node of an
-    /// application has given its literal its meaning already.
+    /// Defines a variable as a normal atom. An atom that is a symbol has no owner. The literal of an application was
+    /// defined with its node.
     pub fn define(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
         match store.view(atom) {
@@ -211,7 +211,7 @@ impl Combination {
         }
     }
 
-    /// An equality is one of congruence, too, if it is between terms one of which is a node.
+    /// Defines an equality of an owned sort. It is also an atom of congruence if one of its sides is a node.
     fn define_owned_equality(&mut self, var: Var, atom: Term, owner: TheoryId, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
         terms.answers().set_mark(owner.mark());
@@ -235,8 +235,8 @@ impl Combination {
         self.nodes.get(&self.other(owner).representative(store, term)).copied()
     }
 
-    /// The node of a term that congruence knows by itself: a symbol, a value, or an application of a function to such terms,
-    /// which have nodes already.
+    /// The node of a term that congruence represents: a symbol, a value, or an application of a function to such terms,
+    /// which already have nodes.
     pub fn node(&mut self, term: Term, terms: &mut Terms<'_, '_>) -> Node {
         match term {
             Term::TRUE => return Node::TRUE,
@@ -276,7 +276,7 @@ impl Combination {
             self.congruence.define_truth(var, node);
             self.own(var, TheoryId::CONGRUENCE);
             terms.answers().make_atom(var);
-            // The node may be an argument. Without a value it would be told apart from both truth values.
+            // The node may be an argument. Without a value it would differ from both truth values.
             terms.answers().demand_value(var);
         }
         let args = self.congruence.graph().args(node);
@@ -286,7 +286,7 @@ impl Combination {
         node
     }
 
-    /// Says that a node is a term of the theory (N3).
+    /// Shares a node with the theory that owns the term (N3).
     fn share(&mut self, node: Node, term: Term, owner: TheoryId, terms: &mut Terms<'_, '_>) {
         let handle = self.others[usize::from(owner.0) - 1].share(terms.store(), term);
         self.engaged |= owner.bit();
@@ -294,14 +294,14 @@ impl Combination {
         self.shared.push(Shared { node, owner, handle });
     }
 
-    /// Begins a query. The variables need not be decided any more for the sake of theories.
+    /// Starts a query. Theories no longer need the returned variables to be decided.
     pub fn start_query(&mut self) -> Vec<Var> {
         let mut released = Vec::new();
         self.others.iter_mut().for_each(|theory| theory.start_query(&mut released));
         released
     }
 
-    /// What theories have to say in formulas, after a query that has paused; with certificates of the combination.
+    /// The lemmas of theories over formulas, after a query that has paused, with certificates of the combination.
     pub fn take_lemmas(&mut self, store: &TermStore) -> Vec<TermLemma> {
         let mut lemmas = Vec::new();
         for (position, theory) in self.others.iter_mut().enumerate() {
@@ -314,7 +314,7 @@ impl Combination {
         lemmas
     }
 
-    /// What theories count, by name.
+    /// The counters of theories, by name.
     pub fn statistics(&self) -> Vec<(&'static str, u64)> {
         let mut counters = Vec::new();
         self.others.iter().for_each(|theory| theory.statistics(&mut counters));
@@ -323,7 +323,7 @@ impl Combination {
 
     // ---- proofs ------------------------------------------------------------------------------------------------
 
-    /// What a variable means that a theory made.
+    /// The formula of a variable that a theory made.
     pub fn formula(&self, store: &TermStore, var: Var) -> Option<Term> {
         let owners = self.owners.get(var.index())?;
         let others = members(owners & !TheoryId::CONGRUENCE.bit());
@@ -333,7 +333,7 @@ impl Combination {
         })
     }
 
-    /// Why a clause of a theory holds. The atom of a literal is given with whether the literal affirms it.
+    /// The justification of a clause of a theory. Each literal is given as its atom and whether it affirms the atom.
     pub fn justification(
         &self,
         store: &TermStore,
@@ -365,7 +365,7 @@ impl Combination {
 
     // ---- models ------------------------------------------------------------------------------------------------
 
-    /// After a final check that found nothing: what the model is made of.
+    /// After a final check without an answer: the parts of the model.
     pub fn model(&self) -> CombinedModel<'_> {
         let classes = self.congruence.model();
         let mut shared = vec![None; classes.first.len()];
@@ -378,7 +378,7 @@ impl Combination {
 
     // ---- candidates --------------------------------------------------------------------------------------------
 
-    /// Looks for pairs to blame for M1 or M2, and makes their interface equalities.
+    /// Finds pairs to blame for M1 or M2, and makes their interface equalities.
     fn combine(&mut self, answers: &mut Answers<'_>) {
         if self.shared.is_empty() {
             return;
@@ -424,7 +424,7 @@ impl Combination {
     fn ambiguous_arguments(&self, values: &[u32]) -> Vec<(Node, Node)> {
         let graph = self.congruence.graph();
         let value = |node: Node| self.positions.get(&node).map(|&position| values[position]);
-        // The arguments of a function in a position have one owner, so values and classes do not mix.
+        // The arguments of a function at one position have one owner, so values and classes do not mix.
         let meaning = |node: Node| value(node).unwrap_or_else(|| graph.root(node).0);
         let mut first_of_line: FxHashMap<Vec<u32>, Node> = FxHashMap::default();
         let mut blamed = Vec::new();
@@ -446,8 +446,9 @@ impl Combination {
     /// Makes the interface equality of two shared nodes.
     fn new_equality(&mut self, left: Node, right: Node, answers: &mut Answers<'_>) {
         if let Some(&equality) = self.equalities.get(&pair(left, right)) {
-            // Congruence may know its value and not have told: the literal was told at a level that is gone, while what it
-            // follows from is still there. The owner hears of it when it is decided, as congruence has it.
+            // Congruence may know its value without propagating it: it propagated the literal at a level that is gone,
+            // while the premises remain. The search now decides the atom as congruence suggests, and so the owner
+            // learns of it.
             answers.set_decision(equality, true);
             return;
         }
@@ -527,7 +528,7 @@ impl Theory for Combination {
     fn retain_certificates(&mut self, kept: &mut [Certificate]) {
         let theory_of = |certificate: &Certificate| TheoryId::of_marked(certificate.0).0;
         let mut rest = kept;
-        // They ascend, so those of a theory stand together. One without any is told, too.
+        // They ascend, so those of one theory are contiguous. A theory without any is called as well.
         for position in 0..=self.others.len() {
             let id = TheoryId(position as u8);
             let (own, others) = rest.split_at_mut(rest.partition_point(|it| theory_of(it) <= id));
@@ -538,26 +539,26 @@ impl Theory for Combination {
         }
     }
 
-    /// What congruence knows, or else what is true of the present candidates.
+    /// The value that congruence knows, or else the value in the current candidates.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         let owners = *self.owners.get(atom.index())?;
         members(owners).find_map(|id| self.theory(id).suggest_phase(atom))
     }
 }
 
-/// What theories say of a model.
+/// The model, as the theories provide it.
 pub struct CombinedModel<'t> {
     theories: &'t Combination,
-    /// Classes, and what functions do on them.
+    /// Classes, and the functions on them.
     classes: euf::ClassModel,
     /// For each class a shared member.
     shared: Vec<Option<(TheoryId, Handle)>>,
-    /// By theories beside congruence.
+    /// By theory, without congruence.
     values: Vec<Box<dyn Values + 't>>,
 }
 
 impl CombinedModel<'_> {
-    /// The value of a symbol, or the class that has it; `None` if no theory has heard of it.
+    /// The value of a symbol, or its class; `None` if no theory knows the symbol.
     pub(crate) fn symbol(&self, store: &TermStore, symbol: Term) -> Option<Meaning> {
         let owner = self.theories.owner(store, store.sort_of(symbol));
         if owner == TheoryId::CONGRUENCE {
@@ -567,7 +568,7 @@ impl CombinedModel<'_> {
         Some(Meaning::Value(self.values[usize::from(owner.0) - 1].symbol(store, symbol)?))
     }
 
-    /// The value of a class of a sort that a theory beside congruence owns.
+    /// The value of a class whose sort a theory other than congruence owns.
     pub(crate) fn shared(&self, store: &TermStore, class: u32, sort: Sort) -> Option<Value> {
         let (owner, handle) = self.shared[class as usize]?;
         Some(self.values[usize::from(owner.0) - 1].shared(store, handle, sort))
@@ -578,14 +579,14 @@ impl CombinedModel<'_> {
         self.classes.values[class as usize] == Some(Node::TRUE)
     }
 
-    /// What a function does on classes.
+    /// The rows of a function over classes.
     pub(crate) fn table(&self, function: Op) -> &[euf::Row] {
         let symbol = self.theories.functions.get(&function);
         symbol.map_or(&[], |&symbol| self.classes.table(symbol))
     }
 }
 
-/// What a symbol is in a model.
+/// The meaning of a symbol in a model.
 pub(crate) enum Meaning {
     Value(Value),
     Class(u32),

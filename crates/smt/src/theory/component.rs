@@ -1,22 +1,24 @@
-//! What a theory has to offer beside the contract with the search, so that it can be one of several.
+//! The interface of a theory in a combination, beyond its contract with the search.
 //!
-//! A solver has a list of theories, each with a [`TheoryId`]: its place in the list. The id stands in the upper bits of
-//! tokens and certificates (`combination.rs`), and a variable of the search has a set of ids, its *owners*. Congruence is
-//! always there and is the first, the hub at which the others meet. Each theory keeps the contract C1 to C6 with the search
-//! for the atoms that it owns, and in addition:
+//! A solver has a list of theories, each with a [`TheoryId`]: its position in the list. The id is stored in the upper
+//! bits of tokens and certificates (`combination.rs`), and a variable of the search has a set of ids, its *owners*.
+//! Congruence is always present and comes first, as the hub of the others. Each theory keeps the contract C1 to C6 with
+//! the search for the atoms that it owns, and in addition:
 //!
-//! - C7: it *owns* sorts. Atoms whose arguments are of an owned sort are defined by it, shared terms of the sort have a
-//!   [`Handle`] with it, and models get the values of the sort from it.
-//! - C8: after a final check of its own that found nothing it has a *candidate*: a value for each shared term. Where candidates
-//!   do not fit together, it is given an equality of two shared terms as a new atom, and has to respect it from then on.
-//! - C9: a variable that it made has a formula. Each certificate has a justification that the proof checker understands.
-//! - C10: levels are opened only where something is asserted: a level of the theory is one of the search in which, or
-//!   above which, it was told something. So a theory without atoms is not called at all.
+//! - C7: it *owns* sorts. It defines the atoms whose arguments have an owned sort, gives a [`Handle`] to each shared
+//!   term of the sort, and provides the values of the sort in models.
+//! - C8: after a final check of its own without an answer it has a *candidate*: a value for each shared term. If
+//!   candidates do not fit together, it gets an equality of two shared terms as a new atom, and must respect it from
+//!   then on.
+//! - C9: a variable that it made has a formula. Each certificate has a justification that the proof checker
+//!   understands.
+//! - C10: levels are opened only for assertions: a level of the theory is one of the search in which, or above which,
+//!   something was asserted to it. So a theory without atoms is never called.
 //!
-//! **New atoms and terms** come in two ways. An atom over what the theory knows already is a new variable of the search, made
-//! within a check. What mentions new terms is a [`TermLemma`], a clause of formulas: the theory [postpones] its
-//! answer, the search pauses, and the solver makes clauses of the formulas as of any others, so that all theories learn of the terms
-//! in them, models have values for them, and proofs their meaning.
+//! **New atoms and terms** come in two ways. An atom over known terms is a new variable of the search, made within a
+//! check. A clause with new terms is a [`TermLemma`], over formulas: the theory [postpones] its answer, the search
+//! pauses, and the solver turns the formulas into clauses like any others. So all theories learn the new terms, models
+//! have values for them, and proofs have their meaning.
 //!
 //! [postpones]: crate::sat::Answers::postpone
 
@@ -27,41 +29,41 @@ use crate::proof::Justification;
 use crate::relevance::{Relevance, Scope};
 use crate::sat::{Answers, Certificate, Lit, Theory, Var};
 
-/// The place of a theory in the list of a solver.
+/// The position of a theory in the list of a solver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TheoryId(pub(super) u8);
 
-/// How many theories a solver can have: their sets are bytes.
+/// The greatest number of theories of a solver: their sets are bytes.
 pub const MOST_THEORIES: usize = 8;
 
-/// The bits of tokens and certificates that theories have for themselves.
+/// The bits of tokens and certificates that theories may use.
 const OWN_BITS: u32 = 29;
 
 impl TheoryId {
     /// Equality with functions.
     pub const CONGRUENCE: TheoryId = TheoryId(0);
 
-    /// The bits that tokens and certificates of the theory have above its own.
+    /// The upper bits of the theory's tokens and certificates.
     pub(super) fn mark(self) -> u32 {
         u32::from(self.0) << OWN_BITS
     }
 
-    /// The theory of a token or certificate, and what it is to the theory.
+    /// The theory of a token or certificate, and the number that the theory sees.
     pub(super) fn of_marked(number: u32) -> (TheoryId, u32) {
         (TheoryId((number >> OWN_BITS) as u8), number & ((1 << OWN_BITS) - 1))
     }
 
-    /// The set with this theory only.
+    /// The set of this theory alone.
     pub(super) fn bit(self) -> u8 {
         1 << self.0
     }
 }
 
-/// What a shared term is to the theory that owns its sort: the theory numbers them from zero.
+/// A shared term, as numbered from zero by the theory that owns its sort.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Handle(pub u32);
 
-/// A clause of formulas that holds in a theory (C5), over any terms.
+/// A clause of formulas that is valid in a theory (C5), over any terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TermLemma {
     /// The literals: normal atoms and negations of such.
@@ -70,59 +72,60 @@ pub struct TermLemma {
     pub certificate: Certificate,
 }
 
-/// A theory that can be one of several. The module documentation has the numbered obligations.
+/// A theory that can be combined. The module documentation has the numbered obligations.
 pub trait Component: Theory + Send {
     /// Whether the theory owns the sort (C7).
     fn owns_sort(&self, store: &TermStore, sort: Sort) -> bool;
 
-    /// Whether the theory has heard of a symbol.
+    /// Whether the theory knows a symbol.
     fn knows(&self, symbol: Term) -> bool;
 
-    /// Gives a variable the meaning of a normal atom, if it is one of this theory: an equality of an owned sort, or
-    /// something else that the theory knows. Returns whether it is.
+    /// Defines a variable as a normal atom, if it is one of this theory: an equality of an owned sort, or another
+    /// supported atom. Returns whether it is.
     fn define(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) -> bool;
 
-    /// The two terms that a normal equality of an owned sort says equal, where it is one between such terms.
+    /// The two terms that a normal equality of an owned sort equates, if it has this form.
     fn sides(&self, store: &TermStore, equality: Term) -> Option<(Term, Term)>;
 
-    /// The term that stands for all those that congruence is not to tell apart from this one, of an owned sort.
+    /// The term that represents all terms of an owned sort that congruence must identify with this one.
     fn representative(&self, _store: &TermStore, term: Term) -> Term {
         term
     }
 
-    /// Whether the representative is known to differ from all others for which this holds.
+    /// Whether the representative differs from all others for which this holds.
     fn is_value(&self, _store: &TermStore, _term: Term) -> bool {
         false
     }
 
-    /// Takes note that a representative is shared.
+    /// Shares a representative.
     fn share(&mut self, store: &TermStore, term: Term) -> Handle;
 
-    /// By handles: numbers for the values of the candidate, equal ones for equal values (C8).
+    /// By handle: a number for the value of the candidate, equal for equal values (C8).
     fn candidate(&self) -> Vec<u32>;
 
-    /// Gives a variable the meaning that two shared terms are equal (C8).
+    /// Defines a variable as the equality of two shared terms (C8).
     fn define_equality(&mut self, var: Var, left: Handle, right: Handle, answers: &mut Answers<'_>);
 
-    /// After a final check that found nothing: the values of the candidate.
+    /// After a final check without an answer: the values of the candidate.
     fn values<'v>(&'v self) -> Box<dyn Values + 'v>;
 
-    /// What has to be said in formulas, after an answer was postponed. Those that were told before may be told again.
+    /// The lemmas over formulas, after an answer was postponed. Earlier ones may be repeated.
     fn take_lemmas(&mut self, _store: &TermStore) -> Vec<TermLemma> {
         Vec::new()
     }
 
-    /// A query begins. Appends the variables that the search was told to decide in the last one for the sake of the theory:
-    /// it need not do so any more until it is told again.
+    /// Starts a query. Appends the variables that the search had to decide in the last query for the theory; it need
+    /// not decide them until told again.
     fn start_query(&mut self, _released: &mut Vec<Var>) {}
 
     /// Stores arguments for proofs from now on.
     fn log_proofs(&mut self);
 
-    /// What a variable means that the theory made (C9).
+    /// The formula of a variable that the theory made (C9).
     fn formula(&self, store: &TermStore, var: Var) -> Option<Term>;
 
-    /// Why a clause holds, by its certificate (C9). The atom of a literal is given with whether the literal affirms it.
+    /// The justification of a clause, by its certificate (C9). Each literal is given as its atom and whether it affirms
+    /// the atom.
     fn justification(
         &self,
         store: &TermStore,
@@ -131,20 +134,20 @@ pub trait Component: Theory + Send {
         atom: &dyn Fn(Lit) -> (Term, bool),
     ) -> Justification;
 
-    /// Appends what is counted, by name.
+    /// Appends its counters, by name.
     fn statistics(&self, _counters: &mut Vec<(&'static str, u64)>) {}
 }
 
 /// The values of owned sorts in a model.
 pub trait Values {
-    /// The value of a symbol of an owned sort, if the theory has heard of it.
+    /// The value of a symbol of an owned sort, if the theory knows it.
     fn symbol(&self, store: &TermStore, symbol: Term) -> Option<Value>;
 
-    /// The value of a shared term as one of the sort.
+    /// The value of a shared term, as a value of the sort.
     fn shared(&self, store: &TermStore, handle: Handle, sort: Sort) -> Value;
 }
 
-/// Where theories find the literals of formulas when they define atoms, and state clauses that hold for good.
+/// Gives theories the literals of formulas while they define atoms, and lets them state permanent clauses.
 pub struct Terms<'t, 'a> {
     store: &'a TermStore,
     cnf: &'t mut Cnf<'a>,
@@ -166,12 +169,12 @@ impl<'t, 'a> Terms<'t, 'a> {
         self.store
     }
 
-    /// Where clauses and new variables are told.
+    /// The interface for clauses and new variables.
     pub fn answers(&mut self) -> &mut Answers<'t> {
         &mut self.sink.answers
     }
 
-    /// The literal of a normal formula, which the search has to decide from now on.
+    /// The literal of a normal formula, which the search must decide from now on.
     pub fn literal(&mut self, formula: Term) -> Lit {
         self.cnf.literal(formula, &mut self.sink)
     }
@@ -181,13 +184,13 @@ impl<'t, 'a> Terms<'t, 'a> {
         self.cnf.dispensable_literal(formula, &mut self.sink)
     }
 
-    /// The next atom that has a variable but no meaning yet.
+    /// The next atom that has a variable but is not defined yet.
     pub(crate) fn next_atom(&mut self) -> Option<(Term, Var)> {
         self.cnf.next_atom()
     }
 }
 
-/// Takes definitions of gates to the search.
+/// Passes definitions of gates to the search.
 struct Sink<'t> {
     relevance: &'t mut Relevance,
     answers: Answers<'t>,

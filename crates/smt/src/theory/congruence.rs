@@ -1,26 +1,26 @@
-//! Equality with uninterpreted functions as a theory of the search: atoms are equations between nodes, the
+//! Equality with uninterpreted functions as a theory of the search: atoms are equations between nodes, and the
 //! congruence-closure kernel decides conjunctions.
 //!
-//! An atom is an equation `a = b`, or says that a node of two values is [`Node::TRUE`]. A true equation joins two
-//! classes and a false one keeps them apart; a node with a truth value is joined with one of the two. Each atom is
-//! watched in the graph: when the graph settles its equation, the literal is propagated, and the token stands for
-//! what the graph told, which pins the nodes that an explanation starts from. Explanations are read off the proof
-//! forest when the search asks for them.
+//! An atom is an equation `a = b`, or says that a node with a truth value is [`Node::TRUE`]. A true equation joins two
+//! classes and a false one keeps them apart; a node with a truth value is joined with one of the two. The graph watches
+//! each atom: when the graph settles its equation, the literal is propagated. The token identifies the graph's
+//! propagation, which pins the nodes that an explanation starts from. Explanations are read off the proof forest on
+//! request.
 //!
-//! Nodes and atoms may come at any time, also in the middle of a search. When levels are taken back they stay.
+//! Nodes and atoms may be added at any time, even during a search. They stay when levels are popped.
 //!
-//! It is the hub of all theories: what two of them know is a node here. Which terms nodes stand for is written down by
-//! the combination, as the nodes are made there (`combination.rs`).
+//! Congruence is the hub of all theories: a term that two of them know is a node here. The combination makes the nodes
+//! and records their terms (`combination.rs`).
 //!
 //! Invariants:
 //! - E1: the graph has one level for each level of this theory.
 //! - E2: the reason of every assertion to the graph is the code of the true literal behind it.
-//! - E3: a token is an index into the list of what was told; the list is cut with the level of the graph in which
-//!   it grew, hence not before the level of the propagated literal is taken back.
+//! - E3: a token is an index into the list of propagations. The list is truncated with the level of the graph in which
+//!   it grew, hence not before the level of the propagated literal is popped.
 //!
-//! A literal may be propagated at a higher level than the one at which the graph settled it, where the watch came
-//! late. When that level is taken back the graph does not tell it again. No answer depends on this: if the literal
-//! is then decided against the graph, the assertion is a conflict.
+//! If a watch was added late, a literal may be propagated at a higher level than the one at which the graph settled it.
+//! When that level is popped, the graph does not report it again. No answer depends on this: if the literal is then
+//! decided against the graph, its assertion is a conflict.
 
 use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
 use super::euf::{Apart, ClassModel, Conflict, EGraph, Node, ProofWhy, Propagation, Reason, Symbol, Token};
@@ -30,15 +30,15 @@ use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 #[derive(Default)]
 pub struct Congruence {
     graph: EGraph,
-    /// By variables of the search: what their atoms say.
+    /// By variables of the search: the equations of their atoms.
     atoms: Vec<Option<Atom>>,
-    /// How many symbols were given out.
+    /// The number of symbols created.
     symbols: u32,
-    /// What tokens stand for (E3).
+    /// The propagations that tokens index (E3).
     told: Vec<Propagation>,
-    /// How long the list was at the start of each level of the graph.
+    /// The length of `told` at the start of each level of the graph.
     told_before: Vec<usize>,
-    /// Why conflicts and explanations hold, if proofs are wanted.
+    /// The arguments for conflicts and explanations, if proofs are logged.
     arguments: CongruenceArguments,
     /// Scratch for explanations.
     reasons: Vec<Reason>,
@@ -54,7 +54,7 @@ struct Atom {
 }
 
 impl Congruence {
-    /// A function symbol that was not there before.
+    /// A new function symbol.
     pub fn new_symbol(&mut self) -> Symbol {
         self.symbols += 1;
         Symbol(self.symbols - 1)
@@ -65,18 +65,18 @@ impl Congruence {
         self.graph.new_node(symbol, args)
     }
 
-    /// A constant that differs from all others made by this.
+    /// A constant that differs from all others made by this function.
     pub fn new_value(&mut self) -> Node {
         let symbol = self.new_symbol();
         self.graph.new_value(symbol)
     }
 
-    /// Says what a variable of the search means: that the nodes are equal.
+    /// Defines a variable of the search as the equality of the nodes.
     pub fn define_equation(&mut self, atom: Var, left: Node, right: Node) {
         self.define(atom, Atom { left, right, is_truth: false });
     }
 
-    /// Says what a variable of the search means: that the node, which has a truth value, is true.
+    /// Defines a variable of the search as the truth of the node, which has a truth value.
     pub fn define_truth(&mut self, atom: Var, node: Node) {
         self.define(atom, Atom { left: node, right: Node::TRUE, is_truth: true });
     }
@@ -95,12 +95,12 @@ impl Congruence {
         Some((atom.left, atom.right))
     }
 
-    /// The closure under congruence of what is asserted.
+    /// The congruence closure of the assertions.
     pub fn graph(&self) -> &EGraph {
         &self.graph
     }
 
-    /// After a final check that found nothing: the classes, and what functions do on them.
+    /// After a final check without an answer: the classes, and the functions on them.
     pub fn model(&self) -> ClassModel {
         self.graph.model()
     }
@@ -115,8 +115,7 @@ impl Congruence {
         self.arguments.get(certificate)
     }
 
-    /// The argument of the explanation that was just made, perhaps with one more equality: the nodes are connected,
-    /// but differ.
+    /// The argument of the explanation just made, with one more equality if given: the nodes are connected, but differ.
     fn argue(&mut self, Apart { left, right, reason }: Apart, extra: Option<EqualNodes>) -> Certificate {
         if !self.arguments.is_on() {
             return Certificate(0);
@@ -132,7 +131,7 @@ impl Congruence {
         self.arguments.add(edges.chain(extra), (left, right), distinct)
     }
 
-    /// What the graph knows about an atom of this theory.
+    /// The value of an atom of this theory that the graph knows.
     pub fn known(&self, atom: Var) -> Option<bool> {
         let (left, right) = self.sides(atom)?;
         if self.graph.are_equal(left, right) {
@@ -161,7 +160,7 @@ impl Theory for Congruence {
         self.told_before.push(self.told.len());
     }
 
-    /// Takes back assertions, but no nodes and no atoms.
+    /// Removes assertions, but neither nodes nor atoms.
     fn pop_levels(&mut self, count: u32) {
         self.graph.pop_assertions(count as usize);
         let level = self.graph.level();
@@ -169,7 +168,7 @@ impl Theory for Congruence {
         self.told_before.truncate(level);
     }
 
-    /// Reports the conflict, if there is one, or else what the graph has settled since the last time.
+    /// Reports the conflict, if there is one, or else everything that the graph has settled since the last check.
     fn check(&mut self, _effort: Effort, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();
@@ -193,7 +192,7 @@ impl Theory for Congruence {
         let told = self.told[token as usize];
         self.graph.explain_propagation(&told, &mut self.reasons);
         out.extend(self.reasons.iter().map(|reason| Lit::from_code(reason.0)));
-        // The argument is that of the conflict with the literal's negation, which adds an equality or a difference.
+        // The argument is that of the conflict with the literal's negation, which adds an equality or a disequality.
         let atom = Var::from_index(told.token.0 as usize);
         let denial = !atom.lit(told.holds());
         let is_truth = self.atoms[atom.index()].is_some_and(|atom| atom.is_truth);
@@ -217,7 +216,7 @@ impl Theory for Congruence {
         self.arguments.retain(kept);
     }
 
-    /// What the graph knows.
+    /// The value that the graph knows.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         self.known(atom)
     }

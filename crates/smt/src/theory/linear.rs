@@ -1,36 +1,36 @@
-//! Linear arithmetic as a theory of the search: atoms are bounds, the simplex kernel decides conjunctions.
+//! Linear arithmetic as a theory of the search: atoms are bounds, and the simplex kernel decides conjunctions.
 //!
-//! An atom `p <= c` or `p < c` is a bound on the kernel's variable for the linear form `p`, and so is its
-//! negation; asserting either is asserting a bound with the literal as its reason. A conflict of the kernel is a
-//! set of reasons, so it is a conflict of literals as it stands.
+//! An atom `p <= c` or `p < c` is a bound on the kernel's variable for the linear form `p`, and so is its negation.
+//! Asserting either asserts a bound with the literal as its reason. A conflict of the kernel is a set of reasons, and
+//! so directly a conflict of literals.
 //!
-//! The atoms of one variable are *thresholds* on one line: a bound `x <= 3` settles all that lie to the right of it,
-//! which a sorted list finds (*unate* propagation). Bounds that the kernel reads off an equation settle atoms in the
-//! same way. Both are explained when they are asked for.
+//! The atoms of one variable are *thresholds* on one line: a bound `x <= 3` settles all thresholds to its right, which
+//! a sorted list finds (*unate* propagation). Bounds that the kernel derives from an equation settle atoms in the same
+//! way. Both are explained on request.
 //!
-//! Propagation is to prevent conflicts. A query is *calm* until it has the first one: nothing is propagated, and as the
-//! atoms are decided such that the present assignment satisfies them, it is not even asked about most of them. Most
-//! small queries are calm to their end.
+//! The purpose of propagation is to prevent conflicts. A query is *calm* until its first conflict: nothing is
+//! propagated. Atoms are then decided such that the current assignment satisfies them, so most of them need no check.
+//! Most small queries are calm to their end.
 //!
-//! An *equation* `p = c` comes with the literals of `p <= c` and `p >= c` and is tied to them by clauses. So what is
-//! learnt speaks of one of the two where one is enough. To decide these as well would be waste: if the equation is
-//! true they follow, and if it is *denied*, the assignment mostly has another value for `p`. Only where it has not,
-//! the search has to decide which one is false.
+//! An *equation* `p = c` comes with the literals of `p <= c` and `p >= c`, and clauses tie it to them. So learnt
+//! clauses mention one of the two if one is enough. Deciding these as well would be a waste: if the equation is true
+//! they follow, and if it is *denied*, the assignment mostly has another value for `p`. Only if it does not, the search
+//! must decide which one is false.
 //!
-//! What terms mean here, and what atoms, arguments and values mean in terms, is in `numbers.rs`.
+//! `numbers.rs` maps terms to numbers, and atoms, arguments and values back to terms.
 //!
-//! Where the kernel is content with fractions for integer variables, the folder `arith/integer` says what to do.
-//! A refutation is a conflict of the literals of its bounds, a bound that follows is a lemma about a new atom, and a
-//! split is an atom `y <= floor(v)`, whose negation is `y >= floor(v) + 1`, which the search has to decide. Atoms are
-//! for ever, but those of splits need no value in later queries: they are decided again only where a query comes upon
-//! the same split. Clauses learnt with them stay of use.
+//! If integer variables have fractional values, the folder `arith/integer` determines the next action. A refutation is
+//! a conflict of the literals of its bounds, and an implied bound is a lemma about a new atom. A split is an atom `y <=
+//! floor(v)` or its negation `y >= floor(v) + 1`, which the search must decide. Atoms are permanent, but those of
+//! splits need no value in later queries: they are decided again only if a query meets the same split. Clauses learnt
+//! with them stay useful.
 //!
 //! Invariants:
-//! - L1: the kernel has one level for each level of the search.
+//! - L1: the kernel has one level for each level of this theory.
 //! - L2: the reason of every bound is the code of the true literal that asserted it.
 //! - L3: the thresholds of a variable are sorted, and there is one for each bound that is an atom.
 //! - L4: `causes` has an entry for each token given out on a level that is still open.
-//! - L5: in the assignment after a final check that found nothing, no denied equation holds.
+//! - L5: in the assignment after a final check without an answer, no denied equation holds.
 
 use shofar_logic::number::{Integer, Rational};
 
@@ -42,13 +42,13 @@ use super::certificate::{ArithmeticArgument, ArithmeticArguments, Confined, PLAI
 use super::numbers::Numbers;
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
-/// How many atoms of splits the search has to decide at a time; older ones wait until they are needed again. Without
-/// a limit a long search spends its time on deciding atoms that say nothing new, again after each restart: on the
-/// knapsack cuww1 13 s without an end, now it gives up after 0.3 s. With none to decide but the newest, 0-1 problems
-/// suffer, which have few atoms and need each of them again and again.
+/// The greatest number of split atoms that the search must decide at a time; older ones are dropped until they are
+/// needed again. Without a limit a long search spends its time deciding atoms that add nothing, again after each
+/// restart: on the knapsack cuww1 it ran 13 s without an end, now it gives up after 0.3 s. If only the newest were
+/// decided, 0-1 problems would suffer, which have few atoms and need each of them repeatedly.
 const MOST_SPLITS: usize = 200;
 
-/// How an atom compares its linear form with its constant.
+/// The comparison of an atom's linear form with its constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
     /// `<=`
@@ -59,48 +59,48 @@ pub enum Comparison {
 
 /// Linear arithmetic over reals and integers.
 pub struct LinearArithmetic {
-    /// In a place of its own: together they would be more than what allocators hand out fast.
+    /// Boxed: otherwise the struct would be too large for the allocator's fast path.
     simplex: Box<Simplex>,
-    /// By variables of the search: what their atoms say.
+    /// By variables of the search: the meaning of their atoms.
     atoms: Vec<Option<Atom>>,
     /// By variables of the kernel: the bounds that are atoms (L3).
     lines: Vec<Line>,
-    /// Literals that follow from asserted ones, to be told in the next check.
+    /// Literals implied by asserted ones, to be propagated in the next check.
     implied: Vec<(Lit, Cause)>,
-    /// Why literals were propagated, by token (L4).
+    /// The causes of propagated literals, by token (L4).
     causes: Vec<Cause>,
-    /// The equations that are denied at present.
+    /// The equations currently denied.
     denied: Vec<Var>,
-    /// The heights of `causes` and `denied` when the levels were opened.
+    /// The lengths of `causes` and `denied` when the levels were opened.
     marks: Vec<(usize, usize)>,
-    /// What is to be done about integer variables.
+    /// The integer reasoning.
     integers: Integers,
-    /// The atoms that the search has to decide in this query for the sake of the theory.
+    /// The atoms that the search must decide in this query for the theory.
     splits: Vec<Var>,
-    /// The atoms of formulas that the search has to decide in this query, although it was told that it need not.
+    /// The atoms of formulas that the search must decide in this query, although they were exempt.
     reopened: Vec<Var>,
     /// The conflict found when a literal was asserted.
     conflict: Option<Conflict>,
     /// Whether this query had no conflict yet.
     is_calm: bool,
-    /// Why conflicts, explanations and lemmas hold, if proofs are wanted.
+    /// The arguments for conflicts, explanations and lemmas, if proofs are logged.
     arguments: ArithmeticArguments,
-    /// What terms the numbers are.
+    /// The terms of the numbers.
     pub(super) numbers: Numbers,
     /// Used within a check.
     rows: Vec<ImpliedBound>,
 }
 
-/// What an atom says of a variable of the kernel.
+/// The meaning of an atom over a variable of the kernel.
 struct Atom {
     var: arith::Var,
     meaning: Meaning,
 }
 
 enum Meaning {
-    /// The bound that the atom stands for, and the one that its negation stands for.
+    /// The bound of the atom, and the bound of its negation.
     Bound { positive: (Side, DeltaRational), negative: (Side, DeltaRational) },
-    /// That the variable has this value, with the literals that say that it is at most and at least this.
+    /// The variable has this value. The literals say that it is at most and at least this.
     Equation { value: DeltaRational, halves: [Lit; 2] },
 }
 
@@ -108,31 +108,31 @@ enum Meaning {
 #[derive(Default)]
 struct Line(Vec<Threshold>);
 
-/// The place on a variable's line where an atom changes its truth: the literal is true iff the variable is at most
-/// `upper`, and false iff it is at least `lower`.
+/// The position on a variable's line where an atom changes its truth value: the literal is true iff the variable is at
+/// most `upper`, and false iff it is at least `lower`.
 struct Threshold {
     upper: DeltaRational,
     lower: DeltaRational,
     lit: Lit,
-    /// Whether the atom was made for a split, and stands in no formula.
+    /// Whether the atom was made for a split, and occurs in no formula.
     is_split: bool,
 }
 
-/// What an atom says of its form.
+/// The meaning of an atom for its form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtomMeaning<'a> {
-    /// That it is at least, or at most, the bound.
+    /// The form is at least, or at most, the bound.
     Bound(Side, &'a DeltaRational),
-    /// That it is the number.
+    /// The form equals the number.
     Equation(&'a Rational),
 }
 
-/// Why a literal follows.
+/// The cause of an implied literal.
 #[derive(Clone, Copy)]
 enum Cause {
-    /// From the literal of a stronger bound on the same variable.
+    /// The literal of a stronger bound on the same variable.
     Bound(Lit),
-    /// From a bound that the kernel can explain.
+    /// A bound that the kernel can explain.
     Row(arith::Var, Side, arith::Token),
 }
 
@@ -159,7 +159,7 @@ impl Default for LinearArithmetic {
 }
 
 impl Line {
-    /// The literals that a bound settles and that the bound in force on the same side does not.
+    /// The literals that a bound settles and the bound in force on the same side does not.
     fn settled<'l>(
         &'l self,
         side: Side,
@@ -177,12 +177,12 @@ impl Line {
                 in_force.map_or(0, reached)..reached(bound)
             }
         };
-        // A weaker bound gives a range that ends before it begins.
+        // A weaker bound gives a range whose end is before its start.
         let settled = thresholds.get(settled).unwrap_or_default().iter();
         settled.map(move |t| if side == Side::Upper { t.lit } else { !t.lit })
     }
 
-    /// Whether there is an atom that a stronger bound on this side could settle.
+    /// Whether a stronger bound on this side could settle an atom.
     fn has_open(&self, side: Side, in_force: Option<&DeltaRational>) -> bool {
         let Line(thresholds) = self;
         match (side, in_force) {
@@ -203,8 +203,7 @@ impl LinearArithmetic {
         var
     }
 
-    /// Says what a variable of the search means: that the sum, which is not constant, compares so with the
-    /// constant.
+    /// Defines a variable of the search as the comparison of the sum, which is not constant, with the constant.
     pub fn define_atom(
         &mut self,
         atom: Var,
@@ -235,9 +234,8 @@ impl LinearArithmetic {
         self.add_atom(atom, var, Meaning::Bound { positive, negative });
     }
 
-    /// Says what a variable of the search means: that the sum is the constant. The literals say that it is at most
-    /// and at least the constant; that the equation is their conjunction, is for the
-    /// caller to say.
+    /// Defines a variable of the search as the equality of the sum with the constant. The literals say that the sum is
+    /// at most and at least the constant. The caller must add the clauses that make the equation their conjunction.
     pub fn define_equation(
         &mut self,
         atom: Var,
@@ -265,8 +263,8 @@ impl LinearArithmetic {
         &mut self.lines[var.index()]
     }
 
-    /// A query begins: splits are counted anew. Appends the atoms that the search was told to decide in the last
-    /// one; it need not do so any more until it is told again.
+    /// Starts a query: resets the count of splits. Appends the atoms that the search had to decide in the last query;
+    /// it need not decide them until told again.
     pub(super) fn release_splits(&mut self, released: &mut Vec<Var>) {
         self.integers.start_query();
         self.is_calm = true;
@@ -274,20 +272,20 @@ impl LinearArithmetic {
         released.append(&mut self.reopened);
     }
 
-    /// The value of a number in the present assignment.
+    /// The value of a number in the current assignment.
     pub fn value(&self, var: arith::Var) -> DeltaRational {
         self.simplex.value(var).into_owned()
     }
 
-    /// The values of all numbers, by index, after a final check that found nothing. Each of the given variables is on
-    /// that side of the given number, which differs from its value, where it is in the present assignment.
+    /// The values of all numbers, by index, after a final check without an answer. Each given variable differs from its
+    /// number, on the same side as in the current assignment.
     pub fn model_apart(&self, mut different: Vec<(arith::Var, DeltaRational)>) -> Vec<Rational> {
         let denied = self.denied.iter().map(|&var| self.equation(var));
         different.extend(denied.map(|(var, value)| (var, value.clone())));
         self.simplex.model_apart(&different)
     }
 
-    /// What an equation says.
+    /// The variable and the value of an equation.
     fn equation(&self, atom: Var) -> (arith::Var, &DeltaRational) {
         match &self.atoms[atom.index()] {
             Some(Atom { var, meaning: Meaning::Equation { value, .. } }) => (*var, value),
@@ -295,7 +293,7 @@ impl LinearArithmetic {
         }
     }
 
-    /// What the kernel has done so far.
+    /// The counters of the kernel.
     pub fn statistics(&self) -> arith::Statistics {
         self.simplex.statistics()
     }
@@ -315,7 +313,7 @@ impl LinearArithmetic {
         self.arguments.get(certificate)
     }
 
-    /// What an atom says: a linear form over variables of the problem with what it is compared with.
+    /// The meaning of an atom: a linear form over variables of the problem, and its comparison.
     pub fn meaning(&self, atom: Var) -> Option<(Vec<(arith::Var, Integer)>, AtomMeaning<'_>)> {
         let Atom { var, meaning } = self.atoms.get(atom.index())?.as_ref()?;
         let meaning = match meaning {
@@ -325,7 +323,7 @@ impl LinearArithmetic {
         Some((self.form(*var), meaning))
     }
 
-    /// The form over variables of the problem that a number of the kernel stands for.
+    /// The form of a kernel variable over variables of the problem.
     pub fn form(&self, var: arith::Var) -> Vec<(arith::Var, Integer)> {
         self.simplex.form_of(var)
     }
@@ -337,7 +335,7 @@ impl LinearArithmetic {
         answers.conflict(&lits, certificate);
     }
 
-    /// Tells the literals that follow from bounds on the same variable, and those that follow from equations.
+    /// Propagates the literals that follow from bounds on the same variable, and those that follow from equations.
     fn propagate(&mut self, answers: &mut Answers<'_>) {
         if self.is_calm {
             return;
@@ -349,7 +347,7 @@ impl LinearArithmetic {
         }
     }
 
-    /// Takes note of the literals that follow from equations.
+    /// Collects the literals that follow from equations.
     fn propagate_rows(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         let lines = &self.lines;
@@ -368,7 +366,7 @@ impl LinearArithmetic {
         self.rows = rows;
     }
 
-    /// Has the search decide about the denied equations that hold in the assignment.
+    /// Makes the search decide the denied equations that hold in the assignment.
     fn decide_denied(&mut self, answers: &mut Answers<'_>) {
         for &atom in &self.denied {
             if let Some(Atom { var, meaning: Meaning::Equation { value, halves } }) =
@@ -383,7 +381,7 @@ impl LinearArithmetic {
         }
     }
 
-    /// Does what is to be done about integer variables with fractional values.
+    /// Performs the next action for integer variables with fractional values.
     fn step_integers(&mut self, answers: &mut Answers<'_>) {
         match self.integers.step(&mut self.simplex) {
             Step::Content => {}
@@ -425,10 +423,11 @@ impl LinearArithmetic {
         }
     }
 
-    /// The literal for `var <= floor`, which the search has to decide. The search tries a new atom with false, so that
-    /// the atom is the side that is to come second.
+    /// The literal for `var <= floor`, which the search must decide. The search first tries a new atom with false, so
+    /// the atom is the side to try second.
     ///
-    /// That it is unassigned is for the caller to know: a final check found a value that it would exclude.
+    /// The literal must be unassigned. The caller knows this, because a final check found a value that the literal
+    /// would exclude.
     fn split_literal(
         &mut self,
         var: arith::Var,
@@ -546,7 +545,7 @@ impl Theory for LinearArithmetic {
                 let mut bounds = Vec::new();
                 self.simplex.explain(var, side, token, &mut bounds);
                 out.extend(bounds.iter().map(|bound| literal(bound.reason)));
-                // If the implied bound was rounded, so is the bound that the literal's negation stands for.
+                // If the implied bound was rounded, so is the bound of the literal's negation.
                 let bounds = bounds.into_iter().map(|bound| (literal(bound.reason), bound.coefficient));
                 self.arguments.add_sum(bounds.chain([(!lit, Rational::ONE)]))
             }
@@ -557,7 +556,7 @@ impl Theory for LinearArithmetic {
         self.arguments.retain(kept);
     }
 
-    /// Until the first conflict of a query the assignment leads the way.
+    /// Until the first conflict of a query the assignment guides the decisions.
     fn agrees(&mut self, lit: Lit) -> bool {
         if !self.is_calm {
             return false;
@@ -577,7 +576,7 @@ impl Theory for LinearArithmetic {
         let Atom { var, meaning } = self.atoms.get(atom.index())?.as_ref()?;
         let value = self.simplex.value(*var);
         match meaning {
-            // The same as the kernel's `suggest`, which would have to compute the negation.
+            // Equivalent to the kernel's `suggest`, which would have to compute the negation.
             Meaning::Bound { positive, negative } => {
                 let holds = |(side, bound): &(Side, DeltaRational)| side.admits(bound, &value);
                 if holds(positive) { Some(true) } else { holds(negative).then_some(false) }

@@ -1,9 +1,9 @@
 //! Decision procedures for theories.
 //!
-//! The kernels know nothing of literals and terms: `arith` is the simplex algorithm, `euf` is congruence closure.
-//! What makes a kernel a theory is a file beside them: `linear.rs` with `numbers.rs` for linear arithmetic, `congruence.rs`
-//! for equality with functions. `component.rs` says what a theory has to offer, `combination.rs` puts those of a
-//! solver together, and `claims.rs` tells what they know.
+//! The kernels know neither literals nor terms: `arith` is the simplex algorithm, `euf` is congruence closure. A file
+//! beside them turns a kernel into a theory: `linear.rs` with `numbers.rs` for linear arithmetic, `congruence.rs` for
+//! equality with functions. `component.rs` is the interface of a theory, `combination.rs` combines those of a solver,
+//! and `claims.rs` lists what they support.
 
 pub mod arith;
 pub mod certificate;
@@ -17,7 +17,7 @@ mod numbers;
 
 use component::Component;
 
-/// The theories of a solver, beside congruence: one line for each.
+/// The theories of a solver other than congruence: one line for each.
 pub fn standard() -> Vec<Box<dyn Component>> {
     vec![Box::new(linear::LinearArithmetic::default())]
 }

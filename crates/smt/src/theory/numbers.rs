@@ -1,8 +1,8 @@
-//! Linear arithmetic among other theories: which terms are numbers, and what numbers and atoms are as terms.
+//! Linear arithmetic among other theories: maps terms to numbers, and numbers and atoms back to terms.
 //!
-//! A variable of the kernel stands for a term that is no sum: a symbol, or an application of a function. A cast integer is
-//! the integer. An equation between numbers is the conjunction of two inequalities, to which it is tied by clauses.
-//! Numbers that congruence knows are *quantities*: variables of the kernel, or numerals.
+//! A kernel variable stands for a term that is not a sum: a symbol, or an application of a function. A cast integer is
+//! the integer. An equation between numbers is the conjunction of two inequalities, and clauses tie it to them. Numbers
+//! that congruence knows are *quantities*: kernel variables or numerals.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
@@ -16,24 +16,24 @@ use super::linear::{AtomMeaning, Comparison, LinearArithmetic};
 use crate::proof::{FarkasTerm, IntegerRefutation, IntegerTerm, Justification, Sign};
 use crate::sat::{Answers, Certificate, Lit, Var};
 
-/// What terms are to arithmetic.
+/// The arithmetic view of terms.
 #[derive(Default)]
 pub(super) struct Numbers {
     /// The variables of the kernel.
     vars: FxHashMap<Term, arith::Var>,
-    /// Their terms, if proofs are wanted.
+    /// Their terms, if proofs are logged.
     terms: FxHashMap<arith::Var, Term>,
-    /// The numbers that are shared, by handles.
+    /// The shared numbers, by handle.
     quantities: Vec<Quantity>,
 }
 
-/// A number as arithmetic knows it.
+/// A shared number.
 enum Quantity {
     Variable(arith::Var),
     Numeral(Rational),
 }
 
-/// A linear form and what it is compared with.
+/// A linear form and the constant it is compared with.
 type Comparands = (SmallVec<[(arith::Var, Rational); 4]>, Rational);
 
 impl LinearArithmetic {
@@ -51,7 +51,7 @@ impl LinearArithmetic {
         var
     }
 
-    /// The two sides of a normal atom.
+    /// The linear form and the constant of a normal atom.
     fn linear_form(&mut self, store: &TermStore, sum: Term, constant: Term) -> Comparands {
         let constant = store.numeral(constant).expect("normal atoms have a numeral on the right");
         let poly = LinearPoly::from_term(store, sum);
@@ -69,7 +69,7 @@ impl LinearArithmetic {
         self.define_atom(var, &sum, comparison, &constant);
     }
 
-    /// The inequalities of an equation need not be decided.
+    /// The search need not decide the inequalities of an equation.
     fn define_equality_of(&mut self, var: Var, sum: Term, constant: Term, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
         let halves = [store.le(sum, constant), store.ge(sum, constant)];
@@ -79,7 +79,7 @@ impl LinearArithmetic {
         self.define_equation(var, &sum, &constant, [le, ge]);
     }
 
-    /// The number in the present assignment.
+    /// The value of a number in the current assignment.
     fn value_of(&self, quantity: &Quantity) -> DeltaRational {
         match quantity {
             Quantity::Variable(var) => self.value(*var),
@@ -87,8 +87,8 @@ impl LinearArithmetic {
         }
     }
 
-    /// A model in which shared numbers differ that differ in the assignment. Neighbours in the order of
-    /// the assignment stay in order, hence all do.
+    /// A model in which shared numbers differ if they differ in the assignment. Neighbours in the order of the
+    /// assignment stay in order, hence all do.
     fn model(&self) -> Vec<Rational> {
         let variable = |quantity: &Quantity| match quantity {
             Quantity::Variable(var) => Some(*var),
@@ -97,7 +97,7 @@ impl LinearArithmetic {
         let shared = self.numbers.quantities.iter();
         let mut valued: Vec<(DeltaRational, Option<arith::Var>)> =
             shared.map(|quantity| (self.value_of(quantity), variable(quantity))).collect();
-        // Variables come before numerals of the same value, for one of two neighbours has to be a variable.
+        // Variables come before numerals of the same value, because one of two neighbours must be a variable.
         valued.sort_unstable_by(|a, b| (&a.0, a.1.is_none(), a.1).cmp(&(&b.0, b.1.is_none(), b.1)));
         valued.dedup_by(|next, kept| next.0 == kept.0);
         let neighbours = valued.windows(2).filter_map(|neighbours| match neighbours {
@@ -107,7 +107,7 @@ impl LinearArithmetic {
         self.model_apart(neighbours.collect())
     }
 
-    /// A form of the kernel over terms that are not casts.
+    /// A kernel form over terms that are not casts.
     fn poly(&self, form: &[(arith::Var, Integer)]) -> LinearPoly {
         let term = |var: arith::Var| self.numbers.terms[&var];
         let terms = form.iter().map(|(var, factor)| (term(*var), Rational::from(factor.clone())));
@@ -160,7 +160,7 @@ impl Component for LinearArithmetic {
         }
     }
 
-    /// The integer that is cast, and the same term for all numerals of one value.
+    /// The argument of a cast, and one term for all numerals of the same value.
     fn representative(&self, store: &TermStore, term: Term) -> Term {
         let term = without_cast(store, term);
         match store.numeral(term).and_then(|value| value.to_integer()) {
@@ -239,7 +239,7 @@ impl Component for LinearArithmetic {
         };
         Some(match meaning {
             AtomMeaning::Equation(_) => match store.eq(left, right) {
-                // An integer and a fraction, about which congruence argues (Y3 of `proof/`).
+                // An integer and a fraction, which a congruence argument may equate (Y3 of `proof/`).
                 Term::FALSE => store.app(Op::Eq, &[left, right]).expect("both sides are of one sort"),
                 equation => equation,
             },
@@ -257,8 +257,8 @@ impl Component for LinearArithmetic {
         clause: &[Lit],
         atom: &dyn Fn(Lit) -> (Term, bool),
     ) -> Justification {
-        // The kernel's linear form and the atom's are both primitive, so they differ in sign at most, and a Farkas
-        // coefficient fits both of them.
+        // The kernel's linear form and the atom's are both primitive, so they differ at most in sign, and a Farkas
+        // coefficient fits both.
         let term = |lit: Lit, coefficient: Rational| {
             let (_, holds) = atom(lit);
             FarkasTerm { lit, side: if holds { Sign::Negative } else { Sign::Positive }, coefficient }
@@ -298,7 +298,7 @@ impl Component for LinearArithmetic {
     }
 }
 
-/// Says that an equation is the conjunction of two inequalities.
+/// Adds the clauses that make an equation the conjunction of two inequalities.
 fn tie(equation: Var, le: Lit, ge: Lit, answers: &mut Answers<'_>) {
     let equation = equation.positive();
     for clause in [&[!equation, le][..], &[!equation, ge], &[equation, !le, !ge]] {

@@ -1,26 +1,24 @@
-//! What is distinct, and the equations that somebody watches.
+//! Distinct nodes and watched equations.
 //!
-//! An *equation* is a pair of nodes: a watched one has a token, an asserted disequality is an equation marked
-//! as false. Equations between the same two classes say the same, so they are kept as congruence closure
-//! keeps applications: a table finds the owning equation of a pair of roots, the others hang in a ring at the
-//! owner, and when two classes are joined the equations of the lighter one are entered anew. Then
+//! An *equation* is a pair of nodes: a watched one has a token, and an asserted disequality is an equation marked as
+//! false. Equations between the same two classes are equivalent, so they are kept as congruence closure keeps
+//! applications: a table finds the owning equation of a pair of roots, the others are in the owner's ring, and when two
+//! classes are joined, the equations of the lighter one are re-entered. Then
 //!
-//! - an equation whose two sides have come together is true, and its ring is told so;
-//! - an equation that meets another one joins its ring, and if one of them is false, the other ring is told
-//!   so;
-//! - whether two classes with an equation between them may be joined is one look into the table.
+//! - an equation whose two sides are now in one class is true, and its ring is notified;
+//! - an equation that meets another one joins its ring, and if one of them is false, the other ring is notified;
+//! - whether two classes with an equation between them may be joined is one table lookup.
 //!
-//! Entries under pairs with a former root are left in the table: nobody asks for them, and they are right
-//! again when the union is taken back.
+//! Entries for pairs with a former root stay in the table: they are never looked up, and become valid again when the
+//! union is undone.
 //!
-//! A *group* is a set of nodes that are pairwise distinct, for `distinct` with many arguments; writing out
-//! the pairs would need space quadratic in it. Group and class lead to the member that the class has (I7).
-//! Two classes are apart if they have members of one group; this is found by going through the memberships of
-//! the class with fewer.
+//! A *group* is a set of pairwise distinct nodes, for `distinct` with many arguments; listing the pairs would take
+//! quadratic space. Group and class lead to the member of the class (I7). Two classes are apart if they have members of
+//! one group; the check iterates over the memberships of the class with fewer.
 //!
-//! Whether an owning equation is false because of values or groups is asked whenever one of its classes gains
-//! a value or a membership, and stored with it, together with the two nodes that differ: an explanation may
-//! be asked for later, when the classes would offer others that were not there at the time.
+//! Whether values or groups make an owning equation false is checked whenever one of its classes gains a value or a
+//! membership. The result is stored with the two nodes that differ: an explanation may be requested later, when the
+//! classes contain other differing nodes that were not there at the time.
 
 use rustc_hash::FxHashMap;
 
@@ -32,30 +30,29 @@ use super::{Node, Reason, Token};
 /// Two nodes that differ: by an assertion, or because both are values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Apart {
-    /// The one.
+    /// The first node.
     pub left: Node,
-    /// The other.
+    /// The second node.
     pub right: Node,
-    /// Why they differ; nothing if they are values.
+    /// Why they differ; `None` if both are values.
     pub reason: Option<Reason>,
 }
 
-/// A contradiction: two nodes that differ but are connected in the proof forest.
-/// [`EGraph::explain_conflict`] and [`EGraph::prove`] say how.
+/// A contradiction: two nodes that differ but are connected in the proof forest. [`EGraph::explain_conflict`] and
+/// [`EGraph::prove`] explain it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict(pub Apart);
 
-/// A watched equation that is settled. [`EGraph::explain_propagation`] says why.
+/// A settled watched equation. [`EGraph::explain_propagation`] explains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Propagation {
-    /// As given with the watch.
+    /// The token of the watch.
     pub token: Token,
     /// The left side of the watched equation.
     pub left: Node,
     /// The right side.
     pub right: Node,
-    /// Nothing if the sides are equal. Else two nodes that differ: `left` is equal to the first, `right` to
-    /// the second.
+    /// `None` if the sides are equal. Otherwise two nodes that differ: `left` equals the first, `right` the second.
     pub apart: Option<Apart>,
 }
 
@@ -73,9 +70,9 @@ pub(super) struct Equation {
     pub(super) token: Option<Token>,
     /// Whether the table leads to this equation, while its sides are in different classes (I6).
     pub(super) is_owner: bool,
-    /// Why it is false; of an owner only.
+    /// Why it is false; only for owners.
     pub(super) apart: Option<Apart>,
-    /// The next one in the ring of the owner.
+    /// The next equation in the ring of the owner.
     pub(super) next: u32,
 }
 
@@ -85,12 +82,12 @@ pub(super) struct Membership {
     pub(super) member: Node,
 }
 
-/// Equations, groups, and what has been told.
+/// Equations, groups, and reported propagations.
 #[derive(Clone, Default, Debug)]
 pub(super) struct ApartState {
     pub(super) equations: Vec<Equation>,
-    /// Slots 2e and 2e + 1 are the sides of equation e. A class lists those of the equations entered there,
-    /// which include all owners with a side in it.
+    /// Slots 2e and 2e + 1 are the sides of equation e. A class lists those of the equations entered there, which
+    /// include all owners with a side in it.
     pub(super) sides: Rings,
     /// The owning equation of two roots, the smaller one first.
     pub(super) pairs: FxHashMap<(Node, Node), u32>,
@@ -103,7 +100,7 @@ pub(super) struct ApartState {
     /// The membership that a root has in a group.
     pub(super) in_group: FxHashMap<(u32, Node), u32>,
 
-    /// All that holds now, and how much of it was asked for.
+    /// All current propagations, and how many of them were read.
     pub(super) told: Vec<Propagation>,
     pub(super) told_seen: usize,
 
@@ -146,7 +143,7 @@ impl EGraph {
             Some(equation) => equation,
             None => self.add_equation(left, right, None),
         };
-        // What is apart already needs no second reason: this one would be popped first.
+        // If the nodes are apart already, a second reason is useless: it would be popped first.
         if self.apart.equations[equation as usize].apart.is_none() {
             self.set_apart(equation, apart);
         }
@@ -186,14 +183,13 @@ impl EGraph {
         Ok(())
     }
 
-    /// Asks to be told when the nodes become equal or distinct, until the present level is popped. If they
-    /// are so already, this is told at once.
+    /// Reports when the nodes become equal or distinct, until the current level is popped. If they already are, this is
+    /// reported at once.
     pub fn watch(&mut self, left: Node, right: Node, token: Token) {
         self.add_equation(left, right, Some(token));
     }
 
-    /// The watched equations that were settled since this was last asked, in the order in which they were;
-    /// those that were popped meanwhile do not occur.
+    /// The watched equations settled since the last call, in order, without those popped meanwhile.
     pub fn propagations(&mut self) -> &[Propagation] {
         let seen = std::mem::replace(&mut self.apart.told_seen, self.apart.told.len());
         &self.apart.told[seen..]
@@ -201,7 +197,7 @@ impl EGraph {
 
     // ---- equations ---------------------------------------------------------------------------------------
 
-    /// A new equation, entered and settled as far as can be known.
+    /// Adds an equation, entered and settled as far as known.
     fn add_equation(&mut self, left: Node, right: Node, token: Option<Token>) -> u32 {
         let equation = self.apart.equations.len() as u32;
         let data = Equation { left, right, token, is_owner: true, apart: None, next: equation };
@@ -235,7 +231,7 @@ impl EGraph {
         self.trail.record(Undo::Pair(pair.0, pair.1));
     }
 
-    /// Puts the ring of an equation into that of the owner between the same classes.
+    /// Moves the ring of an equation into that of the owner between the same classes.
     fn absorb(&mut self, equation: u32, owner: u32) {
         let [new, old] = [equation, owner].map(|at| self.apart.equations[at as usize].apart);
         match (new, old) {
@@ -280,15 +276,15 @@ impl EGraph {
         is_owner && !self.are_equal(left, right)
     }
 
-    /// Marks an owning equation as false, and tells all in its ring.
+    /// Marks an owning equation as false, and notifies its ring.
     fn set_apart(&mut self, equation: u32, apart: Apart) {
         self.apart.equations[equation as usize].apart = Some(apart);
         self.trail.record(Undo::Apart(equation));
         self.tell(equation, Some(apart));
     }
 
-    /// Tells the watches in the ring of the equation that it is settled. If it is false, the nodes that
-    /// differ are in the classes of its sides by now, in either order.
+    /// Notifies the watches in the ring of the equation that it is settled. If it is false, the nodes that differ are
+    /// now in the classes of its sides, in either order.
     fn tell(&mut self, equation: u32, apart: Option<Apart>) {
         let mut at = equation;
         loop {
@@ -318,7 +314,7 @@ impl EGraph {
         self.trail.record(Undo::InGroup(group, root));
     }
 
-    /// Why two different roots are apart, if it is because of values or groups.
+    /// Why two different roots are apart, if values or groups are the reason.
     fn apart_by_value_or_group(&self, left: Node, right: Node) -> Option<Apart> {
         let classes = [left, right].map(|root| &self.classes[root.index()]);
         if let [Some(left), Some(right)] = classes.map(|class| class.value) {
@@ -342,7 +338,7 @@ impl EGraph {
             return None;
         }
         match self.equation_between(left, right) {
-            // By I6 the equation knows.
+            // By I6 the equation stores it.
             Some(equation) => self.apart.equations[equation as usize].apart,
             None => self.apart_by_value_or_group(left, right),
         }
@@ -350,7 +346,7 @@ impl EGraph {
 
     // ---- union -------------------------------------------------------------------------------------------
 
-    /// Remembers, before a union, which equations it will move.
+    /// Collects, before a union, the equations that it will move.
     pub(super) fn collect_crossing_equations(&mut self, sides: List) {
         let mut crossing = std::mem::take(&mut self.apart.crossing);
         crossing.clear();
@@ -367,7 +363,7 @@ impl EGraph {
             self.enter_group(group, into, slot);
             next = self.apart.memberships_of.after(memberships, slot);
         }
-        // Settling looks into this list, so it must be complete before.
+        // Settling reads this list, so complete it first.
         self.apart.memberships_of.splice(&mut self.classes[into.index()].memberships, memberships);
 
         let crossing = std::mem::take(&mut self.apart.crossing);

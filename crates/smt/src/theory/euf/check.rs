@@ -1,4 +1,4 @@
-//! The invariants of the [module](super), item by item. For tests: it looks at everything.
+//! Checks the invariants of the [module](super), item by item. For tests: it visits everything.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ impl EGraph {
     /// Verifies I1 to I8. In conflict they need not hold, and nothing is checked.
     ///
     /// # Panics
-    /// If one does not hold.
+    /// If one is violated.
     pub fn check_invariants(&self) {
         if self.conflict.is_some() {
             return;
@@ -68,7 +68,7 @@ impl EGraph {
 
     /// I4.
     fn check_forest(&self) {
-        // Adding the edges again, from the oldest on, in a structure of its own.
+        // Adds the edges again, from the oldest on, in a separate structure.
         let mut roots: Vec<usize> = (0..self.node_count()).collect();
         let find = |roots: &[usize], mut node: usize| {
             while roots[node] != node {
@@ -161,7 +161,7 @@ impl EGraph {
         assert_eq!(told, expected, "I8");
     }
 
-    /// Whether the roots are apart, by looking through everything that was asserted.
+    /// Whether the roots are apart, by scanning all assertions.
     fn are_apart_slowly(&self, left: Node, right: Node) -> bool {
         let is_pair = |first: Node, second: Node| {
             let (first, second) = (self.root(first), self.root(second));

@@ -1,17 +1,15 @@
 //! Nodes, classes, the signature table and the merge queue.
 //!
-//! A class is known by its root, one of its members. Each node has its root at hand (no path to follow): a
-//! union relabels the lighter class, and the weight of a class is all that a union has to touch, members,
-//! uses, equations and memberships together. What is relabelled ends up in a class of at least twice the
-//! weight, so that n unions without backtracking take O(n log n) steps besides those on the signatures.
+//! The root, one of its members, identifies a class. Each node stores its root directly, without a path: a union
+//! relabels the lighter class. The weight of a class counts everything that a union touches: members, uses, equations
+//! and memberships. Relabelled items end up in a class of at least twice the weight, so n unions without backtracking
+//! take O(n log n) steps besides those on the signatures.
 //!
-//! An application that loses its place in the signature table to a congruent one (it is no *owner* any more)
-//! stays in the use lists, but costs no table operation until its loss is undone: what is congruent remains
-//! congruent.
+//! An application that loses its place in the signature table to a congruent one (it is no longer an *owner*) stays in
+//! the use lists, but costs no table operation until its loss is undone: congruent applications stay congruent.
 //!
-//! The queue is worked off first in, first out: congruences found early have short explanations. A fresh node
-//! is in a class of its own, without value and without disequality, hence adding a node never leads to a
-//! conflict.
+//! The queue is first in, first out: congruences found early have short explanations. A fresh node is in a class of its
+//! own, without value and disequality, hence adding a node never leads to a conflict.
 
 use std::collections::VecDeque;
 use std::hash::Hasher;
@@ -26,19 +24,19 @@ use super::ring::{List, Rings};
 use super::undo::{Trail, Undo, UnionRecord};
 use super::{Node, Reason, Symbol};
 
-/// A set of nodes closed under congruence, with what is known to be distinct; see the [module](super).
+/// A set of nodes closed under congruence, with disequalities; see the [module](super).
 #[derive(Clone, Debug)]
 pub struct EGraph {
     // Nodes, by index.
     pub(super) nodes: Vec<NodeData>,
-    /// The arguments of all applications, one after the other.
+    /// The arguments of all applications, consecutively.
     pub(super) args: Vec<Node>,
-    /// For each position in `args` the application it belongs to.
+    /// For each position in `args`, the application it belongs to.
     pub(super) arg_of: Vec<Node>,
-    /// Nodes by symbol and arguments, as they were written.
+    /// Nodes by symbol and arguments, as written.
     written: HashTable<Node>,
 
-    // Classes, by the index of the root where not said otherwise.
+    // Classes, by the index of the root unless said otherwise.
     /// By the index of any node (I1).
     pub(super) roots: Vec<Node>,
     pub(super) classes: Vec<Class>,
@@ -50,10 +48,10 @@ pub struct EGraph {
     pub(super) forest: Forest,
     pub(super) apart: ApartState,
 
-    // Open work and what has not been asked for yet.
+    // Open work and unread results.
     queue: VecDeque<Join>,
     pub(super) conflict: Option<Conflict>,
-    /// Pairs of shared nodes whose classes were joined, and how many of them have been asked for.
+    /// Pairs of shared nodes whose classes were joined, and how many of them were read.
     pub(super) shared_pairs: Vec<(Node, Node)>,
     pub(super) shared_pairs_seen: usize,
 
@@ -66,17 +64,16 @@ pub(super) struct NodeData {
     symbol: Symbol,
     first_arg: u32,
     arity: u32,
-    /// Whether the node stands for its signature (I2).
+    /// Whether the node represents its signature (I2).
     pub(super) is_owner: bool,
-    /// Whether the node is in the table of signatures. Owners that are applications are, except in the midst
-    /// of a union or of its undoing.
+    /// Whether the node is in the signature table. Owners that are applications are, except during a union or its
+    /// undoing.
     is_entered: bool,
     pub(super) is_value: bool,
     pub(super) is_shared: bool,
 }
 
-/// What a root knows of its class. That of a former root is as it was when the class was joined to another
-/// one.
+/// The data of a class at its root. A former root keeps the data from before its class was joined to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     /// Of nodes.
@@ -94,7 +91,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    /// All that a union of the class into another one has to touch.
+    /// The number of items that a union of the class into another one touches.
     fn weight(&self) -> usize {
         self.members.len() + self.uses.len() + self.sides.len() + self.memberships.len()
     }
@@ -143,8 +140,8 @@ impl EGraph {
 
     // ---- nodes -------------------------------------------------------------------------------------------
 
-    /// The application of the symbol to the arguments, found or made. What is made is forgotten when the
-    /// present level is popped.
+    /// The application of the symbol to the arguments, found or made. A new node is removed when the current level is
+    /// popped.
     ///
     /// # Panics
     /// If an argument does not exist, or if there are 2^32 nodes or argument positions.
@@ -152,8 +149,8 @@ impl EGraph {
         self.find_or_make(symbol, args, false)
     }
 
-    /// The constant of this name as a value: different from all other values. The symbol must not name a
-    /// constant that is no value.
+    /// The constant of this name as a value: different from all other values. The symbol must not name a constant that
+    /// is not a value.
     pub fn new_value(&mut self, symbol: Symbol) -> Node {
         self.find_or_make(symbol, &[], true)
     }
@@ -203,7 +200,7 @@ impl EGraph {
             hash_of(data, all_args, |arg| arg)
         });
         self.enter_signature(node);
-        // In conflict the closure stands still: the node exists, and is gone when the conflict is popped.
+        // In conflict the closure pauses: the node exists, and is removed when the conflict is popped.
         if self.conflict.is_some() {
             self.queue.clear();
         }
@@ -212,7 +209,7 @@ impl EGraph {
         node
     }
 
-    /// Undoes the creation of the last node, which is alone in its class and without uses by now.
+    /// Undoes the creation of the last node, which is now alone in its class and without uses.
     pub(super) fn remove_last_node(&mut self) {
         let node = Node(self.nodes.len() as u32 - 1);
         self.leave_signature(node);
@@ -234,7 +231,7 @@ impl EGraph {
         self.nodes.pop();
     }
 
-    /// How many nodes there are; they are numbered from zero.
+    /// The number of nodes; they are numbered from zero.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -244,7 +241,7 @@ impl EGraph {
         self.nodes[node.index()].symbol
     }
 
-    /// The arguments of the node, as it was made.
+    /// The arguments of the node, as written.
     pub fn args(&self, node: Node) -> &[Node] {
         let data = &self.nodes[node.index()];
         &self.args[data.first_arg as usize..][..data.arity as usize]
@@ -255,8 +252,8 @@ impl EGraph {
     /// Asserts that two nodes are equal.
     ///
     /// # Errors
-    /// The conflict, if the graph is contradictory now or was so before. It must then be popped: until then
-    /// further assertions do nothing but give it again.
+    /// The conflict, if the graph is contradictory now or was so before. It must then be popped: until then further
+    /// assertions do nothing but return it again.
     pub fn merge(&mut self, left: Node, right: Node, reason: Reason) -> Result<(), Conflict> {
         if let Some(conflict) = self.conflict {
             return Err(conflict);
@@ -265,7 +262,7 @@ impl EGraph {
         self.close()
     }
 
-    /// Works off the queue.
+    /// Processes the queue.
     fn close(&mut self) -> Result<(), Conflict> {
         while let Some(join) = self.queue.pop_front() {
             if self.root(join.left) != self.root(join.right)
@@ -284,7 +281,7 @@ impl EGraph {
         conflict
     }
 
-    /// Joins two different classes. In case of conflict only the edge is added, for the explanation.
+    /// Joins two different classes. On a conflict it adds only the edge, for the explanation.
     fn union(&mut self, join: Join) -> Result<(), Conflict> {
         let (mut left, mut right) = (join.left, join.right);
         if self.class(left).weight() > self.class(right).weight() {
@@ -316,7 +313,7 @@ impl EGraph {
         Ok(())
     }
 
-    /// Takes a union back, when all that came after it has been taken back.
+    /// Undoes a union, after everything later was undone.
     pub(super) fn undo_union(&mut self, UnionRecord { from, value, shared }: UnionRecord) {
         let into = self.root(from);
         let joined = self.classes[from.index()];
@@ -349,7 +346,7 @@ impl EGraph {
 
     // ---- signatures --------------------------------------------------------------------------------------
 
-    /// Takes the applications out of the table, those that are in it.
+    /// Removes the applications from the table, if they are in it.
     fn leave_signatures(&mut self, uses: List) {
         let mut next = uses.first();
         while let Some(slot) = next {
@@ -358,7 +355,7 @@ impl EGraph {
         }
     }
 
-    /// Puts the applications back, under their new signatures.
+    /// Re-enters the applications under their new signatures.
     fn enter_signatures(&mut self, uses: List) {
         let mut next = uses.first();
         while let Some(slot) = next {
@@ -380,8 +377,8 @@ impl EGraph {
         }
     }
 
-    /// The owner of the node's signature, which is the node if there is no other. Constants own their symbol
-    /// and need no table.
+    /// The owner of the node's signature; the node itself if there is no other. Constants own their symbol and need no
+    /// table.
     fn find_or_enter(&mut self, node: Node) -> Node {
         let (nodes, args, roots) = (&self.nodes, &self.args, &self.roots);
         let data = &nodes[node.index()];
@@ -407,8 +404,8 @@ impl EGraph {
         }
     }
 
-    /// Takes the node out of the table if it is there: an application that uses a class twice has gone
-    /// already at the second time, and one whose loss of ownership was just undone is not back yet.
+    /// Removes the node from the table if it is there: an application that uses a class twice is already removed at the
+    /// second use, and one whose loss of ownership was just undone is not back yet.
     fn leave_signature(&mut self, node: Node) {
         let data = &self.nodes[node.index()];
         if !data.is_entered {
@@ -420,7 +417,7 @@ impl EGraph {
         self.nodes[node.index()].is_entered = false;
     }
 
-    /// The owner of the application's signature, in the present classes.
+    /// The owner of the application's signature, in the current classes.
     pub(super) fn signature_owner(&self, node: Node) -> Option<Node> {
         let data = &self.nodes[node.index()];
         if data.arity == 0 {
@@ -429,15 +426,15 @@ impl EGraph {
         self.congruent(data.symbol, self.args(node))
     }
 
-    /// How many signatures the table has.
+    /// The number of signatures in the table.
     pub(super) fn signature_count(&self) -> usize {
         self.signatures.len()
     }
 
-    /// An application that is equal to the symbol applied to the arguments by congruence alone, if the graph
-    /// has one. Nothing is made.
+    /// An application that equals the symbol applied to the arguments by congruence alone, if the graph has one. Adds
+    /// nothing.
     pub fn congruent(&self, symbol: Symbol, args: &[Node]) -> Option<Node> {
-        // Constants are not in the table of signatures, being what they are in that of written nodes.
+        // Constants are only in the table of written nodes, not in that of signatures.
         let table = if args.is_empty() { &self.written } else { &self.signatures };
         let hash = hash(symbol, args.iter().map(|&arg| self.root(arg)));
         let same = |&other: &Node| {
@@ -450,7 +447,7 @@ impl EGraph {
 
     // ---- questions ---------------------------------------------------------------------------------------
 
-    /// The node that stands for the class. It changes with merges and pops.
+    /// The node that represents the class. It changes with merges and pops.
     pub fn root(&self, node: Node) -> Node {
         self.roots[node.index()]
     }
@@ -464,13 +461,12 @@ impl EGraph {
         self.root(left) == self.root(right)
     }
 
-    /// Whether the nodes are known to be distinct: by a disequality between members of their classes, or by
-    /// values.
+    /// Whether the nodes are known to be distinct: by a disequality between members of their classes, or by values.
     pub fn are_distinct(&self, left: Node, right: Node) -> bool {
         self.apart_roots(self.root(left), self.root(right)).is_some()
     }
 
-    /// The value that the node is equal to.
+    /// The value in the class of the node.
     pub fn value_of_class(&self, node: Node) -> Option<Node> {
         self.class(node).value
     }
@@ -480,18 +476,18 @@ impl EGraph {
         self.conflict
     }
 
-    /// The nodes that are equal to this one, itself included.
+    /// The nodes equal to this one, including itself.
     pub fn class_members(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         self.members.iter(self.class(node).members).map(Node)
     }
 
-    /// How many nodes are equal to this one, itself included.
+    /// The number of nodes equal to this one, including itself.
     pub fn class_size(&self, node: Node) -> usize {
         self.class(node).members.len()
     }
 
-    /// The applications with an argument in the class of the node, one for each signature, with the position
-    /// of this argument. One that has several arguments in the class comes once for each.
+    /// The applications with an argument in the class of the node, one for each signature, with the position of this
+    /// argument. An application with several arguments in the class occurs once for each.
     pub fn parents(&self, node: Node) -> impl Iterator<Item = (Node, usize)> + '_ {
         self.uses.iter(self.class(node).uses).filter_map(|slot| {
             let user = self.arg_of[slot as usize];
@@ -502,7 +498,7 @@ impl EGraph {
 
     // ---- shared nodes ------------------------------------------------------------------------------------
 
-    /// Marks a node as known to another theory too, until the present level is popped.
+    /// Marks a node as shared with another theory, until the current level is popped.
     pub fn share(&mut self, node: Node) {
         if std::mem::replace(&mut self.nodes[node.index()].is_shared, true) {
             return;
@@ -515,8 +511,8 @@ impl EGraph {
         self.trail.record(Undo::Shared(node));
     }
 
-    /// Pairs of shared nodes that have become equal since this was last asked. All equalities between shared
-    /// nodes follow from the pairs given so far, save those taken back by a pop.
+    /// Pairs of shared nodes that became equal since the last call. All equalities between shared nodes follow from the
+    /// pairs returned so far, except those undone by a pop.
     pub fn shared_merges(&mut self) -> &[(Node, Node)] {
         let seen = std::mem::replace(&mut self.shared_pairs_seen, self.shared_pairs.len());
         &self.shared_pairs[seen..]

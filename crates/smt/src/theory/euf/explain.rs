@@ -1,17 +1,16 @@
-//! The proof forest, and explanations and proofs read off it.
+//! The proof forest, and explanations and proofs from it.
 //!
-//! **The forest.** When two nodes are joined, the tree of one class is turned so that its node becomes the
-//! root, and hung below the other node. The tree of the lighter class is turned, so that this costs no more
-//! than relabelling it. When an edge is removed the tree falls apart at the edge; how its parts are turned
-//! does not matter.
+//! **The forest.** To join two nodes, the tree of the lighter class is re-rooted at its node and attached below the
+//! other node. This costs no more than relabelling the class. Removing an edge splits the tree at the edge; the
+//! orientation of its parts does not matter.
 //!
-//! **Explaining** two nodes collects the edges on the path between them, and for each congruence edge also
-//! those on the paths between the arguments. Written naively this visits edges again and again, exponentially
-//! often in diamonds. Therefore explained edges are contracted, by a union-find structure whose
-//! representatives are the nodes nearest to the root: a path jumps over what is contracted, and each edge is
-//! visited once. The common ancestor is sought from both nodes in alternation, one step each, which takes at
-//! most twice as many steps as the path has edges; they are all contracted thereafter. The total is almost
-//! linear in the number of edges that come out (times the arity), however large the graph.
+//! **Explaining** two nodes collects the edges on the path between them, and for each congruence edge also those on the
+//! paths between the arguments. A naive implementation visits edges repeatedly, exponentially often in diamonds.
+//! Therefore explained edges are contracted, by a union-find structure whose representatives are the nodes nearest to
+//! the root: a path jumps over contracted edges, and each edge is visited once. The search for the common ancestor
+//! alternates between both nodes, one step each. It takes at most twice as many steps as the path has edges, and then
+//! contracts all of them. The total is almost linear in the number of edges found (times the arity), however large the
+//! graph.
 //!
 //! Sorting the edges by age gives a proof in dependency order, by I4.
 
@@ -20,17 +19,17 @@ use super::{Apart, Conflict, Node, Propagation, Reason};
 
 const NONE: u32 = u32::MAX;
 
-/// The age of an edge in the proof forest: how many were there before it. After a pop times are used again.
+/// The age of an edge in the proof forest: the number of older edges. After a pop times are reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Time(pub u32);
 
-/// A proof that nodes are equal: a forest, whose paths are chains of equalities.
+/// A proof that nodes are equal: a forest whose paths are chains of equalities.
 #[derive(Clone, Debug)]
 pub struct Proof {
     edges: Vec<ProofEdge>,
-    /// Argument pairs of congruence edges, one after the other.
+    /// Argument pairs of congruence edges, consecutively.
     pairs: Vec<(Node, Node)>,
-    /// The nodes on edges, ascending; the rest goes by the position in this vector.
+    /// The nodes on edges, ascending; other fields use positions in this vector.
     nodes: Vec<Node>,
     /// The position of the parent and the edge to it, or `NONE` twice.
     parents: Vec<(u32, u32)>,
@@ -54,8 +53,7 @@ pub struct ProofEdge {
 pub enum ProofWhy {
     /// It was asserted.
     Input(Reason),
-    /// Both sides are applications of one function, and their arguments are equal;
-    /// [`Proof::argument_pairs`] has them.
+    /// Both sides are applications of one function to equal arguments; [`Proof::argument_pairs`] returns them.
     Congruence,
 }
 
@@ -69,8 +67,8 @@ pub struct PathStep {
 }
 
 impl EGraph {
-    /// Appends reasons that imply that the nodes are equal, each once. They had all been asserted when the
-    /// nodes became equal, whatever was asserted since.
+    /// Appends reasons that imply that the nodes are equal, each once. All were asserted before the nodes became equal,
+    /// whatever was asserted since.
     ///
     /// # Panics
     /// If the nodes are not equal.
@@ -78,8 +76,8 @@ impl EGraph {
         self.explain_pairs(&[(left, right)], None, out);
     }
 
-    /// Appends reasons that imply that the watched equation is true, or that it is false. They had all been
-    /// asserted when it was told.
+    /// Appends reasons that imply that the watched equation is true, or false. All were asserted before it was
+    /// reported.
     ///
     /// # Panics
     /// May panic if the propagation was popped.
@@ -93,7 +91,7 @@ impl EGraph {
         }
     }
 
-    /// Appends reasons that are contradictory together.
+    /// Appends contradictory reasons.
     ///
     /// # Panics
     /// May panic if the conflict was popped.
@@ -102,8 +100,8 @@ impl EGraph {
         self.explain_pairs(&[(left, right)], reason, out);
     }
 
-    /// Appends reasons that imply that the nodes are distinct, each once; nothing happens and the answer is
-    /// no if they are not.
+    /// Appends reasons that imply that the nodes are distinct, each once. Returns `false`, and appends nothing, if they
+    /// are not.
     pub fn explain_distinct(&mut self, left: Node, right: Node, out: &mut Vec<Reason>) -> bool {
         let Some(apart) = self.apart_roots(self.root(left), self.root(right)) else { return false };
         let (first, second) = if self.are_equal(left, apart.left) { (left, right) } else { (right, left) };
@@ -120,7 +118,7 @@ impl EGraph {
                 out.push(reason);
             }
         }
-        // Edges are visited once, but one reason may stand behind several of them.
+        // Each edge is visited once, but one reason may justify several of them.
         out[start..].sort_unstable();
         let mut kept = start;
         for at in start..out.len() {
@@ -145,8 +143,8 @@ impl EGraph {
         proof
     }
 
-    /// The equalities that the last explanation rests on, by age: an equality by congruence comes after those that
-    /// make its arguments equal. Until the graph is changed or asked for something else.
+    /// The equalities that the last explanation uses, by age: an equality by congruence comes after those of its
+    /// arguments. Valid until the graph is changed or another explanation is requested.
     pub fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
         let mut edges = self.explainer.edges.clone();
         edges.sort_unstable();
@@ -158,8 +156,8 @@ impl EGraph {
         edges.collect()
     }
 
-    /// When the nodes became equal: the age of the newest edge between them. Nothing if they are not equal;
-    /// the same node is equal to itself since time zero.
+    /// When the nodes became equal: the age of the newest edge between them. `None` if they are not equal; a node is
+    /// equal to itself since time zero.
     pub fn equal_since(&mut self, left: Node, right: Node) -> Option<Time> {
         if !self.are_equal(left, right) {
             return None;
@@ -171,12 +169,12 @@ impl EGraph {
         Some(Time(newest))
     }
 
-    /// The present time, greater than that of all equalities so far.
+    /// The current time, greater than that of all equalities so far.
     pub fn now(&self) -> Time {
         Time(self.forest.edges.len() as u32 + 1)
     }
 
-    /// Leaves in `explainer.edges` what the equality of all pairs rests on.
+    /// Stores in `explainer.edges` the edges that the equality of all pairs depends on.
     fn collect_edges(&mut self, pairs: &[(Node, Node)]) {
         let mut explainer = std::mem::take(&mut self.explainer);
         explainer.start(self.forest.links.len());
@@ -202,14 +200,14 @@ impl EGraph {
 pub(super) struct Explainer {
     /// The edges found, in the order of the search.
     edges: Vec<u32>,
-    /// Pairs whose equality is to be explained.
+    /// Pairs whose equality is yet to be explained.
     open: Vec<(Node, Node)>,
-    /// For nodes whose edge to the parent is contracted, a node nearer to the root in the same contracted
-    /// part; others lead to themselves.
+    /// For a node whose edge to the parent is contracted, a node nearer to the root in the same contracted part; any
+    /// other node maps to itself.
     up: Vec<u32>,
-    /// The nodes that do not lead to themselves.
+    /// The nodes that do not map to themselves.
     contracted: Vec<u32>,
-    /// The last search for an ancestor that came by.
+    /// The last search for an ancestor that visited the node.
     mark: Vec<u32>,
     search: u32,
 }
@@ -263,7 +261,7 @@ impl Explainer {
             self.mark[node as usize] = self.search;
             let Link { parent, edge } = forest.links[node as usize];
             here = (edge != NONE).then(|| self.find(parent));
-            // The walk that has reached its root leaves the turn to the other one.
+            // A walk that has reached its root passes the turn to the other one.
             if there.is_some() {
                 std::mem::swap(&mut here, &mut there);
             }
@@ -325,7 +323,7 @@ impl Forest {
         self.links.pop();
     }
 
-    /// Adds an edge between two trees; that of `left` is turned.
+    /// Adds an edge between two trees; re-roots that of `left`.
     pub(super) fn connect(&mut self, left: Node, right: Node, why: Why) {
         let mut link = Link { parent: right.0, edge: self.edges.len() as u32 };
         self.edges.push(Edge { left, right, why });
@@ -387,19 +385,18 @@ impl Proof {
         Proof { edges, pairs, nodes, parents, depths }
     }
 
-    /// The equalities. An equality by congruence comes after those that make its arguments equal.
+    /// The equalities. An equality by congruence comes after those of its arguments.
     pub fn edges(&self) -> &[ProofEdge] {
         &self.edges
     }
 
-    /// The arguments that a congruence edge says to be equal, for each position, with those of the left side
-    /// first; no pairs for an input.
+    /// The argument pairs of a congruence edge, by position, with those of the left side first; empty for an input.
     pub fn argument_pairs(&self, edge: &ProofEdge) -> &[(Node, Node)] {
         &self.pairs[edge.pairs.0 as usize..edge.pairs.1 as usize]
     }
 
-    /// The steps that lead from one node to the other; nothing if the proof does not connect them. It takes
-    /// time proportional to their number, besides finding the nodes.
+    /// The steps that lead from one node to the other; `None` if the proof does not connect them. Takes time
+    /// proportional to their number, besides finding the nodes.
     pub fn path(&self, from: Node, to: Node) -> Option<Vec<PathStep>> {
         if from == to {
             return Some(Vec::new());

@@ -1,15 +1,14 @@
 //! Equality with uninterpreted functions: a congruence-closure kernel.
 //!
-//! **What it decides.** Conjunctions of equalities and disequalities between ground applications
-//! `f(t1, .., tn)` of uninterpreted functions, where some constants are *values*, known to differ from one another.
-//! Predicates are functions whose value is [`Node::TRUE`] or [`Node::FALSE`]. The kernel knows nodes,
-//! function symbols and reasons by their numbers, and nothing of terms, sorts, literals or search.
+//! **What it decides.** Conjunctions of equalities and disequalities between ground applications `f(t1, .., tn)` of
+//! uninterpreted functions, where some constants are *values*, known to differ from one another. Predicates are
+//! functions whose value is [`Node::TRUE`] or [`Node::FALSE`]. The kernel knows nodes, function symbols and reasons by
+//! their numbers. It knows no terms, sorts, literals or search.
 //!
-//! **The idea.** Nodes are grouped into classes. When two classes become one, applications with arguments in
-//! them may have become congruent: their *signatures*, the symbol with the classes of the arguments, are now
-//! the same. A table finds an application by its signature, so that exactly these pairs are found, and joined
-//! in turn. Each join leaves an edge in a *proof forest* whose trees span the classes; why two nodes are
-//! equal is the path between them.
+//! **The idea.** Nodes are grouped into classes. When two classes are joined, applications with arguments in them may
+//! become congruent: their *signatures*, the symbol with the classes of the arguments, become equal. A table finds an
+//! application by its signature, so exactly these pairs are found, and joined in turn. Each join adds an edge to a
+//! *proof forest* whose trees span the classes; the path between two nodes explains why they are equal.
 //!
 //! ```text
 //! merge(a, b, reason):                       union(a, b, why):
@@ -22,12 +21,10 @@
 //! ```
 //!
 //! **Files**, in reading order: `egraph` has nodes, classes, the signature table and the queue; `apart` has
-//! disequalities, distinct groups and watched equations; `undo` the trail; `explain` the proof forest;
-//! `model` what a satisfiable state says; `ring` the lists that all of them use; `check` verifies the
-//! invariants.
+//! disequalities, distinct groups and watched equations; `undo` the trail; `explain` the proof forest; `model` the
+//! model of a satisfiable state; `ring` the lists that all of them use; `check` verifies the invariants.
 //!
-//! **Invariants.** They hold between calls, unless the graph is in conflict; [`EGraph::check_invariants`]
-//! checks this list.
+//! **Invariants.** They hold between calls, unless the graph is in conflict; [`EGraph::check_invariants`] checks them.
 //!
 //! - I1 Each node's root is the root of itself, and the members of a root are the nodes that have this root.
 //! - I2 The signature table is closed: two applications with the same signature are in one class. It has
@@ -39,27 +36,25 @@
 //! - I6 Between two classes there is at most one owning equation, found under the pair of roots, and each
 //!   equation between the two is in its ring. It is marked as false iff the classes are apart: by an asserted
 //!   disequality, by two values, or by a distinct group with members in both.
-//! - I7 A class has at most one member of each distinct group, and is found under it.
-//! - I8 A watch has been told once if its equation is settled, with its truth, else not at all.
+//! - I7 A class has at most one member of each distinct group, and the group's table finds it.
+//! - I8 A watch has been reported once, with its truth, if its equation is settled, else not at all.
 //!
-//! **Why explanations fit the past.** Edges are only added while the search moves forward, and the path
-//! between two nodes of a forest is unique. So the path between two nodes that were equal at some time
-//! consists of edges from before that time, however much was merged since; with I4 the same is true for the
-//! arguments. A propagated disequality pins the two nodes that differ when it is told. No explanation needs a
-//! bound on time, and each can be asked for as long as the propagation itself is not popped.
+//! **Why explanations fit the past.** Edges are only added while the search moves forward, and the path between two
+//! nodes of a forest is unique. So the path between two nodes that were equal at some time consists of edges from
+//! before that time, whatever was merged since; by I4 the same holds for the arguments. A propagated disequality pins
+//! the two nodes that differ when it is reported. So no explanation needs a time bound, and each can be requested until
+//! the propagation itself is popped.
 //!
-//! **Where it comes from.** Downey, Sethi, Tarjan, "Variations on the common subexpression problem" (J. ACM
-//! 1980) for closing by signatures; Nieuwenhuis, Oliveras, "Fast congruence closure and extensions" (Inf.
-//! Comput. 2007) for the forest and for explaining in almost linear time; Fuchs, Goel, Grundy, Krstić,
-//! Tinelli, "Ground interpolation for the theory of equality" (TACAS 2009) for what interpolation asks of a
-//! proof.
+//! **Where it comes from.** Downey, Sethi, Tarjan, "Variations on the common subexpression problem" (J. ACM 1980) for
+//! closing by signatures; Nieuwenhuis, Oliveras, "Fast congruence closure and extensions" (Inf. Comput. 2007) for the
+//! forest and for explaining in almost linear time; Fuchs, Goel, Grundy, Krstić, Tinelli, "Ground interpolation for the
+//! theory of equality" (TACAS 2009) for the proofs that interpolation needs.
 //!
-//! **Where we differ.** Applications are n-ary and not curried: Currying bounds the work on one signature but
-//! makes a node for each prefix of the arguments, and its explanations mention applications that nobody
-//! wrote, which an interpolant would have to put together again. Equations are not nodes: `a = b` as an
-//! application with a truth value would bring disequalities under congruence, but also `=` and truth values
-//! into each proof. They have a signature table of their own, which is the same method with proofs that speak
-//! about terms only.
+//! **Where we differ.** Applications are n-ary and not curried. Currying bounds the work on one signature but makes a
+//! node for each prefix of the arguments, and its explanations mention partial applications, which an interpolant would
+//! have to reassemble. Equations are not nodes: `a = b` as an application with a truth value would bring disequalities
+//! under congruence, but also `=` and truth values into each proof. They have their own signature table, which is the
+//! same method with proofs over terms only.
 
 mod apart;
 mod check;
@@ -79,9 +74,9 @@ pub use model::{ClassModel, Row};
 pub struct Node(pub u32);
 
 impl Node {
-    /// The value that a predicate has where it holds.
+    /// The value of a predicate that holds.
     pub const TRUE: Node = Node(0);
-    /// The value that a predicate has where it does not hold.
+    /// The value of a predicate that does not hold.
     pub const FALSE: Node = Node(1);
 
     fn index(self) -> usize {
@@ -94,10 +89,10 @@ impl Node {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Symbol(pub u32);
 
-/// Why something was asserted; it comes back in explanations and means nothing here.
+/// The caller's reason for an assertion. The kernel only returns it in explanations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reason(pub u32);
 
-/// What a watched equation is known by to the one who watches it.
+/// The caller's name for a watched equation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Token(pub u32);

@@ -1,9 +1,9 @@
-//! What a state without conflict says about a model.
+//! The model of a state without conflict.
 //!
-//! The classes are the elements, and a function maps classes to classes as its applications do; by I2 no two
-//! of them disagree. Elsewhere a function is free: whoever wants it total adds a default. Different classes
-//! are different elements, so all disequalities hold. (Classes that are not known to be apart may as well be
-//! one element, if other theories or finite sorts ask for it.)
+//! The classes are the elements, and a function maps classes to classes as its applications do; by I2 no two of them
+//! disagree. Elsewhere a function is unconstrained, and a caller that needs a total function adds a default. Different
+//! classes are different elements, so all disequalities hold. (Classes that are not known to be apart may also be
+//! merged into one element, if other theories or finite sorts need it.)
 
 use super::{EGraph, Node, Symbol};
 
@@ -16,8 +16,8 @@ pub struct ClassModel {
     pub first: Vec<Node>,
     /// For each class its value, if it has one.
     pub values: Vec<Option<Node>>,
-    /// What the functions do, ordered by symbol and for each symbol by creation. Values have no rows; other
-    /// constants have one without arguments.
+    /// The function tables, ordered by symbol and for each symbol by creation. Values have no rows; other constants
+    /// have one without arguments.
     pub rows: Vec<Row>,
 }
 
@@ -42,7 +42,7 @@ impl ClassModel {
 }
 
 impl EGraph {
-    /// The present classes as elements of a model. Classes are numbered in the order of their first members.
+    /// The current classes as elements of a model. Classes are numbered in the order of their first members.
     pub fn model(&self) -> ClassModel {
         const NONE: u32 = u32::MAX;
         let nodes = || (0..self.node_count() as u32).map(Node);

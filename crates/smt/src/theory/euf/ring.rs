@@ -1,16 +1,15 @@
 //! Lists that are joined and split in constant time.
 //!
-//! Each class has lists of members, of uses, of equations and of group memberships, which are concatenated
-//! when classes are joined and taken apart on backtracking. Slots, numbered from zero, are the possible list
-//! elements. A list is a cycle through the array of successors: exchanging the successors of two slots makes
-//! one cycle of two, and exchanging them again gives back the two. No list owns memory, and the heads of the
-//! lists of one class stand together, in one cache line.
+//! Each class has lists of members, uses, equations and group memberships, which are concatenated when classes are
+//! joined and split on backtracking. Slots, numbered from zero, are the possible list elements. A list is a cycle
+//! through the array of successors: exchanging the successors of two slots joins two cycles into one, and exchanging
+//! them again restores the two. No list owns memory, and the heads of the lists of one class share a cache line.
 //!
 //! All changes are undone in reverse order; `unlink` and `unsplice` rely on it.
 
 const NONE: u32 = u32::MAX;
 
-/// A list, or rather where it begins; the slots know how it goes on.
+/// The head of a list; the slots store the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     /// Some slot of the cycle, or `NONE`.
@@ -25,7 +24,7 @@ impl List {
         self.len as usize
     }
 
-    /// The slot where a walk starts. With [`Rings::after`] for loops whose body changes other things.
+    /// The slot where iteration starts. For loops whose body changes other fields, with [`Rings::after`].
     pub(super) fn first(self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)
     }
@@ -62,7 +61,7 @@ impl Rings {
         list.len += 1;
     }
 
-    /// Takes the slot that was linked last out of its list.
+    /// Removes the slot that was linked last from its list.
     pub(super) fn unlink(&mut self, list: &mut List, slot: u32) {
         if list.head == slot {
             list.head = NONE;
@@ -72,7 +71,7 @@ impl Rings {
         list.len -= 1;
     }
 
-    /// Appends the list `from` to `into`. `from` is not to be used until the two are split again.
+    /// Appends the list `from` to `into`. `from` must not be used until the two are split again.
     pub(super) fn splice(&mut self, into: &mut List, from: List) {
         into.len += from.len;
         if into.head == NONE {
@@ -91,7 +90,7 @@ impl Rings {
         }
     }
 
-    /// The slot that follows in the walk through the list.
+    /// The next slot of the list.
     pub(super) fn after(&self, list: List, slot: u32) -> Option<u32> {
         let next = self.next[slot as usize];
         (next != list.head).then_some(next)

@@ -1,30 +1,29 @@
-//! The trail: levels, and how everything is taken back.
+//! The trail: levels, and how changes are undone.
 //!
-//! Each change that is not implied by another one leaves a record, and a pop takes the records back from the
-//! newest to the oldest. So whatever is undone finds the graph as the change left it, and the records can be
-//! small: which class a union joined, for instance, but not its members. A pop takes time proportional to the
-//! work that it takes back. What has been told is no part of the trail, because each level knows how much was
-//! told before it.
+//! Each change that is not implied by another one leaves a record, and a pop undoes the records from the newest to the
+//! oldest. So every undo finds the graph as the change left it, and the records can be small: a union records which
+//! class it joined, for instance, but not its members. A pop takes time proportional to the work that it undoes.
+//! Reported propagations are not on the trail, because each level stores how many were reported before it.
 //!
 //! At level zero nothing is recorded: it cannot be popped.
 //!
-//! [`pop`](EGraph::pop) forgets nodes and watches that were made since. A solver that made them for a lemma,
-//! in the middle of its search, wants the assertions taken back but not the vocabulary; this is
-//! [`pop_assertions`](EGraph::pop_assertions). It makes nodes and watches again one after the other. A node
-//! gets its number from the count of nodes, hence each gets the one that it had.
+//! [`pop`](EGraph::pop) removes nodes and watches made since. A solver that made them for a lemma, during its search,
+//! wants to undo the assertions but keep the nodes and watches; [`pop_assertions`](EGraph::pop_assertions) does this.
+//! It makes nodes and watches again one after the other. A node gets its number from the count of nodes, hence each
+//! gets its old number.
 
 use super::apart::Equation;
 use super::egraph::{Class, EGraph};
 use super::{Node, Symbol, Token};
 
-/// How to take back one change.
+/// One change to undo.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Undo {
     /// The last node was made.
     Node,
     /// The last edge was added to the forest.
     Edge,
-    /// Two classes were joined; the last union record has the rest.
+    /// Two classes were joined; the last union record has the details.
     Union,
     /// The node lost its signature to a congruent one.
     Congruent(Node),
@@ -50,12 +49,12 @@ pub(super) enum Undo {
     InGroup(u32, Node),
 }
 
-/// What a union cannot read off the graph to take itself back.
+/// The data that undoing a union cannot read off the graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnionRecord {
     /// The former root.
     pub(super) from: Node,
-    /// What the remaining root knew before.
+    /// The value, and the shared member, of the remaining root before the union.
     pub(super) value: Option<Node>,
     pub(super) shared: Option<Node>,
 }
@@ -107,12 +106,12 @@ impl EGraph {
         self.trail.levels.push(level);
     }
 
-    /// How many levels are open.
+    /// The number of open levels.
     pub fn level(&self) -> usize {
         self.trail.levels.len()
     }
 
-    /// Closes the last `count` levels: everything is as it was when the first of them was opened.
+    /// Closes the last `count` levels and restores the state in which the first of them was opened.
     ///
     /// # Panics
     /// If there are not as many levels.
@@ -132,9 +131,8 @@ impl EGraph {
         self.shared_pairs_seen = self.shared_pairs_seen.min(level.shared_pairs);
     }
 
-    /// Closes the last `count` levels, but keeps the nodes, watches and marks of sharing that were made in
-    /// them, the nodes with their numbers. Watches that are settled without the popped assertions are told
-    /// again.
+    /// Closes the last `count` levels, but keeps the nodes, watches and marks of sharing made in them, the nodes with
+    /// their numbers. Watches that are settled without the popped assertions are reported again.
     ///
     /// # Panics
     /// If there are not as many levels.
