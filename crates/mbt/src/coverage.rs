@@ -1,24 +1,24 @@
-//! What a run has exercised, in counts by name.
+//! Counts, by name, of the behaviour that a run has exercised.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How often each thing has happened.
+/// The number of occurrences of each behaviour.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Coverage(BTreeMap<&'static str, u64>);
 
 impl Coverage {
-    /// Counts one more.
+    /// Increments a count.
     pub fn count(&mut self, name: &'static str) {
         *self.0.entry(name).or_default() += 1;
     }
 
-    /// How often it has happened.
+    /// The count of a name.
     pub fn of(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Adds what another run has exercised.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: &Coverage) {
         for (name, count) in &other.0 {
             *self.0.entry(name).or_default() += count;

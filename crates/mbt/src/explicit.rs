@@ -1,19 +1,19 @@
-//! Models by trying: all assignments to a few truth values, and some small ones to everything else.
+//! Model search by trial: all assignments to a few Booleans, and some small ones to all other symbols.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, Evaluator, Interpretation, Op, Sort, Term, TermStore, Value};
 use shofar_testing::Random;
 
-/// Up to so many truth values all assignments are tried.
+/// Up to this many Booleans, all assignments are tried.
 const MOST_EXHAUSTIVE: usize = 6;
 
-/// How many assignments are tried otherwise.
+/// The number of assignments tried otherwise.
 const TRIES: u64 = 24;
 
-/// Formulas of more subterms are not tried.
+/// The maximal number of subterms of formulas that are tried.
 const LARGEST: usize = 400;
 
-/// An assignment that makes all formulas true, if one of those that are tried does.
+/// An assignment that satisfies all formulas, if a tried one does.
 pub(crate) fn search(store: &TermStore, formulas: &[Term], random: &mut Random) -> Option<Assignment> {
     let subterms = store.subterms(formulas);
     if subterms.len() > LARGEST {
@@ -25,7 +25,7 @@ pub(crate) fn search(store: &TermStore, formulas: &[Term], random: &mut Random) 
     let is_boolean = constants.iter().all(|&symbol| store.sort_of(symbol) == Sort::BOOL);
     let is_exhaustive = is_boolean && constants.len() <= MOST_EXHAUSTIVE;
     for number in 0..if is_exhaustive { 1 << constants.len() } else { TRIES } {
-        // The greatest numbers are small in the first rounds.
+        // The first rounds use small numbers.
         let spread = 1 + number as i64 / 6;
         let mut assignment = Assignment::new();
         for (at, &symbol) in constants.iter().enumerate() {

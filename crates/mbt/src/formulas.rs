@@ -1,14 +1,14 @@
-//! Formulas at random, for parts that share only some of their symbols.
+//! Random formulas, for parts that share only some of their symbols.
 //!
-//! Every symbol and function has a *window*, an interval of parts that may speak of it. Formulas of earlier calls come
-//! again, as they were, negated, or as members of others, because what a solver remembers of a formula shows when it
-//! meets the formula again.
+//! Every symbol and function has a *window*, an interval of parts that may use it. Formulas of earlier calls recur,
+//! unchanged, negated, or as subformulas, because a bug in a solver's memory of a formula shows only when it meets the
+//! formula again.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Fun, Op, Sort, SortKind, Term, TermStore};
 use shofar_testing::Random;
 
-/// What formulas speak of.
+/// The symbols and operators of formulas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Language {
     pub(crate) integers: bool,
@@ -24,14 +24,14 @@ pub(crate) struct Language {
     pub(crate) big: bool,
     /// Linear forms between bounds that are near to each other.
     pub(crate) bands: bool,
-    /// Now and then a term that no theory knows.
+    /// Occasionally a term that no theory supports.
     pub(crate) unsupported: bool,
-    /// Now and then a formula of some hundred subterms.
+    /// Occasionally a formula of some hundred subterms.
     pub(crate) huge: bool,
 }
 
 impl Language {
-    /// Some language.
+    /// A random language.
     pub(crate) fn some(random: &mut Random) -> Self {
         let mut language = Language::default();
         match random.below(12) {
@@ -62,7 +62,7 @@ impl Language {
     }
 }
 
-/// A symbol or function with the parts that may speak of it.
+/// A symbol or function with the parts that may use it.
 #[derive(Clone, Copy)]
 struct Windowed<T> {
     item: T,
@@ -87,14 +87,14 @@ pub(crate) struct Formulas<'s> {
     pub(crate) language: Language,
     symbols: Vec<Windowed<Term>>,
     functions: Vec<Windowed<Fun>>,
-    /// Formulas that were made, by the part that may speak of them.
+    /// Earlier formulas, each with its part.
     pool: Vec<(Term, u32)>,
-    /// The part that the formula under way is for.
+    /// The part of the current formula.
     part: u32,
 }
 
 impl<'s> Formulas<'s> {
-    /// Symbols for formulas of so many parts.
+    /// Symbols for formulas of the given number of parts.
     pub(crate) fn new(store: &'s TermStore, language: Language, parts: u32, random: &mut Random) -> Self {
         let is_shared = random.below(2) == 0;
         let element = store.sort(SortKind::Uninterpreted(store.symbol("U"), [].into()));
@@ -104,7 +104,7 @@ impl<'s> Formulas<'s> {
         sorts.extend(language.elements.then_some((element, "a")));
         let mut symbols = Vec::new();
         for &(sort, name) in &sorts {
-            // One that all parts have, so that none is without words.
+            // One symbol that all parts may use, so that none has none.
             let count = 2 + random.below(if is_shared { 4 } else { 2 + 2 * parts as usize });
             for number in 0..count {
                 let name = store.symbol(&format!("{name}{number}"));
@@ -151,7 +151,7 @@ impl<'s> Formulas<'s> {
         formula
     }
 
-    /// A symbol of any sort that the part may speak of, and a term of its sort without it.
+    /// An equation of a symbol that the part may use and a term of its sort without it.
     pub(crate) fn equation(&mut self, part: u32, random: &mut Random) -> Term {
         self.part = part;
         let symbols: Vec<Term> = self.visible().collect();
@@ -162,7 +162,7 @@ impl<'s> Formulas<'s> {
         formula
     }
 
-    /// Bounds for all integers, which make most questions decidable in little time.
+    /// Bounds for all integers, which make most queries fast to decide.
     pub(crate) fn bounds(&self, random: &mut Random) -> Vec<(Term, u32)> {
         let store = self.store;
         let integers = self.symbols.iter().filter(|symbol| store.sort_of(symbol.item) == Sort::INT);
@@ -176,14 +176,14 @@ impl<'s> Formulas<'s> {
             .collect()
     }
 
-    /// Comparisons in a circle, each in a part that may speak of both its sides: `x <= y - 2`, `y < z`, `z <= x + 2`. Most
-    /// contradict each other, and by nothing but that one of them is strict. Symbols of few parts meet others in each of
-    /// them, so that both sides of a cut have symbols of their own.
+    /// A cycle of comparisons, each in a part that may use both its sides: `x <= y - 2`, `y < z`, `z <= x + 2`. Most
+    /// are unsatisfiable, just because one of them is strict. Symbols of few parts meet others in each of them, so both
+    /// sides of a cut have symbols of their own.
     pub(crate) fn circle(&mut self, sort: Sort, random: &mut Random) -> Vec<(Term, u32)> {
         let store = self.store;
         let of_sort: Vec<Windowed<Term>> =
             self.symbols.iter().filter(|symbol| store.sort_of(symbol.item) == sort).copied().collect();
-        // The first one is a symbol of all parts, so that the circle can be closed from everywhere.
+        // All parts may use the first symbol, so any part can close the cycle.
         let (start, length) = (of_sort[0], 2 + random.below(5));
         let strict = if random.below(8) == 0 { length } else { random.below(length) };
         let (mut last, mut climbed, mut circle) = (start, 0, Vec::new());
@@ -204,7 +204,7 @@ impl<'s> Formulas<'s> {
         circle
     }
 
-    /// Some of all symbols.
+    /// Some of the symbols.
     pub(crate) fn some_symbols(&self, random: &mut Random) -> Vec<Term> {
         let density = 1 + random.below(3);
         let chosen = self.symbols.iter().filter(|_| random.below(4) < density);
@@ -292,7 +292,7 @@ impl<'s> Formulas<'s> {
         self.app(op, &args)
     }
 
-    /// A linear form over integers that is between two numbers that are near to each other.
+    /// A linear form over integers between two numbers that are close to each other.
     fn band(&mut self, random: &mut Random) -> Term {
         let store = self.store;
         let integers: Vec<Term> = self.visible().filter(|&it| store.sort_of(it) == Sort::INT).collect();
@@ -308,7 +308,7 @@ impl<'s> Formulas<'s> {
         self.app(Op::And, &[low, self.app(Op::Le, &[form, store.int(bound + width)])])
     }
 
-    /// An application of a function to the sort, if the part may speak of one.
+    /// An application of a function with this range, if the part may use one.
     fn application(&mut self, range: Sort, depth: u32, random: &mut Random) -> Option<Term> {
         let store = self.store;
         let fitting = self.functions.iter().filter(|fun| fun.is_in(self.part));
@@ -409,7 +409,7 @@ impl<'s> Formulas<'s> {
         }
     }
 
-    /// A formula of some hundred subterms: a long chain, or one that is wide.
+    /// A formula of some hundred subterms: a deep one or a wide one.
     fn huge(&mut self, random: &mut Random) -> Term {
         let size = 20 + random.below(100);
         let mut formula = self.some_formula(0, random);
@@ -426,7 +426,7 @@ impl<'s> Formulas<'s> {
         self.app(op, &members)
     }
 
-    /// A formula with a product that is not linear, if there are numbers.
+    /// A formula with a nonlinear product, if there are numbers.
     fn unsupported(&mut self, random: &mut Random) -> Term {
         let sort = match self.language {
             Language { integers: true, .. } => Sort::INT,

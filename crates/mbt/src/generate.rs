@@ -1,8 +1,8 @@
-//! Traces at random.
+//! Random traces.
 //!
-//! Each trace has a language, a number of parts, some solvers, and weights for the kinds of calls, so that traces differ
-//! in what they have much of. Questions about evidence come after each query, whatever its answer will be; those that do
-//! not fit to it are left out when the trace is run.
+//! Each trace has a language, a number of parts, some solvers, and weights for the kinds of calls, so traces differ in
+//! emphasis. Requests for evidence follow each query, whatever its answer will be; the runner skips those that do not
+//! fit the answer.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Sort, Term, TermStore};
@@ -16,7 +16,7 @@ use shofar_testing::Random;
 use crate::formulas::{Formulas, Language};
 use crate::trace::{Bounds, Call, Question, Shape, Subject, Trace};
 
-/// The text of the trace with this number.
+/// The text of the trace with this seed.
 pub fn generate(seed: u64) -> String {
     let store = TermStore::new();
     let mut random = Random::new(seed);
@@ -62,7 +62,7 @@ fn solvers(random: &mut Random) -> Vec<Subject> {
 struct Generator<'s> {
     store: &'s TermStore,
     formulas: Formulas<'s>,
-    /// How often formulas are asserted, asserted together, asked about, and frames opened or closed.
+    /// The frequencies of single assertions, joint assertions, queries, and opening or closing frames.
     frequency: [usize; 4],
     parts: u32,
     /// Whether calls may have limits.
@@ -117,7 +117,7 @@ impl Generator<'_> {
         (self.formulas.formula(part, &mut self.random), Part(part))
     }
 
-    /// Equations for symbols, and formulas.
+    /// Equations that define symbols, and formulas.
     fn batch(&mut self) -> Vec<(Term, Part)> {
         let mut batch = Vec::new();
         for _ in 0..self.random.below(4) {
@@ -142,7 +142,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A formula with terms in the place of its symbols.
+    /// A formula with terms substituted for its symbols.
     fn instance(&mut self) -> Instance {
         let part = self.random.below(self.parts as usize) as u32;
         let formula = match self.random.below(2) {
@@ -188,7 +188,7 @@ impl Generator<'_> {
         calls
     }
 
-    /// Comparisons of reals or integers in a circle, now and then.
+    /// Occasionally, a cycle of comparisons of reals or integers.
     fn circle(&mut self) -> Vec<(Term, Part)> {
         let Language { integers, reals, .. } = self.formulas.language;
         let sort = match (reals, integers) {
@@ -204,7 +204,7 @@ impl Generator<'_> {
         circle.into_iter().map(|(formula, part)| (formula, Part(part))).collect()
     }
 
-    /// Limits of a minimisation. A few conflicts decide some of its queries and not others.
+    /// The limits of a minimisation. A few conflicts decide some of its queries and not others.
     fn core_bounds(&mut self) -> Bounds {
         match self.random.below(3) {
             0 => Bounds { conflicts: Some(self.random.below(4) as u64), ..Bounds::default() },

@@ -1,4 +1,4 @@
-//! Judges of answers. None of them asks the solver under test.
+//! Judges of answers. None of them uses the solver under test.
 //!
 //! ```text
 //! satisfiable       its model is evaluated, formula by formula, as they were written
@@ -6,10 +6,10 @@
 //!                   assignments, which knows neither normal forms nor the solver, finds no model (explicit.rs)
 //! ```
 //!
-//! All else comes down to these two: `p` implies `q` if `p` and `not q` contradict each other, and values for variables
-//! exist if the formula with all other symbols replaced by their values is satisfiable. Where a formula with quantifiers
-//! would have to be refuted, some of its instances are judged in its place: values from models of the premise, spread
-//! by random bounds. All verdicts but this one are complete.
+//! All other claims reduce to these two: `p` implies `q` if `p` and `not q` are unsatisfiable, and values for variables
+//! exist if the formula with all other symbols replaced by their values is satisfiable. If a formula with quantifiers
+//! would have to be refuted, some of its instances are judged instead: values from models of the premise, spread by
+//! random bounds. All other verdicts are complete, within the limits of the fresh solver.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, Substitution, Term, TermStore, Value};
@@ -22,60 +22,60 @@ use std::time::{Duration, Instant};
 
 use crate::explicit;
 
-/// How many models of a premise are completed.
+/// The number of models of a premise that are completed.
 const SAMPLES: usize = 3;
 
-/// What a fresh solver may spend on one question.
+/// The time limit of a fresh solver for one query.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is wrong.
+/// A wrong answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
-    /// What it is.
+    /// Its description.
     pub message: String,
 }
 
-/// What is wrong about an answer. Shrinking keeps the kind.
+/// The kind of a fault. Shrinking keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A model that is none.
+    /// A wrong model.
     Model,
-    /// `Unsat`, and there is a model.
+    /// `Unsat` although there is a model.
     Unsat,
-    /// A core that is none.
+    /// A wrong core.
     Core,
-    /// A proof that proves nothing, or something else.
+    /// A wrong proof, or one of something else.
     Proof,
-    /// `Unknown` for no reason, or late.
+    /// `Unknown` without a reason, or late.
     Unknown,
-    /// Formulas that are no interpolants, or an error that should not be.
+    /// Wrong interpolants, or an unexpected error.
     Interpolant,
-    /// A cube that is no projection or implicant.
+    /// A cube that is not a projection or implicant.
     Projection,
-    /// A formula that is no elimination.
+    /// A wrong elimination.
     Elimination,
-    /// The solver says of itself what cannot be, after calls that take answers back.
+    /// An impossible state of the solver, after calls that retract answers.
     State,
     /// A panic.
     Panic,
 }
 
-/// Judges what solvers over one store say.
+/// Judges the answers of solvers over one store.
 pub(crate) struct Judge<'s> {
     store: &'s TermStore,
     random: Random,
 }
 
-/// What is known about formulas.
+/// The status of formulas.
 #[derive(Clone, Debug)]
 pub(crate) enum Judgement {
-    /// They contradict each other.
+    /// They are unsatisfiable.
     Refuted,
     /// They have this model.
     Satisfied(Assignment),
-    /// It could not be found out.
+    /// It is unknown.
     Undecided,
 }
 
@@ -87,7 +87,7 @@ impl<'s> Judge<'s> {
         Judge { store, random: Random::new(seed) }
     }
 
-    /// Whether all formulas are true in the model.
+    /// Checks that the model satisfies all formulas.
     pub(crate) fn model(&self, formulas: &[Term], model: &Assignment) -> Judged {
         for &formula in formulas {
             match self.store.eval(formula, model) {
@@ -99,7 +99,7 @@ impl<'s> Judge<'s> {
         Ok(())
     }
 
-    /// Finds out whether formulas contradict each other, by a solver of its own.
+    /// Decides formulas by a fresh solver.
     pub(crate) fn decide(&mut self, formulas: &[Term]) -> Judged<Judgement> {
         if let Some(model) = explicit::search(self.store, formulas, &mut self.random) {
             return Ok(Judgement::Satisfied(model));
@@ -128,8 +128,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// The proof is one, of nothing but what was asserted and assumed. Returns whether the checker could show it: its
-    /// comparison of formulas with what became of them is not complete.
+    /// Checks that the proof is valid and uses only what was asserted and assumed. Returns whether the checker could
+    /// show it: its comparison of formulas with their preprocessed form is incomplete.
     pub(crate) fn proof(
         &self,
         proof: &Proof,
@@ -154,7 +154,7 @@ impl<'s> Judge<'s> {
         Ok(is_shown)
     }
 
-    /// Judges that formulas contradict each other. Returns whether it could be found out.
+    /// Checks that formulas are unsatisfiable. Returns whether this was decided.
     pub(crate) fn refuted(&mut self, formulas: &[Term], kind: Kind, claim: &str) -> Judged<bool> {
         match self.decide(formulas)? {
             Judgement::Refuted => Ok(true),
@@ -163,7 +163,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Judges that the premises imply the conclusion. Returns whether it could be found out.
+    /// Checks that the premises imply the conclusion. Returns whether this was decided.
     pub(crate) fn implies(
         &mut self,
         premises: &[Term],
@@ -176,8 +176,7 @@ impl<'s> Judge<'s> {
         self.refuted(&formulas, kind, claim)
     }
 
-    /// Judges that the cube implies that values for the variables exist with which the formula is true, by some models
-    /// of the cube. Returns how many there were.
+    /// Checks that the cube implies `exists vars. formula`, by some models of the cube. Returns their number.
     pub(crate) fn implies_existence(
         &mut self,
         cube: &[Term],
@@ -206,7 +205,7 @@ impl<'s> Judge<'s> {
         Ok(judged)
     }
 
-    /// A model of formulas in which numbers are near to random ones, as far as the formulas allow it.
+    /// A model of formulas with values close to random ones, as far as the formulas permit.
     fn spread_model(
         &mut self,
         formulas: &[Term],
@@ -249,8 +248,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// What the formula says with the values of the symbols and functions of the model. Elements of declared sorts are
-    /// told apart by a formula of its own.
+    /// The formula with the model's values for symbols and functions. Further formulas make elements of declared sorts
+    /// different.
     fn instance(&self, formula: Term, model: &Assignment, symbols: &[Term]) -> Vec<Term> {
         let store = self.store;
         let value = |&symbol: &Term| Some((symbol, store.value_to_term(model.get(symbol)?)));
@@ -273,7 +272,7 @@ impl<'s> Judge<'s> {
         formulas
     }
 
-    /// The line of a function's table that fits to the arguments, as a chain of cases.
+    /// The matching entry of a function's table, as a chain of cases.
     fn look_up(&self, fun: Fun, args: &[Term], model: &Assignment) -> Term {
         let store = self.store;
         let Some(Interpretation::Table { entries, default }) = model.function(fun) else {

@@ -1,8 +1,9 @@
 //! A model-based tester of the SMT solver's interface.
 //!
-//! Random sequences of calls go to solvers over one store, and every answer is judged. Beside each solver stands a model
-//! of it, a list of the formulas that it ought to know; by that and by nothing that the solver says, evaluation, the proof
-//! checker and fresh solvers judge its models, cores, proofs, interpolants and projections.
+//! The tester sends random sequences of calls to solvers over one store and judges every answer. For each solver it
+//! keeps a model, the list of the formulas that the solver should know. By this list alone, and by nothing that the
+//! solver says, evaluation, the proof checker and fresh solvers judge its models, cores, proofs, interpolants and
+//! projections.
 //!
 //! ```text
 //! seed -> generate.rs, formulas.rs -> text -> trace.rs -> run.rs -> judge.rs, explicit.rs -> Ok, or a failure
@@ -10,8 +11,8 @@
 //!                                      '------------------------ shrink.rs ---------------------'
 //! ```
 //!
-//! A trace is text, and does the same whenever it is run, unless it has two threads or a limit of time. What fails is
-//! shrunk to a few lines and kept in `traces/`, which a test replays.
+//! A trace is text, and its runs are reproducible unless it has two threads or a time limit. Failing traces are shrunk
+//! to a few lines and kept in `traces/`, which a test replays.
 //!
 //! The idea is that of Mobical, the tester of the SAT solver CaDiCaL: C. Artho, A. Biere, M. Seidl, "Model-based testing
 //! for verification back-ends" (TAP 2013).
@@ -34,22 +35,22 @@ pub use run::{Failure, run};
 pub use shrink::shrink;
 pub use trace::Trace;
 
-/// How long a trace is shrunk.
+/// The time limit for shrinking a trace.
 const SHRINKING: Duration = Duration::from_secs(60);
 
-/// A trace that fails.
+/// A failing trace.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The number that the trace was generated from.
+    /// The seed of the trace.
     pub seed: u64,
-    /// The trace, shrunk.
+    /// The shrunk trace.
     pub trace: String,
-    /// What is wrong.
+    /// The failure.
     pub failure: Failure,
 }
 
-/// Generates traces from the seeds and runs them, until the time is over. Hands over what fails, and returns what was
-/// exercised.
+/// Generates traces from the seeds and runs them, until the time is over. Hands over failures, and returns the
+/// coverage.
 pub fn run_seeds(
     seeds: impl IntoIterator<Item = u64>,
     time: Option<Duration>,

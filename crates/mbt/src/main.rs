@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs traces for some time, prints what fails and what was exercised, and returns whether nothing failed.
+/// Runs traces for some time, prints failures and coverage, and returns whether nothing failed.
 fn test(seconds: u64, seed: u64) -> bool {
     // A panic is a failure like others, and shrinking would repeat its message a hundred times.
     std::panic::set_hook(Box::new(|_| {}));

@@ -1,7 +1,7 @@
-//! Runs a trace, and has every answer judged.
+//! Runs a trace and judges every answer.
 //!
-//! Beside each solver stands what it ought to know: the formulas of each open frame and the last query. This *reference*
-//! is all that answers are judged by.
+//! For each solver the runner keeps what the solver should know: the formulas of each open frame and the last query.
+//! Answers are judged only by this *reference*.
 //!
 //! ```text
 //! Sat            the model makes all formulas of the reference true
@@ -10,8 +10,8 @@
 //! Unsupported    some term is beyond the solver's languages
 //! ```
 //!
-//! A call that does not fit to the state, such as an interpolation after `Sat`, is left out, so that parts of traces are
-//! traces. Calls in two threads run at the same time, each thread in the order of the trace.
+//! A call that does not fit the state, such as an interpolation after `Sat`, is skipped, so that parts of traces are
+//! traces. Calls in two threads run concurrently, each thread in the order of the trace.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,19 +35,19 @@ use crate::coverage::Coverage;
 use crate::judge::{Fault, Judge, Judgement, Kind, fault};
 use crate::trace::{Bounds, Call, Question, Shape, Subject, Trace};
 
-/// When a call without limits is given up.
+/// The time limit of a call without limits.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long after its limit a call has to have ended, on a machine that does other things as well.
+/// The delay within which a call must end after its limit, on a busy machine.
 const GRACE: Duration = Duration::from_secs(6);
 
-/// How far an elimination or a fallback may go.
+/// The maximal number of disjuncts of an elimination or a fallback.
 const DISJUNCTS: usize = 40;
 
-/// What is wrong with the answer to a call.
+/// A wrong answer to a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The number of the call.
+    /// The index of the call.
     pub call: usize,
     /// What is wrong.
     pub fault: Fault,
@@ -59,11 +59,11 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the trace that the text is, and counts what it exercises.
+/// Runs the trace in the text, and counts what it exercises.
 ///
 /// # Errors
 ///
-/// The first wrong answer of a thread, or that the text is no trace.
+/// The first wrong answer of a thread, or a syntax error of the trace.
 pub fn run(text: &str, coverage: &mut Coverage) -> Result<(), Failure> {
     let store = TermStore::new();
     let no_trace = |message: String| Failure { call: 0, fault: Fault { kind: Kind::State, message } };
@@ -116,18 +116,18 @@ fn run_thread(store: &TermStore, trace: &Trace, thread: usize) -> (Coverage, Res
     (coverage, result.map_err(|fault| Failure { call: current, fault }))
 }
 
-/// A solver, and what it ought to know.
+/// A solver and its reference.
 struct Tested<'s> {
     solver: Solver<'s>,
     has_proofs: bool,
     renewal: Renewal,
-    /// How often it was made anew.
+    /// The number of renewals.
     renewals: u64,
-    /// Whether it has ever refused formulas. Then it may not be made anew any more.
+    /// Whether it has ever rejected formulas. Then renewals may stop.
     has_refused: bool,
     frames: Vec<Frame>,
     query: Option<Query>,
-    /// Whether it was ever given integers. Definitions of their symbols stay when formulas go, and may make later queries
+    /// Whether it ever had integers. Definitions of their symbols outlive formulas, and may make later queries
     /// incomplete.
     has_integers: bool,
 }
@@ -135,17 +135,17 @@ struct Tested<'s> {
 #[derive(Default)]
 struct Frame {
     asserted: Vec<(Term, Part)>,
-    /// Whether a formula was refused, so that nobody knows what the solver knows.
+    /// Whether a formula was rejected, so that the solver's state is unknown.
     is_spoiled: bool,
 }
 
-/// A query that was answered.
+/// An answered query.
 #[derive(Clone)]
 struct Query {
     assumed: Vec<(Term, Part)>,
     outcome: Outcome,
     core: Vec<Term>,
-    /// Whether the core was made smaller since.
+    /// Whether the core was minimised since.
     is_minimized: bool,
 }
 
@@ -246,7 +246,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Keeps the reference up to date.
+    /// Updates the reference.
     fn asserted(&mut self, formulas: &[(Term, Part)], result: Result<(), Unsupported>) -> Judged {
         let frame = self.tested.top();
         frame.asserted.extend_from_slice(formulas);
@@ -256,12 +256,12 @@ impl Step<'_, '_> {
             self.coverage.count("unsupported");
             self.is_beyond(&self::formulas(formulas))?;
         }
-        // Nothing to assert is no call.
+        // An empty assertion is not a call.
         if formulas.is_empty() { Ok(()) } else { self.query_is_over() }
     }
 
-    /// Some formula may be refused, or one that was asserted before and defines a symbol: it is let in, and those that use
-    /// the symbol are refused.
+    /// Checks that a rejected formula is unsupported. An asserted one that defines a symbol may also be: it is
+    /// accepted, and formulas that use the symbol are rejected.
     fn is_beyond(&self, formulas: &[Term]) -> Judged {
         let store = self.store;
         let formulas = [formulas, &self::formulas(&self.tested.asserted())].concat();
@@ -280,7 +280,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// An answer that is taken back leaves nothing behind.
+    /// Checks that a retracted answer leaves nothing behind.
     fn query_is_over(&mut self) -> Judged {
         self.tested.query = None;
         if !self.tested.solver.core().is_empty() {
@@ -319,7 +319,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// A query makes the solver anew once, or not at all.
+    /// Checks that a query renews the solver at most once.
     fn judge_renewals(&mut self) -> Judged {
         let Tested { solver, renewal, renewals: before, has_refused, .. } = &mut *self.tested;
         let counted = solver.all_statistics().into_iter().find(|(name, _)| *name == "renewals");
@@ -344,7 +344,7 @@ impl Step<'_, '_> {
         let all = self.all(query);
         let model = self.tested.solver.model(&all);
         self.judge.model(&all, &model)?;
-        // A model of some formulas is one of all, without the symbols of others.
+        // A model for some formulas satisfies them too, even without the symbols of the others.
         let Some(&last) = all.last() else { return Ok(()) };
         self.judge.model(&[last], &self.tested.solver.model(&[last]))
     }
@@ -371,7 +371,7 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// The core consists of assumptions and contradicts what is asserted.
+    /// Checks that the core consists of assumptions and contradicts the assertions.
     fn judge_core(&mut self, query: &Query) -> Judged {
         let assumed = formulas(&query.assumed);
         if let Some(&other) = query.core.iter().find(|member| !assumed.contains(member)) {
@@ -416,7 +416,7 @@ impl Step<'_, '_> {
         store.subterms(formulas).iter().any(is_integer)
     }
 
-    /// Without `Unsat` there is no core and no proof.
+    /// Checks that there is no core and no proof without `Unsat`.
     fn no_evidence(&self) -> Judged {
         if !self.tested.solver.core().is_empty() || self.tested.solver.proof().is_some() {
             return fault(Kind::State, "there is a core or a proof of what was not refuted");
@@ -479,7 +479,7 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// No member can be left out, unless the solver is incomplete or would have to search for long.
+    /// Checks that no member is redundant, unless the solver is incomplete or would search for long.
     fn judge_minimal(&mut self, query: &Query) -> Judged {
         let asserted = formulas(&self.tested.asserted());
         if self.has_integers(&self.all(query)) {
@@ -488,7 +488,7 @@ impl Step<'_, '_> {
         for left_out in 0..query.core.len() {
             let others = query.core.iter().enumerate().filter(|&(at, _)| at != left_out);
             let members: Vec<Term> = asserted.iter().copied().chain(others.map(|(_, &it)| it)).collect();
-            // The same formula twice is there after one of them is left out.
+            // A duplicate is still there after one copy is removed.
             if !members.contains(&query.core[left_out])
                 && let Judgement::Refuted = self.judge.decide(&members)?
             {
@@ -549,7 +549,7 @@ impl Step<'_, '_> {
             let side = parts.iter().filter(|(part, _)| in_a.contains(part) == is_a);
             side.flat_map(|(_, formulas)| formulas).copied().collect()
         };
-        // A sequence is a tree in which each node is the child of the next; its last interpolant is not given.
+        // A sequence is a tree in which each node is the child of the next; its last interpolant is omitted.
         let nodes: Vec<(Part, usize)> = match shape {
             Shape::Binary(in_a) => {
                 return self.judge_interpolant(&side(in_a, true), found[0], &side(in_a, false));
@@ -591,7 +591,7 @@ impl Step<'_, '_> {
         self.is_refuted(&with_b, Kind::Interpolant, &format!("I2 of {text}"))
     }
 
-    /// Which errors may be.
+    /// Checks that the error is a permitted one.
     fn judge_error(&mut self, question: &Question, error: Error) -> Judged {
         let options = &question.options;
         let (name, may_be) = match error {
@@ -633,8 +633,8 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Whether the proof of the last query may have the defect. Of integers some refutations have no interpolant; elsewhere
-    /// a step without one is a wrong step.
+    /// Whether the proof of the last query may have the defect. Some refutations over integers have no interpolant;
+    /// otherwise a step without one is wrong.
     fn may_have(&self, defect: Defect) -> bool {
         let Some(query) = &self.tested.query else { return false };
         !matches!(defect, Defect::Invalid(_)) || self.has_integers(&self.all(query))
@@ -683,7 +683,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// The literals are true in the model.
+    /// Checks that the model satisfies the literals.
     fn judge_cube(&mut self, cube: &[Term], model: &Assignment) -> Judged {
         let judged = self.judge.model(cube, model);
         judged.map_err(|fault| Fault { kind: Kind::Projection, ..fault })
@@ -736,7 +736,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// Whether each part that is asserted has its place, and the tree is one.
+/// Whether each asserted part has a place, and the tree is well-formed.
 fn is_well_formed(shape: &Shape, parts: &[(Part, Vec<Term>)]) -> bool {
     let order: Vec<Part> = match shape {
         Shape::Binary(_) => return true,
@@ -755,7 +755,7 @@ fn is_well_formed(shape: &Shape, parts: &[(Part, Vec<Term>)]) -> bool {
     !order.is_empty() && parts.iter().all(is_listed)
 }
 
-/// The parts of a node and of all below it.
+/// The parts of a node and its descendants.
 fn subtree(nodes: &[(Part, usize)], root: usize) -> Vec<Part> {
     let is_below = |start: usize| {
         let mut at = start;
@@ -767,7 +767,7 @@ fn subtree(nodes: &[(Part, usize)], root: usize) -> Vec<Part> {
     (0..=root).filter(|&at| is_below(at)).map(|at| nodes[at].0).collect()
 }
 
-/// Asks the interpolator.
+/// Calls the interpolator.
 fn answer(solver: &Solver<'_>, question: &Question, limits: &Limits<'_>) -> Result<Vec<Interpolant>, Error> {
     let interpolator = solver.interpolator(question.options.clone())?;
     match &question.shape {
@@ -777,7 +777,7 @@ fn answer(solver: &Solver<'_>, question: &Question, limits: &Limits<'_>) -> Resu
     }
 }
 
-/// Makes a call within limits. Returns how long it took, too.
+/// Makes a call within limits. Also returns its time.
 fn within<T>(bounds: &Bounds, call: impl FnOnce(&Limits<'_>) -> T) -> (T, Duration) {
     let (cancel, gate) = (AtomicBool::new(bounds.cancel == Some(0)), Gate::default());
     let start = Instant::now();

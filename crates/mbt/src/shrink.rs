@@ -1,4 +1,4 @@
-//! Delta debugging: the shortest trace that still goes wrong in the same way.
+//! Delta debugging: shrinks a failing trace while it fails in the same way.
 //!
 //! ```text
 //! repeat until nothing changes
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A step is kept if the trace, read and run again, has a fault of the same [`Kind`]. A trace that depends on clocks or
-//! threads is run several times before a step is given up.
+//! threads is run several times before a step is rejected.
 
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,10 @@ use crate::judge::Kind;
 use crate::run::Failure;
 use crate::trace::{Bounds, Call, Shape, Subject, Trace};
 
-/// How often a trace that depends on clocks or threads is run.
+/// The number of runs of a trace that depends on clocks or threads.
 const ATTEMPTS: usize = 5;
 
-/// A shorter trace with the same kind of fault, and the failure. Running is up to the caller.
+/// A shorter trace with the same kind of fault, and the failure. The caller provides the runner.
 pub fn shrink(
     text: &str,
     failure: Failure,
@@ -56,7 +56,7 @@ struct Shrinker<'s> {
 }
 
 impl Shrinker<'_> {
-    /// Tries all steps once, and returns whether one was made.
+    /// Tries all steps once, and returns whether one succeeded.
     fn round(&mut self) -> bool {
         let before = self.text.clone();
         self.leave_out_calls();
@@ -70,7 +70,7 @@ impl Shrinker<'_> {
         self.text != before && Instant::now() < self.end
     }
 
-    /// Keeps the trace if it goes wrong in the same way.
+    /// Keeps the trace if it fails in the same way.
     fn attempt(&mut self, trace: Trace) -> bool {
         if trace == self.trace || Instant::now() >= self.end {
             return false;
@@ -89,7 +89,7 @@ impl Shrinker<'_> {
     }
 
     fn leave_out_calls(&mut self) {
-        // No call after the one at fault matters.
+        // Calls after the failing one do not matter.
         let mut trace = self.trace.clone();
         trace.calls.truncate(self.failure.call + 1);
         self.attempt(trace);
@@ -171,7 +171,7 @@ impl Shrinker<'_> {
                 let call = map_terms(&self.trace.calls[at].1, |root| replace(store, root, subterm, term));
                 self.replace_call(at, call)
             });
-            // A term of the others may have moved to this place.
+            // Another term may have moved to this position.
             if !is_replaced {
                 position += 1;
             }
@@ -181,7 +181,7 @@ impl Shrinker<'_> {
         }
     }
 
-    /// Terms of the same sort that are simpler.
+    /// Simpler terms of the same sort.
     fn simpler_terms(&self, term: Term) -> Vec<Term> {
         let store = self.store;
         let sort = store.sort_of(term);
@@ -192,7 +192,7 @@ impl Shrinker<'_> {
             Sort::REAL => vec![store.real(0), store.real(1)],
             _ => Vec::new(),
         };
-        // Below, descendants of this sort that have none between.
+        // The topmost proper subterms of this sort.
         let mut open: Vec<Term> = args.to_vec();
         while let Some(below) = open.pop() {
             if store.sort_of(below) == sort {
@@ -213,7 +213,7 @@ impl Shrinker<'_> {
     }
 }
 
-/// Whether nothing is simpler than the leaf.
+/// Whether there is no simpler leaf.
 fn is_simplest(store: &TermStore, term: Term) -> bool {
     match store.sort_of(term) {
         Sort::BOOL => matches!(term, Term::TRUE | Term::FALSE),
@@ -225,10 +225,10 @@ fn is_simplest(store: &TermStore, term: Term) -> bool {
     }
 }
 
-/// The term with another one in the place of a subterm.
+/// Replaces a subterm.
 fn replace(store: &TermStore, root: Term, from: Term, to: Term) -> Term {
     let mut images: rustc_hash::FxHashMap<Term, Term> = Default::default();
-    // Arguments have smaller indices than the terms that they are in.
+    // Arguments have smaller indices than the terms that contain them.
     for term in store.subterms(&[root]) {
         let image = if term == from {
             to
@@ -243,7 +243,7 @@ fn replace(store: &TermStore, root: Term, from: Term, to: Term) -> Term {
     images[&root]
 }
 
-/// The call with other formulas. Symbols that are to be eliminated or replaced stay.
+/// Maps the formulas of the call. Symbols to be eliminated or replaced stay.
 fn map_terms(call: &Call, map: impl Fn(Term) -> Term) -> Call {
     let mut call = call.clone();
     match &mut call {
@@ -263,7 +263,7 @@ fn map_terms(call: &Call, map: impl Fn(Term) -> Term) -> Call {
     call
 }
 
-/// Calls that do less.
+/// Simpler calls.
 fn simpler_calls(call: &Call) -> Vec<Call> {
     let mut simpler = Vec::new();
     let mut without_limits = call.clone();
@@ -353,7 +353,7 @@ fn simpler_calls(call: &Call) -> Vec<Call> {
     simpler
 }
 
-/// The list without one of its members.
+/// All lists without one of the members.
 fn fewer<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     let without = |left_out: usize| {
         let others = list.iter().enumerate().filter(|&(at, _)| at != left_out);

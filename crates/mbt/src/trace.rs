@@ -17,9 +17,9 @@
 //! (eliminate (x) F :forall)
 //! ```
 //!
-//! What a trace does depends on its text alone, apart from clocks and threads: a run reads the text into a fresh store,
-//! so that terms have the same indices each time. Reading what [`Trace::to_text`] writes gives the same trace, but for negated
-//! numerals, which are read as negative ones.
+//! The behaviour of a trace depends only on its text, apart from clocks and threads: a run reads the text into a fresh
+//! store, so terms have the same indices each time. Reading the output of [`Trace::to_text`] gives the same trace,
+//! except for negated numerals, which are read as negative ones.
 
 use std::fmt::Write as _;
 
@@ -37,11 +37,11 @@ use shofar_smt::solver::Instance;
 pub struct Trace {
     /// The solvers.
     pub solvers: Vec<Subject>,
-    /// The calls in their order, each with the number of its solver.
+    /// The calls in order, each with the index of its solver.
     pub calls: Vec<(usize, Call)>,
 }
 
-/// How a solver is made, and where it runs.
+/// The configuration and the thread of a solver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Subject {
     /// Whether it logs proofs.
@@ -67,15 +67,15 @@ pub enum Call {
     Push,
     /// Closes a frame.
     Pop,
-    /// Asks under assumptions.
+    /// A query under assumptions.
     Check(Vec<(Term, Part)>, Bounds),
-    /// Makes the core of the last query smaller.
+    /// Minimises the core of the last query.
     MinimizeCore(Bounds),
     /// Interpolates the last query.
     Interpolate(Question),
-    /// Projects all that is asserted and assumed, in the model of the last query.
+    /// Projects all assertions and assumptions, in the model of the last query.
     Project(Vec<Term>),
-    /// Finds an implicant of the same.
+    /// Finds an implicant of the same formulas.
     Implicant(Vec<Term>),
     /// Eliminates variables from a formula.
     Eliminate {
@@ -83,7 +83,7 @@ pub enum Call {
         vars: Vec<Term>,
         /// The formula.
         formula: Term,
-        /// Whether the quantifier is the universal one.
+        /// Whether the quantifier is universal.
         forall: bool,
         /// Limits of its queries.
         bounds: Bounds,
@@ -101,9 +101,9 @@ pub struct Bounds {
     pub deadline: Option<u64>,
     /// Bytes of memory.
     pub memory: Option<u64>,
-    /// When another thread sets the cancel flag; zero means before the call.
+    /// The time at which another thread sets the cancel flag; zero means before the call.
     pub cancel: Option<u64>,
-    /// When another thread opens the gate, which is closed at first.
+    /// The time at which another thread opens the gate, which is closed first.
     pub gate: Option<u64>,
 }
 
@@ -117,22 +117,22 @@ impl Bounds {
 /// A question to the interpolator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Question {
-    /// Which interpolants.
+    /// The wanted interpolants.
     pub shape: Shape,
-    /// How.
+    /// The options of the interpolator.
     pub options: Options,
-    /// Limits of the search for an interpolant where the proof has none.
+    /// Limits of the search for an interpolant if the proof has none.
     pub bounds: Bounds,
 }
 
-/// Which interpolants are wanted.
+/// The wanted interpolants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// The one for these parts against all others.
+    /// The interpolant of these parts against all others.
     Binary(Vec<Part>),
-    /// Those of the prefixes.
+    /// The interpolants of all prefixes.
     Sequence(Vec<Part>),
-    /// Those of subtrees: parts with positions of parents.
+    /// The interpolants of subtrees: parts with the positions of their parents.
     Tree(Vec<(Part, usize)>),
 }
 
@@ -157,7 +157,7 @@ impl Call {
         }
     }
 
-    /// The limits of the call, if it may have some.
+    /// The limits of the call, if it can have some.
     pub fn bounds_mut(&mut self) -> Option<&mut Bounds> {
         match self {
             Call::Check(_, bounds)

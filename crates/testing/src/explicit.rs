@@ -1,8 +1,8 @@
-//! The answer of a graph over a small finite domain, by saturation.
+//! Solves a graph over a small finite domain, by saturation.
 //!
-//! All facts are derived, one after the other, by trying all values for the variables of each clause. That is complete
-//! where labels keep numbers within the domain, as those of [`systems`](super::systems) do, and where numbers out of it
-//! never matter (see [`Ends::Open`]).
+//! All facts are derived, one after the other, by trying all values for the variables of each clause. This is complete
+//! if labels keep numbers within the domain, as those of [`systems`](super::systems) do, or if numbers outside never
+//! matter (see [`Ends::Open`]).
 
 use std::ops::RangeInclusive;
 
@@ -13,17 +13,17 @@ use shofar_logic::{Assignment, EvalError, Sort, Term, TermStore, Value};
 
 use crate::Random;
 
-/// What holds of numbers beyond the domain in a model.
+/// The facts of a model about numbers beyond the domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ends {
-    /// Nothing.
+    /// None.
     Closed,
-    /// The same as of the nearest number within. That is inductive too where labels keep numbers within the domain
-    /// or do not care, and it is the only way where they do not care.
+    /// The same as for the nearest number within. This is also inductive if labels keep numbers within the domain or
+    /// ignore them, and necessary if they ignore them.
     Open,
 }
 
-/// What can be derived.
+/// The derivable facts.
 pub struct Saturation<'a> {
     store: &'a TermStore,
     graph: &'a HornGraph,
@@ -31,13 +31,13 @@ pub struct Saturation<'a> {
     facts: Vec<Fact>,
     /// The facts of each node.
     of_node: Vec<Vec<usize>>,
-    /// A derivation of `false`, as its last step.
+    /// The last step of a derivation of `false`.
     refutation: Option<(EdgeId, Vec<usize>)>,
 }
 
 struct Fact {
     values: Vec<Value>,
-    /// How it was derived; none for one that was only assumed.
+    /// How it was derived; `None` for an assumed fact.
     step: Option<(EdgeId, Vec<usize>)>,
 }
 
@@ -94,8 +94,7 @@ impl<'a> Saturation<'a> {
         GraphModel::of_formulas((0..self.of_node.len()).map(formula))
     }
 
-    /// A model that is larger: facts that cannot be derived are assumed in random order, where that does not lead to
-    /// `false`, so many times at most.
+    /// A larger model: up to `attempts` random underivable facts are assumed, unless they lead to `false`.
     pub fn larger_model(mut self, random: &mut Random, attempts: usize, ends: Ends) -> GraphModel {
         for _ in 0..attempts {
             if self.of_node.is_empty() {
@@ -154,8 +153,8 @@ impl<'a> Saturation<'a> {
         true
     }
 
-    /// Derives what follows with the help of facts from the given one on; from the first one on, also what follows
-    /// without premises. Stops at `false`.
+    /// Derives all consequences that use facts from index `first` on; for 0, also those without premises. Stops at
+    /// `false`.
     fn close(&mut self, first: usize) {
         let mut new = first;
         let mut is_start = first == 0;
@@ -173,7 +172,7 @@ impl<'a> Saturation<'a> {
         }
     }
 
-    /// The choices of facts before `end` for the sources of an edge, of which one is from `new` on.
+    /// The choices of facts before `end` for the sources of an edge, with at least one from `new` on.
     fn premises(&self, edge: EdgeId, new: usize, end: usize, is_start: bool) -> Vec<Vec<usize>> {
         let sources = self.graph.edge(edge).sources();
         if sources.is_empty() {
@@ -192,7 +191,7 @@ impl<'a> Saturation<'a> {
         choices
     }
 
-    /// Derives all that an edge gives for facts.
+    /// Derives all facts of an edge from the premises.
     fn apply(&mut self, edge: EdgeId, premises: &[usize]) {
         let graph = self.graph;
         let mut assignment = Assignment::new();
@@ -218,8 +217,8 @@ impl<'a> Saturation<'a> {
         }
     }
 
-    /// The values of the wanted variables with which the label is true. The label is evaluated again with each value
-    /// that is tried, so that most choices end early.
+    /// The values of the wanted variables that make the label true. The label is evaluated again after each choice, so
+    /// most branches end early.
     fn enumerate(
         &self,
         label: Term,

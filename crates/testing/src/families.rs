@@ -1,4 +1,4 @@
-//! Families of formulas that grow with a parameter, with their answers where these are known.
+//! Families of formulas that grow with a parameter, with their answers if known.
 //!
 //! | family | theory | answer |
 //! |---|---|---|
@@ -13,11 +13,11 @@ use shofar_logic::{Sort, Term, TermStore};
 
 use crate::Random;
 
-/// Formulas, and whether they can be true together, if that is known.
+/// Formulas, with their satisfiability if it is known.
 pub struct Instance {
     /// The formulas.
     pub formulas: Vec<Term>,
-    /// Whether they can be true together.
+    /// Whether their conjunction is satisfiable.
     pub is_satisfiable: Option<bool>,
 }
 
@@ -146,7 +146,7 @@ pub fn knapsack(store: &TermStore, items: usize, seed: u64) -> Instance {
 
 /// A job shop: each job visits all machines in an order of its own.
 pub struct JobShop {
-    /// By jobs, in the order of their steps: machine and duration.
+    /// Indexed by job, in the order of their steps: machine and duration.
     jobs: Vec<Vec<(usize, usize)>>,
 }
 
@@ -162,12 +162,12 @@ impl JobShop {
         JobShop { jobs: (0..jobs).map(|_| job()).collect() }
     }
 
-    /// A time in which the work can be done: the jobs one after the other.
+    /// A sufficient time: the jobs one after the other.
     pub fn enough(&self) -> usize {
         self.jobs.iter().flatten().map(|(_, duration)| duration).sum()
     }
 
-    /// The shortest time, from all orders in which steps can be put on their machines. For very small shops.
+    /// The shortest time, by enumeration of all orders of steps on machines. For very small shops.
     pub fn optimum(&self) -> usize {
         struct State {
             next: Vec<usize>,
@@ -209,7 +209,7 @@ impl JobShop {
         best
     }
 
-    /// Whether the work can be done in a time.
+    /// The formula that the work takes at most this time.
     pub fn within(&self, store: &TermStore, time: usize) -> Instance {
         let start = |job: usize, step: usize| var(store, format!("s{job}_{step}"), Sort::INT);
         let end = |job: usize, step: usize, duration: usize| {

@@ -1,22 +1,22 @@
-//! Random formulas over booleans, numbers and functions.
+//! Random formulas over Booleans, numbers and functions.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
 use crate::Random;
 
-/// Which sorts and functions occur.
+/// The sorts and functions that occur.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Language {
-    /// Truth values alone.
+    /// Only Booleans.
     Booleans,
     /// Linear arithmetic over reals.
     Reals,
     /// Linear arithmetic over integers, with division by constants.
     Integers,
-    /// Both, with conversions.
+    /// Integers and reals, with conversions.
     Mixed,
-    /// Functions over a declared sort and booleans.
+    /// Functions over a declared sort and Booleans.
     Declared,
     /// Functions over integers, with arithmetic.
     IntegerFunctions,
@@ -66,11 +66,11 @@ pub const FUNCTIONS: [(&str, &[char], char); 12] = [
 
 /// Draws formulas of a language.
 pub struct Generator<'a> {
-    /// Where they are made.
+    /// The store of the formulas.
     pub store: &'a TermStore,
-    /// What they are drawn with.
+    /// The source of randomness.
     pub random: Random,
-    /// What occurs in them.
+    /// The language.
     pub language: Language,
 }
 
@@ -126,7 +126,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An application of some function with this range that the language has.
+    /// An application of some function of the language with this range.
     fn application(&mut self, range: char, depth: usize) -> Option<Term> {
         let language = self.language;
         let is_there = |letter: &char| match letter {
@@ -238,7 +238,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Formulas as they come together in unrollings: equations for symbols, and a formula.
+    /// Formulas as in unrollings: equations that define symbols, and a formula.
     pub fn batch(&mut self) -> Vec<Term> {
         let store = self.store;
         let mut batch: Vec<Term> = (0..self.random.below(4))

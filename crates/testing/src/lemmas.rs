@@ -1,4 +1,5 @@
-//! Lemmas go through translations: what holds of all facts of one graph holds, translated, of all facts of the other.
+//! Tests the translation of lemmas: a lemma that holds for all facts of one graph holds, translated, for all facts of
+//! the other.
 
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::{Image, Lemma, Translation};
@@ -9,8 +10,8 @@ use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
 use crate::Random;
 use crate::explicit::{Ends, Saturation};
 
-/// Takes lemmas of the old graph forward, and lemmas of the new graph back if that is a renaming. Both systems are safe, so
-/// that all their facts are known. The number of lemmas that arrived in the new graph and say something there.
+/// Translates lemmas of the old graph forward, and lemmas of the new graph back if that is a renaming. Both systems are
+/// safe, so all their facts are known. Returns the number of nontrivial lemmas in the new graph.
 ///
 /// Panics if a fact of the other graph violates a lemma.
 pub fn lemmas_stay_true(
@@ -45,7 +46,7 @@ pub fn lemmas_stay_true(
     arrived
 }
 
-/// For each node a formula that holds of all its facts: exactly of them, or with a random bound as another case.
+/// For each node a formula that holds for all its facts: exactly for them, or weakened by a random bound.
 fn weakened(store: &TermStore, graph: &HornGraph, model: &GraphModel, random: &mut Random) -> Vec<Term> {
     let lemma = |(node, content): (NodeId, &shofar_horn::graph::Node)| {
         let facts = model.formula(node).expect("the explicit model consists of formulas");
@@ -63,7 +64,7 @@ fn weakened(store: &TermStore, graph: &HornGraph, model: &GraphModel, random: &m
     graph.nodes().map(lemma).collect()
 }
 
-/// A fact of which a formula does not hold.
+/// A fact that violates a formula.
 fn violating(
     store: &TermStore,
     (graph, saturation): (&HornGraph, &Saturation<'_>),

@@ -1,9 +1,9 @@
-//! What the tests and benchmarks of the other crates share: numbers that are the same in every run, generated inputs, and
-//! slow, obvious procedures and Z3 as judges of answers.
+//! Shared tools of the tests and benchmarks of the other crates: reproducible random numbers, generated inputs, slow
+//! but obvious procedures, and Z3 as a judge of answers.
 //!
 //! It is a development dependency of crates that it depends on itself, which Cargo permits. Tests in the folder `tests`
-//! of a crate see the same types as this one; unit tests see a second copy of their own crate, so that of this one they
-//! can use only what has no types of theirs: [`Random`] and [`scale`](scale::scale).
+//! of a crate see the same types as this one. Unit tests see a second copy of their own crate, so they can use only the
+//! parts of this one without its types: [`Random`] and [`scale`](scale::scale).
 
 pub mod explicit;
 pub mod families;

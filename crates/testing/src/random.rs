@@ -1,18 +1,18 @@
-//! Random numbers that are the same in every run and on every machine.
+//! Reproducible random numbers, the same on every machine.
 
-/// A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper 31 are used.
+/// A linear congruential generator of 64 bits (Knuth's MMIX); only the upper 31 bits are used.
 ///
-/// The state is the seed: the multiplier is large, so that seeds that are near to each other give numbers that are not.
+/// The state is the seed. The multiplier is large, so close seeds do not give close numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that draws what all others with this seed draw.
+    /// The generator with this seed.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    /// A number from zero up to the bound, which is not included.
+    /// A number from zero up to the bound, exclusive.
     pub fn below(&mut self, bound: usize) -> usize {
         let drawn = if bound <= 1 << 31 { self.draw() } else { self.draw() << 31 | self.draw() };
         drawn % bound
@@ -24,44 +24,44 @@ impl Random {
         (self.0 >> 33) as usize
     }
 
-    /// A number from the least to the greatest, both of which are included.
+    /// A number between two bounds, inclusive.
     pub fn between(&mut self, least: i64, greatest: i64) -> i64 {
         least + self.below((greatest - least + 1) as usize) as i64
     }
 
-    /// True as often as false.
+    /// A fair Boolean.
     pub fn bool(&mut self) -> bool {
         self.below(2) == 0
     }
 
-    /// True once in so many times.
+    /// True with probability `1 / times`.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// True so many times of a hundred.
+    /// True with this probability in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// A random element.
     pub fn choose<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// Puts a list into a random order (Fisher and Yates).
+    /// Shuffles a list (Fisher and Yates).
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for place in (1..list.len()).rev() {
             list.swap(place, self.below(place + 1));
         }
     }
 
-    /// Coefficients of so many variables, none greater in size.
+    /// Coefficients of `vars` variables, of absolute value at most `size`.
     pub fn form(&mut self, vars: usize, size: i64) -> Vec<i64> {
         (0..vars).map(|_| self.between(-size, size)).collect()
     }
 
-    /// So many decimal digits, of which the first is not zero.
+    /// `count` decimal digits, the first one not zero.
     pub fn digits(&mut self, count: usize) -> String {
         let digit = |place: usize| {
             char::from(b'0' + if place == 0 { 1 + self.below(9) } else { self.below(10) } as u8)

@@ -1,4 +1,4 @@
-//! Generated formulas in parts with refutations by a small prover, and what interpolants of these have to satisfy.
+//! Random refuted formulas in parts, refuted by a small prover, and the conditions on their interpolants.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use shofar_smt::theory::arith::{self, Budget, Config, DeltaRational, Side, Simpl
 
 use crate::Random;
 
-/// Whether the premises imply the conclusion, as a fresh solver says.
+/// Whether the premises imply the conclusion, by a fresh solver.
 pub fn holds(store: &TermStore, premises: &[Term], conclusion: Term) -> bool {
     implies(store, premises, conclusion, &Limits::default()) == Ok(Entailment::Holds)
 }
@@ -30,7 +30,7 @@ pub struct Refuted {
 }
 
 impl Refuted {
-    /// Reads interpolants off the proof, and finds none without it.
+    /// An interpolator for the proof, without fallback.
     pub fn interpolator<'a>(&self, store: &'a TermStore, options: Options) -> Interpolator<'a> {
         let options = Options { fallback: Fallback::Off, ..options };
         let parts =
@@ -38,12 +38,12 @@ impl Refuted {
         Interpolator::new(store, self.proof.clone(), parts.collect(), options).unwrap()
     }
 
-    /// The formulas of some parts.
+    /// The formulas of the wanted parts.
     pub fn formulas(&self, wanted: impl Fn(usize) -> bool) -> Vec<Term> {
         (0..self.parts.len()).filter(|&part| wanted(part)).flat_map(|part| self.parts[part].clone()).collect()
     }
 
-    /// The parts in their order.
+    /// The parts in order.
     pub fn order(&self) -> Vec<Part> {
         (0..self.parts.len() as u32).map(Part).collect()
     }
@@ -61,7 +61,7 @@ impl Refuted {
         }
     }
 
-    /// Checks that each interpolant of a sequence follows from the one before it and the part between them.
+    /// Checks that each interpolant of a sequence follows from the previous one and the part between.
     pub fn check_sequence(&self, store: &TermStore, sequence: &[Interpolant]) {
         assert_eq!(sequence.len() + 1, self.parts.len());
         let mut before = Term::TRUE;
@@ -94,22 +94,22 @@ pub fn random_tree(random: &mut Random, parts: usize) -> Vec<(Part, usize)> {
 /// Finds a lemma that is false in an assignment.
 pub type Lemmas<'r> = dyn Fn(&[Option<bool>]) -> Option<Step> + 'r;
 
-/// Refutes clauses by splitting on variables: a tree of resolutions, some of which are put into chains.
+/// Refutes clauses by splitting on variables: a tree of resolutions, some of them joined into chains.
 pub struct Prover<'r> {
     /// Chooses variables and shapes.
     pub random: &'r mut Random,
-    /// Clauses that are given, then what was derived.
+    /// The given clauses, then the derived ones.
     pub steps: Vec<Step>,
-    /// How many clauses are given.
+    /// The number of given clauses.
     pub leaves: usize,
-    /// The values that were split on.
+    /// The values of the splits.
     pub assignment: Vec<Option<bool>>,
     /// A lemma that is false in the assignment, if the theory has one.
     pub lemma: Option<&'r Lemmas<'r>>,
 }
 
 impl Prover<'_> {
-    /// The step with a clause that the assignment makes false; nothing if the assignment satisfies all clauses.
+    /// The step with a clause that is false in the assignment; `None` if the assignment satisfies all clauses.
     pub fn refute(&mut self) -> Option<usize> {
         let is_false = |lit: &Lit| self.assignment[lit.var().index()] == Some(!lit.is_positive());
         if let Some(at) = (0..self.leaves).find(|&at| self.steps[at].clause.iter().all(is_false)) {
@@ -155,7 +155,7 @@ impl Prover<'_> {
 struct Sink {
     vars: usize,
     steps: Vec<Step>,
-    /// The part of what is asserted; nothing for definitions.
+    /// The part of an assertion; `None` for definitions.
     part: Option<Part>,
 }
 
@@ -179,7 +179,7 @@ impl Clauses for Sink {
     }
 }
 
-/// The literals of an assignment that contradict each other by a weighted sum.
+/// A conflict among the literals of an assignment, by a weighted sum.
 fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<bool>]) -> Option<Step> {
     let mut simplex = Simplex::new(Config::default());
     let mut kernel: FxHashMap<Term, arith::Var> = FxHashMap::default();
@@ -229,7 +229,7 @@ fn weighted_conflict(store: &TermStore, formulas: &[Term], assignment: &[Option<
     Some(Step { clause: clause.into_iter().collect(), rule: Rule::Lemma(Justification::Farkas(terms)) })
 }
 
-/// Random formulas in parts, if they are contradictory over the rationals. Some have `ite`, `div` and `mod`.
+/// Random formulas in parts, if they are unsatisfiable over the rationals. Some have `ite`, `div` and `mod`.
 pub fn random_numbers(store: &TermStore, random: &mut Random, parts: usize) -> Option<Refuted> {
     let sort = [Sort::INT, Sort::REAL][random.below(2)];
     let mut purifier = Purifier::new(store);
@@ -295,7 +295,7 @@ fn random_choice(store: &TermStore, random: &mut Random, names: &[&str], sort: S
     if random.bool() { store.le(term, bound) } else { store.ge(store.sub(term, y), bound) }
 }
 
-/// Random formulas over numbers and truth values, with some symbols of each side alone.
+/// Random formulas over numbers and Booleans, with some symbols local to each side.
 pub fn random_formula(
     store: &TermStore,
     random: &mut Random,

@@ -1,14 +1,14 @@
-//! How many inputs are to be generated, as the environment says.
+//! The number of generated inputs, set by the environment.
 
 use std::ops::Range;
 
-/// How many times as many inputs are to be generated: `SHOFAR_TEST_SCALE` in the environment.
+/// The factor for the number of inputs: `SHOFAR_TEST_SCALE` in the environment.
 pub fn scale() -> u64 {
     setting("SHOFAR_TEST_SCALE", 1)
 }
 
-/// The numbers of inputs, of which there are usually so many. `SHOFAR_TEST_FROM` in the environment leaves out those
-/// before, so that a long run can be made in pieces.
+/// The indices of inputs, by default `0..count`. `SHOFAR_TEST_FROM` in the environment skips the first ones, so that a
+/// long run can be split.
 pub fn numbers(count: u64) -> Range<u64> {
     setting("SHOFAR_TEST_FROM", 0)..count * scale()
 }

@@ -1,10 +1,10 @@
-//! How scripts are executed and answers taken apart.
+//! Executes scripts and parses answers.
 
 use shofar_logic::TermStore;
 use shofar_run::Limits;
 use shofar_smt::script::{Commands, Script};
 
-/// What a script answers.
+/// The output of a script.
 pub fn execute(script: &str) -> String {
     let store = TermStore::new();
     let mut runner = Script::new(&store);
@@ -16,7 +16,7 @@ pub fn execute(script: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The text from a parenthesis to the one that closes it, and what comes after.
+/// The text from a parenthesis to its closing one, and the rest.
 pub fn group(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let (mut depth, mut is_quoted) = (0, false);

@@ -1,30 +1,30 @@
 //! Random systems of Horn clauses over small finite domains, as text.
 //!
-//! Every number in a clause, be it a variable or an argument, is kept between zero and [`Shape::greatest`] by the
-//! clause's constraint, so that the explicit solver sees all that is there. Arguments of predicates have *roles*, for
-//! transformations to find: some always are the same constant, some equal another argument, some are never looked at.
-//! Facts, rules and queries are drawn independently, so that predicates which cannot be derived, or which no query needs,
-//! are common; so are chains, loops, parallel and repeated clauses.
+//! The constraint of a clause keeps every number, whether variable or argument, between zero and [`Shape::greatest`],
+//! so the explicit solver is complete. Arguments of predicates have *roles*, for transformations to find: some are
+//! always the same constant, some equal another argument, some are never used. Facts, rules and queries are drawn
+//! independently, so underivable predicates and predicates that no query needs are common; so are chains, loops,
+//! parallel and repeated clauses.
 
 use std::fmt::Write;
 
 use crate::Random;
 
-/// How large a system may be.
+/// The size of a system.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Predicates, at most.
+    /// The maximal number of predicates.
     pub predicates: usize,
-    /// Arguments of a predicate, at most.
+    /// The maximal number of arguments of a predicate.
     pub arity: usize,
-    /// Rules, at most.
+    /// The maximal number of rules.
     pub rules: usize,
-    /// Atoms in a body, at most.
+    /// The maximal number of atoms in a body.
     pub body: usize,
     /// The greatest number.
     pub greatest: i64,
-    /// Whether clauses bound the arguments of their bodies. Facts are within the domain in any case; but if clauses do
-    /// not say so, arguments can be passed on without being looked at, and models have to be closed at the ends.
+    /// Whether clauses bound the arguments of their bodies. Facts are within the domain in any case. But without
+    /// bounds, clauses can pass arguments on unconstrained, and models have to be closed at the ends.
     pub bounds_bodies: bool,
 }
 
@@ -35,11 +35,11 @@ impl Shape {
     /// Clauses with up to three atoms in their bodies, over smaller domains.
     pub const NONLINEAR: Shape =
         Shape { predicates: 4, arity: 2, rules: 5, body: 3, greatest: 2, bounds_bodies: true };
-    /// Linear systems that may pass arguments on without looking at them.
+    /// Linear systems that may pass arguments on unconstrained.
     pub const PASSING: Shape = Shape { bounds_bodies: false, ..Shape::LINEAR };
 }
 
-/// What an argument of a predicate is in each fact that is derived.
+/// The role of an argument in all derived facts of a predicate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Any,
@@ -50,7 +50,7 @@ enum Role {
 struct Argument {
     is_bool: bool,
     role: Role,
-    /// Clauses that use the predicate pass the argument on at most.
+    /// Clauses with the predicate in the body at most pass the argument on.
     is_ignored: bool,
 }
 
@@ -76,7 +76,7 @@ pub fn system(random: &mut Random, shape: &Shape) -> String {
         let head = random.below(predicates.len());
         add(random, &[], Some(head));
     }
-    // A chain through the predicates now and then, so that long derivations are not rare.
+    // Sometimes a chain through the predicates, so that long derivations are not rare.
     if random.one_in(3) {
         add(random, &[], Some(0));
         for next in 1..predicates.len() {
@@ -117,12 +117,12 @@ fn signature(random: &mut Random, shape: &Shape) -> Vec<Argument> {
     arguments
 }
 
-/// A clause in the making.
+/// A clause under construction.
 struct Draft<'a> {
     random: &'a mut Random,
     shape: &'a Shape,
     predicates: &'a [Vec<Argument>],
-    /// The numbers and the truth values that may be looked at.
+    /// The numbers and Booleans that the constraint may use.
     numbers: Vec<String>,
     truths: Vec<String>,
     /// All variables, with their sorts.
@@ -204,7 +204,7 @@ impl<'a> Draft<'a> {
         let mut args: Vec<String> = Vec::new();
         for argument in &self.predicates[predicate] {
             args.push(match argument.role {
-                // Roles are not kept at all times, or transformations would never have to find out.
+                // Roles have exceptions, or transformations would never have to detect them.
                 Role::Constant(constant) if !self.random.one_in(20) => match argument.is_bool {
                     true => (constant == 1).to_string(),
                     false => constant.to_string(),
@@ -216,7 +216,7 @@ impl<'a> Draft<'a> {
         application(predicate, &args)
     }
 
-    /// An argument, which is kept in bounds.
+    /// An argument within the bounds.
     fn term(&mut self, is_bool: bool) -> String {
         if is_bool {
             return match self.random.below(6) {
@@ -232,7 +232,7 @@ impl<'a> Draft<'a> {
             1 if self.random.one_in(2) => return self.variable(false, true),
             _ => self.number(),
         };
-        // A variable is within the bounds already.
+        // Variables are already within the bounds.
         if self.shape.bounds_bodies || !term.starts_with('v') {
             self.bound(&term);
         }
@@ -312,7 +312,8 @@ fn application(predicate: usize, args: &[String]) -> String {
     }
 }
 
-/// Two multiplications that always agree (Example 5.1 of Blicha's thesis): there is a model, but none in linear arithmetic.
+/// Two multiplications that always agree (Example 5.1 of Blicha's thesis): there is a model, but none in linear
+/// arithmetic.
 pub fn multiplication() -> String {
     let rules = |name: &str| {
         format!(

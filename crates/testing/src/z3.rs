@@ -1,4 +1,4 @@
-//! Z3 as a judge: many questions to one process.
+//! Z3 as a judge: many queries in one process.
 
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use shofar_logic::{SortKind, Term, TermStore};
 use shofar_smt::sat::Outcome;
 
-/// Z3's answers to a script, one for each line; none where it is not installed.
+/// Z3's answers to a script, one for each line; `None` if it is not installed.
 pub fn answers(script: &str) -> Option<Vec<String>> {
     let child = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
@@ -19,14 +19,14 @@ pub fn answers(script: &str) -> Option<Vec<String>> {
     };
     let mut stdin = child.stdin.take().unwrap();
     let text = script.to_owned();
-    // Z3 answers while it reads, and neither side may wait for the other.
+    // Z3 answers while it reads, so a thread writes to avoid a deadlock.
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
-/// Compares the answers to the queries of a script with Z3's. No more than one in fifty may be unknown.
+/// Compares the answers to the queries of a script with Z3's. At most one in fifty may be unknown.
 ///
 /// # Panics
 ///
@@ -46,7 +46,7 @@ pub fn compare(script: &str, found: &[Outcome]) {
     }
 }
 
-/// Whether Z3 is installed; a test that needs it says otherwise that it is skipped.
+/// Whether Z3 is installed; if not, the test says that it is skipped.
 pub fn is_installed() -> bool {
     answers("").is_some()
 }
@@ -85,21 +85,21 @@ pub fn declarations(store: &TermStore, formulas: &[Term]) -> String {
 /// The greatest length of a script.
 const BATCH: usize = 1 << 22;
 
-/// Implications, each of which Z3 is asked for.
+/// Implications to be checked by Z3.
 #[derive(Default)]
 pub struct Implications {
     script: String,
-    /// Where the open frame begins, and each question with where its frame begins.
+    /// The start of the open frame, and each query with the start of its frame.
     frame: usize,
     asked: Vec<(usize, Range<usize>)>,
-    /// How many Z3 has confirmed.
+    /// The number of confirmed implications.
     pub confirmed: usize,
-    /// How many it has given up.
+    /// The number of undecided implications.
     pub unknown: usize,
 }
 
 impl Implications {
-    /// Begins a frame in which there are the symbols of these formulas.
+    /// Begins a frame with the symbols of these formulas.
     pub fn begin(&mut self, store: &TermStore, formulas: &[Term]) {
         if self.script.is_empty() {
             self.script.push_str("(set-option :timeout 2000)\n");
@@ -109,7 +109,7 @@ impl Implications {
         self.script.push_str(&declarations(store, formulas));
     }
 
-    /// Whether the premises imply the conclusion.
+    /// Adds the query whether the premises imply the conclusion.
     pub fn ask(&mut self, store: &TermStore, premises: &[Term], conclusion: Term) {
         let start = self.script.len();
         self.script.push_str("(push 1)");
@@ -128,7 +128,7 @@ impl Implications {
         }
     }
 
-    /// Asks what was not asked yet. No implication may be wrong.
+    /// Sends the pending queries to Z3. Panics if an implication is wrong.
     pub fn settle(&mut self) {
         let (script, asked) = (std::mem::take(&mut self.script), std::mem::take(&mut self.asked));
         let Some(answers) = answers(&script) else { return };
@@ -151,8 +151,8 @@ impl Implications {
     }
 }
 
-/// Whether Z3 says something else when it is asked alone, or finds out by itself that its model is none. (4.16 does have
-/// such models, of functions of truth values.)
+/// Whether Z3 answers differently if asked alone, or finds its model invalid. (4.16 has such models, of functions over
+/// Booleans.)
 fn is_withdrawn(question: &str) -> bool {
     let script = format!("(set-option :model_validate true)\n{question}");
     let Some(answers) = answers(&script) else { return false };
