@@ -1,4 +1,4 @@
-//! The program as its users see it: output, messages and exit status.
+//! Commands as users see them: output, messages and exit status.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -1,5 +1,5 @@
-//! All engines against each other's examples, explicit solving and the checker. Every answer is checked on the graph that
-//! the engine was given, and again on the clauses by the driver.
+//! All engines against each other's examples, an explicit solver and the checker. Every answer is checked on the
+//! engine's input graph, and again on the clauses by the driver.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! The witness that an answer comes with is the one that the checker saw, and so is its text.
+//! An answer comes with exactly the witness that the checker saw, also as text.
 
 use std::time::Duration;
 

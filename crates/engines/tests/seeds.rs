@@ -1,4 +1,4 @@
-//! The seed of a run reaches the solvers of engines, which change their search by it but not their answers.
+//! The seed of a run reaches the solvers of engines. It changes their search but not their answers.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! TPA and split-TPA: the worked examples of the thesis, deep counterexamples, and random systems with all options. Every
-//! witness is checked on the graph that the engine was given.
+//! TPA and split-TPA: the worked examples of the thesis, deep counterexamples, and random systems with all options.
+//! Every witness is checked on the engine's input graph.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Explanations: program order, changes, and how long ones are cut.
+//! Explanations: program order, changes, and the truncation of long ones.
 
 use shofar_horn::witness::{Definition, Explanation, Model, Refutation, Step, Trace, Witness};
 use shofar_horn::{HornSystem, parse};

@@ -1,4 +1,4 @@
-//! What is read from scripts in all their variety, and what is reported.
+//! The front end: accepted scripts in all their variety, and reported errors.
 
 use shofar_horn::{Format, HornSystem, parse};
 use shofar_logic::TermStore;

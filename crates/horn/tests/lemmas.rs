@@ -1,5 +1,5 @@
-//! Translations of lemmas: what holds of all facts of a graph holds of all facts of the other one, on random systems whose
-//! facts an explicit search finds.
+//! Translations of lemmas: a lemma that holds for all facts of one graph holds for all facts of the other, on random
+//! systems whose facts an explicit search finds.
 
 #![expect(clippy::print_stdout, reason = "what a failed test prints names its system")]
 

@@ -1,4 +1,4 @@
-//! Limits hold in all that is done before and after solving: reading, making the graph, checking.
+//! Limits hold in all work before and after solving: reading, building the graph, checking.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Several threads build in one store.
+//! Several threads share one store.
 
 use shofar_horn::{HornSystem, parse};
 use shofar_logic::{Op, Sort, Term, TermStore};

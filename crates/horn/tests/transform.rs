@@ -1,5 +1,5 @@
-//! Transformations keep answers, and their ways back lead to witnesses, on random systems whose answers an explicit
-//! search finds.
+//! Transformations preserve answers, and their translations give valid witnesses, on random systems whose answers an
+//! explicit search finds.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

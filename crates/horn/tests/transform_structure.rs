@@ -1,5 +1,5 @@
-//! Transformations of the structure of a system keep its answer, and their ways back lead to witnesses: on random
-//! systems whose answers an explicit search finds, and on large ones.
+//! Structural transformations preserve answers, and their translations give valid witnesses: on random systems whose
+//! answers an explicit search finds, and on large ones.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Witnesses: the checker against right ones and against ones that are wrong in every way, and all formats.
+//! Witnesses: the checker on valid ones and on ones with every kind of fault, and all formats.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};

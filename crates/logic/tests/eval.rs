@@ -1,4 +1,4 @@
-//! Evaluation, values and substitution against slow and obvious procedures.
+//! Evaluation, values and substitution against slow but obvious procedures.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What is printed reads back to the same term.
+//! Printed terms read back as the same terms.
 
 use std::collections::HashSet;
 

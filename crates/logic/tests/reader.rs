@@ -1,4 +1,4 @@
-//! Reading terms and declarations: what becomes of them, and where mistakes are reported.
+//! Reading terms and declarations: the results, and the positions of errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Random traces, the same in each run. `SHOFAR_TEST_SCALE=20` in the environment makes it twenty times as many.
+//! Reproducible random traces. `SHOFAR_TEST_SCALE=20` in the environment runs twenty times as many.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Traces that once went wrong, shrunk.
+//! Shrunk traces that once failed.
 
 use std::fs;
 use std::path::Path;

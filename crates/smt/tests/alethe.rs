@@ -1,4 +1,4 @@
-//! Proofs as text, in the Alethe format, replayed by a checker of their own.
+//! Proofs in the Alethe format, replayed by an independent checker.
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 

@@ -1,4 +1,4 @@
-//! Clauses from formulas, against the value of the formula under all assignments.
+//! Clauses of formulas, against the value of the formula under all assignments.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The checker's comparison of terms: it knows that the normal form of a term means the same, and it does not believe
-//! that of a normal form with a mistake in it.
+//! The checker's comparison of terms: it accepts the normal form of a term as equivalent, and rejects a wrong normal
+//! form.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
-//! The congruence closure against a slow and obvious one, on random scripts and on worked examples.
+//! The congruence closure against a slow but obvious one, on random scripts and on worked examples.
 //!
-//! Every answer is checked with its evidence: the reasons of an explanation are given, alone, to a closure by
-//! fixed point, and each proof is followed edge by edge.
+//! Every answer is checked with its evidence: a closure by fixed point gets only the reasons of an explanation, and
+//! each proof is followed edge by edge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

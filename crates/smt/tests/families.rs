@@ -1,4 +1,4 @@
-//! Small members of the families of [`generators`]: answers are the known ones, models make all formulas true.
+//! Small members of the families of [`generators`]: answers are the known ones, and models satisfy all formulas.
 
 use shofar_logic::{Sort, SortKind, Term, TermStore, Value};
 use shofar_run::Limits;

@@ -1,5 +1,5 @@
 //! Interpolants from whole refutations: propositional ones by a small prover, conflicts of the congruence kernel, and
-//! worked examples with proofs written by hand. Every interpolant is checked for all that it has to satisfy.
+//! worked examples with proofs written by hand. All conditions are checked for every interpolant.
 
 use std::collections::BTreeSet;
 

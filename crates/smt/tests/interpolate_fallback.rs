@@ -1,4 +1,4 @@
-//! Interpolants by projection, where there is no proof or none that helps, and simplification.
+//! Interpolants by projection, if there is no proof or no useful one, and simplification.
 
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Op, Sort, Term, TermStore};

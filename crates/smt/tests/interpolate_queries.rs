@@ -1,7 +1,7 @@
 //! Interpolants of whole queries: formulas of all languages in parts, refuted by the solver, judged by it and by Z3.
 //!
-//! `SHOFAR_TEST_SCALE=20` in the environment makes it twenty times as many queries, and with `SHOFAR_TEST_FROM=300` the
-//! first 300 are left out.
+//! `SHOFAR_TEST_SCALE=20` in the environment runs twenty times as many queries, and `SHOFAR_TEST_FROM=300` skips the
+//! first 300.
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 

@@ -1,5 +1,5 @@
-//! `get-interpolants` as a user has it: all forms of groups, all options, levels and assumptions, and mistakes. What is
-//! answered is judged by Z3.
+//! `get-interpolants` as users see it: all forms of groups, all options, levels and assumptions, and errors. Z3 judges
+//! the answers.
 
 use shofar_testing::scripts::members;
 use shofar_testing::z3;

@@ -1,4 +1,5 @@
-//! Proofs of generated scripts: the checker accepts each, what they assert was asserted, and it does not accept others.
+//! Proofs of generated scripts: the checker accepts each, they use only asserted formulas, and the checker rejects
+//! others.
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;

@@ -1,5 +1,5 @@
-//! Compiled formulas mean the same: every assignment extends to the fresh symbols such that the definitions
-//! hold and the formula keeps its value.
+//! Compiled formulas keep their meaning: every assignment extends to the fresh symbols such that the definitions hold
+//! and the formula keeps its value.
 
 use proptest::prelude::*;
 use shofar_logic::number::{Integer, Rational};

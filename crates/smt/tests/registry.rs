@@ -1,4 +1,4 @@
-//! The registry of theories, by a theory that is written for this test: an enumeration beside congruence and arithmetic.
+//! The registry of theories, by a theory written for this test: an enumeration beside congruence and arithmetic.
 
 mod enumeration;
 

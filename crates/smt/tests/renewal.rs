@@ -1,5 +1,5 @@
-//! A solver that is made anew at each query answers as one that never is, and as a fresh one: outcomes, models, cores,
-//! proofs and interpolants of generated sequences of calls.
+//! A solver that is renewed at each query answers like one that never is, and like a fresh one: outcomes, models,
+//! cores, proofs and interpolants of generated sequences of calls.
 
 use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_run::Limits;

@@ -1,7 +1,7 @@
-//! Inputs that are large, deep or take long: answers come in reasonable time, or the limits end the query.
+//! Large, deep or hard inputs: answers come in reasonable time, or the limits end the query.
 //!
-//! Times are generous, because the machine may be slow and these tests are not optimised; what they catch is work that
-//! grows with the square of the input, which would take minutes.
+//! Time limits are generous, because the machine may be slow and these tests are not optimised; they catch work that is
+//! quadratic in the input, which would take minutes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

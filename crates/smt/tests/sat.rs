@@ -1,4 +1,4 @@
-//! The SAT core against brute force, alone and with a small theory, and on problems of known answer.
+//! The SAT core against brute force, alone and with a small theory, and on problems with known answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! SMT-LIB scripts, as other programs write them: what each command answers.
+//! SMT-LIB scripts as other programs write them: the answer of each command.
 
 use shofar_logic::TermStore;
 use shofar_run::Limits;

@@ -1,4 +1,4 @@
-//! Seeds change the order of decisions, and with it models and times, but no answer.
+//! Seeds change the order of decisions, and so models and times, but no answer.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The solver against Z3, and every answer against its evidence: models are evaluated, cores are asked again.
+//! The solver against Z3, and every answer against its evidence: models are evaluated, cores are checked again.
 
 use std::fmt::Write as _;
 

@@ -46,7 +46,7 @@ pub fn compare(script: &str, found: &[Outcome]) {
     }
 }
 
-/// Whether Z3 is installed; if not, the test says that it is skipped.
+/// Whether Z3 is installed. Tests that need it are skipped, with a message, if it is not.
 pub fn is_installed() -> bool {
     answers("").is_some()
 }

@@ -1,7 +1,7 @@
-//! A checker for proofs in the Alethe format: it reads the text, and replays each step by the rule that it names.
+//! A checker for proofs in the Alethe format: it reads the text, and replays each step by its rule.
 //!
-//! It knows the rules that are written here, and nothing of how proofs are found. Terms are compared as they are written,
-//! with `let` and definitions expanded. A cast integer counts as the integer in sums.
+//! It knows the rules in this file, and nothing about how proofs are found. Terms are compared syntactically, with
+//! `let` and definitions expanded. A cast integer counts as the integer in sums.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
