@@ -1,10 +1,10 @@
-//! Bounded model checking: looks for derivations of `false`, from the shortest on.
+//! Bounded model checking: searches for derivations of `false`, the shortest first.
 //!
-//! **What it decides.** A system is unsatisfiable if and only if `false` has a derivation, and every derivation is found
-//! in the end, so this is a complete method for `unsat`. It answers `sat` only where the unfolding comes to an end.
+//! **What it decides.** A system is unsatisfiable if and only if `false` has a derivation, and every derivation is
+//! found eventually, so the method is complete for `unsat`. It answers `sat` only if the unfolding ends.
 //!
-//! **How.** Facts of a derivation are put in *slots*. There is a slot for each node in each rank, and a fact in it may
-//! only rest on facts of lower ranks:
+//! **How.** The facts of a derivation are put in *slots*. There is a slot for each node in each rank, and a fact in it
+//! may only depend on facts of lower ranks:
 //!
 //! ```text
 //! holds(v, k)      ->  some way(e, k), for edges e into v
@@ -12,17 +12,17 @@
 //! input(v, k, s)   ->  holds(s, j) for some rank j < k, with the input's variables equal to those of that slot
 //! ```
 //!
-//! Only this direction is needed: whatever an assignment says to hold has a derivation. One solver gets the ranks one
-//! after the other; in each of them it is asked for a query, as an assumption.
+//! Only this direction is needed: every fact that holds in an assignment has a derivation. One solver gets the ranks
+//! one after the other; in each rank it checks a query, as an assumption.
 //!
-//! - *Linear systems*: a derivation is a path, and rank `k` has the ends of the paths with `k` edges before. An input is
-//!   the slot before, so there is nothing to choose, and a rank with a single node and edge is a plain conjunction. This
+//! - *Linear systems*: a derivation is a path, and rank `k` has the ends of the paths with `k` edges before. An input
+//!   is the previous slot, so there is no choice, and a rank with a single node and edge is a plain conjunction. This
 //!   is the classical method (Biere, Cimatti, Clarke, Zhu, TACAS 1999) on a graph.
-//! - *Other systems*: facts of a derivation can be sorted such that premises come first, so it fits into as many ranks as
-//!   it has different facts, however large it is as a tree. A formula for `k` ranks has size O(k^2). Many derivations
-//!   with few ranks are one and the same in another order; this is the price.
+//! - *Other systems*: facts of a derivation can be sorted such that premises come first, so it fits into as many ranks
+//!   as it has different facts, however large its tree is. A formula for `k` ranks has size O(k^2). The price is that
+//!   many derivations with few ranks are the same in another order.
 //!
-//! Nodes and edges that cannot matter, since no facts lead there or no query is ahead, are left out.
+//! Nodes and edges that no facts lead to, or that lead to no query, are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -40,7 +40,7 @@ use crate::fragment;
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, Evidence, Run};
 
-/// Bounded model checking.
+/// The BMC engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bmc;
 
@@ -66,19 +66,19 @@ impl Engine for Bmc {
     }
 }
 
-/// Where a slot is: its rank and node.
+/// The place of a slot: its rank and node.
 type Place = (usize, NodeId);
 
 /// A place for a fact.
 struct Slot {
-    /// Whether there is a fact.
+    /// True if the slot has a fact.
     holds: Term,
     /// Its arguments.
     variables: Box<[Term]>,
     ways: Ways,
 }
 
-/// How a fact, or `false`, may be derived.
+/// The ways to derive a fact, or `false`.
 #[derive(Default)]
 struct Ways {
     ways: Vec<Way>,
@@ -89,7 +89,7 @@ struct Ways {
 struct Way {
     taken: Term,
     edge: EdgeId,
-    /// By sources.
+    /// Indexed by source.
     inputs: Vec<usize>,
 }
 
@@ -97,28 +97,28 @@ struct Way {
 struct Input {
     node: NodeId,
     variables: Box<[Term]>,
-    /// The ranks of the slots where the premise may come from, each with what says that it does.
+    /// The ranks of the slots that may provide the premise, each with a Boolean that selects it.
     choices: Vec<(Term, usize)>,
 }
 
-/// The derivations with so many ranks, as a formula.
+/// The derivations with a number of ranks, as a formula.
 struct Unfolding<'a> {
     graph: &'a HornGraph,
     run: &'a Run<'a>,
     solver: Solver<'a>,
     is_linear: bool,
-    /// Which nodes facts may lead to.
+    /// The nodes that facts may lead to.
     is_derivable: Vec<bool>,
-    /// Which nodes may lead to queries.
+    /// The nodes that may lead to queries.
     is_useful: Vec<bool>,
-    /// The edges that matter, without queries, and the queries.
+    /// The relevant edges except queries, and the relevant queries.
     edges: Vec<EdgeId>,
     queries: Vec<EdgeId>,
     /// The labels of these edges.
     templates: FxHashMap<EdgeId, Template>,
-    /// By ranks.
+    /// Indexed by rank.
     slots: Vec<BTreeMap<NodeId, Slot>>,
-    /// The ranks in which a node has a slot, by nodes.
+    /// The ranks in which each node has a slot.
     ranks: Vec<Vec<usize>>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Unfolding<'a> {
                     return Ok(Evidence::Unsat(self.derivation(&ways)));
                 }
                 if self.is_linear && self.solver.core().is_empty() {
-                    // There are no paths with so many edges, to whatever node.
+                    // There are no paths with that many edges, to any node.
                     self.slots.pop();
                     return self.model_of_ranks().map(Evidence::Sat);
                 }
@@ -177,7 +177,7 @@ impl<'a> Unfolding<'a> {
         }
     }
 
-    /// Those edges that can be used in a rank.
+    /// The edges that can be used in a rank.
     fn applicable(&self, edges: &[EdgeId], rank: usize) -> Vec<EdgeId> {
         let is_applicable = |id: &EdgeId| match self.graph.edge(*id).sources() {
             [] => !self.is_linear || rank == 0,
@@ -186,7 +186,7 @@ impl<'a> Unfolding<'a> {
         edges.iter().copied().filter(is_applicable).collect()
     }
 
-    /// The ranks of the slots of a node that a fact in some rank may rest on.
+    /// The ranks of a node's slots that a fact in the given rank may depend on.
     fn premises(&self, node: NodeId, rank: usize) -> &[usize] {
         let ranks = &self.ranks[node.index()];
         let before = ranks.partition_point(|&other| other < rank);
@@ -194,7 +194,7 @@ impl<'a> Unfolding<'a> {
         &ranks[first..before]
     }
 
-    /// Adds slots for all nodes that can have facts in the next rank; tells if there are any.
+    /// Adds slots for all nodes that can have facts in the next rank. Returns whether there are any.
     fn add_rank(&mut self) -> Result<bool, Stop> {
         let rank = self.slots.len();
         let mut by_target: BTreeMap<NodeId, Vec<EdgeId>> = BTreeMap::new();
@@ -206,7 +206,7 @@ impl<'a> Unfolding<'a> {
         if by_target.is_empty() {
             return Ok(false);
         }
-        // A path that goes on to this rank is at its only node.
+        // A path that continues to this rank is at its only node.
         let is_sure = self.is_linear && by_target.len() == 1;
         let mut slots = BTreeMap::new();
         for (&node, edges) in &by_target {
@@ -226,8 +226,8 @@ impl<'a> Unfolding<'a> {
         Ok(true)
     }
 
-    /// Asserts that, if `holds`, one of the edges is used with facts of lower ranks; `head` has the variables of what is
-    /// derived.
+    /// Asserts that `holds` implies that one of the edges is used with facts of lower ranks. `head` has the variables
+    /// of the derived fact.
     fn assert_ways(
         &mut self,
         holds: Term,
@@ -268,7 +268,7 @@ impl<'a> Unfolding<'a> {
         Ok(Ways { ways, inputs })
     }
 
-    /// A premise for a fact in some rank: one of the slots before.
+    /// A premise for a fact in some rank: one of the earlier slots.
     fn input(&self, node: NodeId, rank: usize, formulas: &mut Vec<Term>) -> Input {
         let store = self.run.store;
         let ranks = self.premises(node, rank);
@@ -292,7 +292,7 @@ impl<'a> Unfolding<'a> {
         self.run.store.var(self.run.store.fresh_symbol(name), Sort::BOOL)
     }
 
-    /// The derivation that the solver has found. Premises have lower ranks, so the order of ranks is topological.
+    /// The derivation in the solver's model. Premises have lower ranks, so the order of ranks is topological.
     fn derivation(&self, goal: &Ways) -> Derivation {
         let slots = self.slots.iter().flat_map(BTreeMap::values);
         let symbols = slots.flat_map(|slot| slot.variables.iter().copied().chain(slot.ways.symbols()));
@@ -318,12 +318,12 @@ impl<'a> Unfolding<'a> {
         Derivation { steps }
     }
 
-    /// The model where no query is ahead of any fact: a node holds always or never.
+    /// The model if no fact leads to a query: each node is true or false.
     fn model_of_shape(&self) -> GraphModel {
         GraphModel::of_formulas(self.is_derivable.iter().map(|&yes| self.run.store.bool(yes)))
     }
 
-    /// The model of a linear system where all paths have been looked at: the ends of the paths, rank by rank.
+    /// The model of a linear system if all paths have been explored: the ends of the paths, rank by rank.
     fn model_of_ranks(&self) -> Result<GraphModel, Stop> {
         if !self.is_linear {
             return Err(Stop::Exhausted("there are no more facts to be derived, but a model is not known"));
@@ -372,7 +372,7 @@ impl Ways {
         self.ways.iter().map(|way| way.taken).chain(choices)
     }
 
-    /// The edge that was used in an assignment where there is a fact, and the slots of its premises.
+    /// The edge used in an assignment in which the fact holds, and the slots of its premises.
     fn taken(&self, model: &Assignment) -> (EdgeId, Vec<Place>) {
         let holds = |term: Term| term == Term::TRUE || model.get(term).and_then(Value::as_bool) == Some(true);
         let way = self.ways.iter().find(|way| holds(way.taken)).expect("a fact that holds has a way");

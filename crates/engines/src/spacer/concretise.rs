@@ -1,10 +1,10 @@
-//! Concretise: obligations without the sums whose coefficients do not settle.
+//! Concretise: splits obligations with sums whose coefficients diverge.
 //!
-//! A step such as `y' = y + x` makes `y + k x <= c` of one obligation, with a greater `k` each time, and the lemmas that
-//! exclude them have the same forms. What is needed is a bound on `x` and one on `y`, which is no combination of these
-//! lemmas. Forms of lemmas over the same terms are a *family*. When a few members differ in coefficients, obligations with
-//! literals of the family are looked at in parts: around a point `M` of the obligation's cube that the frame does
-//! not exclude, the sum is taken apart,
+//! A step such as `y' = y + x` turns one obligation into `y + k x <= c`, with a greater `k` each time, and the lemmas
+//! that exclude them have the same forms. The proof needs a bound on `x` and one on `y`, which is not a combination of
+//! these lemmas. Forms of lemmas over the same terms are a *family*. When a few members differ in coefficients,
+//! obligations with literals of the family are split: around a point `M` of the obligation's cube that the frame does
+//! not exclude, the sum
 //!
 //! ```text
 //! a_1 x_1 + .. + a_k x_k + rest <= c    becomes
@@ -13,13 +13,14 @@
 //!
 //! - C1: the new cube implies the old one, and the point lies in it.
 //!
-//! It is enqueued as a guess before the obligation itself: if it is reached, so is the obligation, by C1. If it is blocked,
-//! the lemma is about the terms by themselves, and excludes the point. After a few such guesses the obligation is
-//! expanded as it is. If no point is left, the frame excludes it.
+//! The new cube is enqueued as a guess before the obligation itself: if it is reached, so is the obligation, by C1. If
+//! it is blocked, the lemma bounds the terms separately, and excludes the point. After a few such guesses the
+//! obligation is expanded unchanged. If no point is left, the frame excludes it.
 //!
 //! The third rule of global guidance: H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local
-//! generalization in model checking" (CAV 2020). There, a cluster belongs to one obligation. Ours are made anew at each
-//! level, so that families belong to predicates; and the rest takes up what is left of `c`, which makes the cube larger.
+//! generalization in model checking" (CAV 2020). There, a cluster belongs to one obligation. Our obligations are made
+//! anew at each level, so families belong to predicates; and the rest gets the remaining slack of `c`, which makes the
+//! cube larger.
 
 use std::rc::Rc;
 
@@ -34,17 +35,17 @@ use super::guidance::{GUESS_GAS, compare};
 use super::obligations::{Obligation, ObligationId};
 use super::{Search, Stop};
 
-/// Different coefficients that make a family one of which the obligations are taken apart.
+/// The number of different coefficient vectors from which on a family's obligations are split.
 const MEMBERS: usize = 4;
-/// How often an obligation is taken apart.
+/// The maximal number of splits of an obligation.
 const OBLIGATION_GAS: u32 = 8;
-/// How often obligations are taken apart because of one family.
+/// The maximal number of splits because of one family.
 const FAMILY_GAS: u32 = 64;
 
 /// Forms over the same terms.
 #[derive(Default)]
 struct Family {
-    /// The different coefficients of the first few.
+    /// The different coefficients of the first few members.
     members: Vec<Vec<Rational>>,
     uses: u32,
 }
@@ -54,7 +55,7 @@ impl Family {
         self.members.len() >= MEMBERS && self.uses < FAMILY_GAS
     }
 
-    /// Whether the coefficient at a position is not the same in all members.
+    /// Whether the coefficient at a position differs between members.
     fn differs(&self, position: usize) -> bool {
         self.members.windows(2).any(|pair| pair[0][position] != pair[1][position])
     }
@@ -67,7 +68,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    /// Takes note of a lemma.
+    /// Adds the forms of a lemma to their families.
     pub(super) fn note(&mut self, store: &TermStore, node: NodeId, cube: &[Term]) {
         for &literal in cube {
             let Some((_, poly, terms)) = sum(store, literal) else { continue };
@@ -83,12 +84,12 @@ impl Families {
         self.all.get_mut(&(node, terms)).filter(|family| family.is_creeping())
     }
 
-    /// Whether a literal is of a family that does not settle.
+    /// Whether a literal belongs to a family whose coefficients diverge.
     fn concern(&mut self, store: &TermStore, node: NodeId, literal: Term) -> bool {
         sum(store, literal).is_some_and(|(_, _, terms)| self.creeping(node, terms).is_some())
     }
 
-    /// The cube with the parts of sums in their place, around a point (C1). None if the point lacks a value.
+    /// The cube with its sums split around a point (C1). `None` if the point lacks a value.
     fn take_apart(
         &mut self,
         store: &TermStore,
@@ -135,7 +136,7 @@ impl Families {
     }
 }
 
-/// The same relation, met by equal sides as well.
+/// The non-strict version of the relation.
 fn widened(relation: Relation) -> Relation {
     match relation {
         Relation::Below => Relation::AtMost,
@@ -160,7 +161,7 @@ fn related(store: &TermStore, relation: Relation, mut poly: LinearPoly, sort: So
     }
 }
 
-/// How a literal relates a sum to zero, and the terms in it, if these are several.
+/// The relation of a literal's sum to zero, the sum, and its terms, if there are several.
 fn sum(store: &TermStore, literal: Term) -> Option<(Relation, LinearPoly, Box<[Term]>)> {
     let bound = store.bound(literal).filter(|bound| bound.relation != Relation::Different)?;
     let (relation, number) = bound.rounded(store);
@@ -171,8 +172,7 @@ fn sum(store: &TermStore, literal: Term) -> Option<(Relation, LinearPoly, Box<[T
 }
 
 impl Search<'_> {
-    /// Takes an obligation apart if the lemmas about its sums do not settle. What becomes of it, or none if it is to
-    /// be expanded as it is.
+    /// Splits an obligation if the lemmas about its sums diverge. `None` if it shall be expanded unchanged.
     pub(super) fn concretise(&mut self, id: ObligationId) -> Result<Option<Expansion>, Stop> {
         let Obligation { node, level, depth, concretions, .. } = *self.obligations.get(id);
         if !self.options.guidance || !self.options.concretise || concretions == OBLIGATION_GAS {

@@ -1,18 +1,18 @@
-//! Queries on one clause, each clause with solvers of its own.
+//! Queries on one clause. Each clause has its own solvers.
 //!
-//! The label is asserted once, so that the solver replaces variables that it defines. All that changes from query to
-//! query is assumed: the lemmas of the bodies' frames, those of high levels first, as they change least; then what is
-//! asked about. So nothing inactive burdens the search, and the core of a contradiction tells which lemmas were needed,
-//! whence its level. Lemmas of infinite level are asserted.
+//! The label is asserted once, so the solver eliminates the variables that it defines. Everything that changes between
+//! queries is assumed: first the lemmas of the bodies' frames, those of high levels first, as they change least; then
+//! the query. So no inactive formulas burden the search, and an unsatisfiable core names the lemmas it needs, which
+//! gives its level. Lemmas of infinite level are asserted.
 //!
-//! A source is true by its frame (*may*) or by its reach facts (*must*). For the latter there is a chain of tags,
+//! A source is true by its frame (*may*) or by its reach facts (*must*). The reach facts form a chain of tags,
 //!
 //! ```text
 //! fact_0 or tag_0      -tag_0 or fact_1 or tag_1      ...      -tag_{k-1} or fact_k or tag_k
 //! ```
 //!
-//! of which the last one is denied. As such clauses concern the search even where they are not wanted, queries with
-//! reach facts have a solver for themselves.
+//! whose last tag is negated. Since such clauses affect the search even in queries that do not need them, queries with
+//! reach facts have a separate solver.
 
 use shofar_horn::HornGraph;
 use shofar_horn::graph::EdgeId;
@@ -27,10 +27,10 @@ use super::frames::{Frames, INFINITY, Level};
 use super::renaming::{Place, Renaming, variables};
 use crate::Run;
 
-/// Bounds of integers with which models are looked for where integers without bounds are too hard.
+/// Bounds for integers, used to search for models if unbounded integers are too hard.
 const SMALL_INTEGERS: [i64; 2] = [64, 100_000];
 
-/// What a source of a clause may be true by.
+/// The way in which a source of a clause may be true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
     /// The frame of its predicate at a level.
@@ -39,39 +39,39 @@ pub(super) enum By {
     Must,
 }
 
-/// What is asked about a clause.
+/// A query about a clause.
 pub(super) struct Query<'q> {
-    /// What its sources are true by.
+    /// The way in which each source is true.
     pub(super) sources: &'q [By],
-    /// A lemma that is assumed of all sources with the target's predicate.
+    /// A lemma that is assumed for all sources with the target's predicate.
     pub(super) induction: Option<Term>,
     /// The literals of the head's cube, over its predicate's variables.
     pub(super) cube: &'q [Term],
 }
 
-/// What is answered.
+/// The answer to a query.
 pub(super) enum Reply {
     /// Values for the variables of the clause.
     Sat(Assignment),
-    /// Why not.
+    /// The reason why the clause derives nothing.
     Unsat(Core),
-    /// The solver does not know.
+    /// The solver does not decide it.
     Unknown(Reason),
 }
 
-/// Why a clause derives nothing in a cube.
+/// The reason why a clause derives nothing in a cube.
 pub(super) struct Core {
-    /// The literals of the cube that are needed, in their order.
+    /// The needed literals of the cube, in order.
     pub(super) cube: Vec<Term>,
-    /// The level up to which it derives nothing.
+    /// The level up to which the clause derives nothing.
     pub(super) level: Level,
     /// The sources whose reach facts are needed.
     pub(super) must: Vec<usize>,
-    /// The lemmas that are needed, as assumed of the sources.
+    /// The needed lemmas, as assumed for the sources.
     pub(super) assumed: Vec<Term>,
 }
 
-/// What queries are made with.
+/// The environment of queries.
 pub(super) struct Surroundings<'s, 'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) graph: &'a HornGraph,
@@ -81,7 +81,7 @@ pub(super) struct Surroundings<'s, 'a> {
     pub(super) limits: &'s Limits<'s>,
 }
 
-/// A clause with its solvers, which are made when they are needed.
+/// A clause with its solvers, which are created on demand.
 pub(super) struct Clause<'a> {
     edge: EdgeId,
     /// All variables of the clause.
@@ -90,7 +90,7 @@ pub(super) struct Clause<'a> {
     must: Option<Incremental<'a>>,
 }
 
-/// What an assumption is.
+/// The role of an assumption.
 #[derive(Clone, Copy)]
 enum Role {
     Lemma(Level),
@@ -130,9 +130,9 @@ impl<'a> Clause<'a> {
 /// A solver for one clause.
 struct Incremental<'a> {
     solver: Solver<'a>,
-    /// By sources: how many lemmas of infinite level are asserted.
+    /// For each source: the number of asserted lemmas of infinite level.
     infinite: Vec<usize>,
-    /// By sources: how many reach facts are in the chain, and its last tag. Empty where reach facts are not used.
+    /// For each source: the number of reach facts in the chain, and its last tag. Empty if reach facts are not used.
     chains: Vec<(usize, Option<Term>)>,
     /// Scratch of [`Incremental::ask`].
     assumptions: Vec<Term>,
@@ -153,7 +153,7 @@ impl<'a> Incremental<'a> {
         })
     }
 
-    /// Asserts what is new and holds for good.
+    /// Asserts new permanent formulas.
     fn update(&mut self, around: &mut Surroundings<'_, 'a>, edge: EdgeId) -> Result<(), Unsupported> {
         let store = around.run.store;
         let clause = around.graph.edge(edge);
@@ -196,7 +196,7 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// Looks for a model with small integers, where the search for any would not end.
+    /// Searches for a model with small integers, if the unbounded search does not end.
     fn ask_within_bounds(
         &mut self,
         around: &Surroundings<'_, 'a>,
@@ -217,7 +217,7 @@ impl<'a> Incremental<'a> {
         Ok(Reply::Unknown(Reason::Incomplete))
     }
 
-    /// Collects the assumptions of a query and what each of them is.
+    /// Collects the assumptions of a query and their roles.
     fn assume(&mut self, around: &mut Surroundings<'_, 'a>, edge: EdgeId, query: &Query<'_>) {
         self.assumptions.clear();
         self.roles.clear();
@@ -232,7 +232,7 @@ impl<'a> Incremental<'a> {
                         self.assumptions.push(around.renaming.to(node, place, lemma.formula));
                         self.roles.push(Role::Lemma(lemma.level));
                     }
-                    // An open end relieves the search of choosing a fact.
+                    // An open end frees the search from choosing a fact.
                     self.assumptions.extend(last);
                     self.roles.extend(last.map(|_| Role::Open));
                 }
@@ -259,7 +259,7 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// What a contradiction needs.
+    /// The assumptions that the refutation needs.
     fn core(&self, query: &Query<'_>) -> Core {
         let mut core = Core { cube: Vec::new(), level: INFINITY, must: Vec::new(), assumed: Vec::new() };
         let mut needed = self.solver.core().into_iter().peekable();
@@ -285,7 +285,7 @@ impl<'a> Incremental<'a> {
     }
 }
 
-/// The variables of a clause but those of its predicate in one place, which projection eliminates.
+/// The variables of a clause except those of one predicate occurrence: projection eliminates them.
 pub(super) fn others(graph: &HornGraph, clause: &Clause<'_>, source: Option<usize>) -> Vec<Term> {
     let edge = graph.edge(clause.edge);
     let kept = match source {

@@ -1,10 +1,10 @@
-//! Expanding an obligation: it is reached, it is blocked, or it has a predecessor.
+//! Expands an obligation: it is reached, it is blocked, or it gets a predecessor.
 //!
-//! For a clause with several sources, reach facts come first: all sources that have any are to be true by them. As
-//! long as that is contradictory, a source of the core is left to its frame instead, the last one first; so
-//! the values flow from left to right, as in calls ([`Descent`] has other orders). The source that was left to its frame last becomes the new
-//! obligation: given the reach facts of the others, it alone is missing. When it is reached, the same question finds
-//! more of the sources true by reach facts; when it is blocked, its frame has changed.
+//! For a clause with several sources, reach facts come first: all sources that have any shall be true by them. While
+//! that is unsatisfiable, a source of the core falls back to its frame, the last one first; so values flow from left to
+//! right, as in calls ([`Descent`] has other orders). The source that fell back last, or else the first one without
+//! reach facts, becomes the new obligation: given the reach facts of the others, it alone is missing. When it is
+//! reached, the same query finds more sources true by reach facts; when it is blocked, its frame has changed.
 
 use std::rc::Rc;
 
@@ -23,29 +23,29 @@ use super::{Search, Stop};
 use crate::Run;
 use crate::option::Named;
 
-/// What became of an obligation.
+/// The outcome of an expansion.
 pub(super) enum Expansion {
     /// A fact in its cube is derivable.
     Reached,
-    /// There is none of a height up to the level, which is at least its own.
+    /// No fact in its cube is derivable up to this height, which is at least its level.
     Blocked(Level),
-    /// There is a new obligation to be settled before.
+    /// A new obligation must be decided first.
     Undecided,
-    /// There is a guess to be settled before, and it is in the queue behind that.
+    /// A guess must be decided first; the obligation is in the queue behind it.
     Postponed,
-    /// It is a guess for which nothing more is to be tried.
+    /// It is a guess to be given up.
     Hopeless,
 }
 
-/// The order in which the predicates of a body are gone through: first those that come early have to be true by reach
-/// facts, and those that come late may be true by their frames.
+/// The order of the predicates of a body: early ones shall be true by reach facts, late ones may be true by their
+/// frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Descent {
-    /// As they are written.
+    /// As written.
     Forward,
-    /// The other way round.
+    /// Reversed.
     Backward,
-    /// Another one each time, by the seed.
+    /// A new random order each time, by the seed.
     Random,
 }
 
@@ -68,18 +68,18 @@ enum End {
     Last,
 }
 
-/// Why a cube cannot be reached from the frames.
+/// The reason why a cube cannot be reached from the frames.
 pub(super) struct Conflict {
-    /// The literals that are needed, in their order.
+    /// The needed literals, in order.
     pub(super) cube: Vec<Term>,
     /// The level up to which it cannot be reached.
     pub(super) level: Level,
-    /// The same for each clause.
+    /// The reason for each clause.
     pub(super) cores: Vec<(EdgeId, Core)>,
 }
 
 impl Search<'_> {
-    /// Decides an obligation, or finds out what it depends on.
+    /// Decides an obligation, or makes a predecessor.
     pub(super) fn expand(&mut self, id: ObligationId) -> Result<Expansion, Stop> {
         self.statistics.obligations += 1;
         let Obligation { node, level, .. } = *self.obligations.get(id);
@@ -96,7 +96,7 @@ impl Search<'_> {
         let limits = self.run.limits;
         let mut block = self.block(node, &cube, level, &limits)?;
         if matches!(block, Block::Unknown(_)) {
-            // What a solver cannot decide may depend on what it was asked before.
+            // A solver's failure may depend on its earlier queries.
             self.forget_solvers(node);
             block = self.block(node, &cube, level, &limits)?;
         }
@@ -117,14 +117,14 @@ impl Search<'_> {
         }
     }
 
-    /// Makes the solvers of all clauses into a predicate anew.
+    /// Discards the solvers of all clauses into a predicate.
     fn forget_solvers(&mut self, node: NodeId) {
         for edge in &self.incoming[node.index()] {
             self.clauses[edge.index()] = None;
         }
     }
 
-    /// Adds a lemma. Returns whether it is news.
+    /// Adds a lemma. Returns whether it is new.
     pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) -> bool {
         debug_assert!(self.is_lemma(node, &cube, level), "L2");
         let is_news = matches!(self.frames[node.index()].add(self.store, cube, level), Learnt::New(_));
@@ -135,7 +135,7 @@ impl Search<'_> {
         is_news
     }
 
-    /// Whether a fact found since the obligation was made lies in its cube.
+    /// Whether the cube contains a fact that was found since the obligation was made.
     fn meets_facts(&mut self, id: ObligationId) -> Result<bool, Stop> {
         let Obligation { node, facts_seen, .. } = *self.obligations.get(id);
         let cube = Rc::clone(&self.obligations.get(id).cube);
@@ -149,7 +149,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Asks all clauses whether they derive a fact in the cube from the frames below a level, where no such fact was
+    /// Asks all clauses whether they derive a fact in the cube from the frames below a level, assuming that none was
     /// derived before.
     pub(super) fn block(
         &mut self,
@@ -181,7 +181,7 @@ impl Search<'_> {
                     cores.push((edge, core));
                 }
                 Reply::Sat(model) => {
-                    // What derives one cube derives similar ones.
+                    // A clause that derives one cube often derives similar ones.
                     self.incoming[node.index()][..=position].rotate_right(1);
                     return Ok(Block::Derivable(edge, model));
                 }
@@ -193,8 +193,8 @@ impl Search<'_> {
         Ok(Block::Blocked(Conflict { cube, level: highest, cores }))
     }
 
-    /// A clause derives a fact in the obligation's cube from the frames: derives one from reach facts if it can,
-    /// and makes a new obligation if not.
+    /// Called if a clause derives a fact in the obligation's cube from the frames: derives one from reach facts if
+    /// possible, and makes a new obligation otherwise.
     fn predecessor(&mut self, id: ObligationId, edge: EdgeId, model: Assignment) -> Result<Expansion, Stop> {
         let Obligation { level, depth, gas, .. } = *self.obligations.get(id);
         let cube = Rc::clone(&self.obligations.get(id).cube);
@@ -244,7 +244,7 @@ impl Search<'_> {
         Ok(Expansion::Undecided)
     }
 
-    /// One of several sources: the first or the last one in the order in which bodies are gone through.
+    /// The first or the last of several sources, in the order of [`Descent`].
     fn pick(&mut self, sources: &[usize], end: End) -> Option<usize> {
         match (self.options.descent, end) {
             (Descent::Forward, End::First) | (Descent::Backward, End::Last) => sources.first().copied(),
@@ -260,7 +260,7 @@ impl Search<'_> {
         }
     }
 
-    /// Derives a fact in an obligation's cube by a clause from reach facts, if there is one.
+    /// Derives a fact in an obligation's cube by a clause from reach facts, if possible.
     pub(super) fn derive_from_facts(&mut self, id: ObligationId, edge: EdgeId) -> Result<bool, Stop> {
         let cube = Rc::clone(&self.obligations.get(id).cube);
         let sources = vec![By::Must; self.graph.edge(edge).sources().len()];
@@ -274,7 +274,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the reach fact that a clause derives from others around a model of them and of the clause.
+    /// Adds the reach fact that a clause derives from others, around a model of them and of the clause.
     fn add_fact(&mut self, edge: EdgeId, model: &Assignment) -> Result<FactId, Stop> {
         let clause = self.graph.edge(edge);
         let arity = clause.sources().len();
@@ -300,7 +300,7 @@ impl Search<'_> {
         Ok(fact)
     }
 
-    /// What a model of a clause says of its head, as values of the predicate's variables.
+    /// The head's values in a model of a clause, for the predicate's variables.
     fn point(&self, node: NodeId, model: &Assignment) -> Assignment {
         let node = self.graph.node(node);
         let mut point = Assignment::new();
@@ -312,7 +312,7 @@ impl Search<'_> {
         point
     }
 
-    /// Whether a cube has a fact in it for certain. One point is looked at of each of the latest facts.
+    /// Whether the cube contains a known derivable point. Only one point of each of the latest facts is tried.
     pub(super) fn has_known_point(&self, node: NodeId, cube: &[Term]) -> bool {
         self.facts.of(node).iter().rev().take(MOST_POINTS).any(|&fact| {
             let mut evaluator = Evaluator::new(self.store, &self.facts.get(fact).point);
@@ -320,7 +320,7 @@ impl Search<'_> {
         })
     }
 
-    /// A reach fact by which a source is true in a model. Its literals are added to the formulas.
+    /// A reach fact that makes a source true in a model. Its literals are added to the formulas.
     fn true_fact(
         &mut self,
         edge: EdgeId,
@@ -344,7 +344,7 @@ impl Search<'_> {
         Err(Stop::Internal("a model contradicts the reach facts that it was asked for".into()))
     }
 
-    /// What the clause asks of one source, around a model in which the others are true by what is given.
+    /// Projects a clause to one source, around a model in which the others are true as given.
     fn project_to_source(
         &mut self,
         edge: EdgeId,
@@ -383,7 +383,7 @@ impl Search<'_> {
         Ok(cube)
     }
 
-    /// Whether a lemma has property L2, as far as a solver of its own finds out.
+    /// Whether a lemma satisfies L2, as far as a fresh solver can tell.
     fn is_lemma(&self, node: NodeId, cube: &[Term], level: Level) -> bool {
         let store = self.store;
         let lemma = store.not(store.and(cube));
@@ -408,20 +408,20 @@ impl Search<'_> {
     }
 }
 
-/// What clauses say to a cube.
+/// The answers of all clauses for a cube.
 pub(super) enum Block {
-    /// None of them derives a fact in it.
+    /// No clause derives a fact in it.
     Blocked(Conflict),
-    /// One derives a fact in it, with this model.
+    /// A clause derives a fact in it, with this model.
     Derivable(EdgeId, Assignment),
-    /// The solver does not know.
+    /// The solver does not decide it.
     Unknown(Reason),
 }
 
-/// Reach facts of which a point is looked at before a cube is generalised.
+/// The number of reach facts whose points are tried before a cube is generalised.
 const MOST_POINTS: usize = 64;
 
-/// Asks whether cubes have points in common.
+/// Checks whether cubes intersect.
 pub(super) struct Cubes<'a> {
     run: &'a Run<'a>,
     solver: Solver<'a>,
@@ -432,12 +432,12 @@ impl<'a> Cubes<'a> {
         Cubes { run, solver: run.solver() }
     }
 
-    /// Whether both cubes can be true, as far as is known.
+    /// Whether both cubes are known to intersect.
     fn meet(&mut self, a: &[Term], b: &[Term], limits: &Limits<'_>) -> Result<bool, Stop> {
         Ok(self.check(a, b, limits)? == Outcome::Sat)
     }
 
-    /// Values for variables with which a cube and a frame are true.
+    /// A point in a cube and a frame.
     pub(super) fn point(
         &mut self,
         cube: &[Term],
@@ -464,12 +464,12 @@ impl<'a> Cubes<'a> {
     }
 }
 
-/// A point in which formulas are true.
+/// The result of the search for a point.
 pub(super) enum Point {
-    /// There is this one.
+    /// This point.
     At(Assignment),
     /// There is none.
     Nowhere,
-    /// The solver does not know.
+    /// The solver does not decide it.
     Unknown,
 }

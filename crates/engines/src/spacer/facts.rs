@@ -1,16 +1,16 @@
-//! Reach facts: cubes of a predicate all of whose points are facts that can be derived.
+//! Reach facts: cubes of a predicate all of whose points are derivable.
 //!
-//! A reach fact is what projection makes of a clause whose body is true by reach facts found before: it has the clause
-//! and these as its *justification*.
+//! A reach fact is the projection of a clause whose body is true by earlier reach facts. The clause and these facts are
+//! its *justification*.
 //!
 //! - R1: for each point of a reach fact there are points of its premises from which its clause derives it.
-//! - R2: premises are older than what they justify, so that justifications have no cycles.
+//! - R2: premises are older than the facts they justify, so justifications have no cycles.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Assignment, Term};
 
-/// A reach fact, by its age.
+/// The index of a reach fact, in order of age.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct FactId(u32);
 
@@ -20,7 +20,7 @@ pub(super) struct Fact {
     pub(super) cube: Box<[Term]>,
     /// The clause that derives it.
     pub(super) edge: EdgeId,
-    /// What the clause's sources are true by.
+    /// The reach facts that make the clause's sources true.
     pub(super) premises: Box<[FactId]>,
     /// A point of the cube.
     pub(super) point: Assignment,
@@ -34,7 +34,7 @@ pub(super) struct ReachFacts {
 }
 
 impl ReachFacts {
-    /// None yet, for so many predicates.
+    /// No reach facts, for the given number of predicates.
     pub(super) fn new(nodes: usize) -> Self {
         ReachFacts { all: Vec::new(), by_node: vec![Vec::new(); nodes], known: FxHashMap::default() }
     }

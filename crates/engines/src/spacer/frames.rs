@@ -1,21 +1,21 @@
-//! Lemmas of one predicate, and the levels up to which they hold.
+//! The lemmas of one predicate, and the levels up to which they hold.
 //!
-//! A lemma is the negation of a cube over the variables of the predicate. It has one level, `F_i` is the conjunction of
-//! all lemmas of level `i` and above (the delta encoding of IC3), and lemmas move upwards only. So frames are monotone
-//! by construction:
+//! A lemma is the negation of a cube over the variables of the predicate. It has one level. `F_i` is the conjunction of
+//! all lemmas of level `i` and above (the delta encoding of IC3). Lemmas only move upwards. So frames are monotone by
+//! construction:
 //!
-//! - L1: every lemma of level `i` holds of all facts with derivations of height at most `i`; one of level
-//!   [`INFINITY`] holds of all facts.
+//! - L1: every lemma of level `i` holds for all facts with derivations of height at most `i`; one of level [`INFINITY`]
+//!   holds for all facts.
 //! - L2: `F_{i-1}` of the bodies and the label of any clause imply each lemma of level `i` of its head.
-//! - L3: no lemma follows, as far as cubes tell, from another one of the same or a higher level.
+//! - L3: no lemma follows, by comparing cubes, from another one of the same or a higher level.
 //!
-//! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only get stronger. Nothing
-//! but speed relies on L3, and without [subsumption](Frames::new) it does not hold.
+//! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only become stronger.
+//! L3 matters only for speed, and without [subsumption](Frames::new) it does not hold.
 //!
-//! A literal follows from another one only if both bound the same form, or are the same. So all
-//! [subjects](subject) of a lemma that excludes a cube are among the cube's, and it is enough to look at the lemmas that
-//! *watch* one of these (one-watched subsumption, as of clauses in SAT solvers). Signatures of subjects exclude most of
-//! the others, and for the other direction, too.
+//! A literal follows from another one only if both bound the same form, or are the same. So all [subjects](subject) of
+//! a lemma that excludes a cube are among the cube's. It is enough to check the lemmas that *watch* one of these
+//! (one-watched subsumption, as of clauses in SAT solvers). Signatures of subjects exclude most of the others, in both
+//! directions.
 
 use std::cell::LazyCell;
 use std::hash::BuildHasher;
@@ -29,27 +29,27 @@ use shofar_smt::project::cube_implies;
 /// A height of derivations.
 pub(super) type Level = u32;
 
-/// The level of lemmas that hold of all facts.
+/// The level of lemmas that hold for all facts.
 pub(super) const INFINITY: Level = Level::MAX;
 
-/// A lemma of a predicate, by its position.
+/// The index of a lemma of a predicate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct LemmaId(u32);
 
-/// A formula that all facts up to a height satisfy.
+/// A formula that holds for all facts up to a height.
 #[derive(Clone)]
 pub(super) struct Lemma {
-    /// What it excludes: literals in the order of terms.
+    /// The excluded cube: literals in the order of terms.
     pub(super) cube: Rc<[Term]>,
     /// The negation of the cube.
     pub(super) formula: Term,
-    /// Up to which height it holds.
+    /// The height up to which it holds.
     pub(super) level: Level,
-    /// The subject of the cube by which it is found.
+    /// The subject of the cube that it watches.
     watched: Term,
     /// The signature of all its subjects.
     signature: u64,
-    /// Another lemma says more.
+    /// Whether another lemma subsumes it.
     is_subsumed: bool,
 }
 
@@ -58,28 +58,28 @@ pub(super) struct Frames {
     lemmas: Vec<Lemma>,
     /// Whether stronger lemmas replace weaker ones.
     subsumption: bool,
-    /// By subjects: the lemmas that watch them and are not subsumed. Each watches one of its own; the lemma without
-    /// literals watches [`Term::TRUE`].
+    /// For each subject, the unsubsumed lemmas that watch it. Each lemma watches one of its own subjects; the lemma
+    /// without literals watches [`Term::TRUE`].
     watchers: FxHashMap<Term, Vec<LemmaId>>,
-    /// By levels but the infinite one, in the order in which the lemmas got there.
+    /// Indexed by finite level, in the order of arrival.
     by_level: Vec<Vec<LemmaId>>,
-    /// The formulas of lemmas of infinite level, in the order in which they got there. It only grows.
+    /// The formulas of lemmas of infinite level, in the order of arrival. The list only grows.
     infinite: Vec<Term>,
-    /// The lemmas that came to a level, in this order. It only grows.
+    /// The lemmas in the order of their arrivals at a level. The list only grows.
     arrivals: Vec<LemmaId>,
 }
 
-/// What became of a lemma that was learnt.
+/// The result of learning a lemma.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Learnt {
-    /// It is there now.
+    /// It was added.
     New(LemmaId),
-    /// Another one says as much.
+    /// This lemma subsumes it.
     Known(LemmaId),
 }
 
 impl Frames {
-    /// No lemmas yet.
+    /// Frames without lemmas.
     pub(super) fn new(subsumption: bool) -> Self {
         Frames {
             lemmas: Vec::new(),
@@ -96,12 +96,12 @@ impl Frames {
         &self.lemmas[lemma.0 as usize]
     }
 
-    /// The lemmas of exactly this level, which is finite.
+    /// The lemmas of exactly this finite level.
     pub(super) fn at(&self, level: Level) -> &[LemmaId] {
         self.by_level.get(level as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The lemmas of finite levels of the frame, those of higher levels first.
+    /// The lemmas of the frame with finite levels, those of higher levels first.
     pub(super) fn finite(&self, level: Level) -> impl Iterator<Item = &Lemma> + '_ {
         let levels = self.by_level.iter().skip(level as usize).rev();
         levels.flatten().map(|&lemma| self.lemma(lemma))
@@ -117,18 +117,18 @@ impl Frames {
         self.infinite.iter().copied().chain(self.finite(level).map(|lemma| lemma.formula))
     }
 
-    /// How often a lemma has come to a level so far.
+    /// The number of arrivals so far.
     pub(super) fn arrivals(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// The lemmas that came to the frame of a level since there were so many arrivals.
+    /// The lemmas that arrived in the frame of a level since the given number of arrivals.
     pub(super) fn since(&self, arrivals: usize, level: Level) -> impl Iterator<Item = &Lemma> + '_ {
         let lemmas = self.arrivals[arrivals..].iter().map(|&lemma| self.lemma(lemma));
         lemmas.filter(move |lemma| lemma.level >= level)
     }
 
-    /// A lemma of the frame that excludes the cube as far as cubes tell: one of the highest level.
+    /// A lemma of the frame that excludes the cube, by comparing cubes, with the highest level.
     pub(super) fn blocking(&self, store: &TermStore, cube: &[Term], level: Level) -> Option<LemmaId> {
         let subjects = subjects(store, cube);
         let given = signature(&subjects);
@@ -169,7 +169,7 @@ impl Frames {
         Learnt::New(id)
     }
 
-    /// Removes the lemmas up to a level that exclude no more than the cube.
+    /// Removes the lemmas up to a level that exclude only a part of the cube.
     fn replace_weaker(&mut self, store: &TermStore, cube: &[Term], level: Level) {
         let wanted = signature(&subjects(store, cube));
         for index in 0..self.lemmas.len() {
@@ -218,12 +218,12 @@ impl Frames {
     }
 }
 
-/// What a literal speaks of: the form that it bounds, or else the literal itself.
+/// The subject of a literal: the form that it bounds, or else the literal itself.
 fn subject(store: &TermStore, literal: Term) -> Term {
     store.bound(literal).map_or(literal, |bound| bound.sum)
 }
 
-/// The subjects of a cube, each once.
+/// The subjects of a cube, without duplicates.
 fn subjects(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     let mut subjects: Vec<Term> = cube.iter().map(|&literal| subject(store, literal)).collect();
     subjects.sort_unstable();
@@ -231,7 +231,7 @@ fn subjects(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     subjects
 }
 
-/// A set of which those of more subjects have more elements.
+/// A bit set that grows with the set of subjects.
 fn signature(subjects: &[Term]) -> u64 {
     subjects.iter().fold(0, |set, subject| set | 1 << (FxBuildHasher.hash_one(subject) >> 58))
 }

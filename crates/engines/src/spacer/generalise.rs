@@ -1,12 +1,12 @@
-//! Generalising what is excluded: fewer and weaker literals exclude more.
+//! Generalises excluded cubes: fewer and weaker literals exclude more.
 //!
-//! A cube that no clause reaches from `F_{n-1}` is made smaller by leaving out one literal after the other: if still no
-//! clause reaches it, where the lemma itself is assumed of the bodies, the literal was not needed (inductive
+//! A cube that no clause reaches from `F_{n-1}` is made weaker by dropping one literal after the other: if still no
+//! clause reaches it, where the lemma itself is assumed for the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
-//! bounds, of which often one is enough. The core of each success drops more literals at once. Before that, literals of
-//! the core may be replaced by weaker ones from proofs (`proof_lemmas.rs`).
+//! bounds, one of which often suffices. The core of each success drops more literals at once. Before that, weaker
+//! literals from proofs may replace literals of the core (`proof_lemmas.rs`).
 //!
-//! A cube with a point of a reach fact is no candidate: its lemma could never hold at all levels.
+//! A cube with a point of a reach fact is not tried: its lemma could never hold at all levels.
 
 use shofar_horn::graph::NodeId;
 use shofar_logic::{Op, Term, TermStore};
@@ -17,11 +17,11 @@ use super::frames::Level;
 use super::obligations::{Obligation, ObligationId};
 use super::{Search, Stop};
 
-/// Conflicts that may be spent on leaving out a literal.
+/// The conflict limit for dropping a literal.
 const DROP_CONFLICTS: u64 = 5_000;
 
 impl Search<'_> {
-    /// Cubes that together contain the one of an obligation and cannot be reached either, each up to a level.
+    /// Unreachable cubes that together contain the obligation's cube, each with its level.
     pub(super) fn generalise(
         &mut self,
         id: ObligationId,
@@ -40,7 +40,7 @@ impl Search<'_> {
         Ok(lemmas)
     }
 
-    /// A smaller cube that cannot be reached.
+    /// An unreachable cube with fewer literals.
     fn drop_literals(
         &mut self,
         node: NodeId,
@@ -68,7 +68,7 @@ impl Search<'_> {
         Ok((join_equations(self.store, cube), highest))
     }
 
-    /// Why a cube cannot be reached at a level, if that is so and found out soon.
+    /// The reason why a cube cannot be reached at a level; `None` if it can, or if this takes too long.
     pub(super) fn blocked(
         &mut self,
         node: NodeId,
@@ -87,7 +87,7 @@ impl Search<'_> {
     }
 }
 
-/// The literals with two bounds in the place of each equation between numbers.
+/// Replaces each equation between numbers by two bounds.
 pub(super) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     let mut split = Vec::with_capacity(cube.len());
     for &literal in cube {
@@ -101,7 +101,7 @@ pub(super) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     split
 }
 
-/// The literals with an equation in the place of two bounds that meet.
+/// Replaces two matching bounds by an equation.
 fn join_equations(store: &TermStore, cube: Vec<Term>) -> Vec<Term> {
     let mut joined = cube.clone();
     for &literal in &cube {

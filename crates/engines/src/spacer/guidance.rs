@@ -1,21 +1,21 @@
-//! Global guidance: what similar lemmas have in common becomes an obligation of its own.
+//! Global guidance: the common part of similar lemmas becomes an obligation.
 //!
-//! Generalisation sees one obligation at a time, and so may learn one lemma after the other that differ in numbers only,
-//! without end. Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, cubes are
-//! guessed from it:
+//! Generalisation sees one obligation at a time, so it may learn lemmas that differ only in numbers, without end.
+//! Lemmas of a predicate that bound the same forms are a *cluster*. When a cluster has grown, cubes are guessed from
+//! it:
 //!
-//! - *Subsume*: the cube that contains the excluded cubes of all of them and goes on in the directions in which the cluster
-//!   has grown (`subsume.rs`). So lemmas on `x` and `y` with numbers that grow together become one on `x - y`.
+//! - *Subsume*: the cube that contains the excluded cubes of all members and extends in the directions in which the
+//!   cluster has grown (`subsume.rs`). So lemmas on `x` and `y` with numbers that grow together become one on `x - y`.
 //! - *Conjecture*: the cube without the literals whose numbers differ, which may be irrelevant.
-//! - *Weaken*: the cube with a constant of the clauses in the place of the one number that differs (`weaken.rs`).
+//! - *Weaken*: the cube with a constant of the clauses for the one number that differs (`weaken.rs`).
 //!
-//! Another rule, *concretise*, concerns lemmas that differ in coefficients (`concretise.rs`). A cluster that has grown also
-//! tells that the present form of lemmas (`proof_lemmas.rs`) leads to no end.
+//! Another rule, *concretise*, handles lemmas that differ in coefficients (`concretise.rs`). A grown cluster also shows
+//! that the current form of lemmas (`proof_lemmas.rs`) diverges.
 //!
-//! A guess is enqueued as an obligation without parent, and so are its predecessors. It may be wrong, in which case it is
-//! reached and forgotten, or it may be hopeless: each step to a predecessor takes from its *gas*, and
-//! without gas it is given up. If it is blocked, the lemma is one like any other, but that its literals are those of the
-//! guess: a proof would have the numbers again that the present level suggests. Nothing depends on guesses.
+//! A guess is enqueued as an obligation without parent; its predecessors are guesses, too. It may be wrong; then it is
+//! reached and forgotten. It may also be hopeless: each step to a predecessor costs *gas*, and without gas the guess is
+//! given up. If it is blocked, its lemma is like any other, except that its literals are those of the guess: a proof
+//! would again contain the numbers of the current level. Nothing depends on guesses.
 //!
 //! H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local generalization in model checking" (CAV
 //! 2020). There, clusters are found by anti-unification, also of coefficients.
@@ -33,21 +33,21 @@ use super::subsume::subsume;
 use super::weaken::{Constants, weaken};
 use super::{Options, Search};
 
-/// Lemmas of a cluster that are remembered, and needed for a guess.
+/// The number of remembered lemmas of a cluster, and of lemmas needed for a guess.
 const MEMBERS: usize = 4;
-/// How often guesses are made from one cluster.
+/// The maximal number of times that one cluster makes guesses.
 const CLUSTER_GAS: u32 = 10;
-/// Guesses that are enqueued because of one lemma.
+/// The maximal number of guesses enqueued for one lemma.
 const MOST_GUESSES: usize = 4;
-/// Predecessors that may be made for a guess, one after the other.
+/// The maximal length of a chain of predecessors of a guess.
 pub(super) const GUESS_GAS: u32 = 20;
 
-/// What a literal is, numbers apart.
+/// The shape of a literal: all but its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Shape {
-    /// A bound of the form from above.
+    /// An upper bound of the form.
     Upper { form: Term, is_strict: bool },
-    /// A bound of the form from below.
+    /// A lower bound of the form.
     Lower { form: Term, is_strict: bool },
     /// Another literal.
     Other(Term),
@@ -56,7 +56,7 @@ pub(super) enum Shape {
 /// Lemmas with literals of the same shapes.
 #[derive(Default)]
 struct Cluster {
-    /// The numbers of the latest lemmas, by shapes.
+    /// The numbers of the latest lemmas, in the order of the shapes.
     members: Vec<Vec<Rational>>,
     guesses: u32,
 }
@@ -65,17 +65,17 @@ struct Cluster {
 #[derive(Default)]
 pub(super) struct Guidance {
     clusters: FxHashMap<(NodeId, Box<[Shape]>), Cluster>,
-    /// By predicates: how many lemmas came to clusters that had grown before.
+    /// For each predicate, the number of lemmas that joined grown clusters.
     repetitions: FxHashMap<NodeId, usize>,
 }
 
 impl Guidance {
-    /// How often the lemmas of a predicate were so much alike that something should be done otherwise.
+    /// The number of times that the lemmas of a predicate repeated enough to change the strategy.
     pub(super) fn repetitions(&self, node: NodeId) -> usize {
         self.repetitions.get(&node).map_or(0, |lemmas| lemmas / MEMBERS)
     }
 
-    /// Takes note of a lemma that was learnt for an obligation, and returns cubes that might be excluded as well.
+    /// Adds an obligation's new lemma to its cluster, and returns cubes that might be excluded as well.
     fn guesses(
         &mut self,
         store: &TermStore,
@@ -117,7 +117,7 @@ impl Guidance {
 }
 
 impl Search<'_> {
-    /// Enqueues what a new lemma for an obligation and those like it suggest.
+    /// Enqueues the guesses from an obligation's new lemma and similar ones.
     pub(super) fn guide(&mut self, id: ObligationId, cube: &[Term]) {
         let Obligation { node, level, depth, .. } = *self.obligations.get(id);
         if node == self.goal {
@@ -147,7 +147,7 @@ impl Search<'_> {
     }
 }
 
-/// What a literal is, and its number; zero if it has none.
+/// The shape of a literal, and its number; zero if it has none.
 pub(super) fn shape(store: &TermStore, literal: Term) -> (Shape, Rational) {
     let other = (Shape::Other(literal), Rational::ZERO);
     let Some(bound) = store.bound(literal) else { return other };
@@ -183,7 +183,7 @@ pub(super) fn literal(store: &TermStore, shape: Shape, number: &Rational) -> Ter
     }
 }
 
-/// The literal by which a polynomial is at most zero, or less.
+/// The literal that a polynomial is at most zero, or less than zero.
 pub(super) fn compare(store: &TermStore, poly: LinearPoly, sort: Sort, is_strict: bool) -> Term {
     let (primitive, factor) = poly.factored();
     let form = store.normalize(primitive.to_term(store, sort));

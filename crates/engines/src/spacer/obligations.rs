@@ -1,12 +1,12 @@
 //! Proof obligations: cubes of a predicate that must be excluded or reached, and the queue in which they wait.
 //!
-//! An obligation `(P, cube, n)` asks whether a fact of `P` with a derivation of height at most `n` lies in the cube.
-//! It comes from another one, its *parent*, which can be derived from the cube's facts by one clause. Those of low
-//! level are closer to an answer and come first, among them those of less depth (how often an obligation was moved up),
-//! then the younger ones.
+//! An obligation `(P, cube, n)` asks whether the cube contains a fact of `P` with a derivation of height at most `n`.
+//! It is made for another one, its *parent*, which one clause derives from the cube's facts. Obligations of low level
+//! are closer to an answer and come first, among them those of less depth (the number of times that an obligation was
+//! moved up), then the younger ones.
 //!
-//! - O1: every open obligation is in the queue or is being worked on; closed ones may be in the queue and are skipped.
-//! - O2: the level of a child is below that of its parent, when it is made.
+//! - O1: every open obligation is in the queue or being expanded; closed ones may be in the queue and are skipped.
+//! - O2: the level of a new child is below that of its parent.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,37 +18,37 @@ use shofar_logic::Term;
 
 use super::frames::Level;
 
-/// An obligation, by its position.
+/// The index of an obligation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct ObligationId(u32);
 
-/// Whether facts in a cube can be derived.
+/// The question whether facts in a cube are derivable.
 #[derive(Clone)]
 pub(super) struct Obligation {
     /// The predicate.
     pub(super) node: NodeId,
     /// Literals over the predicate's variables.
     pub(super) cube: Rc<[Term]>,
-    /// The height of derivations.
+    /// The maximal height of derivations.
     pub(super) level: Level,
-    /// How often it was moved up, its ancestors included.
+    /// The number of times that it was moved up, including its ancestors.
     pub(super) depth: u32,
-    /// What it was made for, and the clause between the two.
+    /// Its parent, and the clause between the two.
     pub(super) parent: Option<(ObligationId, EdgeId)>,
-    /// How many reach facts of the predicate are known to lie outside of the cube.
+    /// The number of reach facts of the predicate known to lie outside of the cube.
     pub(super) facts_seen: usize,
-    /// How many predecessors may be made for a guess, one after the other; without limit if it is none.
+    /// For a guess, the remaining length of its chain of predecessors; `None` otherwise.
     pub(super) gas: Option<u32>,
-    /// It was made of lemmas, to become one: its own literals are what is excluded, not those of proofs.
+    /// Whether it was made from lemmas, to become one: its own literals are excluded, not those of proofs.
     pub(super) is_candidate: bool,
-    /// How often it was taken apart.
+    /// The number of times that it was split.
     pub(super) concretions: u32,
-    /// It is neither excluded nor reached.
+    /// Whether it is undecided.
     pub(super) is_open: bool,
 }
 
 impl Obligation {
-    /// An open obligation that was made for no other one.
+    /// An open obligation without parent.
     pub(super) fn new(node: NodeId, cube: Rc<[Term]>, level: Level, depth: u32) -> Self {
         Obligation {
             node,
@@ -65,7 +65,7 @@ impl Obligation {
     }
 }
 
-/// The order in which obligations are taken.
+/// The priority of an obligation.
 type Priority = Reverse<(Level, u32, Reverse<u64>, ObligationId)>;
 
 /// All obligations and the queue.
@@ -75,7 +75,7 @@ pub(super) struct Obligations {
     queue: BinaryHeap<Priority>,
     /// The latest obligation for a cube.
     known: FxHashMap<(NodeId, Rc<[Term]>), ObligationId>,
-    /// How many were enqueued, which is their age.
+    /// The number of insertions into the queue, which gives the age.
     enqueued: u64,
 }
 
@@ -85,12 +85,12 @@ impl Obligations {
         &self.all[id.0 as usize]
     }
 
-    /// An obligation, to be changed; its level by [`enqueue`](Self::enqueue) only.
+    /// An obligation, to be changed. After a change of its level, call [`enqueue`](Self::enqueue).
     pub(super) fn get_mut(&mut self, id: ObligationId) -> &mut Obligation {
         &mut self.all[id.0 as usize]
     }
 
-    /// Makes an obligation, or opens the one again that there is for the same cube, and enqueues it.
+    /// Makes an obligation, or reopens the one for the same cube, and enqueues it.
     pub(super) fn add(&mut self, obligation: Obligation) -> ObligationId {
         let key = (obligation.node, Rc::clone(&obligation.cube));
         let id = match self.known.get(&key) {
@@ -116,7 +116,7 @@ impl Obligations {
         self.queue.push(Reverse((level, depth, Reverse(self.enqueued), id)));
     }
 
-    /// Takes the open obligation of the lowest level out of the queue, if that is not above the given one.
+    /// Takes the open obligation of the lowest level out of the queue, if that level is at most `highest`.
     pub(super) fn take(&mut self, highest: Level) -> Option<ObligationId> {
         loop {
             let &Reverse((level, _, _, id)) = self.queue.peek()?;
@@ -137,10 +137,10 @@ impl Obligations {
         self.known.contains_key(&(node, Rc::clone(cube)))
     }
 
-    /// Gives up a guess, and the guesses that it was made for.
+    /// Gives up a guess, and the guesses it was made for.
     pub(super) fn give_up(&mut self, id: ObligationId) {
         let mut next = Some(id);
-        // An obligation that was opened again may have a descendant as its parent: closed ones end the way.
+        // A reopened obligation may have a descendant as its parent: the walk ends at closed ones.
         while let Some(id) = next.filter(|&id| self.get(id).is_open && self.get(id).gas.is_some()) {
             let obligation = self.get_mut(id);
             obligation.is_open = false;
@@ -155,7 +155,7 @@ impl Obligations {
         self.known.clear();
     }
 
-    /// How many obligations are kept.
+    /// The number of obligations.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
@@ -189,7 +189,7 @@ mod tests {
         let root = obligations.add(obligation(0, 4, None, None));
         let guess = obligations.add(obligation(1, 3, Some(root), Some(2)));
         let child = obligations.add(obligation(2, 2, Some(guess), Some(1)));
-        // A circle, as when an obligation is opened again below.
+        // A cycle, as if an obligation is reopened below itself.
         obligations.get_mut(guess).parent = Some((child, EdgeId::new(0)));
         obligations.give_up(child);
         let open = [root, guess, child].map(|id| obligations.get(id).is_open);

@@ -1,21 +1,21 @@
 //! Lemmas from proofs: bounds that the clauses themselves suggest.
 //!
-//! A core names literals of the obligation's cube, and knows no other forms and constants than these. The proof of the
-//! contradiction knows more: a Farkas sum of the clause's side says which combination of the variables is bounded, and
-//! by what. If the head's cube consists of units of side B, and everything else is A, the interpolant is a disjunction
-//! of such bounds and of negated literals: pivots of A join by disjunction, and pivots of B are the units, whose partial
+//! A core names literals of the obligation's cube, and has no other forms and constants. The proof of unsatisfiability
+//! has more: a Farkas sum of the clause's side gives the combination of the variables that is bounded, and its bound.
+//! If the head's cube consists of units of side B, and everything else is A, the interpolant is a disjunction of such
+//! bounds and of negated literals: pivots of A join by disjunction, and pivots of B are the units, whose partial
 //! interpolant is true. Its negation is a cube again,
 //!
 //! - which the obligation's cube implies, and
 //! - in which the clause derives nothing.
 //!
-//! With several clauses, the union of their cubes has both properties for all of them. So the literals take the place of
-//! the core's, before literals are left out. Where a proof has no interpolant of that form (integer splits on forms over
-//! both sides), the core's literals are kept for that clause.
+//! With several clauses, the union of their cubes has both properties for all of them. So these literals replace the
+//! core's, before literals are dropped. If a proof has no interpolant of that form (integer splits on forms over both
+//! sides), the core's literals are kept for that clause.
 //!
-//! That is so of Farkas sums of side A. Other [forms](LemmaForm) are read off the same proof: the sum of B, the literals of a
-//! decomposed sum of B, or a sum of A that is decomposed into a conjunction, which is several lemmas, each of which is
-//! asked about by itself. A predicate whose lemmas repeat but for their numbers may get another form.
+//! This holds for Farkas sums of side A. Other [forms](LemmaForm) are read off the same proof: the sum of B, the
+//! literals of a decomposed sum of B, or a sum of A decomposed into a conjunction, which gives several lemmas, each
+//! checked separately. A predicate whose lemmas repeat except for their numbers may get another form.
 //!
 //! The method is that of the interpolating unsatisfiable cores of Z3's Spacer: A. Gurfinkel, N. Bjørner et al.
 
@@ -38,14 +38,14 @@ use super::{Search, Stop};
 use crate::InterpolationMethod;
 use crate::option::Named;
 
-/// Where the literals of lemmas come from.
+/// The origin of the literals of lemmas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LemmaForm {
-    /// The cores of contradictions.
+    /// Unsatisfiable cores.
     Core,
-    /// Interpolants made in one way.
+    /// Interpolants by one method.
     By(InterpolationMethod),
-    /// Interpolants made in another way when the lemmas of a predicate repeat but for their numbers.
+    /// Interpolants by another method when the lemmas of a predicate repeat except for their numbers.
     Adaptive,
 }
 
@@ -68,11 +68,11 @@ impl Named for LemmaForm {
     }
 }
 
-/// What adaptive lemmas are made by, in turn.
+/// The methods of adaptive lemmas, in turn.
 const TURNS: [InterpolationMethod; 3] =
     [InterpolationMethod::Farkas, InterpolationMethod::DualFarkas, InterpolationMethod::Decomposed];
 
-/// Lemmas that are made of one contradiction.
+/// The maximal number of lemmas from one conflict.
 const MOST_LEMMAS: usize = 4;
 
 /// The clause and the frames below.
@@ -80,12 +80,12 @@ const A: Part = Part(0);
 /// The cube of the head.
 const B: Part = Part(1);
 
-/// Conflicts that may be spent on a proof.
+/// The conflict limit for a proof.
 const PROOF_CONFLICTS: u64 = 2_000;
 
 impl Search<'_> {
-    /// Cubes that together contain the one of a conflict, from its proofs as far as these have any, and up to which
-    /// levels they cannot be reached.
+    /// Cubes that together contain the cube of a conflict, from its proofs if possible, and the levels up to which they
+    /// cannot be reached.
     pub(super) fn cubes_by_proofs(
         &mut self,
         node: NodeId,
@@ -97,7 +97,7 @@ impl Search<'_> {
             LemmaForm::By(interpolation) => interpolation,
             LemmaForm::Adaptive => TURNS[self.guidance.repetitions(node) % TURNS.len()],
         };
-        // What all clauses together exclude: a cube of each.
+        // The cubes excluded by all clauses together: each combines a cube of each clause.
         let mut cubes: Vec<Vec<Term>> = vec![Vec::new()];
         for (edge, core) in &conflict.cores {
             let mut parts = self.cubes_of_edge(node, *edge, core, interpolation)?;
@@ -116,7 +116,7 @@ impl Search<'_> {
         if let [_] = cubes.as_slice() {
             return Ok(cubes.into_iter().map(|cube| (cube, conflict.level)).collect());
         }
-        // The conflict assumes of the bodies what only all of them together say.
+        // The conflict assumes all these lemmas together for the bodies.
         let mut lemmas = Vec::with_capacity(cubes.len());
         for cube in cubes {
             match self.blocked(node, &cube, level)? {
@@ -127,8 +127,8 @@ impl Search<'_> {
         Ok(lemmas)
     }
 
-    /// Cubes with literals of which the core's imply one, with each of which the clause derives nothing either. None
-    /// if the proof has no interpolant of that form.
+    /// Cubes whose disjunction the core's literals imply, and in each of which the clause derives nothing. Empty if the
+    /// proof has no interpolant of that form.
     fn cubes_of_edge(
         &mut self,
         node: NodeId,
@@ -151,7 +151,7 @@ impl Search<'_> {
             }
         };
         let mut side_a = core.assumed.clone();
-        // Lemmas that the solver of the clause has asserted are in no core.
+        // Asserted lemmas are in no core.
         for (source, &body) in graph.edge(edge).sources().iter().enumerate() {
             let place = Place::Source(graph.edge(edge).occurrence(source));
             let lemmas = self.frames[body.index()].infinite();
@@ -166,7 +166,7 @@ impl Search<'_> {
         if solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
             return Ok(Vec::new());
         }
-        // An interpolant without the proof knows no more than the core.
+        // An interpolant without the proof has no more information than the core.
         let options = Options { fallback: Fallback::Off, ..interpolation.options() };
         let interpolator = solver.interpolator(options);
         let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A], &limits)) else {
@@ -181,7 +181,7 @@ impl Search<'_> {
     }
 }
 
-/// The negation of a conjunction of disjunctions of literals: cubes, one of which is true.
+/// The negation of a conjunction of clauses: a disjunction of cubes. `None` if the formula is not one.
 fn negation(store: &TermStore, formula: Term) -> Option<Vec<Vec<Term>>> {
     let is_literal = |term: Term| {
         let (atom, _) = store.literal(term);

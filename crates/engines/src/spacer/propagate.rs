@@ -1,12 +1,12 @@
 //! Propagation: lemmas that hold at higher levels move there.
 //!
-//! A lemma of level `i` holds at `i + 1` if no clause leads from `F_i` to what it excludes. The core may name fewer literals
-//! than the lemma has, which then is a stronger lemma there, and lemmas that do not depend on others below move more than
-//! one level. If no lemma of some level is left in any frame, the frame there is inductive.
+//! A lemma of level `i` holds at `i + 1` if no clause leads from `F_i` to its cube. If the core names only some of the
+//! lemma's literals, they give a stronger lemma there. Lemmas that do not depend on others below move more than one
+//! level. If no lemma of some level is left in any frame, the frame there is inductive.
 //!
-//! What keeps a lemma from moving is remembered: a model of a clause in the frames (Z3's counterexample to pushing). As
-//! long as no new lemma of the frames excludes it, it need not be found again. A lemma that excludes a point of a reach
-//! fact cannot be part of an inductive frame, and stays where it is.
+//! The obstacle of each lemma is remembered: a model of a clause in the frames (Z3's counterexample to pushing). While
+//! no new lemma of the frames excludes it, it need not be found again. A lemma that excludes a point of a reach fact
+//! cannot be part of an inductive frame, and stays.
 
 use std::rc::Rc;
 
@@ -19,11 +19,11 @@ use super::frames::{INFINITY, LemmaId, Level};
 use super::renaming::Place;
 use super::{Search, Stop};
 
-/// Conflicts that may be spent on moving a lemma.
+/// The conflict limit for moving a lemma.
 const PUSH_CONFLICTS: u64 = 10_000;
 
 impl Search<'_> {
-    /// Moves lemmas of levels up to `bound` up, and returns the level of an inductive frame if there is one.
+    /// Moves lemmas of levels below `bound` up, and returns the level of an inductive frame if there is one.
     pub(super) fn propagate(&mut self, bound: Level) -> Result<Option<Level>, Stop> {
         if !self.frames[self.goal.index()].infinite().is_empty() {
             return Ok(Some(INFINITY));
@@ -49,7 +49,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Moves a lemma up from its level if it holds above.
+    /// Moves a lemma up if it holds above its level.
     fn push(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> Result<(), Stop> {
         let cube = Rc::clone(&self.frames[node.index()].lemma(lemma).cube);
         if (self.options.obstacles && self.is_obstructed(node, lemma, level))
@@ -80,7 +80,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether what kept a lemma from moving still does.
+    /// Whether the obstacle of a lemma still holds.
     fn is_obstructed(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> bool {
         let Some(obstacle) = self.obstacles.get_mut(&(node, lemma)) else { return false };
         let clause = self.graph.edge(obstacle.edge);
@@ -100,12 +100,12 @@ impl Search<'_> {
     }
 }
 
-/// Why a lemma does not hold one level higher.
+/// The reason why a lemma does not hold one level higher.
 pub(super) struct Obstacle {
-    /// The clause that derives what the lemma excludes.
+    /// The clause that derives a fact in the lemma's cube.
     edge: EdgeId,
     /// A model of the clause and of the frames of its sources.
     model: Assignment,
-    /// By sources: the arrivals of lemmas that the model is known to satisfy.
+    /// For each source: the number of arrivals that the model is known to satisfy.
     seen: Vec<usize>,
 }

@@ -1,17 +1,17 @@
-//! Formulas over a predicate's variables, carried to its occurrences in clauses and back, each once.
+//! Renames formulas between a predicate's variables and those of its occurrences in clauses, with a cache.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{NodeId, rename};
 use shofar_logic::{Term, TermStore};
 
-/// Formulas that are remembered before all are forgotten.
+/// The size at which the cache is cleared.
 const MOST_REMEMBERED: usize = 1 << 20;
 
-/// Where a predicate occurs in a clause.
+/// An occurrence of a predicate in a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Place {
-    /// In the body, for the so-manieth time.
+    /// The n-th occurrence in the body.
     Source(usize),
     /// In the head.
     Target,
@@ -30,7 +30,7 @@ impl<'a> Renaming<'a> {
         Renaming { store, graph, outward: FxHashMap::default(), inward: FxHashMap::default() }
     }
 
-    /// A formula about a predicate, over the variables that it has in a place.
+    /// Renames a formula about a predicate to its variables in a place.
     pub(super) fn to(&mut self, node: NodeId, place: Place, formula: Term) -> Term {
         if place == Place::Source(0) {
             return formula;
@@ -45,7 +45,7 @@ impl<'a> Renaming<'a> {
         })
     }
 
-    /// A formula over the variables that a predicate has in a place, as one about the predicate.
+    /// The inverse of [`to`](Self::to).
     pub(super) fn from(&mut self, node: NodeId, place: Place, formula: Term) -> Term {
         if place == Place::Source(0) {
             return formula;

@@ -1,27 +1,27 @@
-//! Subsume: one cube that contains those of a cluster, and what continues them.
+//! Subsume: one cube that contains those of a cluster, and their continuation.
 //!
 //! Let the lemmas of a cluster exclude the cubes `form_1 <= v_1, form_2 >= v_2, ..`, with the numbers of each lemma for
-//! `v`. These numbers are points `p_0, p_1, ..`, the oldest first. The guess puts no number in the place of `v` but any
-//! point of the cone in which the cluster has grown,
+//! `v`. These numbers are points `p_0, p_1, ..`, the oldest first. The guess replaces `v` by any point of the cone in
+//! which the cluster has grown,
 //!
 //! ```text
 //! exists w_1 >= 0, w_2 >= 0, ..   form_i <= (p_0 + w_1 (p_1 - p_0) + w_2 (p_2 - p_0) + ..)_i   for all i
 //! ```
 //!
-//! and the weights are eliminated: by equations as far as these determine them (Gauss), the rest by combining bounds
-//! (Fourier and Motzkin, `shofar_logic::fourier_motzkin`), where a combination of more rows than weights demand is
-//! redundant (Kohler). Members are few, and so are weights; all of it is exact and takes no solver.
+//! and the weights are eliminated: by equations that determine them (Gauss), the rest by combining bounds (Fourier and
+//! Motzkin, `shofar_logic::fourier_motzkin`), where a combination of more rows than weights demand is redundant
+//! (Kohler). Members are few, and so are weights; the computation is exact and needs no solver.
 //!
-//! - S1: the guess contains the cubes of all members: each is there by one weight.
-//! - S2: what is linear in the points of all members stays. So `x <= 1, y >= 1` and `x <= 2, y >= 2` and so on become
-//!   `x <= y`, and in more dimensions all equations of the points' affine hull are found in that way.
-//! - S3: if an integer form is equal to a number in each member, and all these numbers have the same residue by a
-//!   modulus, there is a second guess that says so too. It contains the cubes as well, and is smaller.
+//! - S1: the guess contains the cubes of all members: each corresponds to one weight.
+//! - S2: linear relations between the points of all members are kept. So `x <= 1, y >= 1` and `x <= 2, y >= 2` and so
+//!   on become `x <= y`, and in more dimensions all equations of the points' affine hull are found in that way.
+//! - S3: if an integer form equals a number in each member, and all these numbers have the same residue by a modulus, a
+//!   second guess adds this residue. It contains the cubes as well, and is smaller.
 //!
 //! H. G. V. K., Y. Chen, S. Shoham, A. Gurfinkel, "Global guidance for local generalization in model checking" (CAV
-//! 2020), section 4. There, the points are those of the convex hull. A hull ends where the cluster does, so that the next
-//! lemma lies outside again; a cone goes on. There, moreover, weights are projected by a model, and literals that do not
-//! hold of the whole closure are dropped with a solver.
+//! 2020), section 4. They take the points of the convex hull. A hull ends where the cluster does, so the next lemma
+//! lies outside again; a cone continues. They also project weights by a model, and drop literals that do not hold for
+//! the whole closure with a solver.
 
 use shofar_logic::fourier_motzkin::{Inequality, sides};
 use shofar_logic::number::Rational;
@@ -30,11 +30,11 @@ use shofar_smt::project::simplify_cube;
 
 use super::guidance::{Shape, compare, conjecture};
 
-/// Rows that elimination may lead to.
+/// The maximal number of rows in elimination.
 const MOST_ROWS: usize = 64;
 
-/// Cubes that contain those of all members, and of all that continue them: the smaller one first. None if members differ
-/// in one literal only, or nothing is common to them.
+/// Cubes that contain those of all members and their continuation, the smaller one first. Empty if members differ in
+/// only one literal, or have nothing in common.
 pub(super) fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Vec<Vec<Term>> {
     let Some(cone) = Cone::of(store, shapes, members) else { return Vec::new() };
     let residues = cone.residues(store, members);
@@ -50,14 +50,14 @@ pub(super) fn subsume(store: &TermStore, shapes: &[Shape], members: &[Vec<Ration
     guesses
 }
 
-/// What sums are made of. The weights come first, and the rest of a sum is one of forms.
+/// A summand: weights come first, then forms.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Summand {
     Weight(usize),
     Form(Term),
 }
 
-/// A bound, and the bounds of the beginning that it is a combination of, as a set.
+/// A bound, and the set of initial bounds that it combines.
 struct Row {
     inequality: Inequality<Summand>,
     parents: u64,
@@ -69,7 +69,7 @@ impl Row {
     }
 }
 
-/// The sum of forms that a sum without weights is; none if it is a number.
+/// A sum without weights as a sum of forms; `None` if it has weights or is a number.
 fn without_weights(sum: &LinearPoly<Summand>) -> Option<LinearPoly> {
     let form = |(summand, factor): &(Summand, Rational)| match summand {
         Summand::Form(form) => Some((*form, factor.clone())),
@@ -79,9 +79,9 @@ fn without_weights(sum: &LinearPoly<Summand>) -> Option<LinearPoly> {
     forms.filter(|forms| !forms.is_empty()).map(|forms| LinearPoly::from_pairs(forms, sum.constant().clone()))
 }
 
-/// The numbers of a cluster, as a first point and directions with weights, and how forms are related to them.
+/// The numbers of a cluster, as a first point and directions with weights, and the relations of the forms to them.
 struct Cone {
-    /// That of all forms.
+    /// The sort of all forms.
     sort: Sort,
     /// Sums that are zero.
     equations: Vec<LinearPoly<Summand>>,
@@ -92,7 +92,7 @@ struct Cone {
 }
 
 impl Cone {
-    /// None if members differ in one literal only, or there are forms of both sorts.
+    /// `None` if members differ in only one literal, or there are forms of both sorts.
     fn of(store: &TermStore, shapes: &[Shape], members: &[Vec<Rational>]) -> Option<Self> {
         let first = members.first()?;
         let differs = |&at: &usize| members.iter().any(|member| member[at] != first[at]);
@@ -148,7 +148,7 @@ impl Cone {
         Some(cone)
     }
 
-    /// The residues that equal forms have in all members (S3).
+    /// The residues of equal forms in all members (S3).
     fn residues(&self, store: &TermStore, members: &[Vec<Rational>]) -> Vec<Term> {
         if self.sort != Sort::INT {
             return Vec::new();
@@ -165,7 +165,7 @@ impl Cone {
         self.equal.iter().filter_map(residue).collect()
     }
 
-    /// The literals without weights that follow. None if elimination leads to too many rows.
+    /// The implied literals without weights. `None` if elimination needs too many rows.
     fn eliminate(mut self, store: &TermStore) -> Option<Vec<Term>> {
         for weight in (0..self.weights).map(Summand::Weight) {
             let Some(found) = self.equations.iter().position(|sum| !sum.coefficient(weight).is_zero()) else {
@@ -202,7 +202,7 @@ impl Cone {
     }
 }
 
-/// The form that a literal bounds.
+/// The form of a bound.
 fn form(shape: Shape) -> Option<Term> {
     match shape {
         Shape::Upper { form, .. } | Shape::Lower { form, .. } => Some(form),
@@ -210,8 +210,8 @@ fn form(shape: Shape) -> Option<Term> {
     }
 }
 
-/// Where the other members lie, as seen from the first: the numbers at the given positions but for a positive factor, each
-/// direction once.
+/// The directions from the first member to the others at the given positions, up to a positive factor, without
+/// duplicates.
 fn directions(varying: &[usize], members: &[Vec<Rational>]) -> Vec<Vec<Rational>> {
     let mut directions = Vec::new();
     let Some((first, others)) = members.split_first() else { return directions };
@@ -229,7 +229,7 @@ fn directions(varying: &[usize], members: &[Vec<Rational>]) -> Vec<Vec<Rational>
     directions
 }
 
-/// The weight whose elimination makes the fewest rows, if one is left.
+/// The weight whose elimination makes the fewest rows; `None` if none is left.
 fn next_weight(rows: &[Row], weights: usize) -> Option<usize> {
     let occurs = |&weight: &usize| rows.iter().any(|row| !row.coefficient(weight).is_zero());
     let pairs = |&weight: &usize| {
@@ -240,7 +240,7 @@ fn next_weight(rows: &[Row], weights: usize) -> Option<usize> {
     (0..weights).filter(occurs).min_by_key(pairs)
 }
 
-/// Eliminates a weight, the so-manieth one, from bounds.
+/// Eliminates a weight from bounds. `eliminated` counts the eliminated weights, including this one.
 fn resolve_all(rows: Vec<Row>, weight: usize, eliminated: u32) -> Vec<Row> {
     let (concerned, mut others): (Vec<Row>, Vec<Row>) =
         rows.into_iter().partition(|row| !row.coefficient(weight).is_zero());
@@ -252,10 +252,10 @@ fn resolve_all(rows: Vec<Row>, weight: usize, eliminated: u32) -> Vec<Row> {
     for (high, above) in &upper {
         for (low, below) in &lower {
             let parents = above | below;
-            // Others follow from rows with fewer parents.
+            // Other combinations follow from rows with fewer parents.
             if parents.count_ones() <= eliminated + 1 {
                 let mut inequality = low.meets(high);
-                // So that numbers do not grow from weight to weight.
+                // Keeps numbers from growing from weight to weight.
                 let content = inequality.poly.content();
                 if !content.is_zero() {
                     inequality.poly.scale(&content.recip());
@@ -335,7 +335,7 @@ mod tests {
         assert!(subsume(&store, &[upper(x), upper(y)], &points(&[[1, 1], [2, 1]])).is_empty());
     }
 
-    /// S1, and that elimination is exact: the same is said with weights as variables, which projection eliminates.
+    /// S1, and that elimination is exact: compares with weights as variables that projection eliminates.
     #[test]
     fn closures_contain_all_members_and_are_exact() {
         let store = TermStore::new();

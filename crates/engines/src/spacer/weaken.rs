@@ -1,14 +1,13 @@
-//! Weakening bounds: numbers that lemmas do not settle on are replaced by those of the clauses.
+//! Weakens bounds: constants of the clauses replace numbers on which lemmas do not settle.
 //!
-//! Leaving out literals keeps the numbers of those that stay, which come from models and proofs: `x >= 1` is excluded at one
+//! Dropping literals keeps the numbers of the others, which come from models and proofs: `x >= 1` is excluded at one
 //! level, `x >= 2` at the next, and so on, each time for an obligation with `x >= 1000` and more. If the lemmas of a
-//! cluster differ in the number of one literal only, the bound that is needed is often one at which a loop ends or begins.
-//! So the constants of the clauses that make that literal of the obligation weaker are guessed in the place of
-//! its number, those that make it weakest first. What is excluded then contains the obligation.
+//! cluster differ in the number of only one literal, the needed bound is often one at which a loop ends or begins. So
+//! the guess replaces the number of that literal in the obligation by constants of the clauses that weaken it, the
+//! weakest first. The guessed cube then contains the obligation.
 //!
-//! Z3's Spacer has such a technique under the name of bound expansion. There, a new bound has to be inductive at once. We
-//! have tried that, and of 2800 attempts in a run three were successful: further lemmas are needed before. An
-//! obligation finds these.
+//! Z3's Spacer has such a technique, called bound expansion. There, a new bound must be inductive at once. We tried
+//! that: of 2800 attempts in a run three succeeded, because further lemmas are needed first. An obligation finds these.
 
 use shofar_horn::HornGraph;
 use shofar_logic::number::Rational;
@@ -17,14 +16,14 @@ use shofar_logic::{Sort, Term, TermStore};
 use super::generalise::split_equations;
 use super::guidance::{Shape, literal, shape};
 
-/// Constants that are looked at for one cluster.
+/// The maximal number of constants tried for one cluster.
 const MOST_CONSTANTS: usize = 16;
 
-/// The numbers in the clauses, in their order.
+/// The sorted numbers of the clauses.
 pub(super) struct Constants(Vec<Rational>);
 
 impl Constants {
-    /// Those of a graph's labels and zero, and for the sake of strict bounds of integers their neighbours.
+    /// The numbers of a graph's labels and zero, with their neighbours for the sake of strict integer bounds.
     pub(super) fn of(store: &TermStore, graph: &HornGraph) -> Self {
         let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
         let numerals = store.subterms(&labels).into_iter().filter_map(|term| store.numeral(term).cloned());
@@ -39,7 +38,7 @@ impl Constants {
         Constants(numbers)
     }
 
-    /// The constants by which a bound gets weaker than it is by its number, those by which it gets weakest first.
+    /// The constants that weaken a bound compared to its number, the weakest first.
     fn weaker(&self, store: &TermStore, shape: Shape, number: &Rational) -> Vec<Rational> {
         let Constants(numbers) = self;
         let (form, weaker): (Term, Vec<&Rational>) = match shape {
@@ -57,9 +56,9 @@ impl Constants {
     }
 }
 
-/// The obligation's cube with constants in the place of the one number in which the members of a cluster differ. The
-/// cube of the lemma may lack literals that matter above. None if there are several such numbers, or the
-/// obligation has none of this shape.
+/// The obligation's cube with constants for the one number in which the members of a cluster differ. The cube of the
+/// lemma may lack literals that matter at higher levels. Empty if several numbers differ, or the obligation has no
+/// literal of this shape.
 pub(super) fn weaken(
     store: &TermStore,
     constants: &Constants,

@@ -1,10 +1,10 @@
-//! Witnesses: the model that an inductive frame is, and the derivation that reach facts stand for.
+//! Witnesses: the model of an inductive frame, and the derivation from reach facts.
 //!
-//! *Derivations.* A reach fact is a set of points, each of which has premises (R1), but different points have different
-//! ones. So points are chosen from the top down: the youngest reach fact of which points are wanted comes first (R2), its
-//! clause is solved for each of them, and the solution gives points of its premises. With several premises, a body is
-//! solved with points that are wanted already, as far as there is such a solution; otherwise the number of points might
-//! double from reach fact to reach fact.
+//! *Derivations.* A reach fact is a set of points. Each point has premises (R1), but different points have different
+//! ones. So points are chosen from the top down: the youngest reach fact with wanted points comes first (R2). Its
+//! clause is solved for each of them, and the solution gives points of its premises. With several premises, already
+//! wanted points are reused if a solution permits it; otherwise the number of points might double from reach fact to
+//! reach fact.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ struct Step {
 }
 
 impl Search<'_> {
-    /// The model in which each predicate is its frame at an inductive level.
+    /// The model that interprets each predicate by its frame at an inductive level.
     pub(super) fn model(&self, level: Level) -> GraphModel {
         let predicates = self.graph.nodes().filter(|&(node, _)| node != self.goal);
         let formulas =
@@ -39,7 +39,7 @@ impl Search<'_> {
         GraphModel::of_formulas(formulas)
     }
 
-    /// The derivation of `false` that its reach fact stands for.
+    /// The derivation of `false` from its reach fact.
     pub(super) fn derivation(&mut self) -> Result<Derivation, Stop> {
         let Some(&root) = self.facts.of(self.goal).first() else {
             return Err(Stop::Internal("the goal was reached without a reach fact".into()));
@@ -65,7 +65,7 @@ impl Search<'_> {
         Ok(Derivation { steps: steps.collect() })
     }
 
-    /// Points from which the clause of a reach fact derives a point of it. New ones are added to those that are wanted.
+    /// Points from which the clause of a reach fact derives a point of it. New ones are added to `wanted`.
     fn premises(
         &mut self,
         fact: FactId,
@@ -90,7 +90,7 @@ impl Search<'_> {
         Ok(places)
     }
 
-    /// Points of premises, given that of the head.
+    /// Points of the premises, given that of the head.
     fn solve_body(
         &mut self,
         edge: EdgeId,
@@ -121,7 +121,7 @@ impl Search<'_> {
                 let variables = graph.source_variables(edge, source);
                 let range = start..start + variables.len();
                 start = range.end;
-                // The same reach fact may stand further to the left, too.
+                // The same reach fact may also occur further to the left.
                 let twin = premises[..source].iter().position(|other| other == premise);
                 let twin = twin.map(|twin| starts[twin]..starts[twin] + variables.len());
                 let latest = wanted.get(premise).and_then(|points| points.last());
