@@ -1,10 +1,10 @@
-//! Linear equations between symbols, and their rounds.
+//! Linear equations between symbols, solved in rounds.
 //!
-//! Most equations of programs are of this kind, `x = y`, `x = 5`, `x = y + 1`. They are kept as polynomials until nothing
-//! more can be defined: the terms between the rounds would be of no use to anyone.
+//! Most equations of programs are of this kind: `x = y`, `x = 5`, `x = y + 1`. They stay polynomials until nothing more
+//! can be defined, since nobody needs the terms between the rounds.
 //!
-//! - R1: in each round, no defined symbol is in a definition. So all replacements of a round are made at once.
-//! - R2: all monomials are symbols. So a symbol is nowhere but where the polynomial says.
+//! - R1: in each round, no defined symbol is in a definition. So all replacements of a round happen at once.
+//! - R2: all monomials are symbols. So a symbol occurs only where the polynomial has it.
 
 use std::cmp::Reverse;
 
@@ -14,14 +14,14 @@ use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
 use super::{MOST_SUMMANDS, Taken};
 
-/// Rounds for one set of equations.
+/// The greatest number of rounds for one set of equations.
 const MOST_ROUNDS: usize = 16;
-/// Summands of an equation that is looked at.
+/// The greatest number of summands of an equation.
 const MOST_TERMS: usize = 32;
 
 /// An equation `sum = 0`.
 pub(super) struct LinearEquation {
-    /// The place in the batch of the formula that has it as a conjunct.
+    /// The position in the batch of the formula that contains it as a conjunct.
     source: usize,
     sum: LinearPoly,
     sort: Sort,
@@ -29,7 +29,7 @@ pub(super) struct LinearEquation {
     formula: Option<Term>,
 }
 
-/// A symbol and what it is equal to.
+/// A symbol and its definition.
 pub(super) struct LinearDefinition {
     source: usize,
     symbol: Term,
@@ -38,7 +38,7 @@ pub(super) struct LinearDefinition {
 }
 
 impl LinearEquation {
-    /// Reads a normal formula, if it is fit for rounds by R2 and by its size.
+    /// Reads a normal formula, if R2 and its size allow rounds.
     pub(super) fn over_symbols(store: &TermStore, source: usize, formula: Term) -> Option<Self> {
         let equation = store.bound(formula).filter(|bound| bound.relation == Relation::Equal)?;
         let (sum, sort) = (equation.poly(store), store.sort_of(equation.sum));
@@ -47,10 +47,10 @@ impl LinearEquation {
         is_fit.then_some(LinearEquation { source, sum, sort, formula: Some(formula) })
     }
 
-    /// Its place and its formula.
+    /// Its position and its formula.
     pub(super) fn write(&self, store: &TermStore) -> (usize, Term) {
         let write = || {
-            // Whatever integers symbols are, 2x + 2y is not 1: the sum is primitive, so that its constant tells.
+            // 2x + 2y is not 1 for any integers: the sum is primitive, so a fractional constant makes it false.
             if self.sort == Sort::INT && !self.sum.constant().is_integer() {
                 return Term::FALSE;
             }
@@ -60,7 +60,7 @@ impl LinearEquation {
         (self.source, self.formula.unwrap_or_else(write))
     }
 
-    /// A definition of one of its symbols that is `open`, the youngest: it belongs to the latest step.
+    /// A definition of the youngest of its symbols that is `open`: it belongs to the latest step.
     fn define(&self, open: impl Fn(Term) -> bool) -> Option<LinearDefinition> {
         let rank = |symbol, summands| {
             let is_fit = summands <= MOST_SUMMANDS && open(symbol);
@@ -79,8 +79,9 @@ impl LinearDefinition {
     }
 }
 
-/// Makes definitions of equations, as long as there are symbols that are `open`, and replaces what they define in the other
-/// equations. No defined symbol is in a definition in the end. `log` gets the definitions of each round as they were made.
+/// Turns equations into definitions while there are `open` symbols, and replaces the defined symbols in the other
+/// equations. In the end no defined symbol is in a definition. `log` receives the definitions of each round as they
+/// were made.
 pub(super) fn solve(
     equations: &mut Vec<LinearEquation>,
     open: impl Fn(Term) -> bool,
@@ -103,7 +104,7 @@ pub(super) fn solve(
                 equation.sum = sum.primitive().0;
                 equation.formula = None;
             }
-            // 0 = 0 says nothing.
+            // 0 = 0 is redundant.
             !equation.sum.is_constant() || !equation.sum.constant().is_zero()
         });
         log(&round.definitions);
@@ -116,14 +117,14 @@ pub(super) fn solve(
 #[derive(Default)]
 struct Round {
     definitions: Vec<LinearDefinition>,
-    /// Where the definition of a symbol is.
+    /// The position of each symbol's definition.
     places: FxHashMap<Term, usize>,
     /// The symbols in the definitions.
     used: FxHashSet<Term>,
 }
 
 impl Round {
-    /// Makes a definition of an equation, if it is fit for one and R1 allows it.
+    /// Turns an equation into a definition, if it has the right form and R1 allows it.
     fn take(&mut self, equation: &LinearEquation, open: impl Fn(Term) -> bool) -> bool {
         if equation.sum.terms().iter().any(|(symbol, _)| self.places.contains_key(symbol)) {
             return false;
@@ -136,7 +137,7 @@ impl Round {
         true
     }
 
-    /// The sum with definitions in the place of symbols, if there are any of these in it.
+    /// The sum with symbols replaced by their definitions; `None` if it has no defined symbols.
     fn replace(&self, sum: &LinearPoly) -> Option<LinearPoly> {
         let terms = sum.terms();
         if !terms.iter().any(|(symbol, _)| self.places.contains_key(symbol)) {

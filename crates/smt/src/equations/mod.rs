@@ -1,8 +1,8 @@
-//! Symbols that asserted equations define, and the elimination of these symbols.
+//! Elimination of symbols that asserted equations define.
 //!
-//! The unrollings of programs are full of equations `x = y + 1`, `p = not q` that hold as they stand. Where nothing is
-//! known about the symbol on one side, it can be replaced by the other side and forgotten; a model gives it the value
-//! of its *definition* afterwards. So the search has fewer atoms, and the simplex kernel fewer rows.
+//! Unrollings of programs are full of asserted equations such as `x = y + 1` and `p = not q`. If nothing else is known
+//! about the symbol on one side, the other side can replace it; a model later gives it the value of its *definition*.
+//! So the search has fewer atoms, and the simplex kernel fewer rows.
 //!
 //! ```text
 //! solve(conjuncts):
@@ -14,12 +14,12 @@
 //!         replace each x by its t in all other conjuncts
 //! ```
 //!
-//! A chain of equations loses half of its links in each round, so that few rounds are needed. All else, which is much more,
-//! is gone through once, or once more if that has brought new equations. Only equations are taken that make nothing
-//! bigger: with two summands at most, and between truth values with a small other side.
+//! Each round halves a chain of equations, so few rounds are needed. All other conjuncts, which are far more, are
+//! traversed once, or once more if that produced new equations. Only equations that make nothing bigger are taken: with
+//! at most two summands, and between truth values with a small other side.
 //!
-//! Frames: a definition is given up with the frame of its equation. Formulas that were changed by it are formulas of the
-//! same frame, or of inner ones, so that they are given up too.
+//! Frames: a definition ends with the frame of its equation. Formulas changed by it belong to the same frame, or to
+//! inner ones, so they end as well.
 //!
 //! - Q1: no defined symbol is in a definition, or known to the search.
 //! - Q2: symbols in the definitions of finished batches are not defined later.
@@ -37,36 +37,36 @@ use shofar_logic::{Op, Sort, Substitution, Substitutor, Term, TermStore};
 use self::linear::LinearEquation;
 use crate::solver::Instance;
 
-/// Rounds for one batch of formulas.
+/// The greatest number of rounds for one batch of formulas.
 const MOST_ROUNDS: usize = 8;
-/// Summands other than the symbol and a number in an equation that defines a symbol.
+/// The greatest number of summands, other than the symbol and a number, in an equation that defines a symbol.
 const MOST_SUMMANDS: usize = 2;
-/// Subterms of a formula that defines a truth value.
+/// The greatest number of subterms of a formula that defines a truth value.
 const MOST_SUBTERMS: usize = 64;
 
 /// The definitions in force.
 pub(crate) struct Equations<'a> {
     store: &'a TermStore,
     substitution: Substitution,
-    /// The symbols that are defined, in the order of the frames.
+    /// The defined symbols, in the order of the frames.
     symbols: Vec<Term>,
-    /// How many of them are defined by finished batches whose symbols are kept.
+    /// The number of them defined by finished batches whose symbols are kept.
     finished: usize,
-    /// Symbols that must stay what they are (Q2), in the order of the frames.
+    /// Symbols that must not be replaced (Q2), in the order of the frames.
     kept: Vec<Term>,
     is_kept: FxHashSet<Term>,
-    /// The heights of both lists when the frames were opened.
+    /// The lengths of both lists when the frames were opened.
     frames: Vec<(usize, usize)>,
-    /// Whether definitions are put in the place of symbols round by round everywhere, as proofs are replayed. Otherwise all
-    /// of them are at once where that is the same but for the time.
+    /// Whether definitions replace symbols round by round everywhere, as proofs are replayed. Otherwise they all do at
+    /// once if the result is the same, which is faster.
     in_rounds: bool,
 }
 
-/// What became of a batch of formulas.
+/// The result for a batch of formulas.
 pub(crate) struct Solved {
-    /// What is left of the formulas: conjuncts, each with the place of its formula in the batch, in this order.
+    /// The remaining conjuncts, each with the position of its formula in the batch, in this order.
     pub(crate) conjuncts: Vec<(usize, Term)>,
-    /// For proofs, the definitions as they were taken: symbols of later rounds are still in those of earlier ones.
+    /// For proofs, the definitions as they were taken: those of earlier rounds still contain symbols of later ones.
     pub(crate) rounds: Vec<Vec<Taken>>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Solved {
 pub(crate) struct Taken {
     pub(crate) symbol: Term,
     pub(crate) definition: Term,
-    /// The place in the batch of the formula that has the equation as a conjunct.
+    /// The position in the batch of the formula that contains the equation as a conjunct.
     pub(crate) source: usize,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Proofs will be made of what is done here.
+    /// Keeps the data that proofs need.
     pub(crate) fn log_proofs(&mut self) {
         self.in_rounds = true;
     }
@@ -103,7 +103,7 @@ impl<'a> Equations<'a> {
         self.frames.push((self.symbols.len(), self.kept.len()));
     }
 
-    /// Ends the innermost frame. Returns whether definitions were given up.
+    /// Ends the innermost frame. Returns whether definitions ended with it.
     pub(crate) fn pop(&mut self) -> bool {
         let Some((symbols, kept)) = self.frames.pop() else { return false };
         let is_news = symbols < self.symbols.len();
@@ -126,7 +126,7 @@ impl<'a> Equations<'a> {
         mentioned.filter_map(|symbol| Some((symbol, self.substitution.get(symbol)?))).collect()
     }
 
-    /// The normal formula with definitions in the place of defined symbols.
+    /// The normal formula with defined symbols replaced by their definitions.
     pub(crate) fn apply(&self, normal: Term) -> Term {
         if let Some(definition) = self.substitution.get(normal) {
             return definition;
@@ -137,11 +137,11 @@ impl<'a> Equations<'a> {
         Substitutor::normal(self.store, &self.substitution).apply(normal)
     }
 
-    /// Takes equations from normal formulas of the innermost frame that hold together, in which no symbol is defined.
-    /// What is left of the formulas is equivalent to them under the new definitions, which concern only symbols that are
-    /// `open`: nothing else is known of them.
+    /// Takes equations from normal formulas of the innermost frame that hold together and contain no defined symbol.
+    /// The remaining formulas are equivalent to the given ones under the new definitions. Only `open` symbols, of which
+    /// nothing else is known, are defined.
     ///
-    /// Instances are made after the first definitions, and have the places behind the formulas.
+    /// Instances are built after the first definitions. Their positions follow those of the formulas.
     pub(crate) fn solve(
         &mut self,
         formulas: &[Term],
@@ -154,7 +154,7 @@ impl<'a> Equations<'a> {
         let mut rounds: Vec<Vec<Taken>> = Vec::new();
         let first = self.symbols.len();
         for stage in 0..MOST_ROUNDS {
-            // Whatever else there is makes no difference any more.
+            // The other conjuncts no longer matter.
             if conjuncts.iter().any(|&(_, conjunct)| conjunct == Term::FALSE) {
                 break;
             }
@@ -196,8 +196,8 @@ impl<'a> Equations<'a> {
         Solved { conjuncts, rounds }
     }
 
-    /// Takes note of the symbols in the definitions of finished batches. Many a solver is asked once only, and has no need
-    /// of it.
+    /// Records the symbols in the definitions of finished batches. Many solvers answer only one query and do not need
+    /// this.
     fn keep_symbols(&mut self) {
         let finished = std::mem::replace(&mut self.finished, self.symbols.len());
         if finished == self.symbols.len() {
@@ -211,7 +211,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// An instance with definitions in the place of symbols.
+    /// An instance with symbols replaced by their definitions.
     fn instance(&self, instance: &Instance) -> Term {
         let store = self.store;
         let arguments = instance.arguments.iter();
@@ -220,8 +220,8 @@ impl<'a> Equations<'a> {
         Substitutor::normal(store, &arguments).apply(store.normalize(instance.formula))
     }
 
-    /// Makes definitions of linear equations, and replaces what they define in the others and in the definitions of the
-    /// batch, of which there are the symbols from the `first` on.
+    /// Turns linear equations into definitions, and replaces the defined symbols in the other equations and in the
+    /// batch's definitions, which are those of the symbols from `first` on.
     fn solve_linear(
         &mut self,
         equations: &mut Vec<LinearEquation>,
@@ -240,8 +240,8 @@ impl<'a> Equations<'a> {
         self.define(&taken, first);
     }
 
-    /// Makes definitions of candidates, and replaces what they define in the others and in the definitions of the batch,
-    /// of which there are the symbols from the `first` on.
+    /// Turns candidates into definitions, and replaces the defined symbols in the other candidates and in the batch's
+    /// definitions, which are those of the symbols from `first` on.
     fn round(
         &mut self,
         candidates: &mut Vec<(usize, Term)>,
@@ -249,7 +249,7 @@ impl<'a> Equations<'a> {
         open: impl Fn(Term) -> bool,
     ) -> Option<Vec<Taken>> {
         let store = self.store;
-        // Truth values and numbers only. Of several symbols the youngest: it belongs to the latest step.
+        // Truth values and numbers only. Among several symbols the youngest: it belongs to the latest step.
         let rank = |symbol: Term, summands: usize| {
             let sort = store.sort_of(symbol);
             let is_fit = summands <= MOST_SUMMANDS
@@ -277,8 +277,8 @@ impl<'a> Equations<'a> {
         Some(taken)
     }
 
-    /// Adds definitions that do not mention what they define, and replaces this in the definitions of the batch so far, of
-    /// which there are the symbols from the `first` on.
+    /// Adds definitions that do not mention the symbols they define, and replaces these symbols in the batch's earlier
+    /// definitions, which are those of the symbols from `first` on.
     fn define(&mut self, taken: &[Taken], first: usize) {
         if taken.is_empty() {
             return;
@@ -295,8 +295,8 @@ impl<'a> Equations<'a> {
         self.symbols.extend(taken.iter().map(|taken| taken.symbol));
     }
 
-    /// Conjuncts with definitions in the place of the symbols that were defined from a place on: at once, or in the rounds
-    /// in which they were.
+    /// Conjuncts in which the symbols defined from a position on are replaced by their definitions: at once, or in
+    /// their rounds.
     fn replace(
         &self,
         conjuncts: Vec<(usize, Term)>,
@@ -323,8 +323,8 @@ fn substitution(taken: &[Taken]) -> Substitution {
     taken.iter().map(|taken| (taken.symbol, taken.definition)).collect()
 }
 
-/// The conjuncts of formulas, which come with their places in the batch, without what is true. A formula has none of them
-/// twice.
+/// The conjuncts of formulas, each with the position of its formula in the batch, without `true` and without repetition
+/// within a formula.
 fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Term)> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
@@ -341,8 +341,8 @@ fn conjuncts(store: &TermStore, formulas: Vec<(usize, Term)>) -> Vec<(usize, Ter
     found
 }
 
-/// Whether a conjunct is a small equation, or says that a symbol is true or false. Comparisons and disjunctions are none
-/// and do not become any by the replacement of symbols alone, or seldom.
+/// Whether a conjunct is a small equation, or says that a symbol is true or false. Comparisons and disjunctions are
+/// not, and replacing symbols seldom makes them so.
 fn is_candidate(store: &TermStore, conjunct: Term) -> bool {
     let (op, args) = store.view(conjunct);
     let is_equation = |formula: Term| store.op(formula) == Op::Eq || store.is_symbol(formula);

@@ -1,18 +1,18 @@
-//! Elimination of numbers from a cube: from literals to linear constraints, and from variable to variable.
+//! Eliminates numbers from a cube: turns literals into linear constraints, and eliminates variable by variable.
 //!
 //! ```text
 //! translate       literals with variables to eliminate become constraints; disequalities are split by the model
 //! reals           one after the other                                                  lra.rs
-//! whole parts     what mixes reals and integers is rounded, and is about integers then
+//! whole parts     constraints that mix reals and integers are rounded to constraints on integers
 //! integers        one after the other                                                  lia.rs
 //! ```
 //!
-//! *Rounding in terms.* Where variables to eliminate stand in `p div k`, `p mod k` or `to_int(p)`, the quotient becomes
-//! an integer variable `q` with `k q <= p < k q + k`, to be eliminated with the others. That is exact, since `q` is
-//! determined by `p`. Only an equality `p mod k = c` is a divisibility right away.
+//! *Rounding in terms.* If variables to eliminate occur in `p div k`, `p mod k` or `to_int(p)`, the quotient becomes an
+//! integer variable `q` with `k q <= p < k q + k`, to be eliminated with the others. This is exact, since `p`
+//! determines `q`. Only an equality `p mod k = c` is directly a divisibility.
 //!
-//! *Reals and integers.* For reals, an integer is a number like others: a cast is a monomial. When the reals are
-//! gone, a constraint between an integer sum `P` and a sum `R` of reals that stay says of `P`:
+//! *Reals and integers.* When eliminating reals, an integer is a number like any other: a cast is a monomial. When the
+//! reals are eliminated, a constraint between an integer sum `P` and a sum `R` of the remaining reals bounds `P`:
 //!
 //! ```text
 //! P + R <= 0     P <= to_int(-R)
@@ -20,12 +20,12 @@
 //! P + R =  0     P = -to_int(R)  and  R is an integer
 //! ```
 //!
-//! So any linear mixture can be projected. What is not linear in the variables (products, functions, array reads) is
-//! reported as *buried*.
+//! So any linear mixture can be projected. Terms that are not linear in the variables (products, functions, array
+//! reads) are reported as *buried*.
 //!
-//! *Order.* The next variable is one with a coefficient 1 in an equality, or without bounds on one side; then one in any
-//! equality; then one with coefficients 1 only, where elimination loses least; then others. Among several, the one with
-//! the fewest pairs of bounds.
+//! *Order.* The next variable is one with a coefficient 1 in an equality, or without bounds on one side; then one in
+//! any equality; then one with coefficients 1 only, where elimination loses least; then others. Ties go to the variable
+//! with the fewest pairs of bounds.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::fourier_motzkin::VariableBound;
@@ -69,7 +69,7 @@ impl Values<'_, '_, '_> {
         Ok(sum)
     }
 
-    /// The position of the greatest one of some bounds of one side; of equal ones the first that no other is preferred to.
+    /// The position of the greatest bound of one side; among equal ones the first to which no other is preferred.
     pub(super) fn greatest(
         &mut self,
         bounds: &[VariableBound],
@@ -89,11 +89,11 @@ impl Values<'_, '_, '_> {
     }
 }
 
-/// Why literals could not be translated.
+/// Why a literal could not be translated.
 pub(super) enum Obstacle {
     /// Variables to eliminate occur in this term, and it is not linear in them.
     Buried(Term),
-    /// Something else went wrong.
+    /// Another error.
     Error(ProjectError),
 }
 
@@ -113,18 +113,18 @@ pub(super) struct System<'v, 'c, 'a> {
     ints: Vec<Term>,
     /// The quotients, by dividend and divisor; no divisor for `to_int`.
     quotients: FxHashMap<(Term, Option<Term>), Term>,
-    /// What `div`, `mod` and `to_int` terms are as polynomials.
+    /// The polynomials of `div`, `mod` and `to_int` terms.
     images: FxHashMap<Term, LinearPoly>,
-    /// Symbols for quotients.
+    /// Spare symbols for quotients.
     spare: &'v mut Vec<Term>,
-    /// Literals without variables that came up on the way.
+    /// Literals without variables that arise during elimination.
     literals: Vec<Term>,
     by_value: bool,
 }
 
 impl<'v, 'c, 'a> System<'v, 'c, 'a> {
-    /// A system without constraints. `spare` holds integer symbols that nobody else knows, and is extended when more
-    /// are needed.
+    /// A system without constraints. `spare` holds integer symbols used nowhere else, and is extended if more are
+    /// needed.
     pub(super) fn new(context: &'v mut Context<'c, 'a>, spare: &'v mut Vec<Term>) -> Self {
         let store = context.store;
         let of_sort = |sort| context.vars.iter().copied().filter(move |&var| store.sort_of(var) == sort);
@@ -143,7 +143,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         }
     }
 
-    /// Eliminates the variables. Returns literals without them, and whether one was replaced by its value.
+    /// Eliminates the variables. Returns literals without them, and whether a variable was replaced by its value.
     pub(super) fn solve(mut self) -> Result<(Vec<Term>, bool), ProjectError> {
         let mut reals = std::mem::take(&mut self.reals);
         while let Some(x) = self.next_variable(&mut reals) {
@@ -166,7 +166,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
 
     // ---- from literals to constraints ----------------------------------------------------------------------
 
-    /// Adds a literal in which variables to eliminate occur.
+    /// Adds a literal that contains variables to eliminate.
     pub(super) fn add_literal(&mut self, literal: Term) -> Result<(), Obstacle> {
         let store = self.store;
         let (atom, positive) = store.literal(literal);
@@ -207,7 +207,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         let context = &mut *self.values.context;
         let contents = context.contents(term);
         if contents.rounding && contents.variable {
-            // Ascending: what stands inside comes first.
+            // Ascending: inner terms come first.
             let inside = store.subterms_until(&[term], |part| !context.mentions(part));
             for part in inside {
                 if matches!(store.op(part), Op::IntDiv | Op::Mod | Op::ToInt)
@@ -221,7 +221,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         self.with_images(LinearPoly::from_term(store, term))
     }
 
-    /// Puts the polynomials of rounded terms in their place.
+    /// Replaces rounded terms by their polynomials.
     fn with_images(&mut self, poly: LinearPoly) -> Result<LinearPoly, Obstacle> {
         let context = &mut *self.values.context;
         let mut plain = Vec::with_capacity(poly.terms().len());
@@ -246,7 +246,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         Ok(sum)
     }
 
-    /// Finds the polynomial of a `div`, `mod` or `to_int` term for whose argument this is done.
+    /// Computes the polynomial of a `div`, `mod` or `to_int` term, after that of its argument.
     fn round(&mut self, term: Term) -> Result<(), Obstacle> {
         let store = self.store;
         let (op, args) = store.view(term);
@@ -305,7 +305,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
 
     // ---- the conjunction -----------------------------------------------------------------------------------
 
-    /// Adds a constraint, unless it follows from another one. Those that follow from it are dropped.
+    /// Adds a constraint, unless another one implies it. Drops the constraints that it implies.
     fn add(&mut self, constraint: Constraint) {
         let Some(new) = constraint.normalized() else { return };
         for old in &mut self.constraints {
@@ -328,12 +328,12 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         self.constraints.push(new);
     }
 
-    /// Takes the constraints on a variable out.
+    /// Removes and returns the constraints on a variable.
     fn take_constraints(&mut self, x: Term) -> Vec<Constraint> {
         self.constraints.extract_if(.., |constraint| !constraint.poly.coefficient(x).is_zero()).collect()
     }
 
-    /// Removes the variable to be eliminated next; none if none of them occurs.
+    /// Removes the next variable to eliminate; `None` if none of them occurs.
     fn next_variable(&self, vars: &mut Vec<Term>) -> Option<Term> {
         let positions: FxHashMap<Term, usize> =
             vars.iter().enumerate().map(|(position, &var)| (var, position)).collect();
@@ -352,7 +352,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
         Some(vars.remove(best))
     }
 
-    /// Makes constraints on integers of those that mix integers to eliminate with reals.
+    /// Turns constraints that mix integers to eliminate with reals into constraints on integers.
     fn round_mixed(&mut self) {
         let store = self.store;
         let below = |monomial: Term| match store.view(monomial) {
@@ -397,7 +397,7 @@ impl<'v, 'c, 'a> System<'v, 'c, 'a> {
     }
 }
 
-/// How a variable is used.
+/// The occurrences of a variable.
 #[derive(Clone, Default)]
 struct Uses {
     occurs: bool,
@@ -425,7 +425,7 @@ impl Uses {
         self.other_than_unit |= !is_unit;
     }
 
-    /// The smaller, the earlier it should be eliminated.
+    /// The priority class: smaller ones are eliminated earlier.
     fn class(&self) -> u8 {
         match self {
             Uses { unit_equality: true, .. } => 0,

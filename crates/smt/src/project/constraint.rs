@@ -1,17 +1,17 @@
-//! Linear constraints: what literals of arithmetic are for the elimination of numbers.
+//! Linear constraints: arithmetic literals in the form that elimination uses.
 //!
-//! A constraint compares a linear polynomial with zero, or says that a number divides it. On `Int` all coefficients are
-//! integers and there is no strict comparison; divisibility is on `Int` only. The polynomial of a `Real` constraint may
-//! have casts of integers among its monomials.
+//! A constraint compares a linear polynomial with zero, or states that a number divides it. On `Int` all coefficients
+//! are integers and there is no strict comparison; divisibility is on `Int` only. The polynomial of a `Real` constraint
+//! may have casts of integers among its monomials.
 //!
-//! The normal form has coefficients without common divisor, and integer bounds rounded to integers. Of a divisibility
-//! `k | p`, the coefficients lie between 0 and `k`, and the leading one is 1 where it can be.
+//! The normal form has coprime coefficients, and integer bounds rounded to integers. In a divisibility `k | p`, the
+//! coefficients lie between 0 and `k`, and the leading one is 1 if possible.
 
 use shofar_logic::fourier_motzkin::{Inequality, Side, VariableBound};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Sort, Term, TermStore};
 
-/// A polynomial and what is said of it.
+/// A polynomial and its relation to zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Constraint {
     pub(super) poly: LinearPoly,
@@ -20,7 +20,7 @@ pub(super) struct Constraint {
     pub(super) sort: Sort,
 }
 
-/// What is said of a polynomial `p`.
+/// The relation of a polynomial `p`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Relation {
     /// `p <= 0`
@@ -34,12 +34,12 @@ pub(super) enum Relation {
 }
 
 impl Constraint {
-    /// The constraint that an inequality is, between terms of a sort.
+    /// The constraint of an inequality between terms of a sort.
     pub(super) fn from_inequality(Inequality { poly, is_strict }: Inequality, sort: Sort) -> Self {
         Constraint { poly, relation: if is_strict { Relation::Below } else { Relation::AtMost }, sort }
     }
 
-    /// What a comparison says of a variable, if it is one in which that occurs.
+    /// The bound on a variable, if the constraint is a comparison that contains the variable.
     pub(super) fn bound_of(&self, variable: Term) -> Option<(Side, VariableBound)> {
         let is_strict = match self.relation {
             Relation::AtMost => false,
@@ -59,7 +59,7 @@ impl Constraint {
         Constraint { poly, relation: Relation::Divisible(modulus), sort: Sort::INT }
     }
 
-    /// The normal form; none if the constraint is true whatever the monomials are. One that is never true has a constant
+    /// The normal form; `None` if the constraint is always true. A constraint that is never true has a constant
     /// polynomial.
     pub(super) fn normalized(mut self) -> Option<Self> {
         if !self.poly.is_constant() {
@@ -95,7 +95,7 @@ impl Constraint {
         self
     }
 
-    /// Whether the constraint holds where the polynomial has this value.
+    /// Whether the constraint holds if the polynomial has this value.
     pub(super) fn holds_at(&self, value: &Rational) -> bool {
         match &self.relation {
             Relation::AtMost => !value.is_positive(),
@@ -116,7 +116,7 @@ impl Constraint {
             let dividend = self.poly.clone().without_constant().to_term(store, sort);
             return store.eq(store.modulo(dividend, store.int(modulus.clone())), store.int(rest));
         }
-        // The sum on the left is the one of the normal form, so that no other is made.
+        // The sum on the left is that of the normal form, so no other is made.
         let upward = self.poly.terms()[0].1.is_positive();
         let bound = self.poly.constant().clone();
         let form = self.poly.clone().without_constant();
@@ -160,7 +160,7 @@ fn reduced(poly: &LinearPoly, modulus: &Integer, map: impl Fn(&Integer) -> Integ
     LinearPoly::from_pairs(pairs, number(poly.constant()))
 }
 
-/// A number that is an integer.
+/// The integer that a number is.
 pub(super) fn integer(number: &Rational) -> Integer {
     number.to_integer().expect("constraints on Int have integer coefficients")
 }
@@ -172,7 +172,7 @@ pub(super) fn combination(a: &Rational, p: &LinearPoly, b: &Rational, q: &Linear
     sum
 }
 
-/// The polynomial that is one monomial.
+/// The polynomial of a single monomial.
 pub(super) fn monomial(term: Term) -> LinearPoly {
     LinearPoly::from_pairs(vec![(term, Rational::ONE)], Rational::ZERO)
 }

@@ -1,4 +1,4 @@
-//! What one projection knows: the store, the model, the variables to eliminate, and facts about terms.
+//! The context of one projection: the store, the model, the variables to eliminate, and facts about terms.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
@@ -6,19 +6,19 @@ use shofar_logic::{Assignment, EvalError, Evaluator, Op, Sort, Term, TermStore, 
 
 use super::ProjectError;
 
-/// What all stages of one projection share.
+/// The state shared by all stages of one projection.
 pub(super) struct Context<'c, 'a: 'c> {
     pub(super) store: &'a TermStore,
     model: &'c Assignment,
     pub(super) evaluator: Evaluator<'c>,
-    /// The variables and constants to be eliminated, as they were given and as a set.
+    /// The variables and constants to eliminate, as given and as a set.
     pub(super) vars: &'c [Term],
     set: FxHashSet<Term>,
-    /// What occurs in terms that are no leaves.
+    /// The contents of terms other than leaves.
     contents: FxHashMap<Term, Contents>,
 }
 
-/// What occurs in a term.
+/// The kinds of subterms in a term.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     /// A variable to eliminate.
@@ -51,7 +51,7 @@ impl<'c, 'a> Context<'c, 'a> {
         self.contents(term).variable
     }
 
-    /// What occurs in the term.
+    /// The kinds of subterms in the term.
     pub(super) fn contents(&mut self, term: Term) -> Contents {
         if let Some(contents) = self.known_contents(term) {
             return contents;
@@ -85,7 +85,7 @@ impl<'c, 'a> Context<'c, 'a> {
     }
 
     fn known_contents(&self, term: Term) -> Option<Contents> {
-        // A multiple of a symbol is so frequent that looking is cheaper than remembering.
+        // A multiple of a symbol is so frequent that recomputing is cheaper than caching.
         let leaf = match self.store.view(term) {
             (_, []) => term,
             (Op::Mul, &[factor, leaf]) if self.store.numeral(factor).is_some() && self.is_leaf(leaf) => leaf,
@@ -107,7 +107,7 @@ impl<'c, 'a> Context<'c, 'a> {
         value.as_bool().ok_or(EvalError::WrongSort(formula))
     }
 
-    /// The truth value of a normal comparison of symbols. Most atoms are such, and need nothing to be remembered.
+    /// The truth value of a normal comparison of symbols. Most atoms are of this kind, and need no caching.
     fn linear_truth(&self, formula: Term) -> Option<bool> {
         let store = self.store;
         let bound = store.bound(formula)?;

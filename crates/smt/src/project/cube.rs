@@ -1,16 +1,16 @@
-//! Cubes as sets of normal literals: which literal follows from which, as far as that can be seen.
+//! Cubes as sets of normal literals, with a syntactic implication test.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore};
 
 use crate::known_literals::Interval;
 
-/// Drops repeated literals and bounds that follow from others. The order of what stays is kept.
+/// Drops repeated literals and bounds that follow from others. Keeps the order.
 pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     literals.retain(|&literal| literal != Term::TRUE && seen.insert(literal));
     let bounds: Vec<_> = literals.iter().map(|&literal| Interval::of(store, literal)).collect();
-    // The tightest ones of each kind, by their positions.
+    // The tightest bounds of each kind, by position.
     let mut tightest: FxHashMap<(Term, (bool, bool)), usize> = FxHashMap::default();
     let mut kept = vec![true; literals.len()];
     for (position, bound) in bounds.iter().enumerate() {
@@ -40,7 +40,7 @@ pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
     literals.retain(|_| kept.next().unwrap_or(true));
 }
 
-/// Whether every literal of the second cube follows from one of the first, so that the first implies the second.
+/// Whether each literal of the second cube follows from one of the first, so that the first implies the second.
 pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     weak.iter().all(|&wanted| {
         strong.contains(&wanted)

@@ -1,12 +1,12 @@
-//! Variables that an equality defines: `x = t` with a `t` in which `x` does not occur.
+//! Variables defined by an equality: `x = t`, where `x` does not occur in `t`.
 //!
-//! Putting `t` in the place of `x` eliminates `x` exactly, whatever its sort is and wherever it occurs, under functions
-//! and in array indices too. Numbers are normally eliminated by constraints, which is faster; they come here when they
-//! are buried where only a term can go.
+//! Replacing `x` by `t` eliminates `x` exactly, for every sort and every occurrence, including under functions and in
+//! array indices. Numbers are normally eliminated by constraints, which is faster; they are replaced here if they are
+//! buried where only a term can go.
 
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-/// A term that the literal says equal to the variable, and in which the variable does not occur.
+/// A term without the variable that the literal equates with the variable.
 pub(crate) fn definition(store: &TermStore, literal: Term, x: Term) -> Option<Term> {
     let (Op::Eq, &[a, b]) = store.view(literal) else { return None };
     let occurs_in = |term: Term| store.subterms_until(&[term], |part| part == x).contains(&x);

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Every disjunct implies that the variables exist (P1), and when no model is left, every model is in a disjunct. The
-//! loop ends because there are finitely many projections (P3), each of which is found at most once (P2). Where it is
-//! stopped before, the disjunction still is an under-approximation.
+//! loop ends because there are finitely many projections (P3), each of which is found at most once (P2). If it is
+//! stopped early, the disjunction is still an under-approximation.
 //!
-//! A disjunct that implies another one is dropped, at first where that can be seen from the literals; when the
-//! search is complete, also where it takes the solver to see that it follows from the others together.
+//! A disjunct that implies another one is dropped: at first if the literals show it; when the search is complete, also
+//! if the solver shows that it follows from the others together.
 //!
 //! The universal quantifier is the dual: `forall x. f` is the negation of `exists x. not f`.
 
@@ -23,17 +23,17 @@ use super::{ProjectError, Projector, cube};
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
-/// The number of disjuncts up to which the solver looks for redundant ones. Each takes a query about all of them.
+/// The greatest number of disjuncts for which the solver searches redundant ones. Each takes a query about all of them.
 const MAX_MINIMIZED: usize = 200;
 
-/// How far an elimination may go.
+/// Bounds an elimination.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
-    /// Bounds on each query to the solver. Deadline and cancel flag are bounds on the whole.
+    /// Limits of each solver query. Deadline and cancel flag bound the whole elimination.
     pub limits: Limits<'a>,
     /// The number of projections after which to stop.
     pub disjuncts: usize,
-    /// Whether the solver looks for disjuncts that follow from the others in the end, if there are not too many.
+    /// Whether the solver finally drops disjuncts that the others cover, if there are not too many.
     pub minimize: bool,
 }
 
@@ -43,19 +43,19 @@ impl Default for Bounds<'_> {
     }
 }
 
-/// What an elimination has found.
+/// The result of an elimination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Elimination {
     /// The result, without the variables.
     pub formula: Term,
-    /// Whether the result is equivalent to the quantified formula. If not, an existential one follows from it, and it
-    /// follows from a universal one.
+    /// Whether the result is equivalent to the quantified formula. If not, it implies an existential formula, and a
+    /// universal formula implies it.
     pub status: Status,
     /// The number of models that were projected.
     pub projections: usize,
 }
 
-/// How an elimination has ended.
+/// How an elimination ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// The result is exact.
@@ -66,8 +66,8 @@ pub enum Status {
     Unknown(Reason),
 }
 
-/// A formula without the variables that is equivalent to `exists vars. formula`, or a part of it. The formula is free of
-/// quantifiers.
+/// A formula without the variables that is equivalent to `exists vars. formula`, or implies it. The formula must be
+/// quantifier-free.
 pub fn eliminate(
     store: &TermStore,
     formula: Term,
@@ -112,7 +112,7 @@ pub fn eliminate_forall(
     Ok(Elimination { formula: store.not(elimination.formula), ..elimination })
 }
 
-/// Drops disjuncts that follow from those that stay. Later ones tend to be more special, so they are tried first.
+/// Drops disjuncts that the remaining ones cover. Later ones tend to be more special, so they are tried first.
 fn drop_redundant(
     store: &TermStore,
     disjuncts: &mut Vec<Term>,
@@ -129,7 +129,7 @@ fn drop_redundant(
                 disjuncts.remove(position);
             }
             Outcome::Sat => {}
-            // What is redundant stays, that is no harm.
+            // Redundant disjuncts are harmless.
             Outcome::Unknown(_) => return Ok(()),
         }
     }

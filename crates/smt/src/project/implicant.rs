@@ -1,7 +1,7 @@
-//! Implicants: from a formula and a model of it to a cube, a few literals that are true in the model and imply the
+//! Implicants: computes from a formula and its model a cube, a few literals that are true in the model and imply the
 //! formula.
 //!
-//! The formula is walked twice, each subformula once in either direction:
+//! The formula is traversed twice, each subformula once in either direction:
 //!
 //! ```text
 //! judge, bottom-up     the truth value of every subformula, and what it costs to establish it
@@ -10,21 +10,21 @@
 //!                      false formulas the dual
 //! ```
 //!
-//! As the model fixes the polarity of every subformula, none needs to be seen under both. Conjunctions are taken before
-//! disjunctions, and a part that was taken before costs nothing any more, so that literals are shared.
+//! The model fixes the polarity of every subformula, so none is visited under both. Conjunctions are taken before
+//! disjunctions, and a part taken before costs nothing, so that literals are shared.
 //!
-//! *Costs.* A literal without the variables to eliminate costs 1: it stays as it is. One with such a variable costs 3
-//! if it is an equality, which can be solved, and 6 otherwise; it has to be projected and loses generality. An `ite`
-//! inside brings its condition along, for 2. Costs of parts are added up, without regard to sharing.
+//! *Costs.* A literal without the variables to eliminate costs 1: it stays unchanged. A literal with such a variable
+//! costs 3 if it is an equality, which can be solved, and 6 otherwise; it must be projected and loses generality. An
+//! `ite` inside adds its condition, for 2. Costs of parts are summed, ignoring sharing.
 //!
-//! *Literals.* The cube's literals are normal, and no `ite` is left in them: the branch that the model takes is put in
-//! its place, and its condition joins the formulas to establish. Whatever normalising makes of an atom is taken apart
-//! again, so that chains, `distinct`, `abs` and the like need no care here. `div`, `mod` and `to_int` stay:
-//! where variables to eliminate occur in them, the elimination of numbers deals with them.
+//! *Literals.* The cube's literals are normal and contain no `ite`: the branch that the model takes replaces it, and
+//! its condition is added to the formulas to establish. If normalising turns an atom into a compound formula, that
+//! formula is decomposed again, so chains, `distinct`, `abs` and the like need no special treatment. `div`, `mod` and
+//! `to_int` stay: if they contain variables to eliminate, the elimination of numbers handles them.
 //!
 //! Invariants:
-//! - M1: whatever is taken has a truth value in the model. Parts without a value are never chosen.
-//! - M2: the literals are true in the model, and with what is still to be taken, they imply what was added.
+//! - M1: everything taken has a truth value in the model. Parts without a value are never chosen.
+//! - M2: the literals are true in the model, and together with the open formulas they imply the added formulas.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{EvalError, Op, Sort, Term};
@@ -38,25 +38,25 @@ const KEPT: u32 = 1;
 const SOLVED: u32 = 3;
 /// The cost of another literal with a variable to eliminate.
 const PROJECTED: u32 = 6;
-/// What an `ite` inside of a literal costs in addition.
+/// The additional cost of an `ite` inside a literal.
 const CHOICE: u32 = 2;
 
 /// Collects literals that imply formulas.
 #[derive(Default)]
 pub(super) struct Implicant {
     judged: FxHashMap<Term, Judgement>,
-    /// What was taken.
+    /// The formulas taken.
     taken: FxHashSet<Term>,
-    /// What is to be established without alternative.
+    /// Formulas that can be established in one way only.
     forced: Vec<Term>,
     /// Formulas that can be established in several ways.
     choices: Vec<Term>,
-    /// Terms with the branch that the model takes in place of each `ite`.
+    /// Terms with each `ite` replaced by the branch that the model takes.
     resolved: FxHashMap<Term, Term>,
     literals: Vec<Term>,
 }
 
-/// What the model says of a formula, and what it costs to establish it.
+/// The value of a formula in the model, and the cost of establishing it.
 #[derive(Clone, Copy)]
 struct Judgement {
     value: Result<bool, EvalError>,
@@ -95,7 +95,7 @@ impl Implicant {
 
     // ---- bottom-up ---------------------------------------------------------------------------------------
 
-    /// Finds out about a formula and its parts.
+    /// Judges a formula and its parts.
     fn judge(&mut self, context: &mut Context<'_, '_>, formula: Term) -> Judgement {
         let mut stack = vec![formula];
         while let Some(&top) = stack.last() {
@@ -132,7 +132,7 @@ impl Implicant {
         Judgement { value, cost: cost + if contents.choice { CHOICE } else { 0 } }
     }
 
-    /// What follows for a formula from its parts.
+    /// The judgement of a formula from those of its parts.
     fn judge_connective(&self, context: &Context<'_, '_>, formula: Term, parts: &[Term]) -> Judgement {
         let of = |part: Term| self.judged[&part];
         let op = context.store.op(formula);
@@ -185,7 +185,7 @@ impl Implicant {
             return self.take_atom(context, formula, value);
         };
         match context.store.op(formula) {
-            // All parts have the values that do not decide.
+            // All parts have the value that does not decide.
             op @ (Op::And | Op::Or | Op::Implies) if value == (op == Op::And) => {
                 self.forced.extend(parts);
             }
@@ -210,7 +210,7 @@ impl Implicant {
         }
     }
 
-    /// The sets of parts that establish the value of a junction with a decisive part, or of an `ite`.
+    /// The alternative sets of parts that establish the value of a junction with a decisive part, or of an `ite`.
     fn ways(
         &self,
         context: &Context<'_, '_>,
@@ -234,8 +234,8 @@ impl Implicant {
         self.decisive(op, parts).map(|part| vec![part]).collect()
     }
 
-    /// The parts of a junction each of which decides its value: false ones of `and`, true ones of `or`, false premises
-    /// and a true conclusion of an implication.
+    /// The parts of a junction that decide its value alone: false ones of `and`, true ones of `or`, false premises and
+    /// a true conclusion of an implication.
     fn decisive<'p>(&self, op: Op, parts: &'p [Term]) -> impl Iterator<Item = Term> + use<'p, '_> {
         let last = parts.len() - 1;
         let decides = move |position: usize| match op {
@@ -249,7 +249,7 @@ impl Implicant {
             .map(|(_, part)| part)
     }
 
-    /// Makes a literal of an atom, or takes apart what its normal form is.
+    /// Takes an atom as a literal, or decomposes its normal form.
     fn take_atom(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -264,7 +264,7 @@ impl Implicant {
         }
     }
 
-    /// Establishes that a normal formula has the value, which it has in the model.
+    /// Establishes the value that a normal formula has in the model.
     fn replace(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -281,7 +281,7 @@ impl Implicant {
         if self.taken.insert(atom) { self.take_normal(context, atom, value) } else { Ok(()) }
     }
 
-    /// Makes a literal of a normal atom.
+    /// Takes a normal atom as a literal.
     fn take_normal(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -303,8 +303,8 @@ impl Implicant {
         Ok(())
     }
 
-    /// `distinct` on many terms: two equal ones if it is false; otherwise neighbours in the order of their values
-    /// where the sort has an order, and all pairs where not.
+    /// `distinct` on many terms. If it is false: two equal terms. Otherwise: neighbours in the order of their values if
+    /// the sort has an order, and all pairs if not.
     fn take_distinct(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -334,7 +334,8 @@ impl Implicant {
         Ok(())
     }
 
-    /// A normal term with the branch that the model takes in place of each `ite`. The conditions are to be established.
+    /// A normal term with each `ite` replaced by the branch that the model takes. The conditions are added to the
+    /// formulas to establish.
     fn resolve(&mut self, context: &mut Context<'_, '_>, term: Term) -> Result<Term, ProjectError> {
         let store = context.store;
         let mut stack = vec![term];
@@ -375,7 +376,7 @@ impl Implicant {
     }
 }
 
-/// The parts of a formula that is put together by a connective; none for atoms.
+/// The parts of a formula whose operator is a connective; `None` for atoms.
 fn parts<'a>(context: &Context<'_, 'a>, formula: Term) -> Option<&'a [Term]> {
     let (op, args) = context.store.view(formula);
     match op {

@@ -1,4 +1,4 @@
-//! Elimination of an integer variable around a model, exact and aware of divisibility.
+//! Eliminates an integer variable around a model, exactly and with divisibility.
 //!
 //! All constraints on `x` in a cube are equalities, non-strict bounds and divisibilities:
 //!
@@ -13,7 +13,7 @@
 //!                     for each upper bound that there is an integer between s0 / a0 and t / b.
 //! ```
 //!
-//! That there is an integer between `s / a` and `t / b` is
+//! One of these states that there is an integer between `s / a` and `t / b`:
 //!
 //! ```text
 //! a = 1 or b = 1      b s <= a t
@@ -22,15 +22,15 @@
 //! round s / a         a | s + z  and  b (s + z) <= a t  with z = -M(s) mod a
 //! ```
 //!
-//! Each upper bound speaks of an integer of its own, yet they agree on one: the least integer that is not below
-//! `s0 / a0` is below all of them. When two or more bounds need rounding, `s0 / a0` is rounded, once for all of them.
+//! Each upper bound has its own integer, yet they agree on one: the least integer that is not below `s0 / a0` is below
+//! all of them. If two or more bounds need rounding, `s0 / a0` is rounded once for all of them.
 //!
-//! The model satisfies every result, and results imply that an `x` exists. There are finitely many choices, of the
-//! pivot, of `u` and of `z`, so finitely many results cover the exact one. The exception: when `D` has more than
-//! [`MAX_PERIOD_BITS`] bits, `x` is replaced by its value, which is told to the caller.
+//! The model satisfies every result, and results imply that an `x` exists. There are finitely many choices of the
+//! pivot, of `u` and of `z`, so finitely many results cover the exact one. The exception: if `D` has more than
+//! [`MAX_PERIOD_BITS`] bits, `x` is replaced by its value, which is reported to the caller.
 //!
-//! Bounds are resolved as in Pugh, "The Omega test" (Supercomputing 1991), divisibilities as in Cooper, "Theorem proving
-//! in arithmetic without multiplication" (Machine Intelligence 7, 1972); to let a model choose the case is the
+//! Bounds are resolved as in Pugh, "The Omega test" (Supercomputing 1991), divisibilities as in Cooper, "Theorem
+//! proving in arithmetic without multiplication" (Machine Intelligence 7, 1972). Letting a model choose the case is the
 //! projection of Bjørner & Janota, "Playing with quantified satisfaction" (LPAR 2015).
 
 use shofar_logic::fourier_motzkin::{Inequality, VariableBound, shadow, sides};
@@ -41,14 +41,15 @@ use super::ProjectError;
 use super::arith::Values;
 use super::constraint::{Constraint, Relation, combination, integer, monomial};
 
-/// The size of a period beyond which the variable is replaced by its value. Covering all residues would not end anyway.
+/// The greatest size of a period. Beyond it, the variable is replaced by its value: covering all residues would not end
+/// anyway.
 const MAX_PERIOD_BITS: usize = 32;
 
-/// What became of the constraints on a variable.
+/// The result of eliminating a variable.
 pub(super) struct Eliminated {
-    /// Constraints without it.
+    /// Constraints without the variable.
     pub(super) constraints: Vec<Constraint>,
-    /// Whether it was replaced by its value.
+    /// Whether the variable was replaced by its value.
     pub(super) by_value: bool,
 }
 
@@ -86,7 +87,7 @@ pub(super) fn eliminate(
     let fixed = LinearPoly::from_constant(residue.clone());
     let mut results: Vec<Constraint> =
         divisibilities.iter().map(|c| Constraint { poly: put(&c.poly, x, &fixed), ..(*c).clone() }).collect();
-    // From here on x stands for x'. What was said of x by division is said of x' by rounding.
+    // From here on x stands for x'. Rounding turns the divisions of x into constraints on x'.
     let image = combination(&Rational::from(period), &monomial(x), &Rational::ONE, &fixed);
     let put_in = |c: &&Constraint| Constraint::at_most_zero(put(&c.poly, x, &image)).normalized();
     let bounds: Vec<Constraint> = bounds.iter().filter_map(put_in).collect();
@@ -95,13 +96,13 @@ pub(super) fn eliminate(
     Ok(Eliminated::from(results))
 }
 
-/// The polynomial with another one in the place of the variable.
+/// The polynomial with the variable replaced by another polynomial.
 fn put(poly: &LinearPoly, x: Term, image: &LinearPoly) -> LinearPoly {
     let (coefficient, rest) = poly.split(x);
     combination(&Rational::ONE, &rest, &coefficient, image)
 }
 
-/// Puts an equality `a x = t` into the other constraints.
+/// Substitutes an equality `a x = t` into the other constraints.
 fn substitute(x: Term, constraints: &[Constraint], position: usize) -> Vec<Constraint> {
     let (coefficient, rest) = constraints[position].poly.split(x);
     let (a, t) = if coefficient.is_negative() { (-coefficient, rest) } else { (coefficient, -rest) };
@@ -117,7 +118,7 @@ fn substitute(x: Term, constraints: &[Constraint], position: usize) -> Vec<Const
     results
 }
 
-/// What divisibilities say when the variable is subject to nothing else.
+/// The consequences of divisibilities on a variable without other constraints.
 ///
 /// With `g = gcd(a n, c m) = p a n + q c m`, the pair `m | a x + r`, `n | c x + s` is equivalent to
 /// `m n | g x + p n r + q m s` and `g | a s - c r`.
@@ -138,7 +139,7 @@ fn join(x: Term, divisibilities: &[&Constraint]) -> Vec<Constraint> {
         results.push(Constraint::divisible(g.clone(), combination(&a, &s, &-c, &r)));
         let (pn, qm) = (Rational::from(p * n), Rational::from(q * &m));
         let sum = combination(&pn, &r, &qm, &s) + &(monomial(x) * &Rational::from(g));
-        // Reducing keeps the numbers small. It may even find that x has gone.
+        // Reducing keeps the numbers small. It may even eliminate x.
         let sum = Constraint::divisible(m * n, sum).normalized();
         joined = match sum.map(|sum| (sum.relation, sum.poly)) {
             Some((Relation::Divisible(modulus), poly)) => Some((modulus, poly)),
@@ -152,7 +153,7 @@ fn join(x: Term, divisibilities: &[&Constraint]) -> Vec<Constraint> {
     results
 }
 
-/// The period of the divisibilities in the variable, and the residue of its value; none if the period is too large.
+/// The period of the divisibilities in the variable, and the residue of its value; `None` if the period is too large.
 fn period(
     x: Term,
     divisibilities: &[&Constraint],
@@ -171,7 +172,7 @@ fn period(
     Ok(Some((period, residue)))
 }
 
-/// Says of lower and upper bounds that there is an integer between them.
+/// States that there is an integer between the lower and upper bounds.
 fn resolve(
     mut lower: Vec<VariableBound>,
     mut upper: Vec<VariableBound>,
@@ -190,7 +191,7 @@ fn resolve(
     let is_preferred = |new: &VariableBound, old: &VariableBound| new.factor < old.factor;
     let pivot = lower.swap_remove(values.greatest(&lower, is_preferred)?);
     results.extend(lower.iter().map(|bound| bound.is_below(&pivot)).map(integral));
-    // The upper bounds for which neither a unit coefficient nor the dark shadow will do.
+    // The upper bounds for which neither a unit coefficient nor the dark shadow suffices.
     let mut gray: Vec<&VariableBound> = Vec::new();
     for bound in &upper {
         if pivot.factor.is_one() || bound.factor.is_one() {
@@ -218,12 +219,12 @@ fn resolve(
     Ok(())
 }
 
-/// That a real number lies between two bounds of different sides.
+/// States that a real number lies between two bounds of different sides.
 fn real_shadow(bound: &VariableBound, other: &VariableBound) -> Constraint {
     Constraint::from_inequality(bound.meets(other), Sort::INT)
 }
 
-/// That two bounds of different sides are so far apart that an integer lies between them, whatever their residues are.
+/// States that two bounds of different sides are far enough apart to contain an integer, whatever their residues.
 fn dark_shadow(bound: &VariableBound, other: &VariableBound) -> Constraint {
     let mut shadow = real_shadow(bound, other);
     shadow.poly.add_constant(&((&bound.factor - &Rational::ONE) * (&other.factor - &Rational::ONE)));

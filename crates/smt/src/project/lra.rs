@@ -1,23 +1,23 @@
-//! Elimination of a real variable around a model: virtual substitution by one bound.
+//! Eliminates a real variable around a model: virtual substitution by one bound.
 //!
-//! Of the constraints on `x` in a cube, an equality is solved and put in. Otherwise they are lower bounds `s <= x`,
-//! `s < x` and upper bounds `x <= t`, `x < t`, and `x` exists between them iff every lower bound is below every upper
-//! one. Pairing all with all is the method of Fourier and Motzkin (`shofar_logic::fourier_motzkin`). Around a model, one
-//! lower bound `s0`, the greatest in the model, speaks for all of them:
+//! If an equality in the cube constrains `x`, it is solved and substituted. Otherwise the constraints are lower bounds
+//! `s <= x`, `s < x` and upper bounds `x <= t`, `x < t`, and `x` exists between them iff every lower bound is below
+//! every upper one. Pairing all with all is the method of Fourier and Motzkin (`shofar_logic::fourier_motzkin`). Around
+//! a model, one lower bound `s0`, the greatest in the model, represents all of them:
 //!
 //! ```text
 //! other lower bounds s     s <= s0,  but s < s0 where s is strict and s0 is not
 //! upper bounds t           s0 <= t,  but s0 < t where one of the two is strict
 //! ```
 //!
-//! The model satisfies these: of equal bounds the strict one is chosen. They imply that an `x` exists, since between
-//! `s0` and the least upper bound there is one. As there are finitely many bounds to choose from, finitely many
-//! such results cover the exact one. An upper bound can play the same part; the side with fewer bounds does. Where all
-//! pairs are not more than the bounds themselves, they are taken: the result is exact then.
+//! The model satisfies these, because among equal bounds the strict one is chosen. They imply that an `x` exists
+//! between `s0` and the least upper bound. As there are finitely many bounds to choose from, finitely many such results
+//! cover the exact one. An upper bound can play the same role; the side with fewer bounds does. If the pairs are not
+//! more than the bounds themselves, all pairs are taken, and the result is exact.
 //!
-//! The rules are those of Loos & Weispfenning, "Applying linear quantifier elimination" (The Computer Journal 36, 1993);
-//! to let a model choose comes from Komuravelli, Gurfinkel & Chaki, "SMT-based model checking for recursive programs"
-//! (CAV 2014, section 4).
+//! The rules are those of Loos & Weispfenning, "Applying linear quantifier elimination" (The Computer Journal 36,
+//! 1993); letting a model choose comes from Komuravelli, Gurfinkel & Chaki, "SMT-based model checking for recursive
+//! programs" (CAV 2014, section 4).
 
 use shofar_logic::fourier_motzkin::{VariableBound, shadow, sides};
 use shofar_logic::{Sort, Term};
@@ -52,7 +52,7 @@ pub(super) fn eliminate(
     Ok(below.chain(upper.iter().map(|bound| pivot.meets(bound))).map(real).collect())
 }
 
-/// Solves an equality for the variable and puts the result into the other constraints.
+/// Solves an equality for the variable and substitutes the result into the other constraints.
 fn substitute(x: Term, constraints: &[Constraint], position: usize) -> Vec<Constraint> {
     let equality = &constraints[position].poly;
     let others = constraints.iter().enumerate().filter(|&(other, _)| other != position);

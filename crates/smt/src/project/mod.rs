@@ -1,15 +1,15 @@
 //! Model-based projection: elimination of variables around a model.
 //!
-//! Given a formula, a model of it and variables, [`Projector::project`] finds a cube (a conjunction of literals) without
-//! the variables that
+//! Given a formula, a model of it and variables, [`Projector::project`] computes a cube (a conjunction of literals)
+//! without the variables that
 //!
 //! - P1: implies that values for the variables exist with which the formula is true,
 //! - P2: is true in the model,
-//! - P3: is one of finitely many that the formula has in all, whatever its models are. The one exception is told:
+//! - P3: is one of finitely many for the formula, over all its models. The one exception is reported:
 //!   [`Projection::by_value`].
 //!
-//! So a projection is a cheap part of the exact elimination, the part around the model, and projecting model
-//! after model until none is left makes the exact one: [`eliminate`](fn@eliminate) does that.
+//! So a projection is a cheap part of the exact elimination, the part around the model. Projecting model after model
+//! until none is left gives the exact elimination: [`eliminate`](fn@eliminate) does that.
 //!
 //! ```text
 //! implicant        a cube that implies the formula, by the model                        implicant.rs
@@ -18,15 +18,16 @@
 //! numbers          linear constraints; reals, then integers                             arith.rs, lra.rs, lia.rs
 //! ```
 //!
-//! Each step gives a cube that implies the existence of what it eliminates (P1) and is true in the model, extended
-//! where a step brings new variables (P2); debug builds check the latter. Variables of other sorts (declared sorts,
-//! arrays, datatypes) are eliminated where an equality defines them. Theories that can do more join between definitions
-//! and numbers. What cannot be eliminated is refused as an error.
+//! Each step gives a cube that implies the existence of the variables it eliminates (P1) and is true in the model,
+//! extended if a step adds new variables (P2); debug builds check the latter. Variables of other sorts (declared sorts,
+//! arrays, datatypes) are eliminated if an equality defines them. A theory with its own elimination would be added
+//! between definitions and numbers. If a variable cannot be eliminated, the result is an error.
 //!
 //! Literals are normal terms of the store; divisibility is `(= (mod t k) c)`.
 //!
-//! Projection by models comes from Komuravelli, Gurfinkel & Chaki, "SMT-based model checking for recursive programs"
-//! (CAV 2014), for integers and mixed formulas from Bjørner & Janota, "Playing with quantified satisfaction" (LPAR 2015).
+//! Model-based projection comes from Komuravelli, Gurfinkel & Chaki, "SMT-based model checking for recursive programs"
+//! (CAV 2014), for integers and mixed formulas from Bjørner & Janota, "Playing with quantified satisfaction" (LPAR
+//! 2015).
 
 mod arith;
 mod constraint;
@@ -51,13 +52,13 @@ use shofar_run::Stop;
 pub use cube::{implies as cube_implies, simplify as simplify_cube};
 pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
 
-/// A cube without the variables that were to be eliminated.
+/// A cube without the eliminated variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Projection {
     /// The literals, in normal form, each once.
     pub literals: Vec<Term>,
-    /// Whether an integer variable was replaced by its value because its residues are too many to be told apart.
-    /// Then projecting all models need not end.
+    /// Whether an integer variable was replaced by its value because it has too many residues. Then projecting all
+    /// models need not end.
     pub by_value: bool,
 }
 
@@ -73,13 +74,13 @@ impl Projection {
 pub enum ProjectError {
     /// The formula is false in the model.
     NotSatisfied(Term),
-    /// The model does not tell the value of something that matters.
+    /// The model does not define a value that matters.
     NoValue(EvalError),
-    /// A variable to eliminate occurs in this term, and there is no method for it.
+    /// A variable to eliminate occurs in this term, and no method applies.
     Buried(Term),
-    /// What is to be eliminated has to be a variable or a declared constant.
+    /// Only variables and declared constants can be eliminated.
     NotAVariable(Term),
-    /// The solver that finds models does not understand the formula.
+    /// The solver that finds models does not support the formula.
     Unsupported(Unsupported),
 }
 
@@ -95,7 +96,7 @@ impl ProjectError {
         }
     }
 
-    /// The error in words.
+    /// Displays the error.
     pub fn display(self, store: &TermStore) -> impl fmt::Display {
         let term = store.display(self.term());
         match self {
@@ -107,7 +108,7 @@ impl ProjectError {
         }
     }
 
-    /// Why work ends that needs the projection: because of what is to be projected, or of how it was asked for.
+    /// The reason why a computation that needs the projection ends: the formula, or an invalid request.
     pub fn stop(self, store: &TermStore) -> Stop {
         let what = self.display(store).to_string();
         match self {
@@ -122,7 +123,7 @@ impl ProjectError {
 /// Projects formulas of one store.
 pub struct Projector<'a> {
     store: &'a TermStore,
-    /// Symbols for quotients that only live during one projection.
+    /// Symbols for quotients that live during one projection only.
     spare: Vec<Term>,
 }
 
@@ -132,9 +133,9 @@ impl<'a> Projector<'a> {
         Projector { store, spare: Vec::new() }
     }
 
-    /// Literals that are true in the model and imply the formula. The formula is free of quantifiers, otherwise as
-    /// written or normal; the model satisfies it, where symbols without value count as having the default one. Literals
-    /// without the given variables are preferred.
+    /// Literals that are true in the model and imply the formula. The formula must be quantifier-free, and may be as
+    /// written or normal. The model satisfies it; symbols without a value have the default one. Literals without the
+    /// given variables are preferred.
     pub fn implicant(
         &mut self,
         formula: Term,
@@ -150,8 +151,8 @@ impl<'a> Projector<'a> {
         Ok(literals)
     }
 
-    /// A cube without the variables (variables or declared constants) that is true in the model and implies that the
-    /// formula can be made true by choosing them. What is asked of formula and model is as for
+    /// A cube without the variables (variables or declared constants) that is true in the model and implies that some
+    /// values of the variables make the formula true. The requirements on formula and model are those of
     /// [`implicant`](Self::implicant).
     pub fn project(
         &mut self,
@@ -162,7 +163,7 @@ impl<'a> Projector<'a> {
         self.project_cube(&[formula], model, vars)
     }
 
-    /// As [`project`](Self::project) for the conjunction of literals, which may be any formulas.
+    /// As [`project`](Self::project) for the conjunction of `literals`, which may be any formulas.
     pub fn project_cube(
         &mut self,
         literals: &[Term],
@@ -203,14 +204,14 @@ impl<'a> Projector<'a> {
     }
 }
 
-/// Whether each variable of the sort can be eliminated, whatever the literals are, as far as no declared function is
+/// Whether each variable of the sort can be eliminated, whatever the literals are, unless a declared function is
 /// applied to it.
 pub fn supports_sort(store: &TermStore, sort: Sort) -> bool {
     match store.sort_kind(sort) {
         SortKind::Bool | SortKind::Int | SortKind::Real => true,
-        // By their values only, and the solver that finds models does not know them.
+        // Only by their values, and the solver that finds models does not support them.
         SortKind::BitVec(_) => false,
-        // Only where an equality defines them.
+        // Only if an equality defines them.
         SortKind::Array(..) | SortKind::Datatype(_) | SortKind::Uninterpreted(..) => false,
     }
 }
@@ -235,7 +236,7 @@ pub fn project_cube(
     Projector::new(store).project_cube(literals, model, vars)
 }
 
-/// The model with default values for the symbols of the formulas, if the error is that a symbol has no value.
+/// The model with default values for the symbols of the formulas, if the error is a symbol without a value.
 fn completed(
     store: &TermStore,
     formulas: &[Term],
@@ -272,7 +273,7 @@ fn fix_values(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result
     };
     let mut fixed = Substitution::new();
     for &var in context.vars.iter().filter(|var| is_finite(var)) {
-        // One without a value occurs nowhere: the literals have values.
+        // A variable without a value occurs nowhere: the literals have values.
         if let Ok(value) = context.evaluator.eval(var) {
             fixed.insert(var, store.value_to_term(&value));
         }
@@ -283,8 +284,8 @@ fn fix_values(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result
     substitute(context, literals, &fixed)
 }
 
-/// Puts terms in the place of variables. They have the values of the variables, so that the model chooses where the
-/// results are no literals.
+/// Replaces variables by terms. The terms have the values of the variables, so the model still chooses if the results
+/// are not literals.
 fn substitute(
     context: &mut Context<'_, '_>,
     literals: &mut Vec<Term>,
@@ -300,7 +301,7 @@ fn substitute(
     Ok(())
 }
 
-/// Eliminates variables of sorts without elimination of their own, where equalities define them.
+/// Eliminates variables of sorts without their own elimination, if equalities define them.
 fn apply_definitions(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<(), ProjectError> {
     let store = context.store;
     for &var in context.vars {
@@ -312,7 +313,7 @@ fn apply_definitions(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) ->
     Ok(())
 }
 
-/// Puts the term that a literal says equal to the variable in its place. Returns whether there is one.
+/// Replaces the variable by a term that a literal equates with it. Returns whether there is one.
 fn define(context: &mut Context<'_, '_>, literals: &mut Vec<Term>, var: Term) -> Result<bool, ProjectError> {
     let store = context.store;
     let found = literals
@@ -325,7 +326,7 @@ fn define(context: &mut Context<'_, '_>, literals: &mut Vec<Term>, var: Term) ->
     Ok(true)
 }
 
-/// Eliminates numbers, and with them all that is left.
+/// Eliminates numbers, and thereby all remaining variables.
 fn eliminate_numbers(
     context: &mut Context<'_, '_>,
     mut literals: Vec<Term>,
@@ -344,7 +345,7 @@ fn eliminate_numbers(
             Err(Obstacle::Buried(term)) => term,
             Err(Obstacle::Error(error)) => return Err(error),
         };
-        // A definition gets at the variables inside. Each round eliminates one, so that this ends.
+        // A definition reaches the variables inside. Each round eliminates one, so this ends.
         let inside = context.store.subterms(&[buried]).into_iter().filter(|&part| context.is_variable(part));
         let mut inside = inside.collect::<Vec<Term>>().into_iter();
         loop {
