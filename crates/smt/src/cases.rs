@@ -1,18 +1,17 @@
-//! Numbers that are chosen by conditions.
+//! Numbers chosen by conditions.
 //!
-//! A numeric `ite` whose leaves are few is a list of *cases*: values, each with the condition under which it is
-//! the one. An atom over such a number needs no symbol for it:
+//! A numeric `ite` with few leaves is a list of *cases*: values, each with its condition. An atom over such a number
+//! needs no symbol for it:
 //!
 //! ```text
 //! ite(c, 2, 5) - x <= 1    becomes    (c and 2 - x <= 1) or (not c and 5 - x <= 1)
 //! ite(c, 2, ite(d, 2, 5)) = 5    becomes    not c and not d
 //! ```
 //!
-//! So counters and state machines over constants, which compilers write as nested `ite`, end up as what they are,
-//! propositional logic, and the theory solver never hears of them. An `ite` over terms that is used once costs a
-//! symbol and a row less.
+//! So counters and state machines over constants, which compilers write as nested `ite`, become propositional logic,
+//! and the theory solver never sees them. An `ite` over terms that is used once saves a symbol and a row.
 //!
-//! Invariant: the conditions of a list exclude each other, and one of them holds; the values are different.
+//! Invariant: exactly one of the conditions of a list holds; the values differ.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
@@ -25,7 +24,7 @@ const MOST_TERMS: usize = 4;
 /// A number as a list of cases: conditions and values.
 pub(crate) type Cases = Vec<(Term, LinearPoly)>;
 
-/// The numbers that are known by their cases.
+/// The numbers represented by their cases.
 pub(crate) struct CaseTable<'a> {
     store: &'a TermStore,
     cases: FxHashMap<Term, Cases>,
@@ -61,8 +60,8 @@ impl<'a> CaseTable<'a> {
         self.cases.get(&monomial).cloned()
     }
 
-    /// Gives cases to the choice between two numbers unless there are too many; its arguments may have cases.
-    /// Other values than constants are for a number that is used once: each use would repeat them.
+    /// Gives cases to the choice between two numbers unless there are too many; its arguments may have cases. Values
+    /// other than constants are allowed only for a number that is used once: each use would repeat them.
     pub(crate) fn choose(&mut self, args: &[Term], used_once: bool) -> Option<Term> {
         let store = self.store;
         let &[condition, then, otherwise] = args else { unreachable!("ite has three arguments") };
@@ -88,21 +87,21 @@ impl<'a> CaseTable<'a> {
             return None;
         }
         let term = store.ite(condition, then, otherwise);
-        // It may have turned out to be something simpler.
+        // Building it may have simplified it.
         if store.op(term) == Op::Ite {
             self.cases.insert(term, cases);
         }
         Some(term)
     }
 
-    /// The cases of a pure number; a sum has those of its summands, combined. `None` if there are too many.
+    /// The cases of a pure number; a sum combines those of its summands. `None` if there are too many.
     fn expand(&self, term: Term) -> Option<Cases> {
         let (cases, rest) = self.combine(&LinearPoly::from_term(self.store, term));
         rest.is_empty().then_some(cases)
     }
 
-    /// Combines the cases of monomials as long as they stay few. Returns the cases, and the monomials that could
-    /// not be combined any more: the number is the value plus these.
+    /// Combines the cases of monomials as long as they stay few. Returns the cases and the monomials that could not be
+    /// combined: the number is the value plus these.
     pub(crate) fn combine(&self, poly: &LinearPoly) -> (Cases, Vec<(Term, Rational)>) {
         let mut plain = Vec::new();
         let mut chosen = Vec::new();

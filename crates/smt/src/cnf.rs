@@ -1,8 +1,8 @@
-//! Clauses from formulas, by Tseitin's transformation.
+//! Translates formulas into clauses, by Tseitin's transformation.
 //!
-//! Every connective of a normal formula gets a variable, its *gate*, and clauses that make the gate equivalent
-//! to the connective over the literals of its arguments; everything else is an *atom* and gets a variable whose
-//! meaning is the theories' business. Gates and atoms are shared between all formulas that are ever translated.
+//! Every connective of a normal formula gets a variable, its *gate*, and clauses that make the gate equivalent to the
+//! connective over the literals of its arguments. Everything else is an *atom* and gets a variable, whose meaning the
+//! theories define. All translated formulas share gates and atoms.
 //!
 //! ```text
 //! g = and(a, b, ...)   (-g or a) (-g or b) ... (g or -a or -b or ...)
@@ -12,10 +12,9 @@
 //!                      (g or -a or -b) (-g or a or b)
 //! ```
 //!
-//! Both directions are given, although one would do for a formula that occurs with one sign only: a gate is then
-//! a function of the atoms, so its clauses hold whatever is asserted. They are *definitions*, which outlive the
-//! formula that they came with. The last two clauses of `ite` follow from the others; with them, branches that
-//! agree propagate.
+//! Both directions are added, although one would suffice for a formula that occurs with one sign only. A gate is then a
+//! function of the atoms, so its clauses hold whatever is asserted. They are *definitions*, which outlive the formula
+//! they were made for. The last two clauses of `ite` follow from the others; with them, branches that agree propagate.
 //!
 //! G. S. Tseitin, "On the complexity of derivation in propositional calculus", 1968.
 
@@ -27,37 +26,37 @@ use smallvec::SmallVec;
 
 use crate::sat::{Lit, Var};
 
-/// Where variables come from and clauses go to.
+/// Provides variables and receives clauses.
 pub trait Clauses {
     /// A new variable.
     fn new_var(&mut self) -> Var;
 
-    /// Takes a clause that holds in any case, since it says what gates mean.
+    /// Adds a clause that always holds, because it defines a gate.
     fn define(&mut self, clause: &[Lit]);
 
-    /// Takes a clause that holds as long as the formula it comes from is asserted.
+    /// Adds a clause that holds as long as its formula is asserted.
     fn assert(&mut self, clause: &[Lit]);
 
-    /// Takes note that the variable is that of an atom or a gate of the formula that is being translated. Returns
-    /// whether this is news; then the arguments of a gate follow.
+    /// Requires the variable of an atom or gate of the formula being translated. Returns whether this is new; then the
+    /// arguments of a gate are required next.
     fn require(&mut self, var: Var) -> bool;
 }
 
-/// Translates formulas of one store, and remembers their literals.
+/// Translates formulas of one store, and caches their literals.
 pub struct Cnf<'a> {
     store: &'a TermStore,
     /// The literals of atoms and gates.
     literals: FxHashMap<Term, Lit>,
-    /// By variables: what they are the literals of.
+    /// By variables: their atoms and gates.
     formulas: Vec<Option<Term>>,
-    /// Atoms that were not handed out yet.
+    /// Atoms not yet returned by [`Cnf::next_atom`].
     new_atoms: VecDeque<(Term, Var)>,
     /// Scratch of [`Cnf::define`].
     clause: Vec<Lit>,
 }
 
 impl<'a> Cnf<'a> {
-    /// A translation that knows no formulas yet.
+    /// A translation without formulas.
     pub fn new(store: &'a TermStore) -> Self {
         Cnf {
             store,
@@ -68,7 +67,7 @@ impl<'a> Cnf<'a> {
         }
     }
 
-    /// Asserts a normal formula. Conjunctions fall apart, and a disjunction becomes a clause, without gates.
+    /// Asserts a normal formula. Conjunctions are split, and a disjunction becomes a clause, without gates.
     pub fn assert(&mut self, formula: Term, clauses: &mut impl Clauses) {
         let mut open: SmallVec<[(Term, bool); 8]> = SmallVec::from_slice(&[(formula, true)]);
         while let Some((term, holds)) = open.pop() {
@@ -102,7 +101,7 @@ impl<'a> Cnf<'a> {
         literal
     }
 
-    /// As [`literal`](Self::literal), but nothing is required.
+    /// As [`literal`](Self::literal), but requires nothing.
     pub fn dispensable_literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         self.known(formula).unwrap_or_else(|| self.translate(formula, clauses))
     }
@@ -111,7 +110,7 @@ impl<'a> Cnf<'a> {
     fn translate(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         let store = self.store;
         match store.view(formula) {
-            // Nothing is below atoms, of which there are many.
+            // Atoms, which are many, have nothing below them.
             (Op::Not, &[atom]) if !store.is_connective(atom) => return !self.add_variable(atom, clauses),
             _ if !store.is_connective(formula) => return self.add_variable(formula, clauses),
             _ => {}
@@ -126,7 +125,7 @@ impl<'a> Cnf<'a> {
         self.known(formula).expect("all subformulas have been given literals")
     }
 
-    /// Gives a literal to an atom, or to a connective whose arguments have some.
+    /// Gives a literal to an atom, or to a connective whose arguments have literals.
     fn add_variable(&mut self, term: Term, clauses: &mut impl Clauses) -> Lit {
         let variable = clauses.new_var();
         self.literals.insert(term, variable.positive());
@@ -145,7 +144,7 @@ impl<'a> Cnf<'a> {
     /// Requires the atoms and gates below a formula whose own variable is required.
     fn require_below(&self, formula: Term, clauses: &mut impl Clauses) {
         let store = self.store;
-        // Only atoms and gates have variables of their own.
+        // Only atoms and gates have their own variables.
         let positive = |term: Term| store.literal(term).0;
         let mut open = vec![positive(formula)];
         while let Some(term) = open.pop() {
@@ -169,17 +168,17 @@ impl<'a> Cnf<'a> {
         self.formulas.get(variable.index()).copied().flatten()
     }
 
-    /// Whether [`next_atom`](Self::next_atom) has one.
+    /// Whether [`next_atom`](Self::next_atom) would return one.
     pub fn has_new_atoms(&self) -> bool {
         !self.new_atoms.is_empty()
     }
 
-    /// An atom that was met and was not asked for before, with its variable: the first one that is left.
+    /// The next new atom with its variable, in order of translation.
     pub fn next_atom(&mut self) -> Option<(Term, Var)> {
         self.new_atoms.pop_front()
     }
 
-    /// Says what a gate means; its arguments have literals.
+    /// Defines a gate, whose arguments have literals.
     fn define(&mut self, term: Term, gate: Lit, clauses: &mut impl Clauses) {
         let (op, args) = self.store.view(term);
         let literal = |position: usize| self.known(args[position]).expect("arguments come before the term");

@@ -1,14 +1,14 @@
-//! What `get-interpolants` is asked about: groups of named assertions, in a row or in a tree.
+//! The arguments of `get-interpolants`: groups of named assertions, in a sequence or a tree.
 //!
 //! ```text
 //! group      name | (and name ...)
 //! chain      an item, then further ones;  item   group | (chain)
 //! ```
 //!
-//! Each group is a node. In a chain, the parent of a group is the next group, and the root of a chain in parentheses is
-//! its last group, whose parent is the next group of the chain around it. So groups in a row are a sequence, and
-//! `A (B C) D` is a tree with the root `D` over `A` and `C`, and `C` over `B`. Children come before their parents. The
-//! syntax of trees is that of SMTInterpol.
+//! Each group is a node. In a chain, the parent of a group is the next group. The root of a chain in parentheses is its
+//! last group, whose parent is the next group of the enclosing chain. So consecutive groups are a sequence, and `A (B
+//! C) D` is a tree with the root `D` over `A` and `C`, and `C` over `B`. Children come before their parents. The syntax
+//! of trees is that of SMTInterpol.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::number::{Integer, Rational};
@@ -16,7 +16,7 @@ use shofar_logic::smtlib::{Lexer, Token};
 
 use crate::interpolate::farkas::Strength;
 
-/// A group of assertions and the position of its parent; the root, which comes last, has the position after it.
+/// A group of assertions and the position of its parent. The root is last; its parent is the position after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Group<'t> {
     pub(crate) names: Vec<&'t str>,
@@ -31,7 +31,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<Group<'_>>, String> {
     next()?;
     next()?;
     let mut groups: Vec<Group<'_>> = Vec::new();
-    // For each open chain the groups that wait for their parent.
+    // For each open chain, the groups that have no parent yet.
     let mut open: Vec<Vec<usize>> = vec![Vec::new()];
     loop {
         let mut token = next()?;
@@ -77,7 +77,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<Group<'_>>, String> {
     }
 }
 
-/// The groups, if no name is listed twice.
+/// The groups, unless a name is listed twice.
 fn without_repetitions(groups: Vec<Group<'_>>) -> Result<Vec<Group<'_>>, String> {
     let mut known = FxHashSet::default();
     let mut names = groups.iter().flat_map(|group| &group.names);

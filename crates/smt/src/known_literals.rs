@@ -1,19 +1,19 @@
-//! What literals say that hold together: the truth of atoms, and bounds on sums.
+//! A set of true literals and its consequences: the truth of atoms, and bounds on sums.
 //!
-//! A normal literal on numbers compares a sum with a number (N10 of [`shofar_logic::build`]), so that literals on the same
-//! sum are bounds on one number: what follows from them is a matter of intervals. What follows from literals on several sums
-//! is not seen here.
+//! A normal literal on numbers compares a sum with a number (N10 of [`shofar_logic::build`]), so literals on the same
+//! sum are bounds on one number, and intervals give their consequences. Consequences of literals on several sums are
+//! not found here.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Relation, Term, TermStore};
 
-/// Literals that hold, and what is seen to follow from them.
+/// True literals, and their consequences as far as found.
 pub struct KnownLiterals<'s> {
     store: &'s TermStore,
-    /// Formulas that are no bounds, without negation, and whether they are true.
+    /// Formulas other than bounds, without negation, and whether they are true.
     truths: FxHashMap<Term, bool>,
-    /// The sums with bounds, in the order in which they came.
+    /// The sums with bounds, in insertion order.
     sums: Vec<Term>,
     intervals: FxHashMap<Term, Interval>,
     is_contradictory: bool,
@@ -38,8 +38,8 @@ impl<'s> KnownLiterals<'s> {
         facts
     }
 
-    /// Adds a normal formula, mostly a literal. Of others it is known that they are true, and not what this means for
-    /// their parts.
+    /// Adds a normal formula, usually a literal. Any other formula is recorded as true, without consequences for its
+    /// parts.
     pub fn add(&mut self, formula: Term) {
         if let Some((sum, bound)) = Interval::of(self.store, formula) {
             let interval = self.intervals.entry(sum).or_insert_with(|| {
@@ -59,12 +59,12 @@ impl<'s> KnownLiterals<'s> {
         self.is_contradictory |= is_wrong;
     }
 
-    /// Whether there are none.
+    /// Whether there are no facts.
     pub fn is_empty(&self) -> bool {
         self.truths.is_empty() && self.sums.is_empty() && !self.is_contradictory
     }
 
-    /// Whether they cannot hold together, as far as is seen.
+    /// Whether a contradiction was found.
     pub fn is_contradictory(&self) -> bool {
         self.is_contradictory
     }
@@ -93,18 +93,18 @@ impl<'s> KnownLiterals<'s> {
         self.is_contradictory || self.truth(literal) == Some(true)
     }
 
-    /// What is known of a sum.
+    /// The known interval of a sum.
     pub fn interval(&self, sum: Term) -> Option<&Interval> {
         self.intervals.get(&sum)
     }
 
-    /// The sums with bounds, in the order in which they came.
+    /// The sums with their intervals, in insertion order.
     pub fn intervals(&self) -> impl Iterator<Item = (Term, &Interval)> {
         self.sums.iter().map(|&sum| (sum, &self.intervals[&sum]))
     }
 }
 
-/// The numbers between two ends, each of which is missing or excluded or not.
+/// An interval of numbers. Each end may be missing, and may be excluded.
 #[derive(Clone, Default)]
 pub struct Interval {
     lower: Option<End>,
@@ -118,7 +118,7 @@ struct End {
 }
 
 impl Interval {
-    /// The sum that a normal literal bounds, and how. A disequality is no bound.
+    /// The sum that a normal literal bounds, and its interval. A disequality is not a bound.
     pub fn of(store: &TermStore, literal: Term) -> Option<(Term, Interval)> {
         let bound = store.bound(literal)?;
         let (relation, number) = bound.rounded(store);
@@ -136,7 +136,7 @@ impl Interval {
         Some((bound.sum, interval))
     }
 
-    /// Keeps what is in the other one too.
+    /// Intersects with the other interval.
     fn meet(&mut self, other: Interval) {
         if !is_above(self.lower.as_ref(), other.lower.as_ref()) {
             self.lower = other.lower;
@@ -152,7 +152,7 @@ impl Interval {
             || (lower.number == upper.number && (lower.is_excluded || upper.is_excluded))
     }
 
-    /// Whether all of it is in the other one. Neither is empty.
+    /// Whether it is a subset of the other one. Neither is empty.
     pub fn is_within(&self, other: &Interval) -> bool {
         is_above(self.lower.as_ref(), other.lower.as_ref())
             && is_below(self.upper.as_ref(), other.upper.as_ref())
@@ -169,7 +169,7 @@ impl Interval {
         (lower.number == upper.number).then_some(&lower.number)
     }
 
-    /// Whether all numbers in it are so related to a number, or none is. It is a relation of an atom.
+    /// Whether all numbers in it satisfy the relation to a number, or none does. The relation is that of an atom.
     fn decides(&self, relation: Relation, number: &Rational) -> Option<bool> {
         let is_above = self.lower.as_ref().is_some_and(|lower| match relation {
             Relation::Below => lower.number >= *number,
@@ -219,7 +219,7 @@ fn is_above(end: Option<&End>, other: Option<&End>) -> bool {
 fn is_below(end: Option<&End>, other: Option<&End>) -> bool {
     match (end, other) {
         (Some(end), Some(other)) if end.number != other.number => end.number < other.number,
-        // Of the same number, or of none, it is as with lower ones.
+        // For the same number, or for none, as with lower ends.
         _ => is_above(end, other),
     }
 }

@@ -1,9 +1,9 @@
-//! Models of formulas, from what the search and its theories found.
+//! Builds models of formulas from the results of the search and its theories.
 //!
-//! Values come from the theory that owns the sort. A class of nodes that no other theory owns is a truth value, or an element
-//! of its declared sort, different classes being different elements. A function is a table with one line for each of
-//! its applications, and the default value of its range elsewhere; the combination of theories sees to it that no two
-//! lines contradict each other. Division by zero is such a function too.
+//! The theory that owns a sort provides its values. A class of nodes that no other theory owns is a truth value, or an
+//! element of its declared sort, where different classes are different elements. A function is a table with one line
+//! for each of its applications, and the default value of its range elsewhere; the combination of theories guarantees
+//! that no two lines contradict each other. Division by zero is such a function, too.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
@@ -13,7 +13,8 @@ use crate::sat::Var;
 use crate::theory::combination::{CombinedModel, Meaning};
 use crate::theory::euf;
 
-/// Meanings for the symbols of the formulas, and for division by zero. Boolean symbols have variables in the search.
+/// Values for the symbols of the formulas, and functions for division by zero. Boolean symbols have variables in the
+/// search.
 pub(crate) fn model(
     store: &TermStore,
     formulas: &[Term],
@@ -62,13 +63,13 @@ pub(crate) fn model(
     model
 }
 
-/// What the classes of congruence are.
+/// The values of the classes of congruence.
 struct Elements<'a> {
     store: &'a TermStore,
     theories: &'a CombinedModel<'a>,
-    /// The numbers of the elements that classes are.
+    /// The numbers of the elements, by class.
     numbers: FxHashMap<u32, u32>,
-    /// How many elements of each declared sort there are.
+    /// The number of elements of each declared sort.
     used: FxHashMap<Sort, u32>,
 }
 
@@ -84,7 +85,7 @@ impl Elements<'_> {
         theories.table(function).iter().map(line).collect()
     }
 
-    /// The value of a class as one of the sort. An integer that is cast to a real number has values of both sorts.
+    /// The value of a class, as a value of the sort. An integer that is cast to a real number has values of both sorts.
     fn value(&mut self, class: u32, sort: Sort) -> Value {
         if let Some(value) = self.theories.shared(self.store, class, sort) {
             return value;

@@ -1,7 +1,7 @@
-//! Reduces the language of normal terms to what the theory solvers decide.
+//! Purification: reduces the language of normal terms to what the theory solvers decide.
 //!
-//! Linear arithmetic knows sums, multiples and comparisons; everything else that normal terms have for numbers
-//! is compiled away here with fresh symbols and *definitions*, formulas that say what the symbols mean:
+//! Linear arithmetic supports sums, multiples and comparisons. Purification replaces all other numeric operators of
+//! normal terms by fresh symbols with *definitions*, formulas that define the symbols:
 //!
 //! ```text
 //! term                      becomes     with the definition
@@ -14,16 +14,15 @@
 //! distinct(a, b, ...)       a != b and ...
 //! ```
 //!
-//! Definitions are satisfiable extensions: every model of the original formula has exactly one extension to the
-//! fresh symbols (of the numbers and choices above), and the definitions hold in it. So they may be asserted
-//! once and for all, whatever happens to the formula that they came with. Equal terms get the same symbol.
+//! Definitions are satisfiable extensions: every model of the original formula has exactly one extension to the fresh
+//! symbols (of the numbers and choices above), and the definitions hold in it. So they may be asserted permanently,
+//! whatever happens to the formula they were made for. Equal terms get the same symbol.
 //!
-//! So the arguments of functions are terms that congruence knows by themselves; a cast integer counts as the integer.
-//! Division by zero is a function of the dividend, as SMT-LIB has it, and stays what it is: congruence knows the operator
-//! as it knows a declared function. So it is known to all who speak of the dividend, in proofs and interpolants, too.
+//! So the arguments of functions are terms that congruence represents directly; a cast integer counts as the integer.
+//! Division by zero is a function of the dividend, as in SMT-LIB, and stays unchanged: congruence treats the operator
+//! like a declared function. So each side that has the dividend can express it, in proofs and interpolants, too.
 //!
-//! Products and quotients of terms that are not constant are refused, and so are the theories that have no
-//! solver yet.
+//! Products and quotients of terms that are not constant are refused, and so are the theories that have no solver yet.
 
 use std::fmt;
 
@@ -35,17 +34,17 @@ use shofar_run::Stop;
 use crate::cases::CaseTable;
 use crate::theory::claims::{Role, is_application, role};
 
-/// A term that no theory solver understands.
+/// A term that no theory solver supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unsupported {
     /// The term.
     pub term: Term,
-    /// What it would take.
+    /// The missing feature.
     pub feature: Feature,
 }
 
 impl Unsupported {
-    /// Why work ends that needs this term; of a large one only the beginning is shown.
+    /// The reason why a computation that needs this term ends. Shows only the beginning of a large term.
     pub fn stop(self, store: &TermStore) -> Stop {
         const MOST_CHARACTERS: usize = 200;
         let term = store.display(self.term).to_string();
@@ -55,7 +54,7 @@ impl Unsupported {
     }
 }
 
-/// What a solver would have to know.
+/// A feature that the solver lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feature {
     /// Products or quotients of terms that are not constant.
@@ -82,35 +81,35 @@ impl fmt::Display for Feature {
     }
 }
 
-/// What became of a formula.
+/// A purified formula.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Purified {
     /// The formula over the remaining operators, in normal form.
     pub formula: Term,
-    /// The definitions that were not handed out before, in an order in which each only uses earlier symbols.
+    /// The definitions not returned before, in an order in which each uses only earlier symbols.
     pub definitions: Vec<Term>,
 }
 
-/// Compiles formulas over one store, and remembers the symbols it made.
+/// Purifies formulas over one store, and caches the symbols it made.
 pub struct Purifier<'a> {
     store: &'a TermStore,
-    /// The images of terms that are not basic. They are pure but for numbers with cases, which only stand in sums.
+    /// The images of terms that are not basic. They are pure except for numbers with cases, which occur only in sums.
     images: FxHashMap<Term, Term>,
     cases: CaseTable<'a>,
     /// The symbols made for compiled applications, keyed by operator and pure arguments.
     symbols: FxHashMap<(Op, Box<[Term]>), Term>,
     /// The symbols made for arguments of functions.
     names: FxHashMap<Term, Term>,
-    /// What each symbol stands for, in the order of their making.
+    /// The origin of each symbol, in the order of creation.
     origins: Vec<(Term, Term)>,
-    /// Applications of functions to arguments that were not handed out yet.
+    /// Applications of functions to arguments that were not returned yet.
     applications: Vec<Term>,
-    /// Definitions not handed out yet.
+    /// Definitions not returned yet.
     pending: Vec<Term>,
 }
 
 impl<'a> Purifier<'a> {
-    /// A purifier that has made no symbols yet.
+    /// A purifier without symbols.
     pub fn new(store: &'a TermStore) -> Self {
         Purifier {
             store,
@@ -124,9 +123,9 @@ impl<'a> Purifier<'a> {
         }
     }
 
-    /// Compiles a normal formula.
+    /// Purifies a normal formula.
     pub fn purify(&mut self, formula: Term) -> Result<Purified, Unsupported> {
-        // Ascending indices are bottom-up; what has an image needs no second look, nor what is below it.
+        // Ascending indices are bottom-up; terms with an image, and those below them, are skipped.
         let subterms = self.store.subterms_until(&[formula], |term| self.known(term).is_some());
         let uses = self.count_uses(&subterms);
         for term in subterms {
@@ -139,25 +138,23 @@ impl<'a> Purifier<'a> {
         Ok(Purified { formula, definitions: std::mem::take(&mut self.pending) })
     }
 
-    /// The image of a term if it was found before, or is the term itself.
+    /// The image of a term, if it is cached or the term itself.
     fn known(&self, term: Term) -> Option<Term> {
         if self.store.is_basic(term) { Some(term) } else { self.images.get(&term).copied() }
     }
 
-    /// The fresh symbols with the terms that they stand for, in the order of their making. A term may mention
-    /// symbols made before.
+    /// The fresh symbols with their origins, in the order of creation. An origin may mention earlier symbols.
     pub fn origins(&self) -> &[(Term, Term)] {
         &self.origins
     }
 
-    /// The applications that compiled formulas and definitions have and that were not asked for
-    /// before. The arguments of each that are applications come before it.
+    /// The applications in purified formulas and definitions that were not returned before. Arguments that are
+    /// applications come before their application.
     pub fn take_applications(&mut self) -> Vec<Term> {
         std::mem::take(&mut self.applications)
     }
 
-    /// In how many atoms each number occurs, counted along all ways that lead there. Empty if there is no numeric
-    /// `ite` that would make this interesting.
+    /// In how many atoms each number occurs, counted along all paths. Empty if no numeric `ite` needs it.
     fn count_uses(&self, subterms: &[Term]) -> FxHashMap<Term, u32> {
         let store = self.store;
         let is_number = |term: Term| store.sort_of(term).is_arithmetic();
@@ -207,7 +204,7 @@ impl<'a> Purifier<'a> {
                 let equal: Vec<Term> = pairs.map(|(i, j)| self.equation(args[i], args[j])).collect();
                 store.and_of(equal.into_iter().map(|equal| store.not(equal)))
             }
-            // All others have a theory that knows them as they are (`theory/claims.rs`).
+            // Some theory supports all others directly (`theory/claims.rs`).
             _ => store.build(op, &args).expect("images have the sorts of the terms"),
         })
     }
@@ -230,7 +227,7 @@ impl<'a> Purifier<'a> {
         }
     }
 
-    /// The atom `a op b` between numbers, case by case.
+    /// The atom `a op b` between numbers, by case distinction.
     fn comparison(&mut self, op: Op, a: Term, b: Term) -> Term {
         let store = self.store;
         let atom = |a: Term, b: Term| store.build(op, &[a, b]).expect("both sides are numbers of one sort");
@@ -265,9 +262,9 @@ impl<'a> Purifier<'a> {
         LinearPoly::from_pairs(summands, poly.constant().clone()).to_term(store, store.sort_of(number))
     }
 
-    /// The symbol for a monomial with cases; others stay what they are. The definition of the symbol may ask for
-    /// other symbols in turn if it has a sum of numbers with cases. A sum of cases has more cases than its
-    /// summands, so this goes no deeper than a list of cases may be long.
+    /// The symbol for a monomial with cases; other monomials are returned unchanged. If the definition of the symbol
+    /// contains a sum of numbers with cases, it may need further symbols. A sum of cases has more cases than its
+    /// summands, so the depth is at most the greatest length of a list of cases.
     fn without_case(&mut self, monomial: Term) -> Term {
         match self.store.view(monomial) {
             _ if !self.cases.contains(monomial) => monomial,
@@ -312,7 +309,7 @@ impl<'a> Purifier<'a> {
         application
     }
 
-    /// A term that congruence knows by itself and that is equal to the pure term: `k` with `k = t` if need be.
+    /// A term that congruence represents directly and that equals the pure term: `k` with `k = t` if necessary.
     fn named(&mut self, term: Term) -> Term {
         let store = self.store;
         let inner = match store.view(term) {
@@ -357,7 +354,7 @@ impl<'a> Purifier<'a> {
     }
 }
 
-/// What the names of fresh symbols begin with.
+/// The prefix of the names of fresh symbols.
 fn stem(op: Op) -> &'static str {
     match op {
         Op::Ite => "ite",

@@ -1,35 +1,34 @@
-//! Which variables of the search matter at present.
+//! Tracks the variables of the search that are currently relevant.
 //!
-//! The translation to clauses remembers every atom and gate that it ever met, and the search is never without their
-//! variables. But only those have to be decided that what is asserted or assumed at present consists of: giving a value
-//! to any other one costs a check of the theory and brings nothing. With a hundred thousand frames or queries behind
-//! it, a solver would do little else.
+//! The translation to clauses caches every atom and gate it ever met, and the search keeps their variables. But only
+//! those in current assertions and assumptions must be decided: deciding any other variable costs a theory check and
+//! gains nothing. After a hundred thousand frames or queries, a solver would do little else.
 //!
 //! A variable is *relevant*
 //!
 //! ```text
-//! for good     if a definition, which holds in all frames, consists of it
-//! in a frame   if a formula that was asserted there consists of it
-//! in a query   if one of the assumptions consists of it
+//! for good     if it occurs in a definition, which holds in all frames
+//! in a frame   if it occurs in a formula asserted there
+//! in a query   if it occurs in one of the assumptions
 //! ```
 //!
 //! - R1: a gate's arguments are relevant for as long as the gate is.
-//! - R2: relevant variables are decision variables. Others are not, save for those that a theory made.
+//! - R2: relevant variables are decision variables. Other variables are not, except those that a theory made.
 //!
-//! Why leaving the others open is right: an answer `Sat` comes with an assignment that falsifies no clause and either gives
-//! values to all relevant variables, or makes all clauses true that have no open literals over other variables (see
-//! `sat/cover.rs`). By R1 and R2 the clauses of every asserted formula and the definitions of all its gates are among
-//! these. So they are true whatever the values of open atoms are, and these are what the theory's model makes
-//! them; for the others it vouches. Values that gates got without being relevant do not count: their definitions can be made
-//! true afterwards, as each gate is a function of its atoms.
+//! **Why leaving the others open is right.** An answer `Sat` comes with an assignment that falsifies no clause. It
+//! either assigns all relevant variables, or makes all clauses true that have no open literals over other variables
+//! (see `sat/cover.rs`). By R1 and R2 these include the clauses of every asserted formula and the definitions of all
+//! its gates. So they are true whatever the values of open atoms are, which the theory's model determines; the theory
+//! guarantees the assigned atoms. Values of irrelevant gates do not count: their definitions can be made true
+//! afterwards, as each gate is a function of its atoms.
 //!
-//! Frames end in reverse order, so the relevant variables form a stack with a mark for each of them. The idea is the
+//! Frames end in reverse order, so the relevant variables form a stack with a mark for each frame. The idea is the
 //! relevancy of L. de Moura and N. Bjørner ("Relevancy propagation", MSR-TR-2007-140), by registration instead of
 //! propagation.
 
 use crate::sat::Var;
 
-/// How long a variable matters.
+/// How long a variable is relevant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Scope {
     /// Until the innermost frame, or the query, ends.
@@ -43,9 +42,9 @@ pub(crate) enum Scope {
 pub(crate) struct Relevance {
     /// By variables; those beyond the end are not relevant.
     scopes: Vec<Option<Scope>>,
-    /// The variables that became relevant in frames. Some may be so for good by now.
+    /// The variables that became relevant in frames. Some may have become relevant for good since.
     stack: Vec<Var>,
-    /// The heights of the stack at which the open frames begin.
+    /// The heights of the stack at which the open frames start.
     frames: Vec<usize>,
 }
 
@@ -55,7 +54,7 @@ impl Relevance {
         self.frames.push(self.stack.len());
     }
 
-    /// Ends the innermost frame, and calls `rest` for the variables that do not matter any more.
+    /// Ends the innermost frame, and calls `rest` for the variables that are no longer relevant.
     pub(crate) fn pop(&mut self, mut rest: impl FnMut(Var)) {
         let Some(height) = self.frames.pop() else { return };
         for var in self.stack.drain(height..) {
@@ -67,12 +66,12 @@ impl Relevance {
         }
     }
 
-    /// Whether the variable matters at present.
+    /// Whether the variable is relevant now.
     pub(crate) fn is_relevant(&self, var: Var) -> bool {
         self.scopes.get(var.index()).is_some_and(Option::is_some)
     }
 
-    /// Takes note that a variable matters. Outside of all frames it does so for good. Returns whether that is news.
+    /// Makes a variable relevant; outside of all frames, for good. Returns whether this is new.
     pub(crate) fn require(&mut self, var: Var, scope: Scope) -> bool {
         let scope = if self.frames.is_empty() { Scope::Good } else { scope };
         if self.scopes.len() <= var.index() {

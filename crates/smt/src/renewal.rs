@@ -1,36 +1,35 @@
-//! Renewal: a solver that is cluttered by its past is rebuilt from what is asserted.
+//! Renewal: rebuilds a solver cluttered by its past from the current assertions.
 //!
-//! **Why.** Atoms and gates of past assumptions and of popped frames stay in the search, in the simplex rows and in the
-//! clauses learnt about them, and in a solver with proofs in its log. They are not decided (`relevance.rs`), but
-//! propagation, collection and proofs go through them. A solver that is asked a hundred thousand different questions about
-//! one formula would do little else.
+//! **Why.** Atoms and gates of past assumptions and of popped frames stay in the search, in the simplex rows, in the
+//! clauses learnt about them, and in the proof log. They are not decided (`relevance.rs`), but propagation, collection
+//! and proofs visit them. A solver with a hundred thousand different queries about one formula would do little else.
 //!
-//! **What is remembered.** `History` has the calls that asserted what is asserted at present, in their order and with
-//! their frames: single formulas with parts, batches, instances. Popping a frame forgets its calls. While nothing is
-//! renewed, this costs a push to a vector for each formula.
+//! **What is stored.** `History` stores the calls that made the current assertions, in their order and with their
+//! frames: single formulas with parts, batches, instances. Popping a frame removes its calls. Without a renewal this
+//! costs one push to a vector for each formula.
 //!
-//! **When.** The history counts the variables of the search that were made while formulas of open frames were asserted.
-//! These are *live*, all others are *past*. At the start of a query, and never elsewhere, the solver is cluttered if
+//! **When.** The history counts the variables of the search created while formulas of open frames were asserted. These
+//! are *live*, all others are *past*. At the start of a query, and only there, the solver is cluttered if
 //!
 //! ```text
 //! past > max(LEAST, GROWTH * live)
 //! ```
 //!
-//! Only counts decide, so that equal calls have equal answers in each run. In a solver with proofs the past counts more
-//! (`LEAST_WITH_PROOFS`, `GROWTH_WITH_PROOFS`): lemmas about past atoms find their way into proofs, where they make
-//! interpolants larger or, with integer splits, impossible.
+//! Only counts decide, so equal calls have equal answers in each run. In a solver with proofs the past counts more
+//! (`LEAST_WITH_PROOFS`, `GROWTH_WITH_PROOFS`): lemmas about past atoms enter proofs, where they make interpolants
+//! larger or, with integer splits, impossible.
 //!
-//! **How.** The calls are made again to a new solver, which takes the place of the old one.
+//! **How.** A new solver replays the calls and replaces the old one.
 //!
 //! - N1: after a renewal, the solver is the one that the calls of the history make. Answers, models, cores, proofs and
 //!   interpolants are those of a fresh solver. Symbols of the caller are the same; symbols of the solver are new ones.
-//! - N2: there is no renewal between a query and the questions about its result: it is the next query that renews.
-//! - N3: what was counted is carried over; sizes are those of the present.
-//! - N4: if a call of the history fails, the old solver stays as it is, and is not renewed any more. A call that failed at
-//!   first has asserted a part of its formulas, which cannot be repeated; such a solver is not renewed either.
+//! - N2: no renewal happens between a query and the questions about its result: only the next query renews.
+//! - N3: counters are carried over; sizes are the current ones.
+//! - N4: if a call of the history fails, the old solver stays, and is not renewed any more. A call that failed
+//!   originally asserted a part of its formulas, which cannot be repeated; such a solver is not renewed either.
 //!
-//! **What it costs.** Translating what is live, at most once for each time that `GROWTH` times as many variables were
-//! made; and the clauses that were learnt about what is live.
+//! **Cost.** Translating the live formulas, at most once for each time that `GROWTH` times as many variables were made,
+//! and losing the clauses learnt about them.
 
 use shofar_logic::Term;
 
@@ -39,28 +38,28 @@ use crate::purify::Unsupported;
 use crate::sat;
 use crate::solver::{Instance, Solver};
 
-/// Past variables that never clutter a solver.
+/// This many past variables never clutter a solver.
 const LEAST: usize = 4096;
-/// How many times the live variables the past ones may be.
+/// The greatest ratio of past to live variables.
 const GROWTH: usize = 16;
 /// As [`LEAST`], for solvers with proofs.
 const LEAST_WITH_PROOFS: usize = 512;
 /// As [`GROWTH`], for solvers with proofs.
 const GROWTH_WITH_PROOFS: usize = 4;
 
-/// When a solver is renewed. Users need nothing but the default; the others are for tests of the solver.
+/// When a solver is renewed. Users need only the default; the others are for tests of the solver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Renewal {
-    /// When what is past outweighs what is asserted.
+    /// When past variables outweigh the live ones.
     #[default]
     WhenCluttered,
     /// At the start of each query.
     Always,
-    /// At no time.
+    /// Never.
     Never,
 }
 
-/// The calls that asserted what is asserted, and what is known of the solvers before this one.
+/// The calls that made the current assertions, and the counters of earlier solvers.
 #[derive(Default)]
 pub(crate) struct History {
     calls: Vec<Call>,
@@ -68,14 +67,14 @@ pub(crate) struct History {
     formulas: Vec<(Term, Part)>,
     /// The instances of all calls, in their order.
     instances: Vec<Instance>,
-    /// What there was when each open frame was opened.
+    /// The lengths when each open frame was opened.
     frames: Vec<Mark>,
-    /// The variables that were made for what is asserted.
+    /// The number of live variables.
     live: usize,
     renewal: Renewal,
     /// Whether a call has failed (N4).
     is_incomplete: bool,
-    /// What the solvers before this one have counted (N3).
+    /// The counters of earlier solvers (N3).
     earlier: Earlier,
 }
 
@@ -93,7 +92,7 @@ struct Mark {
     live: usize,
 }
 
-/// What earlier solvers have counted.
+/// The counters of earlier solvers.
 #[derive(Clone, Default)]
 pub(crate) struct Earlier {
     pub(crate) search: sat::Statistics,
@@ -102,7 +101,7 @@ pub(crate) struct Earlier {
 }
 
 impl History {
-    /// A frame was opened.
+    /// Records an opened frame.
     pub(crate) fn push(&mut self) {
         self.frames.push(Mark {
             calls: self.calls.len(),
@@ -112,7 +111,7 @@ impl History {
         });
     }
 
-    /// The innermost frame has ended.
+    /// Records the end of the innermost frame.
     pub(crate) fn pop(&mut self) {
         let Some(Mark { calls, formulas, instances, live }) = self.frames.pop() else { return };
         self.calls.truncate(calls);
@@ -121,14 +120,14 @@ impl History {
         self.live = live;
     }
 
-    /// A formula was asserted, for which so many variables were made.
+    /// Records an asserted formula, for which `made` variables were created.
     pub(crate) fn one(&mut self, formula: Term, part: Part, made: usize) {
         self.calls.push(Call::One);
         self.formulas.push((formula, part));
         self.live += made;
     }
 
-    /// Formulas were asserted together, if that has not failed.
+    /// Records formulas asserted together, unless that failed.
     pub(crate) fn batch(&mut self, formulas: &[(Term, Part)], made: usize, result: Result<(), Unsupported>) {
         self.formulas.extend_from_slice(formulas);
         self.calls.push(Call::Batch { formulas: self.formulas.len() });
@@ -136,7 +135,7 @@ impl History {
         self.is_incomplete |= result.is_err();
     }
 
-    /// Formulas were asserted together with instances, if that has not failed.
+    /// Records formulas asserted together with instances, unless that failed.
     pub(crate) fn instances(
         &mut self,
         formulas: &[Term],
@@ -151,7 +150,7 @@ impl History {
         self.is_incomplete |= result.is_err();
     }
 
-    /// Whether a solver with so many variables, which is about to be asked, has to be renewed.
+    /// Whether a solver with this many variables must be renewed before its next query.
     #[inline]
     pub(crate) fn is_cluttered(&self, variables: usize, has_proofs: bool) -> bool {
         let (least, growth) =
@@ -164,7 +163,7 @@ impl History {
         is_cluttered && !self.is_incomplete
     }
 
-    /// Makes all calls again. On success the solver has an equal history.
+    /// Replays all calls. On success the solver has an equal history.
     pub(crate) fn replay(&self, solver: &mut Solver<'_>) -> Result<(), Unsupported> {
         let mut frames = self.frames.iter().map(|mark| mark.calls).peekable();
         let (mut formulas_before, mut instances_before) = (0, 0);
@@ -194,13 +193,13 @@ impl History {
         Ok(())
     }
 
-    /// Goes on where another history has ended, which had counted so much.
+    /// Continues another history, with these counters.
     pub(crate) fn succeed(&mut self, before: &History, counted: Earlier) {
         self.renewal = before.renewal;
         self.earlier = Earlier { renewals: counted.renewals + 1, ..counted };
     }
 
-    /// The history cannot be made again.
+    /// Marks the history as impossible to replay.
     pub(crate) fn give_up(&mut self) {
         self.is_incomplete = true;
     }

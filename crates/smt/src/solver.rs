@@ -1,7 +1,7 @@
-//! The solver for formulas: booleans, linear arithmetic over reals and integers, functions and declared sorts;
-//! incremental.
+//! The incremental solver for formulas: booleans, linear arithmetic over reals and integers, functions and declared
+//! sorts.
 //!
-//! A formula goes through these stages, each in a file of its own:
+//! A formula passes these stages, each in its own file:
 //!
 //! ```text
 //! normalise            the store's normal form
@@ -12,12 +12,12 @@
 //! search               CDCL modulo the theories                            sat/, theory/combination.rs
 //! ```
 //!
-//! What an atom means is for the theory that owns it to say (`theory/component.rs`). Lemmas about new terms, which a theory states
-//! when the search has paused, go through the stages as formulas do.
+//! The theory that owns an atom defines its meaning (`theory/component.rs`). When the search has paused, a theory may
+//! state lemmas about new terms; they pass the stages like formulas.
 //!
-//! Frames are those of the search. Definitions of fresh symbols and gates hold in any case, so they go to the search
-//! outside of all frames; the stages remember them and do not give them twice. What the search has to decide are only
-//! the atoms and gates that matter at present (`relevance.rs`).
+//! Frames are those of the search. Definitions of fresh symbols and gates always hold, so they are added to the search
+//! outside of all frames; the stages cache them and do not add them twice. The search must decide only the atoms and
+//! gates that are currently relevant (`relevance.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,20 +40,20 @@ use crate::theory::combination::Combination;
 use crate::theory::component::{Component, TermLemma, Terms};
 use crate::{theory, units};
 
-/// Conflicts that [`Solver::minimize_core`] spends on one assumption.
+/// The conflict budget of [`Solver::minimize_core`] for one assumption.
 const CORE_CONFLICTS: u64 = 1000;
 
-/// A formula with terms in the place of all its symbols.
+/// A formula with all its symbols replaced by terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instance {
     /// The formula, as written or normal.
     pub formula: Term,
-    /// The symbols, each with the term in its place.
+    /// The symbols, each with its replacement.
     pub arguments: Vec<(Term, Term)>,
 }
 
 impl Instance {
-    /// The instance, put together as it is written.
+    /// The instance as a term, as written.
     pub fn term(&self, store: &TermStore) -> Term {
         store.substitute(self.formula, &self.arguments.iter().copied().collect())
     }
@@ -66,48 +66,47 @@ pub struct Solver<'a> {
     cnf: Cnf<'a>,
     search: sat::Solver<Combination>,
     equations: Equations<'a>,
-    /// A frame for each of the search, and one for the last query while `in_query` holds.
+    /// A frame for each frame of the search, and one for the last query while `in_query` holds.
     relevance: Relevance,
-    /// What became of formulas in [`Solver::prepare`].
+    /// The results of [`Solver::prepare`].
     prepared: FxHashMap<Term, Term>,
     /// Boolean variables and constants, with their variables in the search.
     booleans: Vec<(Term, Var)>,
     /// The assumptions of the last query, as formulas and as literals.
     assumptions: Vec<(Assertion, Lit)>,
-    /// What is asserted and defined by it, and how much of both was there when each frame was opened; if proofs are
-    /// wanted.
+    /// The assertions and their definitions, and the lengths of both when each frame was opened; only if proofs are
+    /// logged.
     asserted: Vec<Assertion>,
     defined: Vec<Definition>,
     before: Vec<(usize, usize)>,
-    /// How many batches of formulas there were.
+    /// The number of batches of formulas so far.
     batches: u32,
-    /// The clauses that theories have stated in formulas. They hold for good.
+    /// The clauses that theories stated over formulas. They hold for good.
     stated: FxHashSet<Box<[Lit]>>,
-    /// The last query was unsatisfiable.
+    /// Whether the last query was unsatisfiable.
     is_refuted: bool,
     /// The literals of the core of the last query, if it was unsatisfiable.
     core: Vec<Lit>,
-    /// Whether the last query is the last thing that happened.
+    /// Whether nothing has changed since the last query.
     in_query: bool,
-    /// For solvers that take the place of this one.
+    /// The seed, for solvers that replace this one.
     seed: u64,
     makes_theories: Option<MakeTheories<'a>>,
-    /// How the solver is made anew when it is cluttered.
+    /// The history, from which a cluttered solver is rebuilt.
     history: History,
 }
 
-/// Makes the theories of a solver that has others than the standard ones.
+/// Makes the theories of a solver with other than the standard ones.
 type MakeTheories<'a> = Arc<dyn Fn() -> Vec<Box<dyn Component>> + Send + Sync + 'a>;
 
 impl<'a> Solver<'a> {
-    /// A solver to which nothing is asserted.
+    /// A solver without assertions.
     pub fn new(store: &'a TermStore) -> Self {
         Self::made_of(store, theory::standard(), None)
     }
 
-    /// A solver to which nothing is asserted, with congruence and the theories that are made: those of
-    /// [`theory::standard`], whose sorts and operators are let in, and more. They are made again when the solver renews
-    /// itself.
+    /// A solver without assertions, with congruence and the given theories: those of [`theory::standard`], which define
+    /// the accepted sorts and operators, and possibly more. They are made again when the solver renews itself.
     pub fn with_theories(
         store: &'a TermStore,
         theories: impl Fn() -> Vec<Box<dyn Component>> + Send + Sync + 'a,
@@ -151,7 +150,7 @@ impl<'a> Solver<'a> {
         Solver::new(store).logging_proofs()
     }
 
-    /// The solver, to which nothing was asserted yet, with [proofs](Self::proof).
+    /// Makes a solver without assertions log [proofs](Self::proof).
     pub fn logging_proofs(mut self) -> Self {
         self.search.log_proofs();
         self.search.theory_mut().log_proofs();
@@ -159,9 +158,8 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// As this one, with a seed, which decides which of the atoms that have not yet taken part in a conflict are decided
-    /// first. The seed of a new solver is 0: the oldest come first. Answers do not depend on it; models, cores, proofs and
-    /// the time do.
+    /// Sets the seed. It ranks the atoms that have not yet taken part in a conflict. The seed of a new solver is 0: the
+    /// oldest come first. Answers do not depend on it; models, cores, proofs and the time do.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.search.set_seed(seed);
         self.seed = seed;
@@ -178,7 +176,7 @@ impl<'a> Solver<'a> {
         self.history.push();
     }
 
-    /// Takes back what was asserted since the innermost frame was opened. Without an open frame nothing happens.
+    /// Removes everything asserted since the innermost frame was opened. Does nothing without an open frame.
     pub fn pop(&mut self) {
         self.end_query();
         if self.search.depth() > 0 {
@@ -199,8 +197,8 @@ impl<'a> Solver<'a> {
         self.assert_in(formula, Part::default())
     }
 
-    /// As [`assert`](Self::assert), and says to which part the formula belongs, for proofs. A formula that is there
-    /// in another part already may count as belonging to that one.
+    /// As [`assert`](Self::assert), and assigns the formula to a part, for proofs. A formula already asserted in
+    /// another part may count for that one.
     pub fn assert_in(&mut self, formula: Term, part: Part) -> Result<(), Unsupported> {
         self.end_query();
         let before = self.search.num_vars();
@@ -219,17 +217,16 @@ impl<'a> Solver<'a> {
         self.define_atoms();
     }
 
-    /// Asserts all formulas, as [`assert`](Self::assert) does, but uses that they come together: a symbol that is new
-    /// and that one of them defines by an equation is replaced in the others, and in all that comes later.
+    /// Asserts all formulas, as [`assert`](Self::assert) does, but uses that they come together: if one of them defines
+    /// a new symbol by an equation, the symbol is replaced in the others and in everything asserted later.
     pub fn assert_all(&mut self, formulas: &[Term]) -> Result<(), Unsupported> {
         let formulas: Vec<(Term, Part)> =
             formulas.iter().map(|&formula| (formula, Part::default())).collect();
         self.assert_all_in(&formulas)
     }
 
-    /// As [`assert_all`](Self::assert_all), and says to which parts the formulas belong, for proofs. A symbol is
-    /// replaced in all parts, whichever defines it: what is to be interpolated between parts is better asserted
-    /// [one by one](Self::assert_in).
+    /// As [`assert_all`](Self::assert_all), and assigns the formulas to parts, for proofs. A symbol is replaced in all
+    /// parts, whichever defines it: to interpolate between parts, assert formulas [one by one](Self::assert_in).
     pub fn assert_all_in(&mut self, formulas: &[(Term, Part)]) -> Result<(), Unsupported> {
         if formulas.is_empty() {
             return Ok(());
@@ -250,8 +247,8 @@ impl<'a> Solver<'a> {
         self.assert_conjuncts(conjuncts)
     }
 
-    /// As [`assert_all`](Self::assert_all) of the formulas and of the instances. An instance is made after symbols of the
-    /// formulas were replaced, so that it is gone through once and not twice.
+    /// As [`assert_all`](Self::assert_all) of the formulas and of the instances. An instance is built after symbols of
+    /// the formulas were replaced, so it is traversed once and not twice.
     pub fn assert_instances(&mut self, formulas: &[Term], instances: &[Instance]) -> Result<(), Unsupported> {
         if self.search.logs_proofs() {
             let made = instances.iter().map(|instance| instance.term(self.store));
@@ -276,7 +273,7 @@ impl<'a> Solver<'a> {
         self.equations.solve(&normal, instances, is_new)
     }
 
-    /// Asserts what the replacing of symbols has left.
+    /// Asserts the conjuncts that remain after replacing symbols.
     fn assert_conjuncts(&mut self, conjuncts: Vec<(usize, Term)>) -> Result<(), Unsupported> {
         for conjunct in units::propagate(self.store, conjuncts.iter().map(|&(_, conjunct)| conjunct)) {
             let image = self.purify(conjunct)?;
@@ -295,8 +292,8 @@ impl<'a> Solver<'a> {
         self.batches += 1;
     }
 
-    /// Asserts what the replacing of symbols has left of formulas, for proofs: each has one image. A formula that is not
-    /// supported may define symbols all the same, so it is logged, and those after it are asserted.
+    /// For proofs, asserts the formulas that remain after replacing symbols: each has one image. An unsupported formula
+    /// may still define symbols, so it is logged, and later formulas are asserted.
     fn assert_rests(
         &mut self,
         formulas: &[(Term, Part)],
@@ -324,8 +321,8 @@ impl<'a> Solver<'a> {
         self.check_in(&assumptions, limits)
     }
 
-    /// As [`check`](Self::check), and says to which parts the assumptions belong, for proofs. Assumptions that come to
-    /// the same count as belonging to the part of the first of them.
+    /// As [`check`](Self::check), and assigns the assumptions to parts, for proofs. Among assumptions with the same
+    /// literal, the part of the first counts.
     pub fn check_in(
         &mut self,
         assumptions: &[(Term, Part)],
@@ -351,7 +348,7 @@ impl<'a> Solver<'a> {
         Ok(outcome)
     }
 
-    /// Rebuilds the stages from what is asserted (`renewal.rs`).
+    /// Rebuilds the stages from the current assertions (`renewal.rs`).
     fn renew(&mut self) {
         let theories = self.makes_theories.as_ref().map_or_else(theory::standard, |make| make());
         let mut fresh = Solver::made_of(self.store, theories, self.makes_theories.clone());
@@ -371,12 +368,12 @@ impl<'a> Solver<'a> {
         *self = fresh;
     }
 
-    /// Chooses when the solver rebuilds itself, for tests: see [`Renewal`].
+    /// Sets when the solver rebuilds itself, for tests: see [`Renewal`].
     pub fn set_renewal(&mut self, renewal: Renewal) {
         self.history.set_renewal(renewal);
     }
 
-    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): why. Debug builds check it.
+    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): the proof. Debug builds check it.
     pub fn proof(&self) -> Option<Proof> {
         if !self.in_query || !self.is_refuted {
             return None;
@@ -399,8 +396,8 @@ impl<'a> Solver<'a> {
         Some(proof)
     }
 
-    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): interpolants between the parts of what is
-    /// asserted and assumed. It owns the proof, so that the solver can be asked other things meanwhile.
+    /// After `Unsat`, if the solver was made [with proofs](Self::with_proofs): interpolants between the parts of
+    /// assertions and assumptions. The interpolator owns the proof, so the solver can answer other queries meanwhile.
     pub fn interpolator(&self, options: Options) -> Result<Interpolator<'a>, interpolate::Error> {
         let proof = self.proof().ok_or(interpolate::Error::NoRefutation)?;
         let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
@@ -410,9 +407,9 @@ impl<'a> Solver<'a> {
         Interpolator::new(self.store, proof, parts.into_iter().collect(), options)
     }
 
-    /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, with which
-    /// all that is asserted and assumed is true. Division by zero is given total functions. Symbols that do not matter
-    /// have the default value of their sort, and truth values that the search had no need of are false.
+    /// After `Sat`: values for the free symbols of the given formulas, and functions for their functions, that make all
+    /// assertions and assumptions true. Division by zero gets total functions. Symbols that do not matter have the
+    /// default value of their sort, and truth values that the search did not need are false.
     pub fn model(&self, formulas: &[Term]) -> Assignment {
         let theories = self.search.theory().model();
         let defined = self.equations.definitions(formulas);
@@ -427,19 +424,19 @@ impl<'a> Solver<'a> {
         model
     }
 
-    /// After `Unsat`: assumptions that cannot be true together with what is asserted. Of assumptions that come to the
-    /// same, it is the first.
+    /// After `Unsat`: assumptions that cannot be true together with the assertions. Among assumptions with the same
+    /// literal, it contains the first.
     pub fn core(&self) -> Vec<Term> {
         let mut failed: FxHashSet<Lit> = self.core.iter().copied().collect();
         let assumptions = self.assumptions.iter().filter(|(_, literal)| failed.remove(literal));
         assumptions.map(|&(assumption, _)| assumption.formula).collect()
     }
 
-    /// After `Unsat`: makes the core smaller, by leaving out one assumption after the other and asking again. An
-    /// assumption stays if the others have a model, or if a thousand conflicts do not tell; in the end no single one
-    /// can be left out, except for those of the second kind. Whatever the limits interrupt, the core is one.
+    /// After `Unsat`: shrinks the core by omitting one assumption after the other and querying again. An assumption
+    /// stays if the others have a model, or if a thousand conflicts do not decide; in the end no single one can be
+    /// omitted, except for undecided ones. If the limits interrupt it, the result is still a core.
     pub fn minimize_core(&mut self, limits: &Limits<'_>) {
-        // The first ones, those that stay, keep their levels from query to query.
+        // The first ones, which stay, keep their levels from query to query.
         let mut kept = 0;
         while kept < self.core.len() {
             let mut fewer = self.core.clone();
@@ -457,12 +454,12 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What the search has done so far.
+    /// The counters of the search.
     pub fn statistics(&self) -> sat::Statistics {
         self.history.earlier().search + *self.search.statistics()
     }
 
-    /// What the theories have counted so far, by name.
+    /// The counters of the theories, by name.
     fn theory_statistics(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.search.theory().statistics();
         for (name, count) in &mut counters {
@@ -472,7 +469,7 @@ impl<'a> Solver<'a> {
         counters
     }
 
-    /// All that is counted, by name: the search, the simplex kernel, and present sizes.
+    /// All counters, by name: the search, the simplex kernel, and current sizes.
     pub fn all_statistics(&self) -> Vec<(&'static str, u64)> {
         let sat::Statistics {
             queries,
@@ -520,7 +517,7 @@ impl<'a> Solver<'a> {
     }
 
     fn search_under(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
-        // What was decided for the theory's sake alone need not be decided any more.
+        // Atoms decided only for the theory need not be decided any more.
         for atom in self.search.theory_mut().start_query() {
             if !self.relevance.is_relevant(atom) {
                 self.search.set_decision(atom, false);
@@ -536,8 +533,8 @@ impl<'a> Solver<'a> {
         outcome
     }
 
-    /// Asserts for good what theories had to say in formulas. Returns whether that was possible: a theory whose lemma is not
-    /// supported cannot go on.
+    /// Asserts the lemmas of theories over formulas for good. Returns `false` if a lemma is not supported: its theory
+    /// cannot continue.
     fn state_lemmas(&mut self) -> bool {
         for TermLemma { literals, certificate } in self.search.theory_mut().take_lemmas(self.store) {
             let mut clause = Vec::with_capacity(literals.len());
@@ -555,7 +552,7 @@ impl<'a> Solver<'a> {
         true
     }
 
-    /// Forgets the assumptions of the last query.
+    /// Removes the assumptions of the last query.
     fn end_query(&mut self) {
         if std::mem::take(&mut self.in_query) {
             self.assumptions.clear();
@@ -570,7 +567,7 @@ impl<'a> Solver<'a> {
         self.relevance.pop(|var| search.set_decision(var, false));
     }
 
-    /// As [`Solver::translate`], which it asks once for each formula.
+    /// As [`Solver::translate`], cached for each formula.
     fn prepare(&mut self, formula: Term) -> Result<Term, Unsupported> {
         if let Some(&prepared) = self.prepared.get(&formula) {
             return Ok(prepared);
@@ -586,8 +583,8 @@ impl<'a> Solver<'a> {
         self.purify(normal)
     }
 
-    /// A normal formula without defined symbols in the language of clauses. Definitions that come with it are asserted
-    /// for good.
+    /// A normal formula without defined symbols in the language of clauses. Asserts the definitions of its fresh
+    /// symbols for good.
     fn purify(&mut self, normal: Term) -> Result<Term, Unsupported> {
         if self.store.is_basic(normal) {
             return Ok(normal);
@@ -603,18 +600,18 @@ impl<'a> Solver<'a> {
         Ok(formula)
     }
 
-    /// The translation to clauses, and what takes them to the search, asserted in this scope and from this origin.
+    /// The translation to clauses, and a sink that adds them to the search with this scope and origin.
     fn translation(&mut self, scope: Scope, origin: Origin) -> (&mut Cnf<'a>, Sink<'_>) {
         let Self { search, cnf, relevance, .. } = self;
         (cnf, Sink { search, relevance, scope, origin })
     }
 
-    /// Gives meaning to the atoms that the translation has met.
+    /// Defines the atoms that the translation has met.
     fn define_atoms(&mut self) {
         self.tell(&[]);
     }
 
-    /// Tells the theories of applications, and of the atoms that the translation has met.
+    /// Adds applications, and the atoms that the translation has met, to the theories.
     fn tell(&mut self, applications: &[Term]) {
         if applications.is_empty() && !self.cnf.has_new_atoms() {
             return;
@@ -636,13 +633,13 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Takes clauses to the search.
+/// Adds clauses to the search.
 struct Sink<'s> {
     search: &'s mut sat::Solver<Combination>,
     relevance: &'s mut Relevance,
-    /// For how long it is asserted what is asserted.
+    /// How long the clauses hold.
     scope: Scope,
-    /// Where it comes from.
+    /// The origin of the clauses.
     origin: Origin,
 }
 

@@ -1,29 +1,29 @@
 //! Unit propagation over formulas, before they become clauses.
 //!
-//! A query that checks an invariant is often decided by little more than a look at it: once symbols are replaced by what
-//! they are equal to, the members of what is claimed stand among what is known, or are weaker bounds on the same sum. To
-//! give atoms variables, rows and clauses for that is most of the work. So the conjuncts that are literals are taken for
-//! *facts* here, and disjunctions lose the members that facts exclude:
+//! Little more than inspection often decides a query that checks an invariant: once symbols are replaced by their
+//! definitions, the members of the claim are among the known facts, or are weaker bounds on the same sum. Giving atoms
+//! variables, rows and clauses would be most of the work. So the conjuncts that are literals become *facts* here, and
+//! disjunctions lose the members that facts exclude:
 //!
 //! ```text
 //! x <= 3, not (y = 0 and x <= 5)      becomes  x <= 3, not (y = 0)
 //! x <= 3, p, (not p or x > 3 or q)    becomes  x <= 3, p, q
 //! ```
 //!
-//! What is left is equivalent to what was given. What follows from bounds on several sums is the simplex kernel's business.
+//! The result is equivalent to the input. Consequences of bounds on several sums are left to the simplex kernel.
 
 use shofar_logic::{Op, Term, TermStore};
 
 use crate::known_literals::KnownLiterals;
 
-/// Times that disjunctions are looked at.
+/// The greatest number of passes over disjunctions.
 const MOST_ROUNDS: usize = 4;
-/// How deep members are looked into.
+/// The greatest depth to which members are inspected.
 const MOST_LEVELS: usize = 4;
-/// Members of members that are looked at in all. What is shared is looked at wherever it occurs.
+/// The greatest number of inspected members of members. Shared ones are inspected at each occurrence.
 const MOST_VISITS: usize = 1 << 16;
 
-/// Normal formulas without what follows from others of them, as far as that is seen; or `false` alone.
+/// Normal formulas without those that follow from others, as far as found; or `false` alone.
 pub(crate) fn propagate(store: &TermStore, conjuncts: impl Iterator<Item = Term>) -> Vec<Term> {
     let mut units = Units::new(store);
     let mut news: Vec<Term> = conjuncts.collect();
@@ -40,14 +40,14 @@ pub(crate) fn propagate(store: &TermStore, conjuncts: impl Iterator<Item = Term>
     [units.literals, units.clauses, news].concat()
 }
 
-/// Conjuncts, and what those of them that are literals say.
+/// Conjuncts, and the facts that their literals give.
 struct Units<'s> {
     store: &'s TermStore,
     literals: Vec<Term>,
     /// The disjunctions and negated conjunctions.
     clauses: Vec<Term>,
-    /// All conjuncts. A disjunction is a fact for those in which it occurs, and none occurs in itself: so nothing is left out
-    /// for its own sake.
+    /// All conjuncts. A disjunction is a fact for conjuncts that contain it, and none contains itself: so no conjunct
+    /// is dropped because of itself.
     facts: KnownLiterals<'s>,
     visits: usize,
 }
@@ -63,7 +63,7 @@ impl<'s> Units<'s> {
         }
     }
 
-    /// Takes all formulas of a stack, unless a literal contradicts another. Conjunctions fall apart.
+    /// Adds all formulas of a stack; splits conjunctions. Returns `false` if a literal contradicts another.
     fn take(&mut self, stack: &mut Vec<Term>) -> bool {
         let store = self.store;
         while let Some(formula) = stack.pop() {
@@ -85,7 +85,7 @@ impl<'s> Units<'s> {
         true
     }
 
-    /// Drops clauses that facts satisfy, and moves those of which facts exclude members to the others, without these.
+    /// Drops clauses that facts satisfy, and moves clauses with excluded members to `reduced`, without these members.
     fn reduce_clauses(&mut self, reduced: &mut Vec<Term>) {
         let mut clauses = std::mem::take(&mut self.clauses);
         clauses.retain(|&clause| match self.reduce(clause) {
@@ -99,7 +99,7 @@ impl<'s> Units<'s> {
         self.clauses = clauses;
     }
 
-    /// What facts say of a formula.
+    /// The value of a formula by the facts.
     fn value(&mut self, formula: Term, level: usize) -> Option<bool> {
         let (op, args) = self.store.view(formula);
         if op == Op::Not {
@@ -123,7 +123,7 @@ impl<'s> Units<'s> {
         self.facts.truth(formula)
     }
 
-    /// A disjunction without what facts exclude, unless it stays what it is.
+    /// A disjunction without the members that facts exclude; `None` if it does not change.
     fn reduce(&mut self, clause: Term) -> Option<Term> {
         let store = self.store;
         let (junction, sign) = store.literal(clause);
