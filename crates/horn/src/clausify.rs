@@ -1,8 +1,7 @@
 //! Turns asserted formulas into Horn clauses.
 //!
-//! A clause is a set of formulas that must not hold together: the atoms of its body, its constraint, and the
-//! negation of its head. So an assertion `F` starts as the one clause that forbids `¬F`, and is taken apart
-//! from the outside:
+//! A clause is a set of formulas that must not hold together: the atoms of its body, its constraint, and the negation
+//! of its head. So an assertion `F` starts as the one clause that forbids `¬F`, and is decomposed from the outside:
 //!
 //! ```text
 //! forbidden together         becomes
@@ -15,12 +14,12 @@
 //! C, without predicates      part of the constraint
 //! ```
 //!
-//! Implication, equivalence, exclusive or and if-then-else are read as what they abbreviate. Only formulas with
-//! predicates are taken apart; constraints stay as they are written. What does not end in a Horn clause (two
-//! heads, a predicate inside a term, a quantifier that would have to be alternated) is reported.
+//! Implication, equivalence, exclusive or and if-then-else are decomposed by their definitions. Only formulas with
+//! predicates or quantifiers are decomposed; constraints stay as written. Formulas that do not end in Horn clauses (two
+//! heads, a predicate inside a term, a quantifier alternation) are reported.
 //!
-//! A formula that is met twice in one clause counts once, so shared subformulas do no harm. Disjunctions of
-//! predicates multiply clauses; [`MOST_CLAUSES`] bounds how many one assertion may become.
+//! A formula that occurs twice in one clause counts once, so shared subformulas do no harm. Disjunctions of predicates
+//! multiply clauses; [`MOST_CLAUSES`] bounds the clauses of one assertion.
 
 use std::fmt;
 
@@ -28,13 +27,13 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
 use shofar_run::{Poll, Reason};
 
-/// How many clauses one assertion may become.
+/// The maximal number of clauses of one assertion.
 const MOST_CLAUSES: usize = 100_000;
 
-/// Alternatives between two questions whether to go on.
+/// Alternatives between two polls of the limits.
 const STOP_INTERVAL: usize = 64;
 
-/// A clause over terms: as [`Clause`](crate::Clause), with predicate applications for atoms.
+/// A clause over terms: like [`Clause`](crate::Clause), with predicate applications for atoms.
 #[derive(Clone, Default)]
 pub(crate) struct RawClause {
     pub(crate) variables: Vec<Term>,
@@ -43,7 +42,7 @@ pub(crate) struct RawClause {
     pub(crate) head: Option<Term>,
 }
 
-/// Why a formula is not a set of Horn clauses.
+/// The reason why a formula is not a set of Horn clauses.
 #[derive(Debug)]
 pub(crate) enum NotHorn {
     TwoHeads(Symbol, Symbol),
@@ -52,7 +51,7 @@ pub(crate) enum NotHorn {
     UniversalInBody,
     ExistentialInHead,
     TooManyClauses,
-    /// It is not known whether it is, as the limits ended.
+    /// A limit was reached before this was decided.
     Interrupted(Reason),
 }
 
@@ -80,8 +79,8 @@ impl NotHorn {
     }
 }
 
-/// The clauses that an assertion stands for. Free variables of the formula are universally quantified, in the
-/// order given. Where there are many, the limits are asked.
+/// The clauses of an assertion. Free variables of the formula are universally quantified, in the order given. The
+/// limits are polled if there are many clauses.
 pub(crate) fn clausify(
     store: &TermStore,
     formula: Term,
@@ -97,7 +96,7 @@ pub(crate) fn clausify(
                 if clauses.len() + branches.len() + alternatives.len() > MOST_CLAUSES {
                     return Err(NotHorn::TooManyClauses);
                 }
-                // The last alternative may have what is left of the branch, all others need a copy.
+                // The last alternative takes the branch, all others need a copy.
                 let mut alternatives = alternatives.into_iter().rev().peekable();
                 while let Some(alternative) = alternatives.next() {
                     let mut copy = if alternatives.peek().is_some() {
@@ -122,13 +121,13 @@ pub(crate) fn clausify(
 /// A formula that must hold (`true`) or fail (`false`) for the body to hold.
 type Signed = (Term, bool);
 
-/// A clause in the making.
+/// A clause under construction.
 #[derive(Clone, Default)]
 struct Branch {
     clause: RawClause,
-    /// What is still to be taken apart, the next one last.
+    /// The formulas to decompose, the next one last.
     open: Vec<Signed>,
-    /// What has been taken apart.
+    /// The decomposed formulas.
     seen: FxHashSet<Signed>,
     /// The names of the clause's variables.
     names: FxHashSet<Symbol>,
@@ -142,8 +141,8 @@ impl Branch {
         branch
     }
 
-    /// Takes formulas apart until the clause is complete, or until one leaves a choice: then the alternatives
-    /// are returned, each a list of formulas that hold together.
+    /// Decomposes formulas until the clause is complete, or until one leaves a choice. Then the alternatives are
+    /// returned, each a list of formulas that hold together.
     fn decompose(&mut self, store: &TermStore) -> Result<Option<Vec<Vec<Signed>>>, NotHorn> {
         while let Some((term, sign)) = self.open.pop() {
             let (op, args) = store.view(term);
@@ -154,7 +153,7 @@ impl Branch {
             if !self.seen.insert((term, sign)) {
                 continue;
             }
-            // A clause without predicates is an implication like all others.
+            // Also an implication without predicates is decomposed, to become a clause like all others.
             if op == Op::Implies && !sign {
                 self.open.extend(implication(args).rev().map(|(part, holds)| (part, !holds)));
                 continue;
@@ -209,7 +208,7 @@ impl Branch {
         }
     }
 
-    /// Makes the quantifier's variables variables of the clause, with names that the clause does not have yet.
+    /// Adds the quantifier's variables to the clause, renamed if their names are taken.
     fn open_quantifier(&mut self, store: &TermStore, args: &[Term], sign: bool) {
         let Some((&body, variables)) = args.split_last() else { return };
         let mut renaming = Substitution::default();
@@ -239,8 +238,8 @@ fn implication(args: &[Term]) -> impl DoubleEndedIterator<Item = Signed> {
     args.iter().enumerate().map(move |(position, &arg)| (arg, position == last))
 }
 
-/// One alternative for each disjunct with predicates, and one for all others together. Disjunctions among the
-/// disjuncts are taken apart as well, so that each disjunct counts once, however deep it is nested.
+/// One alternative for each disjunct with predicates, and one for all others together. Nested disjunctions are
+/// decomposed as well, so each disjunct counts once, however deep it is nested.
 fn one_of(store: &TermStore, disjunction: Signed) -> Vec<Vec<Signed>> {
     let mut choices: Vec<Vec<Signed>> = Vec::new();
     let mut constraints: Vec<Signed> = Vec::new();
@@ -278,7 +277,7 @@ fn one_of(store: &TermStore, disjunction: Signed) -> Vec<Vec<Signed>> {
     choices
 }
 
-/// The ways in which `=`, `xor` or `distinct` over formulas hold (or fail).
+/// The cases in which `=`, `xor` or `distinct` over formulas holds (or fails).
 fn equivalence(store: &TermStore, op: Op, args: &[Term], sign: bool) -> Vec<Vec<Signed>> {
     let equal = |a, b| [vec![(a, true), (b, true)], vec![(a, false), (b, false)]];
     let different = |a, b| [vec![(a, true), (b, false)], vec![(a, false), (b, true)]];
@@ -305,7 +304,7 @@ fn signed(store: &TermStore, (term, sign): Signed) -> Term {
     if sign { term } else { store.app(Op::Not, &[term]).expect("constraints are formulas") }
 }
 
-/// The error for a predicate or quantifier somewhere below these terms, where none may be.
+/// The error for a misplaced predicate or quantifier below these terms.
 fn misplaced(store: &TermStore, terms: &[Term]) -> NotHorn {
     let subterms = store.subterms(terms);
     let predicate = subterms

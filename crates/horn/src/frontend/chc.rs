@@ -1,9 +1,9 @@
 //! The format of the CHC competition: an SMT-LIB script that asserts clauses.
 //!
-//! Declared functions of range `Bool` are the predicates, each `assert` is a clause or several, and the script
-//! ends with `check-sat`. The competition's own files all have one shape,
-//! `(assert (forall (...) (=> (and P Q constraint) head)))`; what else is found in the wild is read just as
-//! well, see [`clausify`](crate::clausify).
+//! Declared functions of range `Bool` are the predicates, each `assert` is one clause or several, and the script ends
+//! with `check-sat`. The competition's own files all have one shape,
+//! `(assert (forall (...) (=> (and P Q constraint) head)))`; other shapes are read as well, see
+//! [`clausify`](crate::clausify).
 
 use super::{Result, Script};
 

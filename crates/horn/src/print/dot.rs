@@ -12,7 +12,7 @@ use shofar_logic::Term;
 use super::Printer;
 use crate::system::Clause;
 
-/// Columns and lines that a label may have.
+/// The maximal numbers of columns and lines of a label.
 const LABEL_WIDTH: usize = 48;
 const LABEL_LINES: usize = 8;
 
@@ -59,7 +59,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The clause in Prolog's manner, cut to a readable size: the atoms, then the constraint.
+    /// The clause in Prolog's style, cut to a readable size: the atoms, then the constraint.
     fn label(self, clause: &Clause) -> String {
         let mut text = String::new();
         if let Some(name) = clause.name {
@@ -86,7 +86,7 @@ impl Printer<'_> {
             let dots = if short.len() < line.len() { "..." } else { "" };
             label.push_str(&escaped(&short));
             label.push_str(dots);
-            // Ends a line that is set flush left.
+            // Ends a left-justified line.
             label.push_str("\\l");
         }
         label

@@ -1,4 +1,4 @@
-//! Writing systems of Horn clauses, one file for each format.
+//! Writes systems of Horn clauses, one file for each format.
 
 mod datalog;
 mod dot;
@@ -11,13 +11,13 @@ use shofar_logic::{Sort, Term, TermStore};
 
 use crate::system::{Atom, Clause, HornSystem};
 
-/// A format that systems are written in.
+/// An output format of systems.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// The format of the CHC competition. Reading it back gives the same system.
     Smtlib,
-    /// Z3's fixedpoint format: rules over relations and a query. Reading it back gives clauses that say the
-    /// same: queries are derived through a relation of their own.
+    /// Z3's fixedpoint format: rules over relations and a query. Reading it back gives equivalent clauses: queries are
+    /// derived through an extra relation.
     Datalog,
     /// A graph for Graphviz, with predicates as nodes and clauses as (hyper)edges.
     Dot,
@@ -52,7 +52,7 @@ impl HornSystem {
     }
 }
 
-/// A system on its way to a text.
+/// A system to be written.
 #[derive(Clone, Copy)]
 struct Printer<'a> {
     store: &'a TermStore,
@@ -112,7 +112,7 @@ impl Printer<'_> {
         writeln!(out, "))")
     }
 
-    /// Sorts with spaces between them.
+    /// Sorts, separated by spaces.
     fn sorts(self, sorts: &[Sort]) -> String {
         sorts.iter().map(|&sort| self.store.display_sort(sort).to_string()).collect::<Vec<_>>().join(" ")
     }
@@ -129,7 +129,7 @@ impl Printer<'_> {
         write!(out, ")")
     }
 
-    /// The body of a clause, on lines of its own below `indent`.
+    /// The body of a clause, on separate lines below `indent`.
     fn body(self, clause: &Clause, indent: usize, out: &mut impl io::Write) -> io::Result<()> {
         let constrained = clause.constraint != Term::TRUE;
         let several = clause.body.len() + usize::from(constrained) > 1;

@@ -1,11 +1,11 @@
 //! Refutations as Alethe proofs, for other checkers.
 //!
 //! Alethe is the format of veriT and cvc5 (H. Barbosa et al., "The Alethe Proof Format: A Specification and Reference
-//! Manual"). The assumptions are the clauses that are used, as `shofar convert` writes them. A step instantiates its clause
-//! (`forall_inst`), and one resolution derives its fact from the facts of its premises. In between are the rules that
-//! take implication and conjunction apart. A *hole*, which a checker has to believe or to compute, is nothing but the
-//! evaluation of ground terms: that a constraint without variables is true, or that the argument of an atom, `(+ 1 1)`,
-//! is the argument of the fact, `2`.
+//! Manual"). The assumptions are the used clauses, as `shofar convert` writes them. A step instantiates its clause
+//! (`forall_inst`), and one resolution derives its fact from the facts of its premises. Rules in between decompose
+//! implication and conjunction. A *hole*, which a checker has to believe or to compute, is only the evaluation of
+//! ground terms: that a constraint without variables is true, or that the argument of an atom, `(+ 1 1)`, is the
+//! argument of the fact, `2`.
 //!
 //! ```text
 //! (step t3.i (cl (or (not @c3) (clause.3 1 2))) :rule forall_inst :args (1 2))
@@ -15,7 +15,7 @@
 //! (step t3 (cl (L2 2)) :rule resolution :premises (t3.c t3.o c3 t3.b t1 t2))
 //! ```
 //!
-//! Clauses, bodies and constraints are defined in front and applied to values, so that a step takes a few lines however
+//! Clauses, bodies and constraints are defined at the start and applied to values, so a step takes a few lines however
 //! large its clause is: the proof is larger than the refutation as text by a small factor, and by the clauses once.
 
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ impl<W: io::Write> Printer<'_, W> {
     }
 }
 
-/// Dots that keep the names of definitions apart from those that the clauses use.
+/// Dots that keep the names of definitions distinct from those in the clauses.
 fn mark(store: &TermStore, system: &HornSystem) -> String {
     let funs = system.predicates().map(|(_, fun)| fun).chain(system.functions.iter().copied());
     let names = funs.map(|fun| store.name(store.fun_decl(fun).name));
@@ -57,7 +57,7 @@ fn has_constraint(clause: &Clause) -> bool {
     clause.constraint != Term::TRUE || clause.body.is_empty()
 }
 
-/// The proof that a refutation becomes.
+/// The proof of a refutation.
 struct Proof<'p, W> {
     store: &'p TermStore,
     system: &'p HornSystem,
@@ -67,7 +67,7 @@ struct Proof<'p, W> {
 }
 
 impl<W: io::Write> Proof<'_, W> {
-    /// What the names for parts of a clause stand for.
+    /// The definitions of the names for parts of a clause.
     fn definitions(&mut self, number: usize) -> io::Result<()> {
         let clause = &self.system.clauses[number];
         let variables = self.sorted_variables(clause);
@@ -80,7 +80,7 @@ impl<W: io::Write> Proof<'_, W> {
             writeln!(self.out, "(define-fun {name} ({variables}) Bool {constraint})")?;
             parts.push(applied(&name, &names));
         }
-        // A body of one part is called what the part is called.
+        // A body of one part has the name of the part.
         let mut body = parts.concat();
         if parts.len() > 1 {
             let name = self.name("body", number);
@@ -118,7 +118,7 @@ impl<W: io::Write> Proof<'_, W> {
         let terms = step.instantiation.iter().map(|value| store.value_to_term(value));
         let instance: Substitution = clause.variables.iter().copied().zip(terms).collect();
 
-        // What is resolved, in an order in which each clause has a literal that the others before deny.
+        // The clauses to resolve, in an order in which each has a literal that an earlier one has negated.
         let mut premises: Vec<String> = vec![format!("t{number}.c")];
         if clause.variables.is_empty() {
             premises.push(format!("c{id}"));
@@ -169,7 +169,7 @@ impl<W: io::Write> Proof<'_, W> {
             }
             facts.push(format!("t{}", premise + 1));
         }
-        // A fact may be an atom as it is and the value of another one.
+        // A fact may be both an unevaluated atom and the value of another one.
         premises.append(&mut facts);
         let fact = match &clause.head {
             Some(atom) => {
@@ -213,7 +213,7 @@ impl<W: io::Write> Proof<'_, W> {
         applied(&self.predicate(atom), &args)
     }
 
-    /// An atom of a clause with values for its variables, as it is written.
+    /// An atom of a clause with values for its variables, unevaluated.
     fn instance(&self, atom: &Atom, values: &Substitution) -> String {
         let args: Vec<String> = atom
             .args
@@ -223,7 +223,7 @@ impl<W: io::Write> Proof<'_, W> {
         applied(&self.predicate(atom), &args)
     }
 
-    /// The fact that an atom is.
+    /// The fact of an atom.
     fn ground(&self, atom: &Atom, fact: &[Value]) -> String {
         let values: Vec<String> =
             fact.iter().map(|value| self.store.display_value(value).to_string()).collect();

@@ -1,12 +1,12 @@
 //! Names for the arguments of predicates.
 //!
-//! SMT-LIB declares predicates by sorts alone, but the variables of clauses have names. An argument is called what most
-//! atoms call it: the name of the variable that stands in its place most often, and of those that do so equally often
-//! the shortest, and then the first. A step `Inv(x, y) -> Inv(x', y')` speaks for both, the query and the fact for the
-//! plain ones. What has no variable anywhere is `x0`, `x1` and so on, by its place.
+//! SMT-LIB declares predicates by sorts alone, but the variables of clauses have names. An argument gets the name that
+//! most atoms give it: the variable that occurs most often in its position, among equals the shortest, then the first.
+//! A step `Inv(x, y) -> Inv(x', y')` votes for both, the query and the fact for the plain names. An argument without
+//! any variable is called `x0`, `x1` and so on, by its position.
 //!
-//! - A1: the names of one predicate are different, simple symbols that need no bars, and nothing else that a script with
-//!   these declarations knows, so that any solver reads them.
+//! - A1: the names of one predicate are different simple symbols that need no bars, and have no other meaning in a
+//!   script with these declarations, so any solver reads them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::Declaration;
@@ -14,7 +14,7 @@ use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
 
 use crate::system::HornSystem;
 
-/// Variables for the arguments of all predicates, by predicates.
+/// Variables for the arguments of all predicates, indexed by predicate.
 pub fn parameters(store: &TermStore, system: &HornSystem) -> Vec<Box<[Term]>> {
     let stems = stems(store, system);
     let declared = declared_names(store, system);
@@ -37,10 +37,10 @@ pub fn parameters(store: &TermStore, system: &HornSystem) -> Vec<Box<[Term]>> {
     system.predicates().zip(stems).map(|((_, fun), stems)| of_predicate(fun, stems)).collect()
 }
 
-/// How often a variable stands in a place, and as the how manieth of all atoms it did so first.
+/// The number of times that a variable occurs in a position, and the index of the first atom where it does.
 type Votes = FxHashMap<Symbol, (usize, usize)>;
 
-/// The variables that stand in the places of arguments most often, by predicates.
+/// The most frequent variables in the argument positions, indexed by predicate.
 fn stems(store: &TermStore, system: &HornSystem) -> Vec<Vec<Option<Symbol>>> {
     let arity = |fun: Fun| store.fun_decl(fun).domain.len();
     let mut votes: Vec<Vec<Votes>> =
@@ -62,7 +62,7 @@ fn stems(store: &TermStore, system: &HornSystem) -> Vec<Vec<Option<Symbol>>> {
     votes.iter().map(|votes| votes.iter().map(winner).collect()).collect()
 }
 
-/// A name as a simple symbol that looks like it, if anything of it can be kept.
+/// A similar name that is a simple symbol; `None` if nothing of the name can be kept.
 fn simple(name: &str) -> Option<String> {
     let kept = |c: char| c.is_ascii_alphanumeric() || "_.!@$%~?".contains(c);
     let mut simple: String = name.chars().map(|c| if kept(c) { c } else { '_' }).collect();
@@ -75,7 +75,7 @@ fn simple(name: &str) -> Option<String> {
     (says_something && !is_taken).then_some(simple)
 }
 
-/// All names that a script with these declarations cannot use otherwise.
+/// All names that have another meaning in a script with these declarations.
 fn declared_names(store: &TermStore, system: &HornSystem) -> FxHashSet<Symbol> {
     let funs = system.predicates().map(|(_, fun)| fun).chain(system.functions.iter().copied());
     let mut names: FxHashSet<Symbol> = funs.map(|fun| store.fun_decl(fun).name).collect();
@@ -94,7 +94,7 @@ fn declared_names(store: &TermStore, system: &HornSystem) -> FxHashSet<Symbol> {
     names
 }
 
-/// Words that mean something in formulas of models and look like names of variables.
+/// Words with a meaning in formulas of models that look like names of variables.
 const RESERVED: &[&str] = &[
     "_",
     "!",

@@ -1,7 +1,7 @@
-//! Normal formulas as people write them.
+//! Writes normal formulas as people do.
 //!
-//! The normal form has few operators: `x >= 0` is `(not (<= x (- 1)))`, and `x > y` is `(not (<= (+ x (* (- 1) y)) 0))`.
-//! That is undone, without a look at what formulas mean beyond their own operator:
+//! The normal form has few operators: `x >= 0` is `(not (<= x (- 1)))`, and `x > y` is
+//! `(not (<= (+ x (* (- 1) y)) 0))`. This module undoes that, operator by operator:
 //!
 //! ```text
 //! comparisons      summands on the side where they are positive, a single one on the left, the first of two parameters
@@ -14,8 +14,8 @@
 //!                  before upper ones, literals before junctions
 //! ```
 //!
-//! The result is a term as written, which all solvers read. Each subterm is looked at once, in either polarity if it is
-//! a formula.
+//! The result is a term as written, which all solvers read. Each subterm is visited once, in both polarities if it is a
+//! formula.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-/// The normal formula without quantifiers as it is written for people.
+/// The normal quantifier-free formula as written for people.
 pub(super) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> Term {
     let positions = parameters.iter().enumerate().map(|(position, &parameter)| (parameter, position));
     let mut notation = Notation { store, positions: positions.collect(), images: FxHashMap::default() };
@@ -36,18 +36,18 @@ pub(super) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> 
 
 struct Notation<'s> {
     store: &'s TermStore,
-    /// The places of the parameters.
+    /// The positions of the parameters.
     positions: FxHashMap<Term, usize>,
     images: FxHashMap<Term, Image>,
 }
 
-/// A term as it is written.
+/// The written form of a term.
 #[derive(Clone, Copy)]
 struct Image {
     positive: Term,
-    /// The negation of a formula; the term itself if it is none.
+    /// The written negation of a formula; for other terms the same as `positive`.
     negative: Term,
-    /// The places of the first and the last parameter that occur.
+    /// The positions of the first and the last parameter that occur.
     parameters: (usize, usize),
 }
 
@@ -182,7 +182,7 @@ impl Notation<'_> {
             _ => op,
         };
         if sort == Sort::INT {
-            // Of the two ways to say it the one with zero on the right, or else the one that is not strict.
+            // Of the two equivalent forms, prefer zero on the right, then the non-strict one.
             let one = Rational::ONE;
             (op, number) = match op {
                 Op::Gt if !number.is_zero() => (Op::Ge, number + one),
@@ -204,8 +204,8 @@ impl Notation<'_> {
         if op == Op::Eq && !is_positive { self.denied(atom) } else { atom }
     }
 
-    /// The sum and the number with all summands on the side where they are positive. What is compared with a number
-    /// alone stays on the left of it.
+    /// The sum and the number with all summands on the side where they are positive. A sum compared with a number alone
+    /// stays on the left.
     fn sides(&self, poly: &LinearPoly, number: &Rational, sort: Sort) -> (Term, Term) {
         let terms = poly.terms().iter().cloned();
         let (left, right): (Vec<_>, Vec<_>) = terms.partition(|(_, coefficient)| !coefficient.is_negative());
@@ -221,7 +221,7 @@ impl Notation<'_> {
         (side(left, on_left), side(right, on_right))
     }
 
-    /// The polynomial, with what is negative subtracted.
+    /// The polynomial, with negative parts subtracted.
     fn sum(&self, poly: &LinearPoly, sort: Sort) -> Term {
         let numeral = |number: &Rational| LinearPoly::from_constant(number.clone()).to_term(self.store, sort);
         let multiple = |(term, coefficient): &(Term, Rational)| {
@@ -274,7 +274,7 @@ struct Member {
     key: Key,
 }
 
-/// Members are sorted by this: whether they are junctions, their first and their last parameter, and their kind.
+/// The sort key of members: whether they are junctions, their first and their last parameter, and their kind.
 type Key = (bool, usize, usize, Kind);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -290,7 +290,7 @@ fn is_arithmetic(store: &TermStore, term: Term) -> bool {
     matches!(store.sort_of(term), Sort::INT | Sort::REAL)
 }
 
-/// The comparison of the sides in the other order.
+/// The comparison with its sides swapped.
 fn mirrored(op: Op) -> Op {
     match op {
         Op::Le => Op::Ge,

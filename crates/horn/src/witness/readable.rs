@@ -1,7 +1,7 @@
-//! Models for people: the same meaning in fewer and plainer words.
+//! Models for people: the same meaning, shorter and plainer.
 //!
-//! Engines and ways back put definitions together without a look at what they say as a whole. Each definition goes
-//! through these stages, all of which keep its meaning:
+//! Engines and translations assemble definitions without simplifying the whole. Each definition passes through these
+//! stages, all of which keep its meaning:
 //!
 //! ```text
 //! structure    common members taken out, subsumed literals dropped      shofar_smt::interpolate::simplify
@@ -13,10 +13,11 @@
 //! notation     comparisons as people write them, members in order       notation.rs
 //! ```
 //!
-//! - R1: the new model means what the old one does. A solver of its own proves each new definition equivalent to the old
-//!   one, unless they have the same normal form; where it does not find that out in time, there is only notation.
-//!   Whoever prints the new model has the checker judge it: R1 is why it is found valid, not why it is believed.
-//! - R2: all this ends with the limits of the context. Each definition has an equal share of what its predecessors left.
+//! - R1: the new model is equivalent to the old one. A fresh solver proves each new definition equivalent to the old
+//!   one, unless they have the same normal form. If it does not succeed in time, only the notation changes. Whoever
+//!   prints the new model has the checker judge it: R1 explains why it is valid, but is not trusted.
+//! - R2: the limits of the context bound all this. Each definition gets an equal share of the time that its
+//!   predecessors left.
 
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ use super::{Definition, Interpretation, Model};
 use crate::Context;
 use crate::transform::by_context;
 
-/// Subterms of a formula up to which each of its junctions is looked at by itself, which takes quadratic time.
+/// The maximal number of subterms of a formula whose junctions are simplified one by one, which takes quadratic time.
 const MOST_SUBTERMS: usize = 2000;
 
 /// Rounds of the stages before notation.
@@ -58,7 +59,7 @@ impl Model {
     }
 }
 
-/// The context with a share of the time that is left.
+/// The context with a share of the remaining time.
 fn with_share<'a>(context: &Context<'a>, shares: usize) -> Context<'a> {
     let now = Instant::now();
     let share = |deadline: Instant| {
@@ -69,7 +70,7 @@ fn with_share<'a>(context: &Context<'a>, shares: usize) -> Context<'a> {
     Context { limits: Limits { deadline, ..context.limits }, ..*context }
 }
 
-/// A formula that is easier to read and means the same (R1): a simpler one, or at least a plainer one.
+/// An equivalent formula that is easier to read (R1): a simpler one, or at least a plainer one.
 fn readable(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option<Term> {
     let store = context.store;
     if store.is_quantified(formula) {
@@ -80,7 +81,7 @@ fn readable(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option
     simplified(context, parameters, formula).filter(is_same).or_else(|| Some(plain()).filter(is_same))
 }
 
-/// A simpler formula, if there is time to look for one. Half of it is for that.
+/// A simpler formula, unless the time is over. It uses half of the remaining time.
 fn simplified(context: &Context<'_>, parameters: &[Term], formula: Term) -> Option<Term> {
     context.interrupted().is_none().then_some(())?;
     let (store, context) = (context.store, &with_share(context, 2));
@@ -98,9 +99,9 @@ fn simplified(context: &Context<'_>, parameters: &[Term], formula: Term) -> Opti
     Some(written(store, parameters, with_equivalences(store, formula)))
 }
 
-/// The normal formula with each junction simplified by what its members say of each other, from the leaves up. A
-/// disjunction is the negation of the conjunction of the negations. What several junctions share may become different in each
-/// of them: there is no result if it would be larger, or takes too long.
+/// Simplifies each junction of a normal formula by the context of its members, from the leaves up. A disjunction is the
+/// negation of the conjunction of the negations. A subformula of several junctions may become different in each of
+/// them: `None` if the result would be larger, or takes too long.
 fn junctions_in_context(context: &Context<'_>, formula: Term) -> Option<Term> {
     let store = context.store;
     let is_inner = |term: Term| matches!(store.op(term), Op::And | Op::Or | Op::Not);
@@ -132,13 +133,13 @@ fn conjunction_in_context(store: &TermStore, conjunction: Term) -> Term {
     without_borders(store, by_context(store, conjunction))
 }
 
-/// The normal conjunction with bounds made strict where the border itself is excluded.
+/// The normal conjunction with bounds made strict if their border is excluded.
 fn without_borders(store: &TermStore, conjunction: Term) -> Term {
     let (Op::And, members) = store.view(conjunction) else { return conjunction };
     let mut members = members.to_vec();
     let mut is_member: FxHashSet<Term> = members.iter().copied().collect();
     let mut is_changed = false;
-    // What became strict may end at the next border.
+    // A bound that became strict may end at the next border.
     let mut next = 0;
     while next < members.len() {
         let member = members[next];
@@ -164,7 +165,7 @@ fn without_borders(store: &TermStore, conjunction: Term) -> Term {
     if is_changed { store.and(&members) } else { conjunction }
 }
 
-/// The normal formula with pairs of implications in both directions as equivalences.
+/// Replaces pairs of implications in both directions by equivalences.
 fn with_equivalences(store: &TermStore, formula: Term) -> Term {
     store.rewrite(formula, &mut |op, args| {
         let built = || store.build(op, args).expect("formulas are replaced by formulas");
@@ -181,7 +182,7 @@ fn with_equivalences(store: &TermStore, formula: Term) -> Term {
             _ => None,
         };
         let mut members: Vec<Term> = Vec::new();
-        // Pairs that wait for their counterparts, with their places among the members.
+        // Pairs that wait for their counterparts, with their positions among the members.
         let mut waiting: FxHashMap<(Term, Term), usize> = FxHashMap::default();
         for &member in args {
             let place = members.len();
@@ -189,7 +190,7 @@ fn with_equivalences(store: &TermStore, formula: Term) -> Term {
             let Some((a, b)) = pair(member) else { continue };
             let counterparts = [(store.not(a), store.not(b)), (store.not(b), store.not(a))];
             if let Some(other) = counterparts.iter().find_map(|pair| waiting.remove(pair)) {
-                // (a or b) and (-a or -b) says that exactly one of them holds.
+                // (a or b) and (-a or -b) means that exactly one of them holds.
                 let difference = store.iff(a, store.not(b));
                 members[other] = if op == Op::And { difference } else { store.not(difference) };
                 members.pop();
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(shown("(or (and b (<= x y)) (and (not b) (> x y)))"), "(= b (<= x y))");
     }
 
-    /// What is shared is different in each context, and by far larger without sharing.
+    /// A shared subformula differs in each context, and is far larger without sharing.
     #[test]
     fn shared_parts_stay_shared() {
         let store = TermStore::new();
@@ -276,7 +277,7 @@ mod tests {
         let size = |formula: Term| store.subterms(&[formula]).len();
         assert_eq!(junctions_in_context(&context, formula), None);
         let readable = readable(&context, &parameters, formula).expect("there are no quantifiers");
-        // Notation writes what occurs in both polarities twice.
+        // Notation writes formulas that occur in both polarities twice.
         assert!(size(readable) <= 3 * size(formula), "{} and {}", size(formula), size(readable));
     }
 
@@ -300,7 +301,7 @@ mod tests {
         assert_eq!(shown("(or (not (= x 1)) b (<= y 7))"), "(=> (= x 1) (or (<= y 7) b))");
     }
 
-    /// Without time nothing is simplified, but written plainly.
+    /// Without time nothing is simplified, but the notation is plain.
     #[test]
     fn without_time_there_is_notation_only() {
         let store = TermStore::new();
@@ -313,7 +314,7 @@ mod tests {
         assert_eq!(store.display(body.unwrap()).to_string(), "(and (<= x 3) (<= x 4) (> x y))");
     }
 
-    /// Random formulas mean the same before and after, by evaluation.
+    /// Random formulas keep their meaning, by evaluation.
     #[test]
     fn random_formulas_keep_their_meaning() {
         let mut state = 0x2545_f491_4f6c_dd1du64;
