@@ -1,18 +1,18 @@
 //! A gate at which a thread waits for its turn.
 //!
-//! Where more searches are under way than there are cores, each of them runs for a while and then waits, with all that it
-//! has learnt, instead of being ended and started anew. A search comes to its gate wherever it looks at its limits, which
-//! is often; it holds no lock there. Whoever ends a search that waits opens its gate, too: a limit that is reached while
-//! the gate is closed is noticed within [`PATIENCE`].
+//! If more searches are active than there are cores, each of them runs for a while and then waits, with everything it
+//! has learnt, instead of being ended and restarted. A search passes its gate whenever it checks its limits, which is
+//! often; it holds no lock there. To end a waiting search, open its gate as well; a limit that is reached while the
+//! gate is closed is noticed within [`PATIENCE`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a thread waits before it looks at its limits again.
+/// How long a thread waits before it checks its limits again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A gate that is open or closed; one thread goes through it, others open and close it. It is open at first.
+/// A gate that is open or closed; one thread passes it, others open and close it. It is initially open.
 #[derive(Default, Debug)]
 pub struct Gate {
     is_closed: AtomicBool,
@@ -22,14 +22,14 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Lets the thread go on.
+    /// Lets the thread continue.
     pub fn open(&self) {
         let _waited = self.lock();
         self.is_closed.store(false, Ordering::Relaxed);
         self.opened.notify_all();
     }
 
-    /// Lets the thread wait the next time that it comes here.
+    /// Makes the thread wait the next time it reaches the gate.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -39,7 +39,7 @@ impl Gate {
         *self.lock()
     }
 
-    /// Waits while the gate is closed and nothing else ends what is under way.
+    /// Waits while the gate is closed and `is_over` returns `false`.
     #[inline]
     pub(crate) fn pass(&self, is_over: impl Fn() -> bool) {
         if self.is_closed.load(Ordering::Relaxed) {
@@ -58,7 +58,7 @@ impl Gate {
         *waited += start.elapsed();
     }
 
-    /// A duration is never half-made, whatever has panicked.
+    /// A poisoned lock is harmless: a duration is always consistent.
     fn lock(&self) -> MutexGuard<'_, Duration> {
         self.waited.lock().unwrap_or_else(PoisonError::into_inner)
     }

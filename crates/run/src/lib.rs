@@ -1,12 +1,12 @@
-//! How long work may go on, and why it ends.
+//! Limits of a computation, and the reasons why it ends.
 //!
-//! Everything that can take long is given [`Limits`]: a deadline, a bound on the memory of the process, a cancel flag, and
-//! a [`Gate`] where it waits for its turn. It asks them now and then, and ends with a [`Reason`] where they say so.
-//! [`Stop`] is the one answer of work that has no result: it was interrupted, something is not supported, the method is
-//! exhausted, or Shofar has a mistake. No layer translates a `Stop` into a type of its own on the way from the reader to the
-//! command line, and its `Display` is the only wording of each event.
+//! Every long computation gets [`Limits`]: a deadline, a memory limit for the process, a cancel flag, and a [`Gate`]
+//! where it waits for its turn. It polls them regularly, and ends with a [`Reason`] if one is reached. [`Stop`] is the
+//! only error of a computation without a result: it was interrupted, something is not supported, the method is
+//! exhausted, or Shofar has a bug. No layer between the reader and the command line translates a `Stop` into its own
+//! type, and its `Display` is the only wording of each event.
 //!
-//! This crate is the lowest one, so that reading text is bounded in the same way as solving.
+//! This crate is the lowest one, so that reading is bounded in the same way as solving.
 
 mod gate;
 mod limits;

@@ -1,8 +1,8 @@
-//! How long work may take.
+//! Limits of a computation.
 //!
-//! Deadline, memory, cancel flag and gate bound whatever is given [`Limits`]; conflicts and propagations bound each single
-//! query to the solver and are counted there. Asking costs a look at the clock, and one at the memory every
-//! [`MEMORY_INTERVAL`]; callers ask between steps that take microseconds at most.
+//! Deadline, memory, cancel flag and gate bound the whole computation that gets [`Limits`]; conflicts and propagations
+//! bound each solver query and are counted there. A poll costs a look at the clock, and one at the memory every
+//! [`MEMORY_INTERVAL`]; callers poll between steps that take at most microseconds.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,29 +10,29 @@ use std::time::{Duration, Instant};
 
 use crate::{Gate, Reason};
 
-/// Time between two looks at the memory, for which the system has to be asked.
+/// Time between two measurements of the memory, each of which is a system call.
 const MEMORY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Bounds on one query. The default has none.
+/// Bounds on one query. By default there are none.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Limits<'a> {
-    /// Conflicts that may be resolved in this query.
+    /// The greatest number of conflicts resolved in this query.
     pub conflicts: Option<u64>,
-    /// Literals that may be propagated in this query.
+    /// The greatest number of literals propagated in this query.
     pub propagations: Option<u64>,
-    /// When to give up.
+    /// The time at which to give up.
     pub deadline: Option<Instant>,
-    /// Gives up soon after the process has grown beyond so many bytes of resident memory. Where the system does not tell
-    /// how many it has, there is no such limit.
+    /// Gives up soon after the process exceeds this many bytes of resident memory. Ignored if the system does not
+    /// report its memory.
     pub memory: Option<usize>,
     /// Gives up soon after another thread has set the flag.
     pub cancel: Option<&'a AtomicBool>,
-    /// Waits, wherever the others are looked at, while another thread keeps this closed.
+    /// Waits, at each poll, while another thread keeps this closed.
     pub gate: Option<&'a Gate>,
 }
 
 impl Limits<'_> {
-    /// Whether deadline, memory or cancel flag end what is under way, and which; for loops around queries.
+    /// The reason if deadline, memory or cancel flag ends the computation; for loops around queries.
     pub fn interruption(&self) -> Option<Reason> {
         Poll::new(self).interruption()
     }
@@ -43,28 +43,28 @@ impl Limits<'_> {
     }
 }
 
-/// How many bytes of resident memory the process has, where the system tells.
+/// The resident memory of the process in bytes, if the system reports it.
 pub fn memory_in_use() -> Option<usize> {
     memory_stats::memory_stats().map(|stats| stats.physical_mem)
 }
 
-/// Asks limits on behalf of one query, or of other work that asks often. Limits that have ended stay so: a query that has
-/// to end is not told otherwise later.
+/// Polls limits for one query, or for other work that polls often. A limit that was reached stays reached: the answer
+/// does not change later.
 pub struct Poll<'a> {
     limits: &'a Limits<'a>,
-    /// When to look at the memory next; only used with a limit on it.
+    /// When to measure the memory next; only used with a memory limit.
     next_memory: Cell<Option<Instant>>,
-    /// What was found first.
+    /// The first reason found.
     found: Cell<Option<Reason>>,
 }
 
 impl<'a> Poll<'a> {
-    /// For work that begins now.
+    /// Starts polling now.
     pub fn new(limits: &'a Limits<'a>) -> Self {
         Poll { limits, next_memory: Cell::new(None), found: Cell::new(None) }
     }
 
-    /// Whether the work has to end, and why.
+    /// The reason why the work must end, if it must.
     #[inline]
     pub fn interruption(&self) -> Option<Reason> {
         let Limits { deadline, memory, cancel, gate, .. } = *self.limits;
@@ -100,7 +100,7 @@ impl<'a> Poll<'a> {
         reason
     }
 
-    /// Whether the process uses more memory, if it is time to look.
+    /// Whether the process uses more memory, if a measurement is due.
     fn exceeds(&self, memory: usize, now: Instant) -> bool {
         if self.next_memory.get().is_some_and(|next| now < next) {
             return false;

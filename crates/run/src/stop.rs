@@ -1,11 +1,11 @@
-//! Why work ends without a result.
+//! Why a computation ends without a result.
 
 use std::fmt;
 
-/// Why a limit, or the difficulty of a query, has interrupted work.
+/// Why a limit, or the difficulty of a query, interrupted the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// The conflicts or propagations allowed were used up.
+    /// The budget of conflicts or propagations is exhausted.
     Budget,
     /// The cancel flag was set.
     Cancelled,
@@ -33,12 +33,12 @@ impl fmt::Display for Reason {
 pub enum Stop {
     /// A limit of the run was reached, or a query was too hard.
     Interrupted(Reason),
-    /// The clauses use something that the engine or the solver does not know.
+    /// The clauses use a feature that the engine or the solver does not support.
     Unsupported(String),
-    /// The method cannot go on from here, though there is time left.
+    /// The method cannot continue, though there is time left.
     Exhausted(&'static str),
-    /// A witness or its translation is wrong, or an invariant of Shofar does not hold: a mistake in Shofar, unless the
-    /// witness is somebody else's.
+    /// A witness or its translation is wrong, or an invariant of Shofar is violated: a bug in Shofar, unless the
+    /// witness comes from elsewhere.
     Internal(String),
 }
 
