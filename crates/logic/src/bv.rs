@@ -1,9 +1,9 @@
-//! Arithmetic of bit-vectors on constants, for the builders and the evaluator alike.
+//! Bit-vector arithmetic on constants, for the builders and the evaluator.
 //!
-//! A bit-vector of width `w` is the natural number below `2^w` that its bits spell. [`fold`] gives the value of
-//! each operator of SMT-LIB's theory FixedSizeBitVectors on such numbers, total as the theory has it: unsigned
-//! division by zero gives all ones, an unsigned remainder by zero gives the dividend, and the signed operators
-//! follow from their definitions by the unsigned ones.
+//! A bit-vector of width `w` is the natural number below `2^w` with its bits. [`fold`] gives the value of each operator
+//! of SMT-LIB's theory FixedSizeBitVectors on such numbers. As in the theory it is total: unsigned division by zero
+//! gives all ones, an unsigned remainder by zero gives the dividend, and the signed operators follow from their
+//! definitions by the unsigned ones.
 
 use crate::number::Integer;
 use crate::op::Op;
@@ -19,11 +19,11 @@ pub(crate) enum BvResult {
     Int(Integer),
 }
 
-/// The value of a bit-vector operator on constants, each given with its width; `None` for other operators and
-/// for a number of arguments that the operator does not have.
+/// The value of a bit-vector operator on constants, each given with its width; `None` for other operators and for a
+/// wrong number of arguments.
 ///
-/// The arguments must be of the sorts that the operator takes. The argument of [`Op::IntToBv`] is an integer,
-/// whose width is not read.
+/// The arguments must have the sorts that the operator takes. The argument of [`Op::IntToBv`] is an integer, whose
+/// width is ignored.
 pub(crate) fn fold(op: Op, args: &[(&Integer, u32)]) -> Option<BvResult> {
     let &(first, width) = args.first()?;
     let bv = |value: Integer| Some(BvResult::Bv(value.modulo_pow2(width), width));
@@ -141,7 +141,7 @@ fn binary(op: Op, a: &Integer, b: &Integer, width: u32) -> Option<BvResult> {
     }
 }
 
-/// The number whose two's-complement bits are the other ones.
+/// The bitwise complement in two's complement.
 fn complement(a: &Integer) -> Integer {
     -(a + Integer::ONE)
 }
@@ -151,12 +151,12 @@ pub(crate) fn all_ones(a: &Integer, width: u32) -> bool {
     a.bit_len() == width as usize && (a + Integer::ONE).bit_len() > width as usize
 }
 
-/// The distance of a shift that leaves something of the vector.
+/// The distance of a shift, if it is less than the width.
 pub(crate) fn shift_amount(b: &Integer, width: u32) -> Option<u32> {
     b.to_u32().filter(|by| *by < width)
 }
 
-/// The bits `times` times in a row, put together by doubling.
+/// The bits repeated `times` times, built by doubling.
 fn repeat(a: &Integer, width: u32, times: u32) -> Integer {
     let mut value = Integer::ZERO;
     for position in (0..u32::BITS - times.leading_zeros()).rev() {
@@ -169,7 +169,7 @@ fn repeat(a: &Integer, width: u32, times: u32) -> Integer {
     value
 }
 
-/// Rotation by at most the width; the result has higher bits to be cut off.
+/// Rotation by at most the width; the caller must truncate the higher bits.
 fn rotate_left(a: &Integer, width: u32, by: u32) -> Integer {
     (a << by) | (a >> (width - by))
 }

@@ -1,12 +1,12 @@
-//! Declaring algebraic datatypes.
+//! Declares algebraic datatypes.
 //!
-//! Datatypes may refer to each other, so declaring them takes two steps: [`TermStore::new_datatype`] makes a
-//! sort that can be mentioned, [`TermStore::define_datatypes`] says what the constructors of a group of them
-//! are. Defining a group that says the same as an earlier one gives the earlier sorts: datatypes are
-//! hash-consed like everything else, and reading a script twice gives the same terms.
+//! Datatypes may refer to each other, so declaring them takes two steps: [`TermStore::new_datatype`] makes a sort that
+//! can be mentioned, [`TermStore::define_datatypes`] defines the constructors of a group of them. Defining a group
+//! equal to an earlier one returns the earlier sorts: datatypes are hash-consed like everything else, and reading a
+//! script twice gives the same terms.
 //!
-//! A parametric datatype is declared over uninterpreted sorts that stand for its parameters;
-//! [`TermStore::instantiate_datatype`] gives the datatype for other sorts in their place.
+//! A parametric datatype is declared over uninterpreted sorts that represent its parameters;
+//! [`TermStore::instantiate_datatype`] replaces them by other sorts.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -19,12 +19,12 @@ use crate::sort::{
 };
 use crate::term::TermStore;
 
-/// Why a group of datatypes cannot be.
+/// Why a group of datatypes is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DatatypeError {
     /// The datatype has no constructor.
     NoConstructor(String),
-    /// No finite value belongs to the datatype, since each constructor needs one first.
+    /// The datatype has no finite value, because each constructor needs another value of it.
     NotWellFounded(String),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for DatatypeError {
 impl std::error::Error for DatatypeError {}
 
 impl TermStore {
-    /// A datatype whose constructors are told later.
+    /// A datatype whose constructors are defined later.
     pub fn new_datatype(&self, name: Symbol, params: &[Sort]) -> Sort {
         self.new_datatype_of(name, params, None)
     }
@@ -51,8 +51,8 @@ impl TermStore {
         self.sort(SortKind::Datatype(DatatypeId(id)))
     }
 
-    /// Gives the constructors of datatypes made by [`new_datatype`](Self::new_datatype), and returns the sorts
-    /// to use from now on: those of an equal group that was defined before, otherwise the given ones.
+    /// Defines the constructors of datatypes made by [`new_datatype`](Self::new_datatype), and returns the sorts to use
+    /// from now on: those of an equal group defined before, otherwise the given ones.
     ///
     /// # Panics
     /// If one of the sorts is not a datatype or is defined already.
@@ -89,7 +89,7 @@ impl TermStore {
         datatype.definition.set(definition).expect("a datatype is defined once");
     }
 
-    /// The datatype that `template`, declared with parameters, is for the given sorts.
+    /// The instance of `template`, declared with parameters, for the given sorts.
     ///
     /// # Panics
     /// If `template` is not a defined datatype or the number of sorts is not that of its parameters.
@@ -100,7 +100,7 @@ impl TermStore {
         sort
     }
 
-    /// The sort with other sorts in the place of those that stand for parameters.
+    /// The sort with the sorts of parameters replaced.
     pub fn substitute_sort(&self, sort: Sort, map: &FxHashMap<Sort, Sort>) -> Sort {
         let mut definitions = self.definitions();
         let sort = self.substituted(sort, map, &mut definitions);
@@ -108,8 +108,8 @@ impl TermStore {
         sort
     }
 
-    /// The instance of one datatype, and with it of those declared together with it. New ones are left to
-    /// [`complete_instances`](Self::complete_instances).
+    /// The instance of one datatype, together with those declared with it.
+    /// [`complete_instances`](Self::complete_instances) defines new ones.
     fn instance(&self, template: Sort, params: &[Sort], definitions: &mut Definitions) -> Sort {
         let declared = self.datatype(template).expect("an instance has a datatype");
         assert_eq!(declared.params.len(), params.len(), "one sort for each parameter");
@@ -133,7 +133,7 @@ impl TermStore {
         definitions.instances[&(template, params.into())]
     }
 
-    /// Defines all new instances; translating their fields may ask for further ones.
+    /// Defines all new instances; translating their fields may require further ones.
     fn complete_instances(&self, definitions: &mut Definitions) {
         while let Some(group) = definitions.open.pop() {
             for &sort in &group {
@@ -181,8 +181,8 @@ impl TermStore {
         }
     }
 
-    /// Every datatype must have a finite value: some constructor all of whose fields have one, counting
-    /// what is outside the group as inhabited. An array has one if its elements have.
+    /// Every datatype must have a finite value: some constructor whose fields all have one, where sorts outside the
+    /// group count as inhabited. An array has one if its elements have.
     fn check_inhabited(&self, group: &[(Sort, Vec<ConstructorSpec>)]) -> Result<(), DatatypeError> {
         let name = |sort| self.display_sort(sort).to_string();
         if let Some((sort, _)) = group.iter().find(|(_, constructors)| constructors.is_empty()) {
@@ -216,8 +216,8 @@ impl TermStore {
         }
     }
 
-    /// A text that two groups have in common exactly if they declare the same: members are named by their
-    /// position, instances by what they are instances of, all other sorts by their index.
+    /// A text that two groups share exactly if their declarations are equal. It names members by their position,
+    /// instances by their template and parameters, and all other sorts by their index.
     fn group_key(&self, group: &[(Sort, Vec<ConstructorSpec>)]) -> String {
         let members: FxHashMap<Sort, usize> =
             group.iter().enumerate().map(|(position, (sort, _))| (*sort, position)).collect();
@@ -275,10 +275,10 @@ impl TermStore {
     }
 }
 
-/// What the store remembers to give equal declarations equal sorts.
+/// The tables that give equal declarations equal sorts.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    /// The groups defined so far, by what they say.
+    /// The groups defined so far, by [key](TermStore::group_key).
     groups: FxHashMap<String, Box<[Sort]>>,
     /// The instances of parametric datatypes.
     instances: FxHashMap<(Sort, Box<[Sort]>), Sort>,

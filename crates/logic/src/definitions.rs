@@ -1,6 +1,6 @@
-//! Equations that define symbols: which of the conjuncts `x = t`, `p`, `not p`, `p = f` can be read as definitions together.
+//! Equations that define symbols: selects conjuncts `x = t`, `p`, `not p`, `p = f` that are definitions together.
 //!
-//! A *round* goes through conjuncts, and takes those as definitions of which the caller can do without the symbol:
+//! A *round* visits conjuncts, and takes those as definitions whose symbol the caller can eliminate:
 //!
 //! | conjunct | definition |
 //! |---|---|
@@ -9,12 +9,11 @@
 //! | `a x + s = c`, with a unit `a` on integers | `x := (c - s) / a` |
 //! | `x = t` of any other sort | `x := t` |
 //!
-//! - D1: no symbol that the round defines is in one of its definitions. So it can be replaced everywhere else in one pass,
-//!   and needs no further thought.
+//! - D1: no symbol that the round defines occurs in one of its definitions. So one pass replaces it everywhere else.
 //!
-//! What the caller decides, by a rank, is which symbols may be defined at all and which one of an equation is. How often
-//! rounds are repeated, and where definitions are put in, is up to it, too. A chain of equations loses half of its links in
-//! each round, so that few rounds are needed.
+//! The caller decides, by a rank, which symbols may be defined at all and which symbol of an equation is. It also
+//! decides how often rounds are repeated, and where definitions are substituted. Each round halves a chain of
+//! equations, so few rounds are needed.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -26,10 +25,10 @@ use crate::sort::Sort;
 use crate::subst::Substitution;
 use crate::term::{Term, TermStore};
 
-/// Terms among which one is looked for one by one. A table would cost more than it helps.
+/// Up to this many terms are searched linearly. A table would cost more than it saves.
 const FEW: usize = 64;
 
-/// A symbol and what it is equal to.
+/// A symbol and its definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Definition {
     /// The symbol.
@@ -41,7 +40,7 @@ pub struct Definition {
 /// The definitions of one round.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// Subterms of a definition.
+    /// The greatest number of subterms of a definition.
     most_subterms: usize,
     definitions: Substitution,
     /// The symbols in the definitions.
@@ -49,20 +48,20 @@ pub struct Round {
 }
 
 impl Round {
-    /// A round without definitions yet, for those with so many subterms at most.
+    /// An empty round, for definitions with at most this many subterms.
     pub fn new(most_subterms: usize) -> Self {
         Round { most_subterms, definitions: Substitution::new(), used: FxHashSet::default() }
     }
 
-    /// What the round defines.
+    /// The definitions of the round.
     pub fn definitions(&self) -> &Substitution {
         &self.definitions
     }
 
-    /// Makes a definition of a normal conjunct, if it is fit for one and D1 allows it.
+    /// Turns a normal conjunct into a definition, if it has the right form and D1 allows it.
     ///
-    /// It is one of the symbol that has the least rank. A symbol without rank is not defined; besides the symbol, `rank`
-    /// gets the number of summands that would come in its place.
+    /// It defines the symbol of least rank. A symbol without rank is not defined. Besides the symbol, `rank` gets the
+    /// number of summands that would replace it.
     pub fn take<K: Ord>(
         &mut self,
         store: &TermStore,
@@ -99,15 +98,15 @@ impl Round {
     }
 }
 
-/// The side of `a = b` that has the least rank, and the other one.
+/// The side of `a = b` with the least rank, and the other one.
 fn side<K: Ord>(a: Term, b: Term, rank: impl Fn(Term, usize) -> Option<K>) -> Option<(Term, Term)> {
     let sides = [(a, b), (b, a)].into_iter();
     let ranked = sides.filter_map(|side| Some((rank(side.0, 1)?, side)));
     ranked.min_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, side)| side)
 }
 
-/// The monomial of least rank that an equation `sum = 0` can be solved for, and what it is equal to. On integers, its
-/// coefficient is a unit; and whatever integers the monomials are, they do not sum up to a fraction.
+/// The monomial of least rank for which an equation `sum = 0` can be solved, and its solution. On integers, its
+/// coefficient must be a unit, and the constant an integer: otherwise the equation has no solution.
 pub fn summand<K: Ord>(
     sum: &LinearPoly,
     sort: Sort,
@@ -124,7 +123,7 @@ pub fn summand<K: Ord>(
     Some((monomial, sum.solved_for(monomial)?))
 }
 
-/// The symbols of a term, unless it has more subterms than that, or quantifiers.
+/// The symbols of a term, unless it has more than `most_subterms` subterms, or quantifiers.
 pub fn few_symbols(store: &TermStore, term: Term, most_subterms: usize) -> Option<Vec<Term>> {
     let mut few: SmallVec<[Term; 16]> = SmallVec::new();
     let mut many: FxHashSet<Term> = FxHashSet::default();

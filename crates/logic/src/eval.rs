@@ -1,18 +1,18 @@
-//! Evaluation of terms as they are written.
+//! Evaluates terms as written.
 //!
-//! [`Evaluator`] computes the value of a term from the values that an [`Assignment`] gives to variables,
-//! constants and functions. The evaluation is a loop over a stack of open terms with a table of finished ones,
-//! so that each subterm is computed at most once and none for which it does not matter.
+//! [`Evaluator`] computes the value of a term from the values that an [`Assignment`] gives to variables, constants and
+//! functions. The evaluation is a loop over a stack of open terms with a table of finished ones. It computes each
+//! subterm at most once, and only if it matters.
 //!
-//! *Partiality.* Symbols may be missing from the assignment, and SMT-LIB leaves division by zero and selectors
-//! on other constructors to the model. A term whose value depends on something missing has no value but an
-//! [`EvalError`]. Dependence is taken as far as it is cheap to see: `ite` looks at the branch that is taken,
-//! `and`, `or` and `=>` have a value as soon as one argument decides them, whatever the others are and in
-//! whatever order they stand. All other operators need all of their arguments.
+//! *Partiality.* Symbols may be missing from the assignment, and SMT-LIB leaves division by zero and selectors on other
+//! constructors to the model. A term whose value depends on something missing has an [`EvalError`] instead of a value.
+//! Dependence is decided as far as it is cheap: `ite` evaluates only the branch taken, and `and`, `or` and `=>` have a
+//! value as soon as one argument decides them, whatever the others are, in any order. All other operators need all of
+//! their arguments.
 //!
-//! *Defined functions.* An application of a function that is interpreted by a definition is the value of its
-//! body with the arguments in the place of the parameters. Each such call has a table of its own, and calls with
-//! equal arguments are made once.
+//! *Defined functions.* An application of a function that a definition interprets has the value of its body with the
+//! parameters replaced by the arguments. Each such call has its own table, and calls with equal arguments are made
+//! once.
 //!
 //! *Arrays.* A chain of stores is evaluated at once, not store by store: its value is a sorted list, and
 //! inserting n entries one at a time would copy it n times.
@@ -30,7 +30,7 @@ use crate::sort::{Fun, Sort};
 use crate::term::{Term, TermStore};
 use crate::value::Value;
 
-/// What symbols mean: values of variables and constants, interpretations of functions, and the values of
+/// The meaning of symbols: values of variables and constants, interpretations of functions, and the values of
 /// applications that SMT-LIB leaves open.
 #[derive(Clone, Default, Debug)]
 pub struct Assignment {
@@ -40,11 +40,11 @@ pub struct Assignment {
     open_defaults: FxHashMap<Op, Value>,
 }
 
-/// What a declared function means.
+/// The meaning of a declared function.
 #[derive(Clone, Debug)]
 pub enum Interpretation {
-    /// The value of the body when the parameters, which are variables, have the values of the arguments. The
-    /// body may mention other symbols of the assignment, but not lead back to the function itself.
+    /// The value of the body when the parameters, which are variables, have the values of the arguments. The body may
+    /// mention other symbols of the assignment, but must not lead back to the function itself.
     Definition {
         /// One variable for each argument.
         params: Box<[Term]>,
@@ -61,12 +61,12 @@ pub enum Interpretation {
 }
 
 impl Assignment {
-    /// The assignment that says nothing.
+    /// The empty assignment.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives a value to a variable or declared constant, instead of any earlier one.
+    /// Sets the value of a variable or declared constant, replacing any earlier one.
     pub fn set(&mut self, symbol: Term, value: Value) {
         self.values.insert(symbol, value);
     }
@@ -76,7 +76,7 @@ impl Assignment {
         self.values.get(&symbol)
     }
 
-    /// Gives a meaning to a declared function, instead of any earlier one.
+    /// Sets the meaning of a declared function, replacing any earlier one.
     pub fn set_function(&mut self, fun: Fun, interpretation: Interpretation) {
         self.functions.insert(fun, interpretation);
     }
@@ -86,13 +86,13 @@ impl Assignment {
         self.functions.get(&fun)
     }
 
-    /// Gives a value to an application that SMT-LIB leaves open: [`Op::RealDiv`], [`Op::IntDiv`] or [`Op::Mod`]
-    /// with the arguments `[dividend, zero]`, or a selector with a value of another constructor.
+    /// Sets the value of an application that SMT-LIB leaves open: [`Op::RealDiv`], [`Op::IntDiv`] or [`Op::Mod`] with
+    /// the arguments `[dividend, zero]`, or a selector on a value of another constructor.
     pub fn set_open_case(&mut self, op: Op, args: &[Value], value: Value) {
         self.open_cases.insert((op, args.into()), value);
     }
 
-    /// Gives a value to all other applications of the operator that SMT-LIB leaves open.
+    /// Sets the value of all other applications of the operator that SMT-LIB leaves open.
     pub fn set_open_default(&mut self, op: Op, value: Value) {
         self.open_defaults.insert(op, value);
     }
@@ -121,18 +121,18 @@ impl Extend<(Term, Value)> for Assignment {
 pub enum EvalError {
     /// The variable, constant or function application has no value.
     Unassigned(Term),
-    /// The value of this application is left open by SMT-LIB and by the assignment.
+    /// Neither SMT-LIB nor the assignment defines the value of this application.
     Unspecified(Term),
     /// Quantifiers are not evaluated.
     Quantifier(Term),
-    /// The definition of the function applied here leads back to the function.
+    /// The definition of the function applied here refers back to the function.
     Recursive(Term),
-    /// The assignment gives a value, or a definition, that is not of the sort needed here.
+    /// The assignment gives a value, or a definition, of the wrong sort.
     WrongSort(Term),
 }
 
 impl EvalError {
-    /// The subterm that has no value by itself.
+    /// The subterm that caused the error.
     pub fn term(self) -> Term {
         match self {
             EvalError::Unassigned(term)
@@ -143,7 +143,7 @@ impl EvalError {
         }
     }
 
-    /// The error in words.
+    /// Displays the error.
     pub fn display(self, store: &TermStore) -> DisplayEvalError<'_> {
         DisplayEvalError { store, error: self }
     }
@@ -178,21 +178,21 @@ impl TermStore {
 
 type Outcome = Result<Value, EvalError>;
 
-/// Evaluates terms under one assignment, remembering what is known.
+/// Evaluates terms under one assignment, caching values.
 pub struct Evaluator<'a> {
     store: &'a TermStore,
     assignment: &'a Assignment,
-    /// The values of terms that are no leaves, and of the parameters in a call.
+    /// The values of terms other than leaves, and of the parameters in a call.
     known: FxHashMap<Term, Outcome>,
     /// The results of calls of defined functions.
     results: FxHashMap<(Fun, Box<[Value]>), Outcome>,
-    /// The calls under way, innermost last, and the functions called.
+    /// The active calls, innermost last, and the functions called.
     calls: Vec<Call>,
     active: FxHashSet<Fun>,
-    /// The open terms of all calls under way, and the values of their arguments so far.
+    /// The open terms of all active calls, and the values of their arguments so far.
     open: Vec<Frame>,
     values: Vec<Value>,
-    /// What the topmost open term has waited for.
+    /// The value that the topmost open term has waited for.
     delivered: Option<Outcome>,
 }
 
@@ -203,27 +203,27 @@ struct Call {
     body: Term,
     /// The application that waits for the result.
     application: Term,
-    /// What is known outside, kept aside during the call.
+    /// The values known outside, set aside during the call.
     outside: FxHashMap<Term, Outcome>,
-    /// How many terms are open outside.
+    /// The number of open terms outside.
     base: usize,
 }
 
 /// An open term.
 struct Frame {
     term: Term,
-    /// The position of the next argument to look at.
+    /// The position of the next argument to evaluate.
     next: usize,
     /// Where the values of its arguments start in [`Evaluator::values`].
     base: usize,
     /// Whether the argument at `next` is being evaluated for it.
     waiting: bool,
-    /// Why an argument of a connective has no value, which matters unless another one decides.
+    /// Why an argument of a connective has no value; it matters unless another one decides.
     missing: Option<EvalError>,
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator that knows nothing yet.
+    /// An evaluator without cached values.
     pub fn new(store: &'a TermStore, assignment: &'a Assignment) -> Self {
         Evaluator {
             store,
@@ -268,7 +268,7 @@ impl<'a> Evaluator<'a> {
         self.open.push(Frame { term, next: 0, base: self.values.len(), waiting: false, missing: None });
     }
 
-    /// Looks at the topmost open term: computes it, or opens the next argument that it needs.
+    /// Processes the topmost open term: computes it, or opens the next argument it needs.
     fn step(&mut self) {
         let Some(frame) = self.open.pop() else { return };
         let term = frame.term;
@@ -290,7 +290,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Remembers what a term has come to, and hands it to the term that waits for it.
+    /// Stores the result of a term, and passes it to the term that waits for it.
     fn finish(&mut self, term: Term, outcome: Outcome) {
         if self.open.last().is_some_and(|frame| frame.waiting) {
             self.delivered = Some(outcome.clone());
@@ -315,7 +315,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of a leaf, or what is known of another term.
+    /// The value of a leaf, or the cached value of another term.
     fn outcome(&self, term: Term) -> Option<Outcome> {
         match self.leaf(term) {
             None => self.known.get(&term).cloned(),
@@ -331,8 +331,8 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The value of a variable: an argument of the current call, or given by the assignment, or itself if it
-    /// is an element of an uninterpreted sort.
+    /// The value of a variable: an argument of the current call, or given by the assignment, or itself if it is an
+    /// element of an uninterpreted sort.
     fn symbol(&self, variable: Term) -> Outcome {
         if !self.calls.is_empty()
             && let Some(outcome) = self.known.get(&variable)
@@ -358,8 +358,8 @@ impl<'a> Evaluator<'a> {
         if right { Ok(value.clone()) } else { Err(EvalError::WrongSort(term)) }
     }
 
-    /// A connective that has the value `result` as soon as some argument has the value that `deciding` gives
-    /// for its position, and the other value if no argument has. `None` if it waits for an argument.
+    /// A connective that has the value `result` as soon as some argument has the value that `deciding` gives for its
+    /// position, and the other value if no argument has. `None` if it waits for an argument.
     fn connective(
         &mut self,
         mut frame: Frame,
@@ -380,7 +380,7 @@ impl<'a> Evaluator<'a> {
         Some(frame.missing.map_or(Ok(Value::Bool(!result)), Err))
     }
 
-    /// `ite`: first the condition, then the branch that it chooses, whose position becomes the next one.
+    /// `ite`: evaluates the condition, then the branch taken, whose position becomes the next one.
     fn choice(&mut self, mut frame: Frame) -> Option<Outcome> {
         let args = self.store.args(frame.term);
         let mut outcome;
@@ -396,7 +396,7 @@ impl<'a> Evaluator<'a> {
         Some(outcome)
     }
 
-    /// A chain of stores down to the first array that is known or no store.
+    /// A chain of stores down to the first array that is known or not a store.
     fn stores(&mut self, frame: Frame) -> Option<Outcome> {
         let store = self.store;
         let mut base = frame.term;
@@ -506,7 +506,7 @@ impl<'a> Evaluator<'a> {
 
     // ---- operators ---------------------------------------------------------------------------------------
 
-    /// The value of an operator, given the values of its arguments.
+    /// The value of an operator, given those of its arguments.
     fn compute(&self, term: Term, op: Op, args: &[Value]) -> Outcome {
         let store = self.store;
         let wrong = EvalError::WrongSort(term);
@@ -563,7 +563,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// Left-associative division; a zero divisor is a case of its own at each step.
+    /// Left-associative division; each step checks for a zero divisor.
     fn divide(&self, term: Term, op: Op, first: &Value, divisors: &[Value]) -> Outcome {
         let mut result = first.clone();
         for divisor in divisors {
@@ -583,7 +583,7 @@ impl<'a> Evaluator<'a> {
         Ok(result)
     }
 
-    /// The value that the assignment gives to what SMT-LIB leaves open.
+    /// The value that the assignment gives to an application that SMT-LIB leaves open.
     fn open_case(&self, term: Term, op: Op, args: &[Value]) -> Outcome {
         let value = self.assignment.open_case(op, args).ok_or(EvalError::Unspecified(term))?;
         self.checked(term, value)
@@ -627,7 +627,7 @@ fn combine(
     }
 }
 
-/// Whether neighbours are ordered as asked.
+/// Whether all neighbours satisfy `ordered`.
 fn chain(args: &[Value], ordered: impl Fn(Ordering) -> bool) -> Option<Value> {
     let mut all = true;
     for pair in args.windows(2) {

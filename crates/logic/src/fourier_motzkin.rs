@@ -1,25 +1,25 @@
-//! Inequalities, and the elimination of a variable from them by Fourier and Motzkin.
+//! Inequalities, and Fourier-Motzkin elimination of a variable.
 //!
-//! Each inequality `poly <= 0` or `poly < 0` in which `x` occurs is a bound of `x`, by the sign of its coefficient a lower
-//! or an upper one. One form does for both: a lower bound is `s <= a x` with a positive `a`, and an upper bound of `x` is
-//! a lower one of `-x`.
+//! Each inequality `poly <= 0` or `poly < 0` that contains `x` is a bound of `x`; the sign of its coefficient makes it
+//! a lower or an upper one. One form serves both: a lower bound is `s <= a x` with a positive `a`, and an upper bound
+//! of `x` is a lower bound of `-x`.
 //!
 //! ```text
 //! s <= a x  and  t <= b (-x)     meet:        there is a number between them if and only if  b s + a t <= 0
 //! s <= a x  and  r <= c x        are ordered: the first follows from the second if           c s - a r <= 0
 //! ```
 //!
-//! - F1: bounds may meet in a single point, which a strict one excludes. So the result is strict if one of them is. Equal
-//!   bounds follow from each other, but for a strict one, which does not follow from one that is not.
+//! - F1: bounds may meet in a single point, which a strict one excludes. So the result is strict if one of them is.
+//!   Equal bounds follow from each other, except that a strict one does not follow from one that is not.
 //! - F2: over the rationals, some `x` satisfies all bounds if and only if each lower one meets each upper one (the
 //!   *shadow*): the greatest lower bound and the least upper one are among them.
 //! - F3: over the integers the shadow is necessary. It is sufficient if in each pair one of the factors is one, for then
 //!   that bound is itself an integer (the *exact shadow* of Pugh, "The Omega test", CACM 1992).
-//! - F4: the sums are as they stand above, not divided by what the factors have in common. So integers stay integers,
-//!   and who adds a number to ask for more room between two bounds, as the *dark shadow* does, asks for that many `1 / (a b)`.
+//! - F4: the sums are as above, not divided by common factors. So integers stay integers, and adding a number to ask
+//!   for more room between two bounds, as the *dark shadow* does, asks for that many `1 / (a b)`.
 //!
-//! From `n` inequalities there come up to `n * n / 4`, most of them redundant. What to do about it is up to the callers:
-//! they eliminate only what makes nothing larger, choose one bound by a model, or know which results are redundant.
+//! `n` inequalities give up to `n * n / 4` results, most of them redundant. Callers handle this: they eliminate only if
+//! nothing gets larger, choose one bound by a model, or know which results are redundant.
 //!
 //! J. Fourier (1827) and T. Motzkin (1936); A. Schrijver, "Theory of linear and integer programming" (1986), section 12.2.
 
@@ -27,12 +27,12 @@ use crate::linear::LinearPoly;
 use crate::number::Rational;
 use crate::term::Term;
 
-/// `poly <= 0`, or `poly < 0` if it is strict.
+/// `poly <= 0`, or `poly < 0` if strict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inequality<M = Term> {
-    /// What is compared with zero.
+    /// The polynomial compared with zero.
     pub poly: LinearPoly<M>,
-    /// Whether it must not be zero.
+    /// Whether it must differ from zero.
     pub is_strict: bool,
 }
 
@@ -45,8 +45,8 @@ pub enum Side {
     Upper,
 }
 
-/// What an inequality says of a variable `x`: `rest <= factor * x`, or `rest < factor * x` if it is strict, for a lower
-/// bound. For an upper bound it is the same of `-x`. The factor is positive, and the variable is not in `rest`.
+/// A bound on a variable `x`: `rest <= factor * x`, or `rest < factor * x` if strict, for a lower bound. An upper bound
+/// is the same for `-x`. The factor is positive, and the variable is not in `rest`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VariableBound<M = Term> {
     /// The other summands.
@@ -58,14 +58,14 @@ pub struct VariableBound<M = Term> {
 }
 
 impl<M: Copy + Ord> Inequality<M> {
-    /// What it says of a variable, if that occurs.
+    /// Its bound on a variable, if the variable occurs.
     pub fn bound_of(&self, variable: M) -> Option<(Side, VariableBound<M>)> {
         VariableBound::of(&self.poly, self.is_strict, variable)
     }
 }
 
 impl<M: Copy + Ord> VariableBound<M> {
-    /// What `poly <= 0`, or `poly < 0` if it is strict, says of a variable, if that occurs.
+    /// The bound of `poly <= 0`, or `poly < 0` if strict, on a variable, if the variable occurs.
     pub fn of(poly: &LinearPoly<M>, is_strict: bool, variable: M) -> Option<(Side, Self)> {
         let (coefficient, rest) = poly.split(variable);
         if coefficient.is_zero() {
@@ -75,14 +75,14 @@ impl<M: Copy + Ord> VariableBound<M> {
         Some((side, VariableBound { rest, factor: coefficient.abs(), is_strict }))
     }
 
-    /// That there is a number between this bound and one of the other side.
+    /// States that there is a number between this bound and one of the other side.
     pub fn meets(&self, other: &Self) -> Inequality<M> {
         let mut poly = self.rest.clone() * &other.factor;
         poly.add_scaled(&other.rest, &self.factor);
         Inequality { poly, is_strict: self.is_strict || other.is_strict }
     }
 
-    /// That this bound follows from another one of the same side.
+    /// States that this bound follows from another one of the same side.
     pub fn is_below(&self, other: &Self) -> Inequality<M> {
         let mut poly = self.rest.clone() * &other.factor;
         poly.add_scaled(&other.rest, &-&self.factor);
@@ -90,7 +90,7 @@ impl<M: Copy + Ord> VariableBound<M> {
     }
 }
 
-/// The lower and the upper ones of bounds of a variable.
+/// Splits the bounds of a variable into lower and upper ones.
 pub fn sides<B>(bounds: impl IntoIterator<Item = (Side, B)>) -> (Vec<B>, Vec<B>) {
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
     for (side, bound) in bounds {
@@ -102,7 +102,7 @@ pub fn sides<B>(bounds: impl IntoIterator<Item = (Side, B)>) -> (Vec<B>, Vec<B>)
     (lower, upper)
 }
 
-/// That each of the lower bounds of a variable meets each of the upper ones (F2).
+/// States that each lower bound of a variable meets each upper one (F2).
 pub fn shadow<M: Copy + Ord>(
     lower: &[VariableBound<M>],
     upper: &[VariableBound<M>],

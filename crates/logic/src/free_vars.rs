@@ -1,16 +1,16 @@
-//! Free variables and symbols, and the scopes that quantifiers open.
+//! Free variables and symbols, and the scopes of quantifiers.
 //!
-//! Hash-consing shares subterms across quantifiers: in `P(x) and forall x. P(x)` both occurrences of `P(x)` are
-//! one term, though its variable is free in one place and bound in the other. Whatever works on occurrences
-//! (printing with `let`, substitution, collecting free variables) must tell these apart, without giving up
-//! the sharing that is harmless. [`Scoping`] does that for a depth-first walk: it knows the quantifiers that
-//! enclose the current position, and assigns a term to its *home*, the innermost of them that binds a
-//! variable free in the term. Occurrences of a term with the same home have the same meaning, so that a walk
-//! which remembers pairs of term and home neither confuses nor repeats anything.
+//! Hash-consing shares subterms across quantifiers: in `P(x) and forall x. P(x)` both occurrences of `P(x)` are one
+//! term, though its variable is free in one place and bound in the other. Any traversal of occurrences (printing with
+//! `let`, substitution, collecting free variables) must distinguish these, without giving up harmless sharing.
+//! [`Scoping`] does that for a depth-first traversal: it tracks the quantifiers that enclose the current position, and
+//! assigns a term to its *home*, the innermost of them that binds a variable free in the term. Occurrences of a term
+//! with the same home have the same meaning, so a traversal that caches pairs of term and home neither confuses nor
+//! repeats anything.
 //!
-//! For this the bound variables that are free in each subterm are needed. These sets are cut off at
-//! [`MOST_TRACKED`] members to keep the walk linear under thousands of nested quantifiers; a term with more of
-//! them counts as different under each quantifier, which can cost time but no correctness.
+//! This needs the bound variables that are free in each subterm. The sets are cut off at [`MOST_TRACKED`] members, to
+//! keep the traversal linear under thousands of nested quantifiers. A term with more of them counts as different under
+//! each quantifier, which can cost time but not correctness.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use crate::op::Op;
 use crate::sort::Fun;
 use crate::term::{Term, TermStore};
 
-/// The symbols without interpretation that occur in terms; see [`TermStore::symbols`].
+/// The uninterpreted symbols in terms; see [`TermStore::symbols`].
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Symbols {
     /// The free variables.
@@ -29,15 +29,14 @@ pub struct Symbols {
 }
 
 impl TermStore {
-    /// The variables that occur free in the terms, each once, in the order of their first occurrence when the
-    /// terms are read from left to right. Declared constants are not variables; see
-    /// [`symbols`](Self::symbols).
+    /// The variables that occur free in the terms, each once, in the order of their first occurrence from left to
+    /// right. Declared constants are not variables; see [`symbols`](Self::symbols).
     pub fn free_vars(&self, terms: &[Term]) -> Vec<Term> {
         self.symbols(terms).vars
     }
 
-    /// The free variables and the declared functions of the terms, each once, in the order of their first
-    /// occurrence when the terms are read from left to right.
+    /// The free variables and the declared functions of the terms, each once, in the order of their first occurrence
+    /// from left to right.
     pub fn symbols(&self, terms: &[Term]) -> Symbols {
         let mut found = Symbols::default();
         let mut funs: FxHashSet<Fun> = FxHashSet::default();
@@ -78,24 +77,24 @@ enum Step {
     Leave(Term),
 }
 
-/// A place where a quantifier occurs, numbered in the order of entering; [`OUTERMOST`] is outside of all.
+/// An occurrence of a quantifier, numbered in the order of entering; [`OUTERMOST`] is outside of all.
 pub(crate) type Scope = u32;
 
 /// The scope outside of all quantifiers.
 pub(crate) const OUTERMOST: Scope = 0;
 
-/// How many free variables of a subterm are told apart.
+/// The greatest number of free variables tracked for a subterm.
 const MOST_TRACKED: usize = 16;
 
-/// Free occurrences that matter for a term: of variables that some quantifier binds, and of what the walk is
-/// interested in besides. `None` if there are more than [`MOST_TRACKED`].
+/// The tracked leaves that occur free in a term: variables that some quantifier binds, and other leaves of interest.
+/// `None` if there are more than [`MOST_TRACKED`].
 type Tracked = Option<SmallVec<[Term; 4]>>;
 
-/// The quantifiers around the current position of a walk; see the [module documentation](self).
+/// The quantifiers around the current position of a traversal; see the [module documentation](self).
 pub(crate) struct Scoping {
     /// The tracked leaves of each subterm that has some.
     tracked: FxHashMap<Term, Tracked>,
-    /// For each variable the scopes that bind it here, innermost last.
+    /// For each variable, the scopes that bind it here, innermost last.
     binders: FxHashMap<Term, Vec<Scope>>,
     /// The scopes around the current position, innermost last.
     around: SmallVec<[Scope; 4]>,
@@ -103,7 +102,7 @@ pub(crate) struct Scoping {
 }
 
 impl Scoping {
-    /// Prepares a walk through `roots`. `watched` tells the leaves to be tracked besides bound variables.
+    /// Prepares a traversal of `roots`. `watched` selects the leaves to track besides bound variables.
     pub(crate) fn new(store: &TermStore, roots: &[Term], watched: impl Fn(Term) -> bool) -> Self {
         let mut scoping = Scoping::without_binders();
         if !roots.iter().any(|&root| store.is_quantified(root)) {
@@ -127,7 +126,7 @@ impl Scoping {
         scoping
     }
 
-    /// For walks that meet no quantifier, or to which bound variables are like others.
+    /// For traversals that meet no quantifier, or treat bound variables like others.
     pub(crate) fn without_binders() -> Self {
         Scoping {
             tracked: FxHashMap::default(),
@@ -179,12 +178,12 @@ impl Scoping {
         self.binder(variable).is_some()
     }
 
-    /// The quantifier around the current position that the variable is bound by.
+    /// The quantifier around the current position that binds the variable.
     pub(crate) fn binder(&self, variable: Term) -> Option<Scope> {
         self.binders.get(&variable).and_then(|scopes| scopes.last().copied())
     }
 
-    /// Goes into the body of a quantifier, which becomes a new scope.
+    /// Enters the body of a quantifier, which becomes a new scope.
     pub(crate) fn enter(&mut self, store: &TermStore, quantifier: Term) -> Scope {
         self.entered += 1;
         self.around.push(self.entered);

@@ -1,23 +1,24 @@
 //! Hash-consing tables shared by all threads.
 //!
-//! An [`Interner`] gives equal values equal indices and never forgets or moves a value. Values live in a
-//! concurrent append-only vector, and hash tables tell where: one for each of [`SHARDS`] parts of the hashes. Reading a
-//! value by its index takes no lock, nor does finding one that is there. That matters: threads that write to the same
-//! cache lines, be it only to lock and unlock, wait for each other much longer than a look at a table takes. Only who adds a
-//! value takes the lock of its shard.
+//! An [`Interner`] gives equal values equal indices and never removes or moves a value. Values live in a concurrent
+//! append-only vector, and hash tables map them to indices: one for each of [`SHARDS`] parts of the hashes. Neither
+//! reading a value by its index nor finding an existing one takes a lock. This matters: threads that write to the same
+//! cache lines, even only to lock and unlock, wait for each other much longer than a table lookup takes. Only a thread
+//! that adds a value takes the lock of its shard.
 //!
-//! A table is an array of slots with linear probing. Slots are filled and never changed again. A table that becomes
-//! crowded is copied into one of twice the size; whoever still reads the old one, which stays, may miss what was added
-//! later, so nothing counts as missing before the newest table was searched under the lock.
+//! A table is an array of slots with linear probing. Slots are filled and never changed again. A crowded table is
+//! copied into one of twice the size. The old one stays, and its readers may miss values added later; so a value counts
+//! as missing only after a search of the newest table under the lock.
 //!
 //! Invariants:
-//! - I1: for every index handed out, the value is in the vector before the index is in a table. Whoever holds
-//!   an index can therefore read the value.
-//! - I2: equal values have equal hashes, hence one shard, and are added under its lock. So no value is ever stored twice.
-//! - I3: at most three quarters of the slots of a table are filled, so that every search ends.
+//! - I1: for every index handed out, the value is in the vector before the index is in a table. So every holder of an
+//!   index can read the value.
+//! - I2: equal values have equal hashes, hence one shard, and are added under its lock. So no value is ever stored
+//!   twice.
+//! - I3: at most three quarters of the slots of a table are filled, so every search ends.
 //!
-//! A slot keeps 32 bits of the hash beside the index: growing a table then needs no look at the values,
-//! and a probe compares values only if 32 bits agree.
+//! A slot stores 32 bits of the hash beside the index: growing a table then does not read the values, and a probe
+//! compares values only if 32 bits agree.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,7 +30,7 @@ const SHARDS: usize = 16;
 /// The number of slots of the first table of a shard; a power of two.
 const FIRST_SIZE: usize = 32;
 
-/// How many tables a shard can have. The last one has room for all indices.
+/// The greatest number of tables of a shard. The last one has room for all indices.
 const TABLES: usize = 28;
 
 /// A hash-consing table for values of one type.
@@ -38,22 +39,22 @@ pub(crate) struct Interner<T> {
     shards: Box<[Shard; SHARDS]>,
 }
 
-/// The tables for a part of the hashes, each twice the size of the one before.
+/// The tables for a part of the hashes, each twice the size of the previous one.
 #[derive(Default)]
 #[repr(align(64))]
 struct Shard {
     tables: [OnceLock<Table>; TABLES],
-    /// The newest table. It is there as soon as there are values.
+    /// The newest table. It exists once there are values.
     newest: AtomicUsize,
     adding: Adding,
 }
 
-/// The number of values in a shard, locked by who adds one; on a cache line of its own, which readers do not need.
+/// The number of values in a shard, locked to add one; on its own cache line, which readers do not need.
 #[derive(Default)]
 #[repr(align(64))]
 struct Adding(Mutex<usize>);
 
-/// Slots; zero means that one is empty, otherwise there are 32 bits of a hash, and the index plus one.
+/// Slots: zero if empty, otherwise 32 bits of a hash, and the index plus one.
 struct Table(Box<[AtomicU64]>);
 
 impl Table {
@@ -61,7 +62,7 @@ impl Table {
         Table((0..size).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The index of the value with this hash that `same` recognises, or the empty slot where the search has ended.
+    /// The index of the value with this hash for which `same` holds, or the empty slot where the search ended.
     #[inline]
     fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Result<u32, &AtomicU64> {
         let mask = self.0.len() - 1;
@@ -69,7 +70,7 @@ impl Table {
         let mut place = (u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         loop {
             let slot = &self.0[place];
-            // What was written before the slot, the value, is seen by who sees the slot.
+            // A thread that sees the slot also sees the value, which was written before.
             let filled = slot.load(Ordering::Acquire);
             if filled == 0 {
                 return Err(slot);
@@ -82,7 +83,7 @@ impl Table {
         }
     }
 
-    /// Fills the slot that [`find`](Self::find) has ended at.
+    /// Fills the slot where [`find`](Self::find) ended.
     fn fill(slot: &AtomicU64, hash: u32, index: u32) {
         slot.store(u64::from(hash) << 32 | u64::from(index + 1), Ordering::Release);
     }
@@ -109,7 +110,7 @@ impl Shard {
         self.tables[self.newest.load(Ordering::Acquire)].get()
     }
 
-    /// A table with room for one more value than there are, of which the caller has the lock.
+    /// A table with room for one more value. The caller holds the lock.
     fn with_room(&self, values: usize) -> &Table {
         let Some(table) = self.newest() else { return self.tables[0].get_or_init(|| Table::new(FIRST_SIZE)) };
         // By I3.
@@ -128,10 +129,10 @@ impl<T> Interner<T> {
         Interner { values: boxcar::Vec::new(), shards: Box::new(std::array::from_fn(|_| Shard::default())) }
     }
 
-    /// The index of the value that `same` recognises, added by `make` if it is not there yet. The flag tells
-    /// whether it was added.
+    /// The index of the value for which `same` holds; `make` adds it if it is missing. The flag tells whether it was
+    /// added.
     ///
-    /// `hash` must be the hash of the value sought, `same` must hold for exactly the values equal to it.
+    /// `hash` must be the hash of the value, and `same` must hold for exactly the values equal to it.
     #[inline]
     pub(crate) fn intern(
         &self,
@@ -143,7 +144,7 @@ impl<T> Interner<T> {
         found
     }
 
-    /// As [`intern`](Self::intern), for values that may turn out not to exist. Nothing is added then.
+    /// As [`intern`](Self::intern), for values that may not exist. On an error nothing is added.
     #[inline]
     pub(crate) fn try_intern<E>(
         &self,
@@ -151,7 +152,7 @@ impl<T> Interner<T> {
         same: impl Fn(&T) -> bool,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<(u32, bool), E> {
-        // The shard is chosen by bits of the hash that a slot does not keep.
+        // Hash bits that slots do not store choose the shard.
         let (short, shard) = (hash as u32, &self.shards[(hash >> 32) as usize % SHARDS]);
         let same = |index: u32| same(&self.values[index as usize]);
         if let Some(Ok(index)) = shard.newest().map(|table| table.find(short, same)) {
@@ -190,7 +191,7 @@ impl<T> Interner<T> {
 }
 
 impl Adding {
-    /// A panic under the lock can only come from a value's own comparison or from running out of memory; no slot is
+    /// A panic under the lock can only come from a value's own comparison or from running out of memory. No slot is
     /// half filled then, so a poisoned lock may be entered.
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! Terms, sorts, exact numbers and SMT-LIB text: what every other part of Shofar speaks in.
+//! Terms, sorts, exact numbers and SMT-LIB text: the language of all other parts of Shofar.
 //!
 //! ```
 //! use shofar_logic::{Assignment, Op, Sort, TermStore, Value};

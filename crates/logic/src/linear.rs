@@ -1,8 +1,8 @@
 //! Linear polynomials over terms.
 //!
-//! A [`LinearPoly`] is `c1*t1 + ... + cn*tn + c` with rational coefficients, where each `ti` is a term that is
-//! not itself a sum, a multiple or a number: a *monomial*. It is what the builders of arithmetic compute with
-//! and what a theory solver reads from an atom.
+//! A [`LinearPoly`] is `c1*t1 + ... + cn*tn + c` with rational coefficients, where each `ti` is a *monomial*: a term
+//! other than a sum, a multiple or a number. The builders of arithmetic compute with polynomials, and theory solvers
+//! read them from atoms.
 //!
 //! Invariants:
 //! - L1: the monomials are in strictly ascending order.
@@ -10,10 +10,10 @@
 //!
 //! So equal polynomials are equal values, and the *leading* monomial, the first one, is well defined.
 //!
-//! Reading a polynomial off a term must not walk the term as a tree: the chain `b = a + a`, `c = b + b`, ...
-//! has as many paths as its result has units. Coefficients are therefore collected per subterm, and a subterm
-//! hands its coefficient down only when all that stand above it have done so. As arguments have smaller indices
-//! than the terms they stand in (invariant I3 of the store), that is when it is the largest one [`Pending`].
+//! Reading a polynomial off a term must not walk the term as a tree: the chain `b = a + a`, `c = b + b`, ... has as
+//! many paths as its result has units. Coefficients are therefore collected per subterm, and a subterm passes its
+//! coefficient down only when all terms above it have done so. As arguments have smaller indices than the terms that
+//! contain them (invariant I3 of the store), that is when it is the largest one [`Pending`].
 
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
@@ -25,10 +25,10 @@ use crate::op::Op;
 use crate::sort::Sort;
 use crate::term::{Term, TermStore};
 
-/// A linear polynomial: a sum of multiples of monomials, each once, in ascending order and with a coefficient
-/// other than zero, and of a constant.
+/// A linear polynomial: a constant plus a sum of multiples of monomials, each once, in ascending order and with a
+/// coefficient other than zero.
 ///
-/// Monomials are terms, or whatever else the user orders.
+/// Monomials are terms, or any other ordered type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LinearPoly<M = Term> {
     terms: Summands<M>,
@@ -45,10 +45,10 @@ impl<M> Default for LinearPoly<M> {
 }
 
 impl LinearPoly {
-    /// The polynomial that an `Int` or `Real` term is.
+    /// The polynomial of an `Int` or `Real` term.
     ///
-    /// All linear structure is read, also that of a term as it was written. An `Int` monomial of a `Real` term
-    /// appears under its [`Op::ToReal`].
+    /// Reads all linear structure, also of a term as written. An `Int` monomial of a `Real` term appears under its
+    /// [`Op::ToReal`].
     pub fn from_term(store: &TermStore, term: Term) -> Self {
         if let Some(poly) = Self::read_flat(store, term) {
             return poly;
@@ -64,7 +64,7 @@ impl LinearPoly {
         LinearPoly::from_pairs(terms, constant)
     }
 
-    /// The polynomial of a term in canonical form, without the detour over [`Pending`].
+    /// The polynomial of a term in canonical form, without [`Pending`].
     fn read_flat(store: &TermStore, term: Term) -> Option<Self> {
         let mut poly = LinearPoly::default();
         let summands = match store.view(term) {
@@ -89,10 +89,10 @@ impl LinearPoly {
         Some(LinearPoly::from_summands(poly.terms, poly.constant))
     }
 
-    /// The canonical term of this polynomial, whose monomials must be of the given sort.
+    /// The canonical term of this polynomial, whose monomials must have the given sort.
     ///
-    /// That is the sum of `(* c t)`, or of `t` where the coefficient is one, in the order of the monomials, and
-    /// of the constant at the end where it is not zero; a sum of one is its summand.
+    /// It is the sum of `(* c t)`, or of `t` if the coefficient is one, in the order of the monomials, with the
+    /// constant at the end unless it is zero; a sum of one summand is the summand.
     pub fn to_term(&self, store: &TermStore, sort: Sort) -> Term {
         let multiple = |(monomial, coefficient): &(Term, Rational)| {
             if coefficient.is_one() {
@@ -167,7 +167,7 @@ impl<M: Copy + Ord> LinearPoly<M> {
         (coefficient, rest)
     }
 
-    /// What a monomial is equal to where the polynomial is zero, if it occurs.
+    /// The solution for a monomial of the equation of the polynomial with zero, if the monomial occurs.
     pub fn solved_for(&self, monomial: M) -> Option<Self> {
         let (coefficient, mut value) = self.split(monomial);
         if coefficient.is_zero() {
@@ -177,8 +177,8 @@ impl<M: Copy + Ord> LinearPoly<M> {
         Some(value)
     }
 
-    /// Adds such a multiple of another polynomial, in which a monomial occurs, that it occurs no longer. Where the other
-    /// one is zero, that changes no value.
+    /// Adds the multiple of another polynomial that eliminates a monomial of it. Where the other polynomial is zero,
+    /// this changes no value.
     pub fn cancel(&mut self, monomial: M, by: &Self) {
         let coefficient = self.coefficient(monomial);
         if !coefficient.is_zero() {
@@ -191,7 +191,7 @@ impl<M: Copy + Ord> LinearPoly<M> {
         self.terms.is_empty()
     }
 
-    /// The single monomial, if the polynomial consists of one with coefficient one, and of the constant.
+    /// The single monomial, if the polynomial is one with coefficient one plus the constant.
     pub fn as_monomial(&self) -> Option<M> {
         match &self.terms[..] {
             [(monomial, coefficient)] if coefficient.is_one() => Some(*monomial),
@@ -251,7 +251,7 @@ impl<M: Copy + Ord> LinearPoly<M> {
         }
     }
 
-    /// The value where the monomials have the given ones; `None` as soon as one has none.
+    /// The value for given values of the monomials; `None` as soon as one has none.
     pub fn eval(&self, mut value: impl FnMut(M) -> Option<Rational>) -> Option<Rational> {
         let mut sum = self.constant.clone();
         for (term, coefficient) in &self.terms {
@@ -260,8 +260,8 @@ impl<M: Copy + Ord> LinearPoly<M> {
         Some(sum)
     }
 
-    /// The greatest common divisor of the coefficients, the constant left aside: the greatest rational of which
-    /// all are integer multiples. Zero if there are no monomials.
+    /// The greatest common divisor of the coefficients, without the constant: the greatest rational of which all are
+    /// integer multiples. Zero if there are no monomials.
     pub fn content(&self) -> Rational {
         let mut content = Rational::ZERO;
         for (_, coefficient) in &self.terms {
@@ -270,15 +270,15 @@ impl<M: Copy + Ord> LinearPoly<M> {
         content
     }
 
-    /// A primitive polynomial `q` and a number `f` with `f * q` the given polynomial: the coefficients of `q`
-    /// are integers without common divisor, the leading one positive. (The constant of `q` may be any number.)
-    /// A constant is left as it is, with `f` one.
+    /// A primitive polynomial `q` and a number `f` with `f * q` the given polynomial: the coefficients of `q` are
+    /// coprime integers, the leading one positive. (The constant of `q` may be any number.) A constant stays unchanged,
+    /// with `f` one.
     pub fn primitive(self) -> (Self, Rational) {
         let content = self.content();
         self.divided_by(content)
     }
 
-    /// As [`primitive`](Self::primitive), with a `q` whose constant is an integer too: no integer divides all
+    /// As [`primitive`](Self::primitive), but the constant of `q` is an integer as well: no integer divides all
     /// coefficients and the constant.
     pub fn factored(self) -> (Self, Rational) {
         let content = self.content().gcd(&self.constant);
@@ -344,9 +344,9 @@ fn is_monomial(store: &TermStore, term: Term) -> bool {
     }
 }
 
-/// The linear structure of a term as it is written: the subterms that it is a linear combination of, in
-/// descending order and with nonzero coefficients, and the constant. Those below an [`Op::ToReal`] are of sort
-/// `Int`. Terms for which `stop` holds are not looked into.
+/// The linear structure of a term as written: the subterms of which it is a linear combination, in descending order and
+/// with nonzero coefficients, and the constant. Those below an [`Op::ToReal`] are of sort `Int`. Does not enter terms
+/// for which `stop` holds.
 pub(crate) fn linear_leaves(
     store: &TermStore,
     term: Term,
@@ -366,7 +366,7 @@ pub(crate) fn linear_leaves(
     (leaves, constant)
 }
 
-/// Whether a term, as it is written, is a linear combination of its arguments.
+/// Whether a term, as written, is a linear combination of its arguments.
 pub(crate) fn is_linear(store: &TermStore, term: Term) -> bool {
     match store.view(term) {
         (Op::Add | Op::Sub | Op::Neg | Op::ToReal, _) => true,
@@ -428,7 +428,7 @@ fn hand_down(
     true
 }
 
-/// The number that a term plainly is: a numeral, the quotient of two, or such under minus signs.
+/// The number that a term writes: a numeral, the quotient of two, or such under minus signs.
 fn literal(store: &TermStore, term: Term) -> Option<Rational> {
     match signed_numeral(store, term) {
         (false, Op::Numeral(value), _) => Some(store.rational(value).clone()),
@@ -448,7 +448,7 @@ fn literal(store: &TermStore, term: Term) -> Option<Rational> {
     }
 }
 
-/// A term without the minus signs and casts to `Real` in front of it, and whether the signs were odd in number.
+/// A term without leading minus signs and casts to `Real`, and whether the number of signs is odd.
 fn signed_numeral(store: &TermStore, mut term: Term) -> (bool, Op, &[Term]) {
     let mut negative = false;
     loop {
@@ -460,7 +460,7 @@ fn signed_numeral(store: &TermStore, mut term: Term) -> (bool, Op, &[Term]) {
     }
 }
 
-/// Terms with the coefficients they have received so far; the term with the largest index comes out first.
+/// Terms with the coefficients received so far; the term with the largest index comes out first.
 pub(crate) struct Pending<C>(BTreeMap<Term, C>);
 
 impl<C: AddAssign> Pending<C> {
@@ -491,7 +491,7 @@ impl<C: AddAssign> FromIterator<(Term, C)> for Pending<C> {
     }
 }
 
-/// The integer that a coefficient of an `Int` polynomial is.
+/// An integer coefficient of an `Int` polynomial.
 pub(crate) fn integer(coefficient: &Rational) -> Integer {
     coefficient.to_integer().expect("Int terms have integer coefficients")
 }

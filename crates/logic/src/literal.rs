@@ -1,10 +1,10 @@
-//! Reading formulas: literals, the members of junctions, and bounds.
+//! Reads formulas: literals, the members of junctions, and bounds.
 //!
-//! The readers are for normal formulas (see [`build`](crate::build)): there is one negation at most in front of an atom, a
-//! junction has no member that is a junction of its own kind, and a comparison of numbers has a sum on the left and a
-//! numeral on the right. Of other formulas they see less, and say nothing that is wrong.
+//! The readers are for normal formulas (see [`build`](crate::build)): an atom has at most one negation, a junction has
+//! no member that is a junction of its own kind, and a comparison of numbers has a sum on the left and a numeral on the
+//! right. On other formulas they find less, but nothing wrong.
 //!
-//! They look at terms and make none, but for negations of members where the junction itself is negated.
+//! They make no terms, except negations of members if the junction itself is negated.
 
 use crate::linear::LinearPoly;
 use crate::number::Rational;
@@ -12,7 +12,7 @@ use crate::op::Op;
 use crate::sort::Sort;
 use crate::term::{Term, TermStore};
 
-/// How a sum is related to a number.
+/// The relation of a sum to a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Relation {
     /// `<`
@@ -30,7 +30,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether two numbers are so related.
+    /// Whether two numbers satisfy the relation.
     pub fn holds(self, left: &Rational, right: &Rational) -> bool {
         match self {
             Relation::Below => left < right,
@@ -42,7 +42,7 @@ impl Relation {
         }
     }
 
-    /// The relation that holds where this one does not.
+    /// The negation of the relation.
     pub fn negated(self) -> Self {
         match self {
             Relation::Below => Relation::AtLeast,
@@ -55,19 +55,19 @@ impl Relation {
     }
 }
 
-/// What a literal says of a sum: how it is related to a number.
+/// A literal that relates a sum to a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound<'s> {
     /// The sum, as a term of the sort of the comparison.
     pub sum: Term,
-    /// How it is related to the number.
+    /// Its relation to the number.
     pub relation: Relation,
     /// The number.
     pub number: &'s Rational,
 }
 
 impl Bound<'_> {
-    /// The relation and the number, without strict ones on integers: `x > 3` is `x >= 4`.
+    /// The relation and the number, without strict relations on integers: `x > 3` is `x >= 4`.
     pub fn rounded(&self, store: &TermStore) -> (Relation, Rational) {
         match self.relation {
             Relation::Below if store.sort_of(self.sum) == Sort::INT => {
@@ -117,7 +117,7 @@ impl Iterator for Members<'_> {
 impl ExactSizeIterator for Members<'_> {}
 
 impl TermStore {
-    /// The formula below a negation, and whether there was none.
+    /// The formula below a negation, and whether there was no negation.
     pub fn literal(&self, formula: Term) -> (Term, bool) {
         match self.view(formula) {
             (Op::Not, &[atom]) => (atom, false),
@@ -125,7 +125,7 @@ impl TermStore {
         }
     }
 
-    /// A formula if it is to hold, and its negation if not.
+    /// The formula if `holds`, otherwise its negation.
     pub fn signed(&self, formula: Term, holds: bool) -> Term {
         if holds { formula } else { self.not(formula) }
     }
@@ -135,7 +135,7 @@ impl TermStore {
         matches!(self.view(term), (Op::Var(_) | Op::Apply(_), []))
     }
 
-    /// Whether a term is a formula made of formulas.
+    /// Whether a term is a formula composed of formulas.
     pub fn is_connective(&self, term: Term) -> bool {
         match self.view(term) {
             (Op::Not | Op::And | Op::Or, _) => true,
@@ -150,12 +150,12 @@ impl TermStore {
         !self.is_connective(self.literal(formula).0)
     }
 
-    /// The formulas that hold together if and only if a normal formula does: none for `true`.
+    /// The formulas whose conjunction is the normal formula: none for `true`.
     pub fn conjuncts(&self, formula: Term) -> Members<'_> {
         self.members(formula, Op::And)
     }
 
-    /// The formulas of which one holds if and only if a normal formula does: none for `false`.
+    /// The formulas whose disjunction is the normal formula: none for `false`.
     pub fn disjuncts(&self, formula: Term) -> Members<'_> {
         self.members(formula, Op::Or)
     }
@@ -175,7 +175,7 @@ impl TermStore {
         members
     }
 
-    /// What a normal literal says of a sum, if it compares one with a number.
+    /// The bound that a normal literal puts on a sum, if it compares one with a number.
     pub fn bound(&self, literal: Term) -> Option<Bound<'_>> {
         let (atom, holds) = self.literal(literal);
         let (op, &[sum, number]) = self.view(atom) else { return None };

@@ -1,6 +1,6 @@
 //! Negation normal form: negations on atoms only.
 //!
-//! The walk goes over pairs of a formula and a polarity, each once, with its stack on the heap:
+//! The traversal visits pairs of a formula and a polarity, each once, with its stack on the heap:
 //!
 //! ```text
 //! +  and fs            and (+ fs)                     -  and fs            or (- fs)
@@ -9,13 +9,12 @@
 //! +  forall x f        forall x (+f)                  -  forall x f        exists x (-f)
 //! ```
 //!
-//! and dually. Every other `Bool` term is an atom and stays as it is; formulas inside of atoms, as the condition
-//! of an `ite` between numbers, are not touched.
+//! and dually. Every other `Bool` term is an atom and stays unchanged; formulas inside atoms, such as the condition of
+//! an `ite` between numbers, are not touched.
 //!
-//! An equivalence or `ite` needs both polarities of its parts, so the result has at most twice as many different
-//! subformulas as the given formula has connectives, plus those that the expansions of equivalence and `ite`
-//! introduce, three for each. It is small as a graph; as a tree it can grow exponentially with the nesting of
-//! equivalences.
+//! An equivalence or `ite` needs both polarities of its parts. So the result has at most twice as many different
+//! subformulas as the given formula has connectives, plus three for each expansion of an equivalence or `ite`. It is
+//! small as a graph; as a tree it can grow exponentially with the nesting of equivalences.
 
 use rustc_hash::FxHashMap;
 
@@ -52,7 +51,7 @@ impl TermStore {
         done[&(formula, false)]
     }
 
-    /// Calls `visit` with what the negation normal form is made of.
+    /// Calls `visit` with the parts that the negation normal form needs.
     fn needed(&self, (formula, negated): Signed, mut visit: impl FnMut(Signed)) {
         match self.view(formula) {
             (Op::Not, &[inner]) => visit((inner, !negated)),

@@ -8,9 +8,9 @@ pub struct NumberId(pub(crate) u32);
 
 /// The head of a term.
 ///
-/// All operators of SMT-LIB's theories Core, Ints, Reals, Reals_Ints, ArraysEx and FixedSizeBitVectors, the
-/// datatype operators and quantifiers. [`TermStore::app`](crate::TermStore::app) keeps each of them as it is
-/// written; the normalising builders express most of them by a few (see [`build`](crate::build)).
+/// All operators of SMT-LIB's theories Core, Ints, Reals, Reals_Ints, ArraysEx and FixedSizeBitVectors, the datatype
+/// operators and quantifiers. [`TermStore::app`](crate::TermStore::app) keeps each of them as written; the normalising
+/// builders express most of them by a few (see [`build`](crate::build)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// A variable; its sort is the term's sort.
@@ -194,13 +194,13 @@ pub enum Op {
         /// The position of the field.
         field: u32,
     },
-    /// Whether the value is made by this constructor.
+    /// Whether this constructor made the value.
     Tester(ConstructorId),
 }
 
 impl Op {
-    /// The symbol that SMT-LIB writes this operator by, or the stem of the indexed identifier (`extract`).
-    /// `None` for operators that are named by a declaration or have a syntax of their own.
+    /// The SMT-LIB symbol of this operator, or the stem of its indexed identifier (`extract`). `None` for operators
+    /// that a declaration names or that have their own syntax.
     pub fn name(self) -> Option<&'static str> {
         Some(match self {
             Op::Var(_)
@@ -359,8 +359,8 @@ const NAMES: &[(&str, Op)] = &[
     ("xor", Op::Xor),
 ];
 
-/// Older and solver-specific names. Z3 prints divisions as `bvsdiv_i` and the like where it knows that the
-/// divisor is not zero.
+/// Older and solver-specific names. Z3 prints divisions as `bvsdiv_i` and the like if it knows that the divisor is not
+/// zero.
 const ALIASES: &[(&str, Op)] = &[
     ("implies", Op::Implies),
     ("iff", Op::Eq),
@@ -374,13 +374,13 @@ const ALIASES: &[(&str, Op)] = &[
     ("bvsmod_i", Op::BvSmod),
 ];
 
-/// All operators that a plain symbol names, with that symbol. `-` is listed as [`Op::Sub`]; with one argument it
-/// means [`Op::Neg`].
+/// All operators named by a plain symbol, with that symbol. `-` is listed as [`Op::Sub`]; with one argument it means
+/// [`Op::Neg`].
 pub(crate) fn named_operators() -> impl Iterator<Item = (&'static str, Op)> {
     NAMES.iter().chain(ALIASES).copied()
 }
 
-/// Whether the symbol names the operator by an alias, which SMT-LIB does not reserve.
+/// Whether the symbol is an alias of the operator, which SMT-LIB does not reserve.
 pub(crate) fn is_alias(name: &str, op: Op) -> bool {
     ALIASES.contains(&(name, op))
 }

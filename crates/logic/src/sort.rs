@@ -1,4 +1,4 @@
-//! Sorts and declared symbols: what names mean before any term is built.
+//! Sorts and declared symbols.
 
 use std::sync::OnceLock;
 
@@ -24,11 +24,11 @@ impl Sort {
     }
 }
 
-/// The largest width of bit-vectors that is read or results from an operation. Numbers of so many bits can be
-/// computed with; without a bound, a script of a few bytes could ask for gigabytes.
+/// The largest width of bit-vectors that is read or results from an operation. Without a bound, a script of a few bytes
+/// could ask for gigabytes; numbers of this many bits are computable.
 pub const MAX_WIDTH: u32 = 1 << 20;
 
-/// What a sort is.
+/// The kind of a sort.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SortKind {
     /// Truth values.
@@ -51,12 +51,12 @@ pub enum SortKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DatatypeId(pub(crate) u32);
 
-/// A datatype. Instances of a parametric datatype are datatypes of their own.
+/// A datatype. Each instance of a parametric datatype is a separate datatype.
 #[derive(Debug)]
 pub struct Datatype {
     /// Its name, without parameters.
     pub name: Symbol,
-    /// The sorts it was instantiated with. In a parametric declaration they are uninterpreted sorts named as
+    /// The sorts it was instantiated with. In a parametric declaration they are uninterpreted sorts with the names of
     /// the parameters.
     pub params: Box<[Sort]>,
     /// The parametric declaration this is an instance of.
@@ -64,7 +64,7 @@ pub struct Datatype {
     pub(crate) definition: OnceLock<Definition>,
 }
 
-/// What is known of a datatype once it is defined.
+/// The definition of a datatype.
 #[derive(Debug)]
 pub(crate) struct Definition {
     pub(crate) group: Box<[Sort]>,
@@ -72,8 +72,8 @@ pub(crate) struct Definition {
 }
 
 impl Datatype {
-    /// The datatypes declared together with this one, itself included, in the order of their declaration.
-    /// Empty before [`define_datatypes`](crate::TermStore::define_datatypes).
+    /// The datatypes declared together with this one, including itself, in the order of their declaration. Empty before
+    /// [`define_datatypes`](crate::TermStore::define_datatypes).
     pub fn group(&self) -> &[Sort] {
         self.definition.get().map_or(&[], |d| &d.group)
     }
@@ -94,7 +94,7 @@ pub struct ConstructorId(pub(crate) u32);
 pub struct Constructor {
     /// Its name.
     pub name: Symbol,
-    /// The datatype it makes values of.
+    /// The datatype of its values.
     pub sort: Sort,
     /// Its position among the constructors of the datatype.
     pub index: u32,
@@ -102,7 +102,7 @@ pub struct Constructor {
     pub fields: Box<[(Symbol, Sort)]>,
 }
 
-/// A constructor as it is handed to [`define_datatypes`](crate::TermStore::define_datatypes).
+/// A constructor as an argument of [`define_datatypes`](crate::TermStore::define_datatypes).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConstructorSpec {
     /// Its name.

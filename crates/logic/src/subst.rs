@@ -1,15 +1,13 @@
 //! Substitution, and the one traversal that rebuilds terms.
 //!
-//! A [`Substitution`] maps variables and declared constants to terms. Applying it replaces their free
-//! occurrences all at once: what is put in is not looked at again. Under a quantifier its variables stand for
-//! themselves; where one of them has the name of a symbol in a term that is put in below, the variable gets a
-//! fresh name, so that nothing is captured. Names are compared, not variables, because in text a quantifier
-//! also captures a constant of the same name.
+//! A [`Substitution`] maps variables and declared constants to terms. Applying it replaces their free occurrences
+//! simultaneously: replacements are not substituted again. A quantifier protects its variables. If one of them has the
+//! name of a symbol in a replacement inserted below, the variable gets a fresh name, so nothing is captured. Names are
+//! compared, not variables, because in text a quantifier also captures a constant of the same name.
 //!
-//! The walk remembers results by term and home (see [`Scoping`]), so that shared subterms are rebuilt once,
-//! also across quantifiers, and it works with a stack of its own. How an application is put together again is up
-//! to the caller: as written, or by builders that simplify. [`TermStore::rewrite`] is the same walk with
-//! nothing to replace.
+//! The traversal caches results by term and home (see [`Scoping`]), so it rebuilds shared subterms once, also across
+//! quantifiers. It uses its own stack. The caller decides how an application is rebuilt: as written, or by builders
+//! that simplify. [`TermStore::rewrite`] is the same traversal without replacements.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -19,34 +17,34 @@ use crate::op::Op;
 use crate::sort::Symbol;
 use crate::term::{Term, TermStore};
 
-/// Terms to be put in the place of variables and declared constants.
+/// Maps variables and declared constants to their replacements.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Substitution {
     map: FxHashMap<Term, Term>,
 }
 
 impl Substitution {
-    /// The substitution that replaces nothing.
+    /// The empty substitution.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts `replacement`, which must be of the same sort, in the place of a variable or declared constant.
+    /// Maps a variable or declared constant to `replacement`, which must have the same sort.
     pub fn insert(&mut self, symbol: Term, replacement: Term) {
         self.map.insert(symbol, replacement);
     }
 
-    /// Leaves a symbol in its place.
+    /// Removes the replacement of a symbol.
     pub fn remove(&mut self, symbol: Term) {
         self.map.remove(&symbol);
     }
 
-    /// What is put in the place of a symbol.
+    /// The replacement of a symbol.
     pub fn get(&self, symbol: Term) -> Option<Term> {
         self.map.get(&symbol).copied()
     }
 
-    /// Number of symbols that are replaced.
+    /// The number of replaced symbols.
     pub fn len(&self) -> usize {
         self.map.len()
     }
@@ -70,7 +68,7 @@ impl Extend<(Term, Term)> for Substitution {
 }
 
 impl TermStore {
-    /// The term with free occurrences of symbols replaced, otherwise as it is written.
+    /// The term with free occurrences of symbols replaced, otherwise as written.
     ///
     /// # Panics
     /// If a replacement does not have the sort of what it replaces.
@@ -90,7 +88,7 @@ impl TermStore {
         if substitution.is_empty() {
             return normal;
         }
-        // Mostly they are variables and values. Then nothing is put together but the result.
+        // Replacements are mostly variables and values. Then only the result is built.
         if substitution.map.values().all(|&replacement| self.normalize(replacement) == replacement) {
             return Substitutor::normal(self, substitution).apply(normal);
         }
@@ -106,15 +104,15 @@ impl TermStore {
         normal.iter().map(|&term| substitutor.apply(term)).collect()
     }
 
-    /// Puts a term together again from its leaves up: `rebuild` gets each operator with the arguments as
-    /// rebuilt, once for each subterm. Variables, numerals and truth values stay what they are.
+    /// Rebuilds a term from its leaves up: `rebuild` gets each operator with the rebuilt arguments, once for each
+    /// subterm. Variables, numerals and truth values stay unchanged.
     pub fn rewrite(&self, term: Term, rebuild: &mut impl FnMut(Op, &[Term]) -> Term) -> Term {
         let mut walk = Walk::new(self, None);
         walk.run(term, &mut |_, op, args| rebuild(op, args))
     }
 }
 
-/// Applies one substitution to any number of terms, remembering what is done.
+/// Applies one substitution to any number of terms, caching results.
 pub struct Substitutor<'a> {
     walk: Walk<'a>,
     rebuild: Box<Rebuild<'a>>,
@@ -123,17 +121,17 @@ pub struct Substitutor<'a> {
 type Rebuild<'a> = dyn FnMut(Op, &[Term]) -> Term + 'a;
 
 impl<'a> Substitutor<'a> {
-    /// Replaces symbols and leaves everything else as it is written.
+    /// Replaces symbols and keeps everything else as written.
     pub fn new(store: &'a TermStore, substitution: &'a Substitution) -> Self {
         Self::with_rebuild(store, substitution, |op, args| {
             store.app(op, args).expect("replacements have the sorts of what they replace")
         })
     }
 
-    /// Replaces symbols of normal terms by normal terms, and gives normal terms.
+    /// Replaces symbols of normal terms by normal terms, and returns normal terms.
     pub fn normal(store: &'a TermStore, substitution: &'a Substitution) -> Self {
         Self::with_rebuild(store, substitution, |op, args| {
-            // Replacements have the sorts of what they replace, so that what is around them is well-sorted.
+            // Replacements have the sorts of the symbols, so the terms around them stay well-sorted.
             let normal = store.build_sorted(op, args);
             debug_assert_eq!(store.normalize(normal), normal);
             store.set_normal(normal, normal);
@@ -141,8 +139,8 @@ impl<'a> Substitutor<'a> {
         })
     }
 
-    /// Replaces symbols and puts the terms around them together by `rebuild`, which must return a term of the
-    /// same sort. It is not called for terms in which nothing changes.
+    /// Replaces symbols and rebuilds the terms around them with `rebuild`, which must return a term of the same sort.
+    /// It is not called for unchanged terms.
     pub fn with_rebuild(
         store: &'a TermStore,
         substitution: &'a Substitution,
@@ -166,24 +164,23 @@ impl<'a> Substitutor<'a> {
 /// The traversal.
 struct Walk<'a> {
     store: &'a TermStore,
-    /// Nothing is replaced without one, and bound variables need no care.
+    /// Without one, nothing is replaced, and bound variables need no care.
     substitution: Option<&'a Substitution>,
-    /// The names of the symbols in each replacement, by what it replaces, and in all of them; filled when a
-    /// quantifier comes up.
+    /// The names of the symbols in each replacement, and in all of them; computed when a quantifier is met.
     names: Option<Names>,
-    /// Results for terms outside of quantifiers, or in which no quantifier around them binds anything.
+    /// Results for terms outside of quantifiers, or in which no enclosing quantifier binds anything.
     outside: FxHashMap<Term, Term>,
     /// Results for terms in the scope of a quantifier.
     inside: FxHashMap<(Term, Scope), Term>,
-    /// The fresh variables of quantifiers under way, by variable and scope.
+    /// The fresh variables of the open quantifiers, by variable and scope.
     renamed: FxHashMap<(Term, Scope), Term>,
-    /// The terms whose arguments are being rebuilt; none between two runs.
+    /// The terms whose arguments are being rebuilt; empty between two runs.
     open: Vec<Frame>,
-    /// Rebuilt arguments of the open terms, one after the other.
+    /// Rebuilt arguments of the open terms, consecutively.
     results: Vec<Term>,
 }
 
-/// Results for which there is room from the first one on: growing from nothing takes longer than a usual run.
+/// The initial capacity for results: growing from nothing takes longer than a usual run.
 const FIRST_RESULTS: usize = 28;
 
 struct Names {
@@ -216,10 +213,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Rebuilds a term. `rebuild` gets the term as it was, its operator and the new arguments.
+    /// Rebuilds a term. `rebuild` gets the original term, its operator and the new arguments.
     fn run(&mut self, root: Term, rebuild: &mut impl FnMut(Term, Op, &[Term]) -> Term) -> Term {
         let store = self.store;
-        // A leaf, or a term that was rebuilt before.
+        // A leaf, or a term already rebuilt.
         if let Some(result) = self.finished(root, &Scoping::without_binders()) {
             return result;
         }
@@ -227,7 +224,7 @@ impl<'a> Walk<'a> {
             Some(substitution) => Scoping::new(store, &[root], |leaf| substitution.get(leaf).is_some()),
             None => Scoping::without_binders(),
         };
-        // Scopes are numbered anew in each run.
+        // Scopes are renumbered in each run.
         self.inside.clear();
         self.renamed.clear();
         let mut open = std::mem::take(&mut self.open);
@@ -267,7 +264,7 @@ impl<'a> Walk<'a> {
         self.results.pop().expect("the root has a result")
     }
 
-    /// The result for a leaf, or for a term rebuilt before.
+    /// The result for a leaf, or for a term already rebuilt.
     fn finished(&self, term: Term, scoping: &Scoping) -> Option<Term> {
         if self.store.args(term).is_empty() {
             let binder = scoping.binder(term);
@@ -322,7 +319,7 @@ impl<'a> Walk<'a> {
         frame
     }
 
-    /// The variables of a quantifier that would capture a symbol of a term that is put into its body.
+    /// The variables of a quantifier that would capture a symbol of a replacement in its body.
     fn captured(
         &mut self,
         substitution: &Substitution,
@@ -363,7 +360,7 @@ impl Names {
     }
 }
 
-/// Leaves that are not put together from anything.
+/// Leaves without parts.
 fn is_symbol_or_number(op: Op) -> bool {
     matches!(op, Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False)
 }

@@ -1,21 +1,19 @@
-//! The term store: one hash-consed, append-only home for the terms of all solvers and all threads.
+//! The term store: one hash-consed, append-only store for the terms of all solvers and all threads.
 //!
-//! A [`Term`] is a small index that is copied freely; a shared reference to the [`TermStore`] is enough to read
-//! and to build terms, and reading takes no lock. Terms are never removed, so a term that one thread found is
-//! meaningful in every other.
+//! A [`Term`] is a small index that is copied freely. A shared reference to the [`TermStore`] suffices to read and to
+//! build terms, and reading takes no lock. Terms are never removed, so a term from one thread is valid in every other.
 //!
 //! Invariants:
-//! - I1 (sharing): two terms with the same operator, arguments and sort are the same index. Equality of terms
-//!   is equality of indices.
-//! - I2 (sorts): every term is well-sorted; [`app`](TermStore::app) reports what is not.
-//! - I3 (order): the arguments of a term have smaller indices than the term. Walking terms by index is walking
-//!   them bottom-up, and no term contains itself.
+//! - I1 (sharing): two terms with the same operator, arguments and sort are the same index. Equality of terms is
+//!   equality of indices.
+//! - I2 (sorts): every term is well-sorted; [`app`](TermStore::app) reports a [`SortError`] otherwise.
+//! - I3 (order): the arguments of a term have smaller indices than the term. Visiting terms by index visits them
+//!   bottom-up, and no term contains itself.
 //!
-//! Two ways lead to a term. [`app`](TermStore::app) keeps what is written, `(>= x 1)` stays itself: front ends
-//! use it, so that what the user wrote is what is printed, reported and checked. The builders of
-//! [`build`](crate::build) normalise, so that equal meaning becomes an equal term wherever that is cheap:
-//! solvers and transformations use them. [`normalize`](TermStore::normalize) leads from the first kind to the
-//! second.
+//! There are two ways to build a term. [`app`](TermStore::app) keeps the term as written, `(>= x 1)` stays itself:
+//! front ends use it, so that the user's own text is printed, reported and checked. The builders of
+//! [`build`](crate::build) normalise, so that equal meaning becomes an equal term if that is cheap: solvers and
+//! transformations use them. [`normalize`](TermStore::normalize) turns the first kind into the second.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
@@ -48,30 +46,30 @@ impl Term {
     }
 }
 
-/// What a term consists of.
+/// The contents of a term.
 pub(crate) struct Node {
     op: Op,
     sort: Sort,
     content: Content,
-    /// One more than the index of its normal form, or zero if that was not asked for yet. Nothing but time depends on it.
+    /// The index of its normal form plus one, or zero if that is not cached. Only time depends on it.
     normal: AtomicU32,
     args: SmallVec<[Term; 4]>,
 }
 
-/// What occurs in a term, kept with it because traversals ask at every step.
+/// The kinds of subterms in a term, stored because traversals ask at every step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Content {
-    /// A quantifier; without one, a traversal needs no care for bound variables.
+    /// A quantifier; without one, a traversal can ignore bound variables.
     quantifier: bool,
     /// The application of a declared function of range `Bool`; without one, a formula is a constraint.
     predicate: bool,
     /// Something other than symbols, truth values and numbers under connectives, comparisons, sums, products with a
-    /// numeral in front, and casts to reals; without that, a normal formula is one of linear arithmetic as it stands.
+    /// leading numeral, and casts to reals; without that, a normal formula is directly one of linear arithmetic.
     special: bool,
 }
 
 impl Content {
-    /// What an operator adds to the contents of its arguments.
+    /// The content of a term, from its operator and its arguments.
     fn of(op: Op, sort: Sort, args: &[Term], is_numeral: impl Fn(Term) -> bool) -> Self {
         let is_basic = matches!(sort, Sort::BOOL | Sort::INT | Sort::REAL)
             && match (op, args) {
@@ -98,11 +96,11 @@ impl Content {
     }
 }
 
-/// Numerals that stand at fixed places in every store, behind the truth values: most numerals of formulas are among them,
-/// and need not be looked up.
+/// Numerals with fixed indices in every store, after the truth values: most numerals of formulas are among them, and
+/// need no lookup.
 const COMMON_NUMERALS: RangeInclusive<i64> = -4..=16;
 
-/// The place of a common numeral of sort `Int` or `Real`.
+/// The term of a common numeral of sort `Int` or `Real`.
 fn common_numeral(sort: Sort, value: i64) -> Option<Term> {
     let (first, last) = (*COMMON_NUMERALS.start(), *COMMON_NUMERALS.end());
     let place = COMMON_NUMERALS.contains(&value).then(|| (value - first) as u32)?;
@@ -110,7 +108,7 @@ fn common_numeral(sort: Sort, value: i64) -> Option<Term> {
     Some(Term(2 + place + if sort == Sort::REAL { number } else { 0 }))
 }
 
-/// A sort with what is known of it.
+/// A sort with its derived data.
 struct SortEntry {
     kind: SortKind,
     size: usize,
@@ -127,7 +125,7 @@ pub struct TermStore {
     pub(crate) datatypes: boxcar::Vec<Datatype>,
     pub(crate) constructors: boxcar::Vec<Constructor>,
     definitions: Mutex<Definitions>,
-    /// Number for the next fresh name.
+    /// The number of the next fresh name.
     fresh: AtomicU32,
 }
 
@@ -138,7 +136,7 @@ impl Default for TermStore {
 }
 
 impl TermStore {
-    /// A store that holds the basic sorts and the two truth values.
+    /// A store with the basic sorts and the two truth values.
     pub fn new() -> Self {
         let store = TermStore {
             nodes: Interner::new(),
@@ -180,7 +178,7 @@ impl TermStore {
         self.symbols.get(symbol.0)
     }
 
-    /// A symbol that no one has asked for before. Its name starts with `prefix`.
+    /// A new symbol. Its name starts with `prefix`.
     pub fn fresh_symbol(&self, prefix: &str) -> Symbol {
         loop {
             let name = format!("{prefix}!{}", self.fresh.fetch_add(1, Ordering::Relaxed));
@@ -209,12 +207,12 @@ impl TermStore {
         Sort(self.sorts.intern(hash_of(&kind), |entry| entry.kind == kind, entry).0)
     }
 
-    /// What kind of sort this is.
+    /// The kind of a sort.
     pub fn sort_kind(&self, sort: Sort) -> &SortKind {
         &self.sorts.get(sort.0).kind
     }
 
-    /// How many symbols the sort has when it is written out.
+    /// The number of symbols of the sort when printed.
     pub fn sort_size(&self, sort: Sort) -> usize {
         self.sorts.get(sort.0).size
     }
@@ -245,7 +243,7 @@ impl TermStore {
         }
     }
 
-    /// The datatype that a sort is.
+    /// The datatype of a sort, if it is one.
     pub fn datatype(&self, sort: Sort) -> Option<&Datatype> {
         match self.sort_kind(sort) {
             SortKind::Datatype(DatatypeId(id)) => Some(&self.datatypes[*id as usize]),
@@ -308,19 +306,18 @@ impl TermStore {
         self.nodes.get(term.0).content.predicate
     }
 
-    /// Whether the term consists of symbols, truth values and numbers under connectives, comparisons, sums, products with
-    /// a numeral in front, and casts to reals. A term that is no normal one may use other operators for these.
+    /// Whether the term consists of symbols, truth values and numbers under connectives, comparisons, sums, products
+    /// with a leading numeral, and casts to reals. A term that is not normal may use other operators for these.
     #[inline]
     pub fn is_basic(&self, term: Term) -> bool {
         !self.nodes.get(term.0).content.special
     }
 
-    /// The normal form of a term, if it is known: that of variables, numerals and truth values is, and those that were asked
-    /// for.
+    /// The cached normal form of a term. Variables, numerals and truth values always have one.
     #[inline]
     pub(crate) fn known_normal(&self, term: Term) -> Option<Term> {
         let node = self.nodes.get(term.0);
-        // Whoever sees the index sees the term.
+        // A thread that sees the index also sees the term.
         match node.normal.load(Ordering::Acquire) {
             0 if is_leaf(node.op) => Some(term),
             0 => None,
@@ -328,12 +325,12 @@ impl TermStore {
         }
     }
 
-    /// Remembers the normal form of a term.
+    /// Caches the normal form of a term.
     pub(crate) fn set_normal(&self, term: Term, normal: Term) {
         self.nodes.get(term.0).normal.store(normal.0 + 1, Ordering::Release);
     }
 
-    /// Forgets all normal forms, so that tests can ask for them again in another order.
+    /// Clears the cache of normal forms, so that tests can compute them in another order.
     #[doc(hidden)]
     pub fn forget_normal_forms(&self) {
         self.nodes.iter().for_each(|node| node.normal.store(0, Ordering::Release));
@@ -355,22 +352,22 @@ impl TermStore {
         }
     }
 
-    /// The number behind the payload of [`Op::Numeral`].
+    /// The number of an [`Op::Numeral`].
     pub fn rational(&self, id: NumberId) -> &Rational {
         self.rationals.get(id.0)
     }
 
-    /// The number behind the payload of [`Op::BvNumeral`] and [`Op::Divisible`].
+    /// The number of an [`Op::BvNumeral`] or [`Op::Divisible`].
     pub fn integer(&self, id: NumberId) -> &Integer {
         self.integers.get(id.0)
     }
 
-    /// How many terms there are. Every term's index is below.
+    /// The number of terms. Every term's index is smaller.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// A store is never empty; there are `true` and `false`.
+    /// A store is never empty; it contains `true` and `false`.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -424,16 +421,16 @@ impl TermStore {
         Op::Divisible(self.integer_id(divisor))
     }
 
-    /// The application of an operator to arguments, as it is written.
+    /// The application of an operator to arguments, as written.
     ///
-    /// Variables and numerals have builders of their own: their sort is not known from the operator.
+    /// Variables and numerals have their own builders, because the operator does not determine their sort.
     pub fn app(&self, op: Op, args: &[Term]) -> Result<Term, SortError> {
         let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
         for arg in args {
             hasher.write_u32(arg.0);
         }
-        // The sort follows from operator and arguments, so that a term found needs no checking again.
+        // Operator and arguments determine the sort, so a term that exists needs no check.
         let (index, _) = self.nodes.try_intern(
             hasher.finish(),
             |node| node.op == op && node.args[..] == *args,
@@ -453,7 +450,7 @@ impl TermStore {
         self.app(Op::Apply(fun), args)
     }
 
-    /// A term without arguments whose sort the operator does not tell.
+    /// A term without arguments whose operator does not determine its sort.
     fn leaf(&self, op: Op, sort: Sort) -> Term {
         let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
@@ -480,14 +477,13 @@ impl TermStore {
         NumberId(self.integers.intern(hash_of(&value), |v| *v == value, || value.clone()).0)
     }
 
-    /// What is known of datatype declarations. A panic under this lock leaves nothing half done that matters:
-    /// at worst a sort that nobody has seen.
+    /// The tables of datatype declarations. A panic under this lock leaves at worst a sort that nobody has seen.
     pub(crate) fn definitions(&self) -> std::sync::MutexGuard<'_, Definitions> {
         self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether there is nothing to normalise about a term with this operator.
+/// Whether a term with this operator is always normal.
 fn is_leaf(op: Op) -> bool {
     matches!(op, Op::Var(_) | Op::Numeral(_) | Op::BvNumeral(_) | Op::True | Op::False)
 }

@@ -1,20 +1,20 @@
-//! Walking terms as the graphs they are.
+//! Traverses terms as graphs.
 //!
-//! Terms share subterms, so a walk along all paths can take exponentially longer than the term is large, and
-//! terms can be millions of levels deep, so a recursive walk can exhaust the stack. Everything here visits each
-//! subterm once, with the memory on the heap.
+//! Terms share subterms, so visiting all paths can take exponentially longer than the size of the term. Terms can be
+//! millions of levels deep, so recursion can exhaust the stack. Everything here visits each subterm once, with its
+//! stack on the heap.
 
 use rustc_hash::FxHashSet;
 
 use crate::term::{Term, TermStore};
 
 impl TermStore {
-    /// The subterms of `roots`, themselves included, each once and after its arguments.
+    /// The subterms of `roots`, including themselves, each once and after its arguments.
     pub fn subterms(&self, roots: &[Term]) -> Vec<Term> {
         self.subterms_until(roots, |_| false)
     }
 
-    /// As [`subterms`](Self::subterms), without looking below the terms for which `stop` holds.
+    /// As [`subterms`](Self::subterms), without entering terms for which `stop` holds.
     pub fn subterms_until(&self, roots: &[Term], mut stop: impl FnMut(Term) -> bool) -> Vec<Term> {
         let mut seen: FxHashSet<Term> = FxHashSet::default();
         let mut found: Vec<Term> = Vec::new();
@@ -27,17 +27,17 @@ impl TermStore {
                 }
             }
         }
-        // Arguments have smaller indices than the terms they stand in (invariant I3 of the store).
+        // Arguments have smaller indices than the terms that contain them (invariant I3 of the store).
         found.sort_unstable();
         found
     }
 }
 
-/// Walks many terms of one store, one after the other. What has been visited is remembered in a table over all
-/// terms, which pays off where the walks together cover a good part of the store.
+/// Traverses many terms of one store. A table over all terms records the visited ones, which pays off if the traversals
+/// together cover a good part of the store.
 pub struct Walker<'a> {
     store: &'a TermStore,
-    /// The round in which each term was visited last; zero for never.
+    /// The round in which each term was last visited; zero for never.
     rounds: Vec<u32>,
     round: u32,
     open: Vec<Term>,
@@ -49,7 +49,7 @@ impl<'a> Walker<'a> {
         Walker { store, rounds: vec![0; store.len()], round: 1, open: Vec::new() }
     }
 
-    /// Visits the subterms of the roots, themselves included, except for those that were visited since the last
+    /// Visits the subterms of the roots, including themselves, except those visited since the last
     /// [`reset`](Self::reset); in no particular order.
     pub fn visit(&mut self, roots: impl IntoIterator<Item = Term>, mut visitor: impl FnMut(Term)) {
         self.open.extend(roots);

@@ -1,4 +1,4 @@
-//! Sort rules: which sort an application has, or why it has none.
+//! Sort rules: the sort of an application, or why it has none.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct SortError {
 }
 
 impl SortError {
-    /// The argument that is to blame, counted from zero, if it is a single one.
+    /// The argument at fault, counted from zero, if it is a single one.
     pub fn argument(&self) -> Option<usize> {
         self.argument
     }
@@ -203,7 +203,7 @@ impl TermStore {
     }
 }
 
-/// An application under examination.
+/// An application to check.
 struct Application<'a> {
     store: &'a TermStore,
     op: Op,

@@ -1,19 +1,17 @@
 //! Values: what terms evaluate to.
 //!
-//! Truth values, numbers and bit-vectors are held directly. A value of any other sort is a ground term of the
-//! store in a canonical form, so that comparing, copying and dropping it takes constant time however large it
-//! is:
+//! Truth values, numbers and bit-vectors are stored directly. A value of any other sort is a ground term of the store
+//! in a canonical form, so comparing, copying and dropping it takes constant time however large it is:
 //!
 //! - a datatype value is a constructor applied to values;
 //! - an array value is a chain of `store`s over `(as const ..)`, `(store (store ((as const A) d) i e) j f)`;
 //! - an element of an uninterpreted sort `S` is the variable `S!val!n` for a number `n`.
 //!
-//! Invariant I1: equal values are equal terms. For datatypes this is hash-consing. For arrays it needs the
-//! indices to ascend from the inside out in the [order of values](TermStore::compare_values), no element to equal
-//! the default, and the default itself to be determined: it is the element that most indices have, the least
-//! such if there are several. With infinitely many indices only the written default can be that. With finitely
-//! many, another element can win only if at least half of the indices are written explicitly, so that listing
-//! the others is no more work than what is there already.
+//! Invariant I1: equal values are equal terms. For datatypes this is hash-consing. For arrays, the indices must ascend
+//! from the inside out in the [order of values](TermStore::compare_values), no element may equal the default, and the
+//! default itself must be determined: it is the most frequent element, the least of these if there are several. With
+//! infinitely many indices only the written default can be that. With finitely many, another element can win only if at
+//! least half of the indices are written explicitly, so listing the others takes no more work than the written ones.
 //!
 //! Nothing here recurses: neither long lists nor long chains of datatype declarations can exhaust the stack.
 
@@ -29,7 +27,7 @@ use crate::sort::{ConstructorId, Sort, SortKind};
 use crate::term::{Term, TermStore};
 use crate::typing::SortError;
 
-/// A value: what a term evaluates to. Equal values denote the same thing and compare in constant time, since
+/// A value: the result of evaluating a term. Equal values denote the same thing and compare in constant time, since
 /// large ones are canonical terms of the store.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Value {
@@ -41,7 +39,7 @@ pub enum Value {
     Real(Rational),
     /// A bit-vector.
     BitVec {
-        /// The natural number below two to the width that its bits spell.
+        /// The natural number below two to the width with its bits.
         value: Integer,
         /// Its width.
         width: u32,
@@ -90,8 +88,8 @@ impl TermStore {
         }
     }
 
-    /// The value that a canonical term denotes; `None` for all other terms. To find the value of a ground term
-    /// that may not be canonical, [evaluate](Self::eval) it.
+    /// The value of a canonical term; `None` for all other terms. [Evaluate](Self::eval) a ground term that may not be
+    /// canonical.
     pub fn term_to_value(&self, term: Term) -> Option<Value> {
         self.is_value(term).then(|| self.component(term))
     }
@@ -107,12 +105,12 @@ impl TermStore {
         }
     }
 
-    /// The value as SMT-LIB writes it.
+    /// The value in SMT-LIB syntax.
     pub fn display_value(&self, value: &Value) -> DisplayTerm<'_> {
         self.display(self.value_to_term(value))
     }
 
-    /// The value that a canonical term denotes, which is not checked.
+    /// The value of a canonical term, without a check.
     pub(crate) fn component(&self, term: Term) -> Value {
         match self.op(term) {
             Op::True => Value::Bool(true),
@@ -148,7 +146,7 @@ impl TermStore {
                 _ => return false,
             }
         }
-        // Only when all indices and elements are known to be values can they be ordered.
+        // Indices and elements can be ordered only after all are known to be values.
         arrays.into_iter().all(|array| {
             self.written_entries(array).is_some_and(|(entries, default)| {
                 self.canonical_array(self.sort_of(array), default, entries) == array
@@ -158,9 +156,9 @@ impl TermStore {
 
     // ---- the order of values -----------------------------------------------------------------------------
 
-    /// A total order on the values of each sort: numbers by size, bit-vectors as natural numbers, datatype
-    /// values by constructor and then field by field, arrays with fewer explicit entries first. It depends on
-    /// the values only, not on when their terms were built.
+    /// A total order on the values of each sort: numbers by size, bit-vectors as natural numbers, datatype values by
+    /// constructor and then field by field, arrays with fewer explicit entries first. It depends only on the values,
+    /// not on when their terms were built.
     pub fn compare_values(&self, a: &Value, b: &Value) -> Ordering {
         match (a, b) {
             (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
@@ -174,8 +172,8 @@ impl TermStore {
         }
     }
 
-    /// The order of values on their terms. Equal values are equal terms (I1), so the first argument that
-    /// differs decides, and only one path is followed.
+    /// The order of values on their terms. Equal values are equal terms (I1), so the first differing argument decides,
+    /// and only one path is followed.
     fn compare_terms(&self, mut a: Term, mut b: Term) -> Ordering {
         while a != b {
             let ((op_a, args_a), (op_b, args_b)) = (self.view(a), self.view(b));
@@ -202,11 +200,11 @@ impl TermStore {
 
     // ---- arrays ------------------------------------------------------------------------------------------
 
-    /// The array of this sort with the given elements at the given indices, later ones replacing earlier ones,
-    /// and the default everywhere else.
+    /// The array of this sort with the given elements at the given indices, later ones replacing earlier ones, and the
+    /// default everywhere else.
     ///
     /// # Panics
-    /// If a value is not of the sort that the array's sort asks for.
+    /// If a value does not have the sort that the array's sort requires.
     pub fn array_value(
         &self,
         sort: Sort,
@@ -259,8 +257,7 @@ impl TermStore {
         }
     }
 
-    /// The canonical term (I1) of an array, given by a default and entries of which later ones replace earlier
-    /// ones.
+    /// The canonical term (I1) of an array, given by a default and entries; later entries replace earlier ones.
     pub(crate) fn canonical_array(
         &self,
         sort: Sort,
@@ -299,8 +296,8 @@ impl TermStore {
         entries.iter().try_fold(constant, |array, &(i, element)| self.app(Op::Store, &[array, i, element]))
     }
 
-    /// The element that most of the `size` indices have, the least if there are several. The entries are at
-    /// different indices, none of them with the default.
+    /// The most frequent element over the `size` indices, the least of these if there are several. The entries are at
+    /// different indices, and none of them is the default.
     fn most_frequent(&self, default: Term, size: u64, entries: &[(Term, Term)]) -> Term {
         let mut elements: Vec<Term> = entries.iter().map(|(_, element)| *element).collect();
         elements.sort_unstable();
@@ -316,8 +313,8 @@ impl TermStore {
 
     // ---- finite sorts ------------------------------------------------------------------------------------
 
-    /// How many values a sort has, if they are finitely many and their number fits. Uninterpreted sorts count
-    /// as infinite, since no model limits the elements that can be named.
+    /// The number of values of a sort, if it is finite and fits. Uninterpreted sorts count as infinite, since no model
+    /// limits the elements that can be named.
     fn domain_size(&self, sort: Sort) -> Option<u64> {
         match self.sort_kind(sort) {
             SortKind::Array(..) | SortKind::Datatype(_) => {
@@ -336,8 +333,7 @@ impl TermStore {
         }
     }
 
-    /// The sizes of those sorts that have one; each is given after its parts unless it is recursive, and then
-    /// it is infinite.
+    /// The sizes of the finite sorts. Each sort comes after its parts unless it is recursive, and then it is infinite.
     fn domain_sizes(&self, sorts: &[Sort]) -> FxHashMap<Sort, u64> {
         let mut sizes: FxHashMap<Sort, u64> = FxHashMap::default();
         for &sort in sorts {
@@ -368,15 +364,15 @@ impl TermStore {
         sizes
     }
 
-    /// All values of a sort that has a [size](Self::domain_size). Making arrays of them canonical calls this
-    /// again for their indices; since an array sort of two elements or more has exponentially more values than
-    /// indices, this ends after a few levels.
+    /// All values of a sort that has a [size](Self::domain_size). Making arrays of them canonical calls this again for
+    /// their indices. An array sort of two or more elements has exponentially more values than indices, so this ends
+    /// after a few levels.
     fn domain(&self, sort: Sort) -> Vec<Term> {
         let sorts = self.sorts_below(sort);
         let sizes = self.domain_sizes(&sorts);
         let Some(&most) = sizes.get(&sort) else { return Vec::new() };
         let mut domains: FxHashMap<Sort, Vec<Term>> = FxHashMap::default();
-        // A part has no more values than the whole, except for the indices of an array that has one value.
+        // A part has no more values than the whole, except the indices of an array sort with one value.
         for sort in sorts.into_iter().filter(|sort| sizes.get(sort).is_some_and(|size| *size <= most)) {
             let domain = match self.sort_kind(sort) {
                 SortKind::Bool => vec![Term::FALSE, Term::TRUE],
@@ -421,7 +417,7 @@ impl TermStore {
         self.datatype(sort).map_or(&[], |datatype| datatype.constructors())
     }
 
-    /// The sorts that values of a sort are made of.
+    /// The sorts of the parts of a sort's values.
     fn sort_parts(&self, sort: Sort) -> Vec<Sort> {
         match self.sort_kind(sort) {
             SortKind::Array(index, element) => vec![*index, *element],
@@ -436,8 +432,8 @@ impl TermStore {
         }
     }
 
-    /// The sorts that values of a sort are made of, directly or not, itself included: each after those it is
-    /// made of, where they are not recursive.
+    /// The sorts of the parts of a sort's values, transitively, including itself. Each comes after the sorts of its
+    /// parts, unless they are recursive.
     fn sorts_below(&self, sort: Sort) -> Vec<Sort> {
         let mut seen: FxHashSet<Sort> = FxHashSet::default();
         let mut order = Vec::new();
@@ -458,8 +454,8 @@ impl TermStore {
 
     // ---- some value of each sort -------------------------------------------------------------------------
 
-    /// Some value of the sort: `false`, zero, the constant array, the constructor term of least depth. For a
-    /// datatype that has no finite value, or is not defined yet, it is an element as of an uninterpreted sort.
+    /// Some value of the sort: `false`, zero, the constant array, the constructor term of least depth. For a datatype
+    /// without finite values, or not yet defined, it is an element as of an uninterpreted sort.
     pub fn default_value(&self, sort: Sort) -> Value {
         match self.sort_kind(sort) {
             SortKind::Array(..) | SortKind::Datatype(_) => match self.least_deep_term(sort) {
@@ -482,8 +478,8 @@ impl TermStore {
         }
     }
 
-    /// Finds values of the sorts below, in the order of the depth of their terms: a constructor or a constant
-    /// array has one as soon as all that it is applied to has one.
+    /// Finds values of the sorts below, in the order of the depth of their terms: a constructor or a constant array has
+    /// one as soon as all its arguments have one.
     fn least_deep_term(&self, wanted: Sort) -> Option<Term> {
         let mut values: FxHashMap<Sort, Term> = FxHashMap::default();
         let mut applications: Vec<Application> = Vec::new();
@@ -546,15 +542,15 @@ impl TermStore {
     }
 }
 
-/// What separates the sort from the number in the name of an element.
+/// Separates the sort from the number in the name of an element.
 const ELEMENT: &str = "!val!";
 
-/// An operator that makes values of a sort from values of its parts.
+/// An operator that builds values of a sort from values of its parts.
 struct Application {
     op: Op,
     sort: Sort,
     parts: Vec<Sort>,
-    /// How many parts have no value yet.
+    /// The number of parts without a value.
     missing: usize,
 }
 
@@ -589,7 +585,7 @@ fn variant(value: &Value) -> u8 {
     }
 }
 
-/// The order of the heads of values that no number decides.
+/// The order of values of different operators.
 fn rank(op: Op) -> u8 {
     match op {
         Op::False => 0,

@@ -1,8 +1,8 @@
 //! Arithmetic in normal form (N8 to N13 of [`build`](super)).
 //!
-//! Everything linear goes through [`LinearPoly`]: its canonical term is the normal form of a sum, and an atom is
-//! the comparison of a polynomial with zero, brought to the form `p <= c`. What is done to `div` and `mod`
-//! by a positive constant `k` rests on the Euclidean division `a = k * q + r` with `0 <= r < k`:
+//! Everything linear goes through [`LinearPoly`]: its canonical term is the normal form of a sum, and an atom is the
+//! comparison of a polynomial with zero, in the form `p <= c`. The rules for `div` and `mod` by a positive constant `k`
+//! use the Euclidean division `a = k * q + r` with `0 <= r < k`:
 //!
 //! ```text
 //! (k*q + p) div k = q + p div k               (k*q + p) mod k = p mod k
@@ -24,7 +24,7 @@ use super::MAX_FACTORS;
 
 /// Sums and products.
 impl TermStore {
-    /// The sum of terms of one sort, of which there must be one at least.
+    /// The sum of at least one term, all of one sort.
     pub fn add(&self, args: &[Term]) -> Term {
         let one = Rational::ONE;
         self.sum_of(self.sort_of(args[0]), args.iter().map(|&arg| (arg, &one)), Rational::ZERO)
@@ -63,8 +63,8 @@ impl TermStore {
         LinearPoly::from_pairs(pairs, constant).to_term(self, sort)
     }
 
-    /// The product of terms of one sort, of which there must be one at least. Numbers are multiplied into sums;
-    /// sums are not multiplied with each other.
+    /// The product of at least one term, all of one sort. Numbers are multiplied into sums; sums are not multiplied
+    /// with each other.
     pub fn mul(&self, args: &[Term]) -> Term {
         let sort = self.sort_of(args[0]);
         let mut coefficient = Rational::ONE;
@@ -81,7 +81,7 @@ impl TermStore {
         if coefficient.is_zero() {
             return self.number(&coefficient, sort);
         }
-        // Joining first makes the product shorter, and flattening may bring to light more that can be joined.
+        // Joining first shortens the product, and flattening may expose more factors to join.
         self.join_casts(&mut factors);
         self.flatten_product(Op::Mul, &mut factors);
         self.join_casts(&mut factors);
@@ -109,8 +109,7 @@ impl TermStore {
         }
     }
 
-    /// Replaces the factors that are products by `Mul` or `BvMul` themselves by what they consist of, unless
-    /// there are too many.
+    /// Replaces the factors that are themselves `Mul` or `BvMul` products by their factors, unless there are too many.
     pub(super) fn flatten_product(&self, op: Op, factors: &mut Vec<Term>) {
         let parts = |factor: &Term| match self.view(*factor) {
             (head, parts) if head == op => Some(parts),
@@ -130,7 +129,7 @@ impl TermStore {
 
 /// Division.
 impl TermStore {
-    /// The quotient of reals. That by zero is left open.
+    /// The quotient of reals. Division by zero stays open.
     pub fn real_div(&self, a: Term, b: Term) -> Term {
         match self.numeral(b) {
             Some(divisor) if !divisor.is_zero() => self.mul_const(&divisor.recip(), a),
@@ -138,7 +137,7 @@ impl TermStore {
         }
     }
 
-    /// The quotient of the Euclidean division of integers. That by zero is left open.
+    /// The quotient of the Euclidean division of integers. Division by zero stays open.
     pub fn int_div(&self, a: Term, b: Term) -> Term {
         let Some(divisor) = self.numeral(b).map(integer).filter(|divisor| !divisor.is_zero()) else {
             return self.raw(Op::IntDiv, &[a, b]);
@@ -148,7 +147,7 @@ impl TermStore {
         quotient.to_term(self, Sort::INT)
     }
 
-    /// The remainder of the Euclidean division of integers. That by zero is left open.
+    /// The remainder of the Euclidean division of integers. Division by zero stays open.
     pub fn modulo(&self, a: Term, b: Term) -> Term {
         let Some(divisor) = self.numeral(b).map(integer).filter(|divisor| !divisor.is_zero()) else {
             return self.raw(Op::Mod, &[a, b]);
@@ -249,7 +248,7 @@ impl TermStore {
     }
 }
 
-/// A division by a positive constant, with all of it that is known taken apart:
+/// A division by a positive constant, with all known parts extracted:
 ///
 /// ```text
 /// dividend div k = quotient + rest div divisor
@@ -290,7 +289,7 @@ impl Division {
         }
     }
 
-    /// The same division with more outside of it.
+    /// The same division, with `quotient` added outside.
     fn shifted_by(mut self, quotient: &LinearPoly) -> Division {
         self.quotient.add_scaled(quotient, &Rational::ONE);
         self
@@ -371,7 +370,7 @@ impl TermStore {
     }
 }
 
-/// How a polynomial is compared with zero.
+/// The comparison of a polynomial with zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Eq,
@@ -455,8 +454,8 @@ impl TermStore {
         }
     }
 
-    /// The comparison of a primitive polynomial without constant with a number. On `Int`, the number is an
-    /// integer and the relation is not `<`.
+    /// The comparison of a primitive polynomial without constant with a number. On `Int`, the number is an integer and
+    /// the relation is not `<`.
     fn compare_primitive(&self, relation: Relation, poly: &LinearPoly, bound: &Rational, sort: Sort) -> Term {
         if let Some(monomial) = poly.as_monomial() {
             if let (Op::Ite, &[condition, a, b]) = self.view(monomial)

@@ -1,21 +1,20 @@
 //! Arrays in normal form (N14 of [`build`](super)).
 //!
-//! A read looks through the writes below it as long as their indices are known to differ from its own. A write
-//! looks for its own element in the same way, but not far: otherwise long chains of writes would take quadratic
-//! time to build.
+//! A read skips the writes below it as long as their indices are known to differ from its own. A write searches its own
+//! element in the same way, but not far: otherwise long chains of writes would take quadratic time to build.
 
 use crate::op::Op;
 use crate::sort::Sort;
 use crate::term::{Term, TermStore};
 
-/// The number of writes that a write looks through.
+/// The greatest number of writes that a write skips.
 const MAX_PASSED: usize = 16;
 
-/// What a read finds.
+/// The result of a read.
 enum Read {
     /// The element.
     Element(Term),
-    /// An array that has the same element at the index, and that tells nothing of it.
+    /// An array with the same element at the index, which is not known.
     Array(Term),
 }
 
@@ -55,7 +54,7 @@ impl TermStore {
         self.raw(Op::ConstArray(sort), &[element])
     }
 
-    /// Looks for the element at an index below at most `limit` writes.
+    /// Searches the element at an index below at most `limit` writes.
     fn read(&self, mut array: Term, index: Term, limit: usize) -> Read {
         for _ in 0..limit {
             match self.view(array) {
@@ -68,7 +67,7 @@ impl TermStore {
         Read::Array(array)
     }
 
-    /// Whether two terms of one sort are known to have different values, without much searching.
+    /// Whether two terms of one sort are known to have different values, by a cheap check.
     fn differ(&self, a: Term, b: Term) -> bool {
         match (self.op(a), self.op(b)) {
             _ if a == b => false,

@@ -1,8 +1,8 @@
 //! Bit-vectors in normal form (N17 and N18 of [`build`](super)).
 //!
-//! Operators on values only are computed. Sums are polynomials over monomials with coefficients modulo `2^w`,
-//! collected without walking shared subterms twice, just as those of arithmetic; the bitwise operators are flat
-//! and sorted, `bvxor` with its negations taken out. Operators that others express are expressed by them:
+//! Operators on values are computed. Sums are polynomials over monomials with coefficients modulo `2^w`, collected
+//! without visiting shared subterms twice, as in arithmetic. The bitwise operators are flat and sorted, `bvxor` with
+//! its negations extracted. Operators that others can express are replaced by them:
 //!
 //! ```text
 //! a - b        a + -b                                nand, nor, xnor    the complement of and, or, xor
@@ -12,8 +12,8 @@
 //! a >>s c      sign extension of a part              bvcomp a b         ite (a = b) #b1 #b0
 //! ```
 //!
-//! and the signed divisions by their definitions in the standard. Multiplication overflow is kept: what would
-//! express it needs a division or twice the width.
+//! and the signed divisions by their definitions in the standard. Multiplication overflow is kept: expressing it needs
+//! a division or twice the width.
 
 use crate::bv::{self, BvResult};
 use crate::linear::Pending;
@@ -21,7 +21,7 @@ use crate::number::Integer;
 use crate::op::Op;
 use crate::term::{Term, TermStore};
 
-/// The number of parts up to which concatenations are flattened.
+/// The greatest number of parts up to which concatenations are flattened.
 const MAX_PARTS: usize = 64;
 
 /// Dispatch and constants.
@@ -113,7 +113,7 @@ impl TermStore {
         self.bv_width(self.sort_of(a)).expect("operators on bit-vectors get bit-vectors")
     }
 
-    /// The value one, of the sign bit only.
+    /// The value with only the sign bit set.
     fn least_signed(&self, width: u32) -> Term {
         self.bv(Integer::pow2(width - 1), width)
     }
@@ -136,22 +136,22 @@ impl TermStore {
         }
     }
 
-    /// Bitwise and of terms of one width, of which there must be one at least.
+    /// Bitwise and of at least one term, all of one width.
     pub fn bv_and(&self, args: &[Term]) -> Term {
         self.bv_junction(Op::BvAnd, args.iter().copied())
     }
 
-    /// Bitwise or of terms of one width, of which there must be one at least.
+    /// Bitwise or of at least one term, all of one width.
     pub fn bv_or(&self, args: &[Term]) -> Term {
         self.bv_junction(Op::BvOr, args.iter().copied())
     }
 
-    /// Bitwise exclusive or of terms of one width, of which there must be one at least.
+    /// Bitwise exclusive or of at least one term, all of one width.
     pub fn bv_xor(&self, args: &[Term]) -> Term {
         self.bv_xor_of(args.iter().copied())
     }
 
-    /// Bitwise and, or bitwise or, of one term at least.
+    /// Bitwise and, or bitwise or, of at least one term.
     pub(super) fn bv_junction(&self, op: Op, args: impl IntoIterator<Item = Term>) -> Term {
         let mut args = args.into_iter().peekable();
         let width = self.width(*args.peek().expect("bitwise operators have arguments"));
@@ -191,7 +191,7 @@ impl TermStore {
         }
     }
 
-    /// Bitwise exclusive or of one term at least.
+    /// Bitwise exclusive or of at least one term.
     pub(super) fn bv_xor_of(&self, args: impl IntoIterator<Item = Term>) -> Term {
         let mut args = args.into_iter().peekable();
         let width = self.width(*args.peek().expect("bitwise operators have arguments"));
@@ -232,7 +232,7 @@ impl TermStore {
 
 /// Sums and products.
 impl TermStore {
-    /// The sum of terms of one width, of which there must be one at least.
+    /// The sum of at least one term, all of one width.
     pub fn bv_add(&self, args: &[Term]) -> Term {
         self.bv_sum(self.width(args[0]), args.iter().map(|&arg| (arg, Integer::ONE)), Integer::ZERO)
     }
@@ -271,7 +271,7 @@ impl TermStore {
         }
     }
 
-    /// The multiple of a monomial by a number that is not zero.
+    /// The multiple of a monomial by a nonzero number.
     fn bv_multiple(&self, monomial: Term, coefficient: Integer, width: u32) -> Term {
         if coefficient.is_one() {
             monomial
@@ -282,9 +282,9 @@ impl TermStore {
         }
     }
 
-    /// The linear structure of terms as they are written: what they are a linear combination of, in descending
-    /// order and with coefficients that are not zero modulo the width, and the constant. Terms for which `stop`
-    /// holds are not looked into.
+    /// The linear structure of terms as written: the subterms of which they are a linear combination, in descending
+    /// order and with coefficients that are nonzero modulo the width, and the constant. Does not enter terms for which
+    /// `stop` holds.
     pub(super) fn bv_leaves(
         &self,
         width: u32,
@@ -327,7 +327,7 @@ impl TermStore {
         (leaves, constant)
     }
 
-    /// Whether a term, as it is written, is a linear combination of its arguments.
+    /// Whether a term, as written, is a linear combination of its arguments.
     pub(super) fn is_bv_linear(&self, term: Term) -> bool {
         match self.view(term) {
             (Op::BvAdd | Op::BvSub | Op::BvNeg, _) => true,
@@ -338,8 +338,8 @@ impl TermStore {
         }
     }
 
-    /// The product of terms of one width, of which there must be one at least. Numbers are multiplied into
-    /// sums; sums are not multiplied with each other.
+    /// The product of at least one term, all of one width. Numbers are multiplied into sums; sums are not multiplied
+    /// with each other.
     pub fn bv_mul(&self, args: &[Term]) -> Term {
         let width = self.width(args[0]);
         let mut coefficient = Integer::ONE;
@@ -480,7 +480,7 @@ impl TermStore {
         self.sign_extend(by, self.extract(width - 1, by, a))
     }
 
-    /// Concatenation of one part at least; the first one has the highest bits.
+    /// Concatenation of at least one part; the first one has the highest bits.
     pub fn concat(&self, args: &[Term]) -> Term {
         let mut parts: Vec<Term> = Vec::with_capacity(args.len());
         args.iter().for_each(|&arg| self.push_part(&mut parts, arg));
@@ -503,8 +503,7 @@ impl TermStore {
         }
     }
 
-    /// Appends a part to a concatenation, joined with the one before if both are values or neighbours in one
-    /// vector.
+    /// Appends a part to a concatenation, joined with the previous one if both are values or neighbours in one vector.
     fn push_part(&self, parts: &mut Vec<Term>, part: Term) {
         let joined = parts.last().and_then(|&last| match (self.view(last), self.view(part)) {
             ((Op::BvNumeral(_), _), (Op::BvNumeral(_), _)) => self.fold_bitvec(Op::Concat, &[last, part]),
@@ -555,7 +554,7 @@ impl TermStore {
         self.concat(&parts)
     }
 
-    /// The vector repeated, which must be once at least.
+    /// The vector repeated at least once.
     pub fn repeat(&self, times: u32, a: Term) -> Term {
         if times as usize <= MAX_PARTS {
             return self.concat(&vec![a; times as usize]);
@@ -625,7 +624,7 @@ impl TermStore {
             return self.bv_eq(a, b);
         }
         let one = self.bv(1, self.width(a));
-        // Not the least value, so that there is one before it: `c <= b` is `not (b <= c - 1)`.
+        // The constant is not the least value, so it has a predecessor: `c <= b` is `not (b <= c - 1)`.
         if self.bv_numeral(a).is_some() {
             return self.not(self.bv_compare(op, b, self.bv_sub(a, one), least, greatest));
         }
@@ -649,7 +648,7 @@ impl TermStore {
                 }
                 continue;
             };
-            // What stands around the unknown goes to the other side.
+            // Move everything around the unknown to the other side.
             match self.view(a) {
                 (Op::BvNumeral(_), _) => return self.bool(a == b),
                 (Op::BvNot, &[inner]) => (a, b) = (inner, self.bv_not(b)),

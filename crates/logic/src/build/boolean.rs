@@ -1,10 +1,10 @@
 //! Formulas: connectives, equality, `ite` and quantifiers in normal form (N2 to N7, N16 of [`build`](super)).
 //!
-//! Conjunction and disjunction share one procedure. Its arguments become literals, parts of nested junctions
-//! among them; sorted by atom, repetitions and complements are neighbours.
+//! Conjunction and disjunction share one procedure. It splits its arguments, including nested junctions, into literals.
+//! Sorted by atom, repetitions and complements are neighbours.
 //!
-//! Equality takes constructor terms apart. They may be deep and shared, so the pairs that have to be equal are
-//! kept in a list, each pair once.
+//! Equality decomposes constructor terms. They may be deep and shared, so a list holds the pairs that must be equal,
+//! each pair once.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use crate::op::Op;
 use crate::sort::Sort;
 use crate::term::{Term, TermStore};
 
-/// The number of parts up to which an argument of a junction is tested for absorption.
+/// The greatest number of parts of an argument that is tested for absorption.
 const MAX_ABSORBED: usize = 8;
 
-/// The number of arguments up to which `distinct` is expanded into disequalities.
+/// The greatest number of arguments for which `distinct` is expanded into disequalities.
 const MAX_EXPANDED: usize = 16;
 
 /// An argument of a junction. The derived order is by atom, then by polarity.
@@ -67,12 +67,12 @@ impl TermStore {
         self.or_of([a, b])
     }
 
-    /// Conjunction of what an iterator gives.
+    /// Conjunction of the items of an iterator.
     pub fn and_of(&self, args: impl IntoIterator<Item = Term>) -> Term {
         self.junction(Op::And, args)
     }
 
-    /// Disjunction of what an iterator gives.
+    /// Disjunction of the items of an iterator.
     pub fn or_of(&self, args: impl IntoIterator<Item = Term>) -> Term {
         self.junction(Op::Or, args)
     }
@@ -143,7 +143,7 @@ impl TermStore {
         }
     }
 
-    /// The conjunction or disjunction, as `op` tells.
+    /// The conjunction or disjunction, by `op`.
     fn junction(&self, op: Op, args: impl IntoIterator<Item = Term>) -> Term {
         let (dual, neutral, absorbing) = match op {
             Op::And => (Op::Or, Term::TRUE, Term::FALSE),
@@ -182,11 +182,10 @@ impl TermStore {
         }
     }
 
-    /// Simplifies the dual junctions among the arguments of a junction by the other arguments, with `or` for
-    /// `op` here: `x or (x and y)` is `x`, and `-x or -y or (x and y)` is true, which is told by the result.
+    /// Simplifies the dual junctions among the arguments of a junction by the other arguments, shown for `op` = `or`:
+    /// `x or (x and y)` is `x`, and `-x or -y or (x and y)` is true; then the result is `true`.
     ///
-    /// An argument that absorbs others is no junction itself (N3), so that it is never absorbed, and one pass is
-    /// enough.
+    /// An argument that absorbs others is not a junction itself (N3), so it is never absorbed, and one pass is enough.
     fn absorb(&self, op: Op, dual: Op, literals: &mut Vec<Literal>) -> bool {
         let mut absorbed: Vec<Term> = Vec::new();
         for literal in literals.iter() {
@@ -236,7 +235,7 @@ impl TermStore {
         self.and(&conjuncts)
     }
 
-    /// Equality, unless it is that of the arguments.
+    /// Equality, unless it reduces to that of the arguments.
     fn simple_eq(&self, a: Term, b: Term) -> Option<Term> {
         if a == b {
             return Some(Term::TRUE);
@@ -296,7 +295,7 @@ impl TermStore {
         self.raw(op, &args)
     }
 
-    /// Keeps those of the sorted variables that occur free in the body.
+    /// Keeps the sorted variables that occur free in the body.
     fn retain_free(&self, variables: &mut Vec<Term>, body: Term) {
         if self.is_quantified(body) {
             variables.retain(|&variable| !self.not_free(&[variable], body).contains(&variable));
@@ -306,9 +305,9 @@ impl TermStore {
         }
     }
 
-    /// Those of the variables that have no occurrence in the body outside of the quantifiers that bind one of
-    /// them. The walk goes level by level, since variables are mostly used near to where they are bound, and
-    /// ends with the first occurrence of the last one.
+    /// The variables without an occurrence in the body outside of quantifiers that bind them. The traversal is
+    /// breadth-first, since variables are mostly used near their binder, and ends with the first occurrence of the last
+    /// one.
     fn not_free(&self, variables: &[Term], body: Term) -> FxHashSet<Term> {
         let mut missing: FxHashSet<Term> = variables.iter().copied().collect();
         let mut seen: FxHashSet<Term> = FxHashSet::default();
@@ -316,7 +315,7 @@ impl TermStore {
         while let Some(term) = open.pop_front()
             && !missing.is_empty()
         {
-            // Arguments have smaller indices: nothing below the least variable needs a look.
+            // Arguments have smaller indices: terms below the least variable are skipped.
             if term < variables[0] || !seen.insert(term) {
                 continue;
             }

@@ -1,16 +1,16 @@
-//! Datatypes in normal form (N15 of [`build`](super)). Equality is in the file of formulas.
+//! Datatypes in normal form (N15 of [`build`](super)). `boolean.rs` handles equality.
 
 use crate::op::Op;
 use crate::sort::ConstructorId;
 use crate::term::{Term, TermStore};
 
 impl TermStore {
-    /// The value that a constructor makes of its fields.
+    /// The constructor applied to its fields.
     pub fn construct_term(&self, constructor: ConstructorId, fields: &[Term]) -> Term {
         self.raw(Op::Construct(constructor), fields)
     }
 
-    /// A field. What it is on a term of another constructor is left open.
+    /// A field. On a term of another constructor it stays open.
     pub fn selector(&self, constructor: ConstructorId, field: u32, a: Term) -> Term {
         match self.view(a) {
             (Op::Construct(made_by), fields) if made_by == constructor => fields[field as usize],
@@ -18,7 +18,7 @@ impl TermStore {
         }
     }
 
-    /// Whether the value is made by this constructor.
+    /// Whether this constructor made the value.
     pub fn tester(&self, constructor: ConstructorId, a: Term) -> Term {
         if let Op::Construct(made_by) = self.op(a) {
             return self.bool(made_by == constructor);

@@ -1,7 +1,7 @@
-//! How large numbers can get.
+//! Bounds the size of numbers.
 //!
-//! Sixty nested squares of a numeral fit into two lines, and their value into no computer. Normalising and
-//! evaluating compute such values, so whoever takes terms from strangers asks for their magnitude first.
+//! Sixty nested squares of a numeral fit into two lines, and their value into no computer. Normalising and evaluating
+//! compute such values, so check the magnitude of untrusted terms first.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,10 @@ use crate::op::Op;
 use crate::term::{Term, TermStore};
 
 impl TermStore {
-    /// A bound on the bits of all coefficients and constants in the normal forms of the term and its parts, and,
-    /// where variables stand for small numbers, of their values. Sums add a bit for each doubling of the number
-    /// of summands, products add up the bits of the factors. Common denominators are left out of account: they
-    /// have at most as many bits as all numerals together. So are bit-vectors, whose width is bounded.
+    /// A bound on the bits of all coefficients and constants in the normal forms of the term and its parts and, if
+    /// variables have small values, of their values. Sums add a bit for each doubling of the number of summands,
+    /// products add up the bits of the factors. Common denominators are ignored: they have at most as many bits as all
+    /// numerals together. So are bit-vectors, whose width is bounded.
     pub fn magnitude(&self, term: Term) -> u64 {
         let mut bits: FxHashMap<Term, u64> = FxHashMap::default();
         let mut largest = 1;

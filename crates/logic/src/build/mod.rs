@@ -1,10 +1,10 @@
-//! Building terms in normal form.
+//! Builds terms in normal form.
 //!
-//! Two kinds of terms live in a [`TermStore`]. [`app`](TermStore::app) makes a term *as written*: any operator,
-//! nothing changed. The builders of this module make *normal* terms, which have few operators and canonical
-//! shapes, so that a solver meets few cases and equal meaning is an equal index wherever that is cheap to
-//! achieve. [`normalize`](TermStore::normalize) leads from the first kind to the second, and
-//! [`nnf`](TermStore::nnf) pushes negations to the atoms of a normal formula.
+//! A [`TermStore`] holds two kinds of terms. [`app`](TermStore::app) makes a term *as written*: any operator, nothing
+//! changed. The builders of this module make *normal* terms, which have few operators and canonical shapes, so that a
+//! solver meets few cases and equal meaning is an equal index if that is cheap to achieve.
+//! [`normalize`](TermStore::normalize) turns the first kind into the second, and [`nnf`](TermStore::nnf) pushes
+//! negations to the atoms of a normal formula.
 //!
 //! # The normal form
 //!
@@ -76,26 +76,24 @@
 //! # What is guaranteed
 //!
 //! - Every builder that gets normal arguments returns a normal term.
-//! - The result means the same as the operator applied to the arguments, in every interpretation. That includes
-//!   the functions that SMT-LIB leaves open at some points: `x / 0`, `x div 0`, `x mod 0` and a selector on a
-//!   term of another constructor may be anything, but the same for equal arguments, and are left as they are.
+//! - The result is equivalent to the operator applied to the arguments, in every interpretation. This includes the
+//!   functions that SMT-LIB leaves open at some points: `x / 0`, `x div 0`, `x mod 0` and a selector on a term of
+//!   another constructor may have any value, but the same for equal arguments, and stay unchanged.
 //! - A normal term is its own normal form: building it again from its parts gives the same index.
 //! - Polynomials that are equal up to the order and grouping of sums, and atoms that are equal up to a factor,
 //!   sides, and integer rounding, become the same term; so do the two ways to write a literal.
 //!
 //! # What is not
 //!
-//! - Terms of equal meaning may differ. Products of sums are not multiplied out, nothing follows from the
-//!   context in which a term stands, `And` and `Or` are not distributed, and De Morgan's laws are applied only
-//!   where they make a formula flatter.
-//! - A flat term lists what it consists of. Where every prefix of a long chain is used on its own, there are as
-//!   many lists, of a total length that is quadratic in the chain.
-//! - The order of arguments is that of creation. It is the same in each run of one thread, but means nothing.
+//! - Terms of equal meaning may differ. Products of sums are not multiplied out, the context of a term is not used,
+//!   `And` and `Or` are not distributed, and De Morgan's laws are applied only if they make a formula flatter.
+//! - A flat term lists its parts. If every prefix of a long chain is used separately, there are as many lists, of a
+//!   total length quadratic in the chain.
+//! - The order of arguments is that of creation. It is the same in each run of one thread, but has no meaning.
+//! - Numbers grow without bound; [`magnitude`](TermStore::magnitude) estimates their size beforehand.
 //!
-//! - Numbers are computed as large as they get; [`magnitude`](TermStore::magnitude) tells beforehand how large.
-//!
-//! Sorts are the caller's duty in all methods but [`build`](TermStore::build). A call with arguments of wrong
-//! sorts is a mistake of the program and panics.
+//! In all methods except [`build`](TermStore::build), the caller must pass arguments of the right sorts. A call with
+//! wrong sorts is a bug and panics.
 
 mod arith;
 mod array;
@@ -109,18 +107,18 @@ use crate::op::Op;
 use crate::term::{Term, TermStore};
 use crate::typing::SortError;
 
-/// The number of factors up to which products are flattened. Without a bound, repeated squaring would give
+/// The greatest number of factors up to which products are flattened. Without a bound, repeated squaring would give
 /// products of exponential length.
 pub const MAX_FACTORS: usize = 32;
 
 impl TermStore {
-    /// The normal form of an operator applied to normal arguments, or why they do not fit.
+    /// The normal form of an operator applied to normal arguments, or an error if their sorts do not fit.
     pub fn build(&self, op: Op, args: &[Term]) -> Result<Term, SortError> {
         self.result_sort(op, args)?;
         Ok(self.build_sorted(op, args))
     }
 
-    /// [`build`](Self::build) for arguments that are known to fit.
+    /// [`build`](Self::build) for arguments whose sorts are known to fit.
     pub(crate) fn build_sorted(&self, op: Op, args: &[Term]) -> Term {
         match (op, args) {
             (Op::Apply(_), _) => self.raw(op, args),
@@ -169,7 +167,7 @@ impl TermStore {
         }
     }
 
-    /// The application of an operator, without looking for another form.
+    /// The application of an operator, without normalising it.
     fn raw(&self, op: Op, args: &[Term]) -> Term {
         self.app(op, args).expect("builders get arguments of the right sorts and keep them")
     }

@@ -1,18 +1,17 @@
-//! From terms as they are written to normal terms.
+//! Normalises terms as written.
 //!
-//! The walk is depth first with its stack on the heap. The normal form of each subterm is remembered in the store, so that
-//! nothing is normalised twice, whoever asks: clauses are normalised when the graph is made of them, by engines, and by the
-//! checker. The builders flatten, so building every link of a chain `((a and b) and c) and ...` would list its beginning
-//! again and again. Therefore a chain is built at once: where a term belongs to a *region* of one associative
-//! kind, the walk does not stop before the subterms at the rim of the region, and the root is built from them.
+//! The traversal is depth first with its stack on the heap. The store caches the normal form of each subterm, so
+//! nothing is normalised twice for any caller: the clause graph, engines, and the checker all normalise clauses. The
+//! builders flatten, so building every link of a chain `((a and b) and c) and ...` would list its beginning again and
+//! again. Therefore a chain is built at once: if a term belongs to a *region* of one associative kind, the traversal
+//! continues to the subterms at the rim of the region, and the root is built from them.
 //!
-//! There are four kinds of regions: conjunctions and disjunctions, seen through negation, implication and `ite`
-//! with a constant branch; linear combinations of numbers; those of bit-vectors; and each of the flat bitwise
-//! operators. In a region of sums a subterm is worth its coefficient, which is gathered over all paths without
-//! walking them (see [`LinearPoly`](crate::LinearPoly)); in the others it suffices to see it once, or how often
-//! modulo two. A region of sums ends where a normal form is known already, which changes nothing of the result.
-//! Junctions are seen as a whole in any case: what a part absorbs would depend on what was asked before
-//! otherwise.
+//! There are four kinds of regions: conjunctions and disjunctions, seen through negation, implication and `ite` with a
+//! constant branch; linear combinations of numbers; those of bit-vectors; and each of the flat bitwise operators. In a
+//! region of sums a subterm has a coefficient, which is summed over all paths without walking them (see
+//! [`LinearPoly`](crate::LinearPoly)). In the others one visit suffices, or the number of occurrences modulo two. A
+//! region of sums ends where a normal form is already cached, which does not change the result. Junctions are always
+//! processed as a whole: otherwise absorption would depend on earlier calls.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -50,10 +49,10 @@ impl TermStore {
         self.known_normal(term).expect("it was normalised")
     }
 
-    /// Finds the rim of the region that the term is the root of.
+    /// Finds the rim of the region whose root is the term.
     fn open(&self, term: Term) -> Frame<'_> {
         let (op, args) = self.view(term);
-        // Leaves have coefficients of their own.
+        // Leaves have their own coefficients.
         let is_known = |part: Term| !self.args(part).is_empty() && self.known_normal(part).is_some();
         let frame =
             |needed: Vec<Term>, region: Region| Frame { term, region, needed: needed.into(), done: 0 };
@@ -83,7 +82,7 @@ impl TermStore {
         }
     }
 
-    /// The parts of a conjunction or disjunction that are not such themselves, and which of them are negated.
+    /// The parts of a conjunction or disjunction that are not of its kind, and which of them are negated.
     fn junction_rim(&self, kind: Op, mut open: Vec<(Term, bool)>) -> (Vec<Term>, Vec<bool>) {
         let mut rim = (Vec::new(), Vec::new());
         let mut seen: FxHashSet<(Term, bool)> = FxHashSet::default();
@@ -146,13 +145,13 @@ impl TermStore {
     }
 }
 
-/// A term under way.
+/// A term being normalised.
 struct Frame<'a> {
     term: Term,
     region: Region,
-    /// The rim of the region: what has to be normalised first.
+    /// The rim of the region: the terms to normalise first.
     needed: Cow<'a, [Term]>,
-    /// How many of them are known to be.
+    /// How many of them are known to be normalised.
     done: usize,
 }
 
@@ -170,7 +169,7 @@ enum Region {
     Bits,
 }
 
-/// A term as the conjunction or disjunction (the operator tells) of its parts, which may be negated.
+/// A term as the conjunction or disjunction (by the operator) of its parts, which may be negated.
 fn junction(store: &TermStore, term: Term) -> Option<(Op, Vec<(Term, bool)>)> {
     match store.view(term) {
         (op @ (Op::And | Op::Or), args) => Some((op, args.iter().map(|&arg| (arg, false)).collect())),
@@ -201,7 +200,7 @@ impl AddAssign for Parity {
     }
 }
 
-/// The subterms that occur an odd number of times in a nest of exclusive ors.
+/// The subterms that occur an odd number of times in nested exclusive ors.
 fn xor_rim(store: &TermStore, term: Term) -> Vec<Term> {
     let mut rim = Vec::new();
     let mut pending = Pending::new(term, Parity(true));

@@ -1,8 +1,8 @@
 //! Integers of any size.
 //!
-//! An [`Integer`] is an enumeration of an inline `i64` and a boxed [`IBig`]. Each operation first tries the
-//! checked machine instruction, and otherwise calls an outlined function that views both operands as `IBig`
-//! (which needs no allocation for a small one) and makes the result canonical again.
+//! An [`Integer`] is an inline `i64` or a boxed [`IBig`]. Each operation first tries the checked machine instruction.
+//! Otherwise it calls an outlined function that views both operands as `IBig` (which needs no allocation for a small
+//! one) and makes the result canonical again.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -29,7 +29,7 @@ enum Repr {
     Big(Box<IBig>),
 }
 
-/// The passage to and from big integers.
+/// Conversion from and to big integers.
 impl Integer {
     /// The canonical form of a big integer.
     pub(super) fn from_big(value: IBig) -> Integer {
@@ -39,7 +39,7 @@ impl Integer {
         }
     }
 
-    /// Shows `self` as a big integer to `f`.
+    /// Calls `f` with `self` as a big integer.
     pub(super) fn with_big<R>(&self, f: impl FnOnce(&IBig) -> R) -> R {
         match &self.0 {
             Small(small) => f(&IBig::from(*small)),
@@ -47,7 +47,7 @@ impl Integer {
         }
     }
 
-    /// The value as a big integer, which costs no copy.
+    /// The value as a big integer, without a copy.
     pub(super) fn into_big(self) -> IBig {
         match self.0 {
             Small(small) => IBig::from(small),
@@ -65,7 +65,7 @@ impl Integer {
     }
 }
 
-/// Shows two integers as big integers to `f`.
+/// Calls `f` with two integers as big integers.
 fn with_both<R>(a: &Integer, b: &Integer, f: impl FnOnce(&IBig, &IBig) -> R) -> R {
     a.with_big(|a| b.with_big(|b| f(a, b)))
 }
@@ -119,7 +119,7 @@ impl Ord for Integer {
     fn cmp(&self, other: &Integer) -> Ordering {
         match (&self.0, &other.0) {
             (Small(a), Small(b)) => a.cmp(b),
-            // A big number lies outside of the range of all small ones, on the side that its sign tells.
+            // A big number lies outside of the range of all small ones, on the side of its sign.
             (Small(_), Big(_)) => 0.cmp(&other.signum()),
             (Big(_), Small(_)) => self.signum().cmp(&0),
             (Big(a), Big(b)) => a.cmp(b),
@@ -177,9 +177,8 @@ impl Integer {
 
 /// Conversions.
 impl Integer {
-    /// The value of a non-empty sequence of ASCII digits without sign, in radix 2, 10 or 16; hexadecimal
-    /// digits may have either case. Anything else gives `None`. A decimal conversion takes less than
-    /// quadratic time.
+    /// The value of a non-empty sequence of ASCII digits without sign, in radix 2, 10 or 16; hexadecimal digits may
+    /// have either case. Anything else gives `None`. Decimal conversion takes subquadratic time.
     pub fn parse(digits: &[u8], radix: u32) -> Option<Integer> {
         let always_small = match radix {
             2 => 63,
@@ -194,7 +193,7 @@ impl Integer {
             let step = |value, &digit| Some(value * i64::from(radix) + i64::from(digit_value(digit, radix)?));
             return digits.iter().try_fold(0, step).map(Integer::from);
         }
-        // The library accepts signs and underscores, which are no digits here.
+        // The library accepts signs and underscores, which are not digits here.
         if !digits.iter().all(|&digit| digit_value(digit, radix).is_some()) {
             return None;
         }
@@ -239,7 +238,7 @@ fn digit_value(digit: u8, radix: u32) -> Option<u32> {
     char::from(digit).to_digit(radix)
 }
 
-/// Implements an operator: `$small` may give the result for two `i64`, else it is done on big integers.
+/// Implements an operator: `$small` may give the result for two `i64`, otherwise big integers compute it.
 macro_rules! operator {
     ($operator:ident::$method:ident, $assigner:ident::$assign:ident, $op:tt, $small:expr) => {
         impl $operator<&Integer> for &Integer {
@@ -291,8 +290,8 @@ operator!(Add::add, AddAssign::add_assign, +, i64::checked_add);
 operator!(Sub::sub, SubAssign::sub_assign, -, i64::checked_sub);
 operator!(Mul::mul, MulAssign::mul_assign, *, i64::checked_mul);
 
-// The bit operators read a negative number as two's complement with an endless run of leading ones. They are
-// meant for bit-vectors, which are non-negative, but hold on all numbers.
+// The bit operators read a negative number as two's complement with infinitely many leading ones. They are meant for
+// bit-vectors, which are non-negative, but are correct for all numbers.
 operator!(BitAnd::bitand, BitAndAssign::bitand_assign, &, |a: i64, b: i64| Some(a & b));
 operator!(BitOr::bitor, BitOrAssign::bitor_assign, |, |a: i64, b: i64| Some(a | b));
 operator!(BitXor::bitxor, BitXorAssign::bitxor_assign, ^, |a: i64, b: i64| Some(a ^ b));
@@ -458,8 +457,8 @@ impl Integer {
         if divisor.is_positive() && !remainder.is_zero() { quotient + Integer::ONE } else { quotient }
     }
 
-    /// The quotient of a division that is known to leave no remainder. If it does leave one, then the result
-    /// is rounded towards zero, and a debug build panics.
+    /// The quotient of a division without remainder. If there is a remainder, the result is rounded towards zero, and a
+    /// debug build panics.
     ///
     /// # Panics
     ///
@@ -478,7 +477,7 @@ impl Integer {
         with_both(self, divisor, |a, b| Integer::from_big(a / b))
     }
 
-    /// Whether `multiple` is an integer multiple of `self`. Zero divides itself only.
+    /// Whether `multiple` is an integer multiple of `self`. Zero divides only itself.
     #[inline]
     pub fn divides(&self, multiple: &Integer) -> bool {
         match (&self.0, &multiple.0) {
@@ -521,8 +520,8 @@ impl Integer {
             let (g, s, t) = with_both(self, other, |a, b| a.gcd_ext(b));
             return (Integer::from_big(g.into()), Integer::from_big(s), Integer::from_big(t));
         };
-        // The loop keeps `current.0 = |a| * current.1 + |b| * current.2`, and so for `next`. The factors of
-        // `current` stay small; those of `next` may leave the range at the very end, when nobody reads them.
+        // The loop keeps `current.0 = |a| * current.1 + |b| * current.2`, and the same for `next`. The factors of
+        // `current` stay small; those of `next` may leave the range at the very end, when they are no longer read.
         let mut current = (a.unsigned_abs(), 1_i64, 0_i64);
         let mut next = (b.unsigned_abs(), 0_i64, 1_i64);
         while next.0 != 0 {

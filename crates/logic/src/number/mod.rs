@@ -1,44 +1,41 @@
 //! Exact numbers.
 //!
-//! The solver works over the mathematical integers and rationals, so nothing here rounds, wraps or goes
-//! through floating point. Yet almost every number that occurs in a Horn problem is tiny: coefficients are
-//! 1 and -1, constants are loop bounds, and only simplex pivots and cut generation now and then produce a
-//! number of some hundred bits. The two types of this module are built for that distribution:
+//! The solver works over the mathematical integers and rationals, so nothing here rounds, wraps or uses floating point.
+//! Yet almost every number in a Horn problem is tiny: coefficients are 1 and -1, constants are loop bounds, and only
+//! simplex pivots and cut generation occasionally produce a number of some hundred bits. The two types of this module
+//! are built for that distribution:
 //!
 //! * [`Integer`] is an `i64`, or else a boxed big integer;
 //! * [`Rational`] is a reduced fraction of two 64-bit numbers, or else a boxed pair of big integers.
 //!
-//! Both take 16 bytes, so that a tableau or a term stays compact, and both answer the small case inline with
-//! checked machine arithmetic; everything else is outlined and marked cold.
+//! Both take 16 bytes, so that a tableau or a term stays compact. Both compute the small case inline with checked
+//! machine arithmetic; everything else is outlined and marked cold.
 //!
 //! # Invariants
 //!
-//! A value has one representation only. A boxed number is one that does not fit the inline form, and is
-//! turned back as soon as a result fits again; a fraction is always in lowest terms with a positive
-//! denominator. Derived equality and hashing are therefore right, a comparison across representations is
-//! decided by a sign, and values that shrink again become cheap again.
+//! A value has exactly one representation. A boxed number does not fit the inline form, and becomes inline as soon as a
+//! result fits again; a fraction is always in lowest terms with a positive denominator. Derived equality and hashing
+//! are therefore right, a sign decides a comparison across representations, and values that shrink become cheap again.
 //!
 //! # Panics
 //!
-//! Only division by zero panics, and says so in the documentation of each operation concerned; where a
-//! caller may not know that its divisor is non-zero there is a `checked_` form. Running out of memory aborts,
-//! as everywhere else.
+//! Only division by zero panics, and each such operation documents it; if a caller may not know that its divisor is
+//! non-zero, there is a `checked_` form. Running out of memory aborts, as everywhere else.
 //!
 //! # Why dashu
 //!
-//! Big arithmetic comes from [`dashu_int`]. It is pure Rust, so that Shofar builds with cargo alone on each
-//! platform, it carries the licence of this project, and it is well kept. It has all that is needed here:
-//! subquadratic multiplication and parsing, Lehmer's greatest common divisor, Euclidean division and
-//! two's-complement bit operations. Its numbers also hold up to 128 bits without a further allocation, which
-//! is what a product of two 64-bit numbers needs.
+//! Big arithmetic comes from [`dashu_int`]. It is pure Rust, so Shofar builds with cargo alone on each platform; it has
+//! the licence of this project, and it is well maintained. It provides everything needed here: subquadratic
+//! multiplication and parsing, Lehmer's greatest common divisor, Euclidean division and two's-complement bit
+//! operations. Its numbers also hold up to 128 bits without a further allocation, enough for a product of two 64-bit
+//! numbers.
 //!
-//! The big fractions are pairs of these integers rather than the `RBig` of dashu-ratio. Such a number cannot
-//! be made from parts that are known to be in lowest terms without computing their greatest common divisor
-//! once more, which each operation between an inline and a boxed fraction would have to pay for. The tests
-//! take `RBig` as their reference instead.
+//! The big fractions are pairs of these integers rather than the `RBig` of dashu-ratio. An `RBig` cannot be built from
+//! parts known to be in lowest terms without computing their greatest common divisor again, a cost for each operation
+//! between an inline and a boxed fraction. The tests use `RBig` as their reference instead.
 
-/// Provides the by-value forms of a binary operator, given the forms that take their right side by reference:
-/// an owned left side is updated in place, so that its memory is used again.
+/// Provides the by-value forms of a binary operator, given the forms that take their right side by reference: an owned
+/// left side is updated in place, which reuses its memory.
 macro_rules! forward_operator {
     ($type:ty: $operator:ident::$method:ident, $assigner:ident::$assign:ident) => {
         impl $operator<&$type> for $type {
@@ -76,7 +73,7 @@ macro_rules! forward_operator {
     };
 }
 
-/// Provides what a type of numbers has as soon as it has a sign, a negative and an order.
+/// Provides the methods that follow from a sign, a negation and an order.
 macro_rules! signed_number {
     ($type:ty) => {
         impl Default for $type {
@@ -136,9 +133,9 @@ fn division_by_zero() -> ! {
 
 /// The greatest common divisor of two machine words; `gcd(0, n)` is `n`.
 ///
-/// This is Stein's binary algorithm, without branches in its loop: which number is the greater is a matter of
-/// chance, and a wrong guess would cost more than a round. As a round takes off a bit or two only, numbers of
-/// very different size are brought together by one division first.
+/// This is Stein's binary algorithm, without branches in its loop: which number is the greater is random, and a
+/// misprediction would cost more than a round. A round removes only a bit or two, so one division first brings numbers
+/// of very different size together.
 fn gcd_u64(a: u64, b: u64) -> u64 {
     let (mut great, mut small) = if a < b { (b, a) } else { (a, b) };
     if small <= 1 {

@@ -1,13 +1,12 @@
 //! Fractions of integers of any size.
 //!
-//! A [`Rational`] is an enumeration of an inline fraction of two 64-bit numbers and a boxed [`Fraction`] of
-//! two big ones. The denominator of the inline form is a non-zero type, whose spare value tells the forms
-//! apart; so the enumeration is no larger than its 16 bytes of data. Both numerator and denominator are
-//! confined to the range of an `i64`, hence the products and sums that occur in one operation on inline
-//! fractions are exact in 128 bits.
+//! A [`Rational`] is an inline fraction of two 64-bit numbers or a boxed [`Fraction`] of two big ones. The denominator
+//! of the inline form is a non-zero type, whose spare value distinguishes the forms, so the enumeration is no larger
+//! than its 16 bytes of data. Both numerator and denominator are confined to the range of an `i64`, hence the products
+//! and sums of one operation on inline fractions are exact in 128 bits.
 //!
-//! Sums and products follow Knuth, *The Art of Computer Programming*, 4.5.1: rather than to compute a large
-//! fraction and to reduce it, they divide out common factors of the (smaller) operands first.
+//! Sums and products follow Knuth, *The Art of Computer Programming*, 4.5.1: instead of computing and reducing a large
+//! fraction, they first divide out common factors of the (smaller) operands.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -43,7 +42,7 @@ struct Fraction {
 
 const DEN_MAX: u64 = i64::MAX as u64;
 
-/// The passage between the forms.
+/// Conversion between the forms.
 impl Rational {
     /// The integer `num`.
     #[inline]
@@ -82,7 +81,7 @@ impl Rational {
         Rational(Big(Box::new(Fraction { num, den })))
     }
 
-    /// Shows the numerator and the denominator as big integers to `f`.
+    /// Calls `f` with the numerator and the denominator as big integers.
     fn with_parts<R>(&self, f: impl FnOnce(&IBig, &UBig) -> R) -> R {
         match &self.0 {
             Small { num, den } => f(&IBig::from(*num), &UBig::from(den.get())),
@@ -91,7 +90,7 @@ impl Rational {
     }
 }
 
-/// Shows the numerators and the denominators of two numbers as big integers to `f`.
+/// Calls `f` with the numerators and the denominators of two numbers as big integers.
 fn with_both<R>(x: &Rational, y: &Rational, f: impl FnOnce(&IBig, &UBig, &IBig, &UBig) -> R) -> R {
     x.with_parts(|a, b| y.with_parts(|c, d| f(a, b, c, d)))
 }
@@ -109,8 +108,8 @@ fn small_integers(x: &Rational, y: &Rational, z: &Rational) -> Option<(i64, i64,
     }
 }
 
-/// `a/b + c/d` of inline fractions. The numerators are at most `2^63` in absolute value; they are wide in
-/// order that a caller can negate them.
+/// `a/b + c/d` of inline fractions. The numerators are at most `2^63` in absolute value; they are wide so that a caller
+/// can negate them.
 fn sum(a: i128, b: u64, c: i128, d: u64) -> Rational {
     let common = gcd_u64(b, d);
     if common == 1 {
@@ -120,7 +119,7 @@ fn sum(a: i128, b: u64, c: i128, d: u64) -> Rational {
     }
     let (rest_b, rest_d) = (b / common, d / common);
     let num = a * i128::from(rest_d) + c * i128::from(rest_b);
-    // What can still be cancelled divides `common`.
+    // The remaining common factor divides `common`.
     let size = num.unsigned_abs();
     let factor = match u64::try_from(size) {
         Ok(size) => gcd_u64(size, common),
@@ -210,7 +209,7 @@ fn big_cmp_abs(x: &Rational, y: &Rational) -> Ordering {
         if a.is_zero() || c.is_zero() {
             return c.is_zero().cmp(&a.is_zero());
         }
-        // A product of `m` by `n` bits has `m + n` bits or one less. So the lengths mostly decide.
+        // A product of `m` by `n` bits has `m + n` bits or one less. So the lengths usually decide.
         let (left, right) = (a.bit_len() + d.bit_len(), c.bit_len() + b.bit_len());
         if left.abs_diff(right) > 1 {
             return left.cmp(&right);
@@ -314,7 +313,7 @@ impl Rational {
         if whole.is_empty() || places.is_empty() {
             return None;
         }
-        // Trailing zeros would only enlarge the numbers that are to be reduced.
+        // Trailing zeros would only enlarge the numbers to reduce.
         let length = places.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
         let num = Integer::parse(&[whole, &places[..length]].concat(), 10)?;
         Some(Rational::new(num, Integer::from(10).pow(u32::try_from(length).ok()?)))
@@ -480,9 +479,8 @@ impl Rational {
         *self -= &(a * b);
     }
 
-    /// The greatest rational number that has both numbers as integer multiples. It is never negative, and
-    /// `gcd(0, x)` is `|x|`. Dividing the coefficients of a linear form by their common divisor makes them
-    /// integers without common factor.
+    /// The greatest rational number of which both numbers are integer multiples. It is never negative, and `gcd(0, x)`
+    /// is `|x|`. Dividing the coefficients of a linear form by their common divisor makes them coprime integers.
     pub fn gcd(&self, other: &Rational) -> Rational {
         if let (&Small { num: a, den: b }, &Small { num: c, den: d }) = (&self.0, &other.0) {
             let (num, (d, b)) = (gcd_u64(a.unsigned_abs(), c.unsigned_abs()), (d.get(), b.get()));
@@ -517,8 +515,8 @@ impl Neg for Rational {
     }
 }
 
-/// Implements an operator: `$integers` may give the result for two inline integers, `$small` gives it for any
-/// two inline fractions, and `$big` in all other cases.
+/// Implements an operator: `$integers` may give the result for two inline integers, `$small` gives it for any two
+/// inline fractions, and `$big` in all other cases.
 macro_rules! operator {
     (
         $(#[$documentation:meta])*
