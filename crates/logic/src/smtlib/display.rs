@@ -1,4 +1,4 @@
-//! Symbols, sorts and operators as SMT-LIB writes them.
+//! Prints symbols, sorts and operators in SMT-LIB syntax.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::sort::{Sort, SortKind, Symbol};
 use crate::term::TermStore;
 
 impl TermStore {
-    /// The symbol, in bars where SMT-LIB needs them.
+    /// The symbol, in bars if SMT-LIB requires them.
     pub fn display_symbol(&self, symbol: Symbol) -> DisplaySymbol<'_> {
         DisplaySymbol(self.name(symbol))
     }
 
-    /// The sort as SMT-LIB writes it.
+    /// The sort in SMT-LIB syntax.
     pub fn display_sort(&self, sort: Sort) -> DisplaySort<'_> {
         DisplaySort { store: self, sort }
     }
@@ -33,8 +33,8 @@ impl fmt::Display for DisplaySymbol<'_> {
     }
 }
 
-/// Whether a symbol needs no bars: only letters, digits and the punctuation that SMT-LIB lists, not starting
-/// with a digit, and no reserved word.
+/// Whether a symbol needs no bars: it consists of letters, digits and the punctuation that SMT-LIB lists, does not
+/// start with a digit, and is not a reserved word.
 pub(crate) fn is_simple_symbol(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -42,7 +42,7 @@ pub(crate) fn is_simple_symbol(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
-/// Whether a byte may stand in a simple symbol.
+/// Whether a simple symbol may contain the byte.
 pub(crate) const fn is_symbol_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -66,8 +66,8 @@ pub(crate) const fn is_symbol_byte(byte: u8) -> bool {
         )
 }
 
-/// Words that have a meaning in the grammar and name something only within bars. Command names are reserved
-/// too, but only at the head of a command, where no symbol of a script can stand.
+/// Words with a meaning in the grammar; they are names only within bars. Command names are reserved too, but only at
+/// the head of a command, where a script has no other symbols.
 const RESERVED: &[&str] = &[
     "!",
     "_",
@@ -149,7 +149,7 @@ impl fmt::Display for DisplayOp<'_> {
             Op::Construct(id) => {
                 let constructor = store.constructor(id);
                 let name = store.display_symbol(constructor.name);
-                // Arguments do not always tell which instance of a parametric datatype is meant.
+                // Arguments do not always determine the instance of a parametric datatype.
                 match store.datatype(constructor.sort) {
                     Some(datatype) if !datatype.params.is_empty() => {
                         write!(f, "(as {name} {})", store.display_sort(constructor.sort))

@@ -1,7 +1,7 @@
 //! The tokens of SMT-LIB 2.6.
 //!
-//! The lexer works on bytes, so that a comment in some other encoding does no harm; only names must be UTF-8.
-//! It copies nothing: a token is a slice of the text.
+//! The lexer works on bytes, so comments in other encodings are harmless; only names must be UTF-8. It copies nothing:
+//! a token is a slice of the text.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use shofar_run::{Poll, Reason};
 
 use super::display::is_symbol_byte;
 
-/// A token, with the slice of the text that it stands for.
+/// A token, with its slice of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token<'t> {
     /// `(`
@@ -18,8 +18,8 @@ pub enum Token<'t> {
     Close,
     /// A symbol written plainly.
     Symbol(&'t str),
-    /// A symbol within bars; the bars are not part of the slice. It names the same as the plain symbol, except
-    /// that it is never a reserved word.
+    /// A symbol within bars; the bars are not part of the slice. It is the same name as the plain symbol, except that
+    /// it is never a reserved word.
     Quoted(&'t str),
     /// A keyword, with its colon.
     Keyword(&'t str),
@@ -31,14 +31,14 @@ pub enum Token<'t> {
     Hex(&'t str),
     /// The digits after `#b`.
     Binary(&'t str),
-    /// A string's inside, with quotation marks still doubled.
+    /// The contents of a string, with quotation marks still doubled.
     String(&'t [u8]),
     /// The end of the text.
     End,
 }
 
 impl fmt::Display for Token<'_> {
-    /// The token as an error message names it.
+    /// Writes the token as error messages name it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Token::Open => f.write_str("`(`"),
@@ -54,7 +54,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// A text for a message, cut where it gets too long to help anybody.
+/// A text for a message, truncated if it is too long.
 pub(crate) struct Short<'t>(pub(crate) &'t str);
 
 impl fmt::Display for Short<'_> {
@@ -67,31 +67,31 @@ impl fmt::Display for Short<'_> {
     }
 }
 
-/// Why a script cannot be read, and where: a mistake in it, or a limit that was reached there.
+/// Why a script cannot be read, and where: an error in it, or a limit that was reached there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
     /// Offset in the text, in bytes.
     pub offset: usize,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// The limit that has ended reading. Then the script has no mistake so far.
+    /// The limit that ended reading. Then the script has no error so far.
     pub interruption: Option<Reason>,
 }
 
 impl SyntaxError {
-    /// A mistake.
+    /// An error at an offset.
     #[cold]
     pub fn new(offset: usize, message: impl Into<String>) -> Self {
         SyntaxError { offset, message: message.into(), interruption: None }
     }
 
-    /// The end of reading by a limit.
+    /// An interruption by a limit.
     #[cold]
     pub fn interrupted(offset: usize, reason: Reason) -> Self {
         SyntaxError { offset, message: reason.to_string(), interruption: Some(reason) }
     }
 
-    /// The same, and a mistake says what it is about.
+    /// Adds to an error what it is about.
     pub fn about(mut self, what: impl fmt::Display) -> Self {
         if self.interruption.is_none() {
             self.message = format!("{what}: {}", self.message);
@@ -108,7 +108,7 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Bytes between two questions whether to go on.
+/// Bytes between two checks of the limits.
 const STOP_INTERVAL: usize = 1 << 16;
 
 /// Reads tokens one after the other.
@@ -118,12 +118,12 @@ pub struct Lexer<'t> {
     position: usize,
     /// Where the token read last starts.
     start: usize,
-    /// The position from which on the limits are asked next.
+    /// The position at which the limits are checked next.
     pause: usize,
     limits: Option<&'t Poll<'t>>,
 }
 
-/// Tells for every byte how a token that starts with it goes on.
+/// The class of a byte: how a token that starts with it continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Space,
@@ -169,13 +169,12 @@ fn in_symbol(byte: u8) -> bool {
 impl<'t> Lexer<'t> {
     /// A lexer at the beginning of a text.
     pub fn new(text: &'t [u8]) -> Self {
-        // A byte-order mark is an editor's doing, not part of the script.
+        // Editors add a byte-order mark; it is not part of the script.
         let position = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         Lexer { text, position, start: position, pause: usize::MAX, limits: None }
     }
 
-    /// As this one, within limits, which it asks now and then: where they end, there is an error in the place of the next
-    /// token.
+    /// Sets limits, which the lexer checks regularly. If one is reached, the next token is an error.
     pub fn within(mut self, limits: &'t Poll<'t>) -> Self {
         (self.pause, self.limits) = (0, Some(limits));
         self
@@ -186,7 +185,7 @@ impl<'t> Lexer<'t> {
         self.start
     }
 
-    /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
+    /// The next token. At the end of the text it is always [`Token::End`].
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
         if self.position >= self.pause {

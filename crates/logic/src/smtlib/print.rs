@@ -1,23 +1,23 @@
-//! Terms as SMT-LIB writes them.
+//! Prints terms in SMT-LIB syntax.
 //!
-//! A term is a graph and its text a tree, so subterms that occur more than once are written once and named by
-//! `let`. The text is planned first:
+//! A term is a graph and its text a tree, so a subterm that occurs more than once is written once and named by `let`.
+//! The text is planned first:
 //!
-//! 1. A walk finds the *nodes*: subterms together with the quantifier that binds their innermost variable (the
-//!    home of [`Scoping`]), since one term may mean different things under different quantifiers.
-//! 2. From the root down, each node is placed in the innermost scope around all of its uses: the body of a
-//!    quantifier, or the outside. What is used in one quantifier only is named inside of it.
-//! 3. From the leaves up, each node gets a rank above the ranks of the named nodes that its text mentions.
-//!    Named nodes of one scope and one rank do not mention each other and share a `let`; lower ranks come first.
+//! 1. A traversal finds the *nodes*: subterms together with the quantifier that binds their innermost variable (the
+//!    home of [`Scoping`]), since one term may have different meanings under different quantifiers.
+//! 2. From the root down, each node is placed in the innermost scope around all of its uses: the body of a quantifier,
+//!    or the outside. A node used in one quantifier only is named inside of it.
+//! 3. From the leaves up, each node gets a rank above the ranks of the named nodes that its text mentions. Named nodes
+//!    of one scope and one rank do not mention each other and share a `let`; lower ranks come first.
 //!
-//! Writing then follows the plan. All steps are loops over arrays, linear in the text but for a logarithm
-//! where quantifiers nest: neither the depth of a term nor its sharing can hurt.
+//! Writing then follows the plan. All steps are loops over arrays, linear in the text except for a logarithm if
+//! quantifiers nest: they handle terms of any depth and sharing.
 //!
-//! The text reads back to the same term, as it was written, with these exceptions, which read back to a term
-//! of equal meaning. `(and)` and `(or)`, which SMT-LIB does not have, are written `true` and `false`. Signs
-//! and fractions of literals are taken for the numerals that they denote: the negation of the numeral 5 is
-//! written `(- 5)`, as is the numeral -5. Names are trusted: a term in which a quantifier binds the name
-//! of a constant that occurs in its body, or of a variable of another sort, has no faithful text.
+//! The text reads back to the same term as written, with these exceptions, which read back to a term of equal meaning.
+//! `(and)` and `(or)`, which SMT-LIB does not have, are written `true` and `false`. Signs and fractions of literals
+//! become the numerals that they denote: the negation of the numeral 5 is written `(- 5)`, as is the numeral -5. Names
+//! are trusted: a term in which a quantifier binds the name of a constant that occurs in its body, or of a variable of
+//! another sort, has no faithful text.
 
 use std::fmt;
 use std::fmt::Write;
@@ -32,8 +32,8 @@ use crate::sort::Sort;
 use crate::term::{Term, TermStore};
 
 impl TermStore {
-    /// The term as SMT-LIB 2.6, on one line unless [`pretty`](DisplayTerm::pretty) is asked for. Writing it to
-    /// a file with `write!` needs no string in between.
+    /// The term as SMT-LIB 2.6, on one line unless made [`pretty`](DisplayTerm::pretty). Writing it to a file with
+    /// `write!` needs no intermediate string.
     pub fn display(&self, term: Term) -> DisplayTerm<'_> {
         DisplayTerm { store: self, term, layout: None, column: 0, least_named: 2 }
     }
@@ -45,27 +45,27 @@ pub struct DisplayTerm<'a> {
     store: &'a TermStore,
     term: Term,
     layout: Option<Layout>,
-    /// Where the text starts.
+    /// The column where the text starts.
     column: usize,
     /// Subterms that are used more than once are named from this size on.
     least_named: u32,
 }
 
 impl DisplayTerm<'_> {
-    /// Breaks what does not fit into `width` columns into lines, with arguments `indent` columns to the right
-    /// of their operator. Nothing is indented beyond half of the width, so that deep terms stay readable and
-    /// their text linear in their size.
+    /// Breaks text that does not fit into `width` columns into lines, with arguments `indent` columns to the right of
+    /// their operator. Nothing is indented beyond half of the width, so that deep terms stay readable and their text
+    /// linear in their size.
     pub fn pretty(self, width: usize, indent: usize) -> Self {
         DisplayTerm { layout: Some(Layout { width, indent }), ..self }
     }
 
-    /// Says in which column the text will start, for [`pretty`](Self::pretty) to count from.
+    /// Sets the column where the text starts, for [`pretty`](Self::pretty).
     pub fn at(self, column: usize) -> Self {
         DisplayTerm { column, ..self }
     }
 
-    /// Writes subterms of fewer than `size` symbols where they are used, however often that is, for people to whom a
-    /// name would say less. The text grows by such a factor at most.
+    /// Repeats subterms of fewer than `size` symbols at each use instead of naming them, which people read more easily.
+    /// The text grows at most by this factor.
     pub fn naming_from(self, size: u32) -> Self {
         DisplayTerm { least_named: size.max(2), ..self }
     }
@@ -97,7 +97,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// The rightmost column that a line starts in.
+    /// The rightmost column in which a line may start.
     fn limit(self) -> usize {
         self.width / 2
     }
@@ -113,22 +113,22 @@ struct Node {
     /// The nodes of its arguments, or of the body of a quantifier, in [`Plan::children`].
     children: Range<usize>,
     uses: u32,
-    /// Symbols of its text, if nothing in it were named.
+    /// The number of symbols of its text without names.
     size: u32,
-    /// Where it is written, or where its name is bound.
+    /// The scope in which it is written, or its name is bound.
     scope: Scope,
-    /// Above the ranks of the named nodes that its text mentions.
+    /// The rank: above the ranks of the named nodes that its text mentions.
     rank: u32,
     /// The number in its name, if it has one.
     name: Option<u32>,
     /// The scope of a quantifier's body.
     inner: Scope,
-    /// Columns of its text on one line.
+    /// The width of its text on one line, in columns.
     width: usize,
 }
 
-/// The body of a quantifier, or the whole term. Scopes form a tree by where the quantifiers are written;
-/// `jump` leads to an ancestor such that any ancestor is reached in logarithmically many steps.
+/// The body of a quantifier, or the whole term. The positions of quantifiers make scopes a tree. `jump` leads to an
+/// ancestor such that any ancestor is reached in logarithmically many steps.
 #[derive(Clone)]
 struct ScopePlan {
     body: NodeId,
@@ -142,11 +142,11 @@ struct ScopePlan {
 /// A `let` with parallel bindings.
 struct Let {
     scope: Scope,
-    /// The nodes that it binds, in [`Plan::named`].
+    /// The nodes it binds, in [`Plan::named`].
     bindings: Range<usize>,
-    /// Columns of the list of bindings on one line.
+    /// The width of the list of bindings on one line.
     bindings_width: usize,
-    /// Columns of the whole on one line.
+    /// The width of the whole on one line.
     width: usize,
 }
 
@@ -159,7 +159,7 @@ struct Plan<'a> {
     scopes: Vec<ScopePlan>,
     named: Vec<NodeId>,
     lets: Vec<Let>,
-    /// What names start with.
+    /// The prefix of names.
     prefix: String,
     /// The size from which on nodes are named.
     least_named: u32,
@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Step 2: the scope of each node, which is the innermost one around its uses.
+    /// Step 2: the scope of each node, the innermost one around its uses.
     fn place(&mut self) {
         let mut placed = vec![false; self.nodes.len()];
         for position in (0..self.order.len()).rev() {
@@ -309,7 +309,7 @@ impl<'a> Plan<'a> {
         a
     }
 
-    /// Step 3: ranks, by which definitions come before their uses.
+    /// Step 3: ranks, so that definitions come before their uses.
     fn rank(&mut self) {
         for position in 0..self.order.len() {
             let id = self.order[position] as usize;
@@ -348,8 +348,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// `a!`, with as many exclamation marks as it takes to be different from the names in the term, whatever
-    /// number follows.
+    /// `a!`, with enough exclamation marks to differ from the names in the term, whatever number follows.
     fn unused_prefix(&self) -> String {
         let store = self.store;
         let mut taken: Vec<usize> = Vec::new();
@@ -444,7 +443,7 @@ impl<'a> Plan<'a> {
         counter.column
     }
 
-    /// What a node's text starts with, before its arguments.
+    /// The beginning of a node's text, before its arguments.
     fn write_head(&self, node: NodeId, out: &mut impl Write) -> fmt::Result {
         let term = self.nodes[node as usize].term;
         if self.nodes[node as usize].children.is_empty() {
@@ -460,7 +459,7 @@ impl Node {
     }
 }
 
-/// Stands for all widths from here on; sums of such widths do not overflow.
+/// Represents all larger widths; sums of such widths do not overflow.
 const TOO_WIDE: usize = 1 << 24;
 
 fn is_quantifier(op: Op) -> bool {
@@ -472,11 +471,11 @@ fn is_quantifier(op: Op) -> bool {
 /// A piece of the text.
 #[derive(Clone, Copy)]
 enum Part {
-    /// A node by its name, or else by its text.
+    /// A node by its name, or by its text if it has none.
     Use(NodeId),
     /// The text of a node.
     Definition(NodeId),
-    /// The `let` at this position of [`Plan::lets`], with all that is inside.
+    /// The `let` at this position of [`Plan::lets`], with everything inside.
     Let(usize),
     /// The bindings of a `let`.
     Bindings(usize),
@@ -495,7 +494,7 @@ struct OpenList {
     /// The column of its parenthesis.
     column: usize,
     broken: bool,
-    /// How many parentheses follow directly after its own.
+    /// The number of parentheses directly after its own.
     tail: usize,
 }
 
@@ -526,7 +525,7 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// What stands for the body of a quantifier.
+    /// The part for the body of a quantifier.
     fn scope(&self, scope: Scope) -> Part {
         let ScopePlan { body, lets, .. } = &self.plan.scopes[scope as usize];
         if lets.is_empty() { Part::Use(*body) } else { Part::Let(lets.start) }
@@ -562,8 +561,8 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// Writes what stands before an element: a space, or a new line if the list is broken and starts in the
-    /// given column.
+    /// Writes the separator before an element: a space, or a new line if the list is broken and starts in the given
+    /// column.
     fn separate(&mut self, list: Part, position: usize, part: Part, broken: Option<usize>) -> fmt::Result {
         if position == 0 && matches!(list, Part::Bindings(_) | Part::Variables(_)) {
             return Ok(());
