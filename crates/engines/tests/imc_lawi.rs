@@ -10,7 +10,7 @@ use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Stop};
 
-/// What an engine says to a system. Witnesses are checked.
+/// The answer of an engine for a system. Witnesses are checked.
 fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, Stop> {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
@@ -30,7 +30,7 @@ fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, 
     answer
 }
 
-/// Both engines with all interpolants, and lazy abstraction without force.
+/// Both engines with all interpolation methods, and lazy abstraction without forced covers.
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     for interpolation in InterpolationMethod::ALL {
@@ -106,7 +106,7 @@ fn the_lock_is_safe() {
     }
 }
 
-/// A bad state without successors is bad all the same: the transitions of a bound are not outside of its disjunction.
+/// A bad state without successors counts as bad: the transitions of a bound are inside of its disjunction.
 #[test]
 fn bad_states_may_be_dead_ends() {
     for engine in engines() {
@@ -128,7 +128,7 @@ fn bad_states_may_be_dead_ends() {
     }
 }
 
-/// The refutations use only x, then only y, then only z at the cut: the first two bounds end with a path that is none.
+/// The refutations use only x, then only y, then only z at the cut: the first two bounds end with a spurious path.
 #[test]
 fn bounds_grow_where_interpolants_are_too_weak() {
     for engine in engines() {
@@ -152,7 +152,7 @@ fn decomposed_interpolants_converge_where_sums_do_not() {
     assert_sat(&Imc::default(), text);
 }
 
-/// Two loops with a counter up and down; labels are needed at both.
+/// Two loops with a counter up and down; both need labels.
 #[test]
 fn two_loops_keep_their_counters_equal() {
     let text = "(declare-fun P (Int Int) Bool) (declare-fun Q (Int Int) Bool)
@@ -167,8 +167,8 @@ fn two_loops_keep_their_counters_equal() {
     }
 }
 
-/// The second loop is entered late. Below a vertex where it was entered too early nothing is to be unwound, or that has no
-/// end.
+/// The second loop is entered late. Nothing may be unwound below a vertex that enters it too early, or the unwinding
+/// has no end.
 #[test]
 fn nothing_follows_on_dead_vertices() {
     let text = "(declare-fun P (Int) Bool) (declare-fun Q (Int Int) Bool)

@@ -29,7 +29,7 @@ impl Counters {
     }
 }
 
-/// What an engine says to a system, and its counters. Witnesses are checked.
+/// The answer of an engine for a system, and its counters. Witnesses are checked.
 fn answer_of(engine: &PdKind, text: &str, seconds: u64) -> (Result<Evidence, Stop>, Counters) {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
@@ -129,8 +129,8 @@ fn no_states_and_bad_initial_states() {
     );
 }
 
-/// Fig. 3.1 of Blicha's thesis: a sum of the initial states' equations is the lemma `x + k y >= 0` for each `k` in turn,
-/// and taken apart it is inductive at once.
+/// Fig. 3.1 of Blicha's thesis: a sum of the initial states' equations is the lemma `x + k y >= 0` for each `k` in
+/// turn, and decomposed it is inductive at once.
 #[test]
 fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
     let text = "(declare-fun P (Int Int) Bool)
@@ -148,7 +148,7 @@ fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
     assert!(counters.get("lemmas.added") > 5);
 }
 
-/// Two loops after each other, by the transformation to a single one.
+/// Two loops in sequence, by the transformation to a single one.
 #[test]
 fn several_predicates() {
     let text = |bound: &str| {
@@ -189,7 +189,7 @@ fn clauses_with_two_atoms_are_refused() {
     assert!(PdKind::default().accepts(&store, &HornGraph::of(&store, &system)).is_err());
 }
 
-/// Gives an instance what another one has sent.
+/// Gives an instance the lemmas that another one has sent.
 #[derive(Default)]
 struct Mailbox {
     outgoing: Mutex<Vec<SharedLemma>>,
@@ -206,7 +206,7 @@ impl Exchange for Mailbox {
     }
 }
 
-/// What one instance has found saves the other its searches.
+/// The lemmas of one instance save the other its searches.
 #[test]
 fn lemmas_are_shared() {
     let text = "(declare-fun P (Int Int) Bool)

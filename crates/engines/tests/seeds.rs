@@ -11,7 +11,7 @@ use shofar_smt::sat::{Outcome, Statistics};
 use shofar_smt::solver::Solver;
 use shofar_testing::families::{pigeons, random_3_sat};
 
-/// What a solver has counted when it has answered a question with conflicts.
+/// The statistics of a solver after a query with conflicts.
 fn counted(store: &TermStore, mut solver: Solver<'_>) -> Statistics {
     for formula in pigeons(store, 5, 4).formulas {
         solver.assert(formula).expect("it is propositional");
@@ -46,8 +46,7 @@ impl EventSink for Counters {
     }
 }
 
-/// A counter, which starts with values of many variables that are hard to find, keeps them, and has an error at
-/// the end.
+/// A counter that starts with hard-to-find values of many variables, keeps them, and has an error at the end.
 fn system(end: u32) -> String {
     let store = TermStore::new();
     let clauses = random_3_sat(&store, 40, 3).formulas;
@@ -77,7 +76,7 @@ fn seeds_change_the_search_of_engines_but_not_their_answers() {
         (evidence, counters.0.into_inner().expect("no listener panics"))
     };
     for (engine, known) in all().iter().enumerate() {
-        // Some engines find values of the variables without a conflict, before which the seed is not asked.
+        // Some engines find values of the variables without a conflict, and before a conflict the seed has no effect.
         let is_changed = [2, 0].into_iter().any(|end| {
             let by_default = found(engine, end, 0);
             assert_eq!(found(engine, end, 0), by_default, "{} is deterministic", known.name());

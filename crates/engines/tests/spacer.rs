@@ -37,7 +37,7 @@ impl EventSink for Observer {
     }
 }
 
-/// What the engine says to a system, and what it has counted. Witnesses are checked.
+/// The answer of the engine for a system. Witnesses are checked.
 fn observed(options: Options, text: &str, seconds: u64, observer: &Observer) -> Result<Evidence, Stop> {
     observed_in(&TermStore::new(), options, text, seconds, observer)
 }
@@ -194,7 +194,7 @@ fn divisibility_is_kept_by_projection() {
     assert_eq!(derivation(&system(7)).steps.len(), 3);
 }
 
-/// `y + k x` is bounded for each `k`, and no bound of that form is inductive: the obligation has to be taken apart.
+/// `y + k x` is bounded for each `k`, and no bound of that form is inductive: the obligation must be split.
 #[test]
 fn coefficients_that_grow_are_taken_apart() {
     let squares = "(declare-fun I (Int Int) Bool)
@@ -210,7 +210,7 @@ fn coefficients_that_grow_are_taken_apart() {
     }
 }
 
-/// `n >= 501`, `n >= 500`, .. is excluded where `m <= 0`; all of it is once `n >= 1` is tried.
+/// `n >= 501`, `n >= 500`, .. is excluded where `m <= 0`; once `n >= 1` is tried, all of them are.
 #[test]
 fn a_bound_that_creeps_becomes_a_constant_of_the_clauses() {
     assert_sat(
@@ -246,7 +246,7 @@ fn numbers_with_the_same_residue_become_one_lemma() {
     }
 }
 
-/// Each form of lemmas finds that both counters stay where they are.
+/// Each form of lemmas finds that both counters stay unchanged.
 #[test]
 fn all_forms_of_lemmas_lead_to_a_model() {
     let text = "(declare-fun P (Int Int Int) Bool)
@@ -334,7 +334,8 @@ fn doubling_sixty_times_is_a_small_derivation() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
-/// Projection knows numbers and truth values only; the other engines need the solver, which knows declared sorts, too.
+/// Projection supports only numbers and Booleans; the other engines need the solver, which also supports declared
+/// sorts.
 #[test]
 fn engines_refuse_the_sorts_that_they_do_not_know() {
     let refusals = |sort: &str| {
@@ -355,7 +356,7 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
     assert_eq!(refusals(array), vec![refused(array); shofar_engines::all().len()]);
 }
 
-/// The techniques together decide finite systems, and so do all of them but one, and few of them.
+/// All techniques together decide finite systems, and so do all but one of them, and few of them.
 #[test]
 fn random_finite_systems_are_decided() {
     let all = Options::default();
@@ -397,7 +398,7 @@ fn random_finite_systems_are_decided() {
     }
 }
 
-/// Sums of sums: guesses of all kinds are made, and whatever is answered has a witness. Debug builds check each lemma.
+/// Sums of sums: guesses of all kinds are made, and every answer has a witness. Debug builds check each lemma.
 #[test]
 fn random_sums_are_answered_with_witnesses() {
     let mut counted = [("concretions", 0), ("guesses", 0)];

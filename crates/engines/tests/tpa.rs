@@ -14,9 +14,9 @@ use shofar_testing::explicit::Saturation;
 use shofar_testing::systems::{Shape, system};
 use shofar_testing::{Random, scale};
 
-/// What an engine has found, and what it has counted.
+/// The answer of an engine, and its counters.
 struct Outcome {
-    /// Whether there is a model; nothing if it is not known.
+    /// Whether there is a model; `None` if this is unknown.
     is_safe: Option<bool>,
     /// The number of steps of the derivation, the query included.
     steps: usize,
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// Keeps the counters that an engine tells in the end.
+/// Keeps the final counters of an engine.
 #[derive(Default)]
 struct Counters(Mutex<Vec<(&'static str, u64)>>);
 
@@ -80,7 +80,7 @@ fn two_phases(n: u64, is_bad: &str) -> String {
     )
 }
 
-/// With two steps at most nothing is found, nor with four; the six steps are found among eight (Examples 4.5 and 4.6).
+/// Two steps find nothing, nor do four; the six steps are found among eight (Examples 4.5 and 4.6).
 #[test]
 fn two_phases_of_three_steps() {
     for engine in both() {
@@ -144,7 +144,7 @@ fn a_million_steps() {
     }
 }
 
-/// Where a step is no function of the state, the states in between are solved for.
+/// If a step is not a function of the state, the solver finds the states in between.
 #[test]
 fn steps_with_choices() {
     let text = "(declare-fun P (Int Int) Bool)
@@ -170,7 +170,7 @@ fn a_race_of_two_counters() {
     assert_eq!(outcome.is_safe, Some(true));
 }
 
-/// Inductions by many steps have inductive invariants, too: the loop ends after 2N steps.
+/// Inductions over many steps also give inductive invariants: the loop ends after 2N steps.
 #[test]
 fn two_phases_are_safe() {
     for n in [1, 3, 20] {
@@ -191,7 +191,7 @@ fn up_and_down(n: u64, is_bad: &str) -> String {
     )
 }
 
-/// Each loop has paths of its own: both are taken `n` times, and the steps between and around them are three more.
+/// Each loop has its own paths: both are taken `n` times, and the steps between and around them are three more.
 #[test]
 fn loops_one_after_the_other() {
     for engine in both() {
@@ -208,7 +208,7 @@ fn loops_one_after_the_other() {
     assert_eq!(outcome.is_safe, Some(true));
 }
 
-/// Two ways from one loop to another, of which one adds what the query is about, and loops that nothing leads to.
+/// Two ways from one loop to another, one of which adds to the queried value, and unreachable loops.
 #[test]
 fn loops_in_an_acyclic_graph() {
     let text = |step: &str| {
@@ -235,7 +235,7 @@ fn loops_in_an_acyclic_graph() {
     }
 }
 
-/// A sum of which only a formula that is not linear says why it is safe; meanwhile the other loop has its turn.
+/// A sum that only a nonlinear formula proves safe; meanwhile the other loop has its turn.
 #[test]
 fn no_loop_keeps_the_others_waiting() {
     let text =
@@ -254,7 +254,7 @@ fn no_loop_keeps_the_others_waiting() {
     }
 }
 
-/// Hundreds of predicates in a row take no more of the stack than two.
+/// Hundreds of predicates in a row need no more stack than two.
 #[test]
 fn a_long_row_of_predicates() {
     let row = |length: usize, last: usize| {
@@ -294,7 +294,7 @@ fn the_smallest_systems() {
     }
 }
 
-/// States without variables, and facts and queries with variables of their own.
+/// States without variables, and facts and queries with local variables.
 #[test]
 fn local_variables() {
     let text = "(declare-fun P () Bool)(assert P)(assert (=> P P))(assert (=> P false))";
@@ -313,7 +313,7 @@ fn local_variables() {
     }
 }
 
-/// A transition that says nothing about a variable of the next state, which stays the same where nothing happens.
+/// A transition that does not constrain a variable of the next state, which stays the same if nothing happens.
 #[test]
 fn variables_that_a_step_leaves_open() {
     let text = "(declare-fun P (Bool Bool) Bool)
@@ -336,7 +336,7 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
     }
 }
 
-/// Whatever the options, answers on random systems are those of saturation, and most are decided.
+/// With all options, answers on random systems agree with saturation, and most are decided.
 fn agrees_with_saturation(shape: &Shape, systems: u64) {
     let options = |interpolation: InterpolationMethod, intermediate| {
         [false, true].map(|split| Options { split, intermediate, interpolation, ..Options::default() })

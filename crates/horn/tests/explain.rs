@@ -52,7 +52,7 @@ fn several_premises_stand_deeper_and_are_referred_to() {
     assert_eq!(explained(&store, &system, steps, Explanation::default()), expected);
 }
 
-/// What is not used is left out, what is used twice is there once, and premises come first.
+/// Unused steps are omitted, steps used twice occur once, and premises come first.
 #[test]
 fn each_step_that_is_needed_is_there_once() {
     let store = TermStore::new();
@@ -70,7 +70,7 @@ fn each_step_that_is_needed_is_there_once() {
     assert_eq!((argument.value, argument.before), (&Value::Int(4.into()), Some(&Value::Int(2.into()))));
 }
 
-/// A value is compared by its name with that of another predicate, or with the last time at the same place.
+/// A value is compared by name with that of another predicate, or with the previous one in the same position.
 #[test]
 fn changes_across_predicates() {
     let store = TermStore::new();
@@ -87,7 +87,7 @@ fn changes_across_predicates() {
     assert!(told.contains("3  A  x = 2, k: 5 -> 6"), "{told}");
 }
 
-/// Where the clause says which variable becomes which, a name that is used anew says nothing.
+/// If the clause tells which variable becomes which, reused names are ignored.
 #[test]
 fn what_a_clause_passes_on_is_no_change() {
     let store = TermStore::new();

@@ -25,7 +25,7 @@ fn graph(store: &TermStore, text: &str) -> HornGraph {
     HornGraph::of(store, &system)
 }
 
-/// Transforms a random system, if it is safe. The number of lemmas that arrive in the new graph.
+/// Transforms a random system, if it is safe. Returns the number of lemmas that arrive in the new graph.
 fn arrived(seed: u64, shape: &Shape, names: &str) -> usize {
     let random = &mut Random::new(seed);
     let store = TermStore::new();
@@ -103,7 +103,7 @@ fn lemmas_go_through_sequences_of_transformations() {
     assert!(all >= 50, "{all} lemmas arrived");
 }
 
-/// A lemma about an argument that nothing depends on loses it, or is lost.
+/// A lemma about an irrelevant argument loses it, or is lost.
 #[test]
 fn a_lemma_keeps_what_it_says_of_the_arguments_that_are_kept() {
     let store = TermStore::new();

@@ -13,7 +13,7 @@ use shofar_run::{Limits, Reason, Stop};
 
 const MANY: usize = 50_000;
 
-/// Takes long enough in each phase for [`soon`] to be over.
+/// Clauses for which each phase takes longer than [`soon`].
 fn many_clauses() -> String {
     let rule = |number: usize| {
         format!("(assert (forall ((x Int)(y Int)) (=> (and (P x) (< x (+ y {number}))) (P (+ x y 1)))))\n")
@@ -41,7 +41,7 @@ fn limits_end_in_the_middle_of_each_phase() {
     let graph = HornGraph::within(&Context { store: &store, limits: soon() }, &system);
     assert_eq!(graph.map(|graph| graph.edges().len()), Err(Stop::Interrupted(Reason::Deadline)));
 
-    // The fact again and again is a long refutation, though of nothing.
+    // The fact repeated many times is a long refutation, though of nothing.
     let fact = Step {
         clause: 0,
         instantiation: [].into(),
@@ -53,7 +53,7 @@ fn limits_end_in_the_middle_of_each_phase() {
     assert_eq!(verdict, Validity::Unknown(Stop::Interrupted(Reason::Deadline)));
 }
 
-/// What reading a witness of one fact says within limits.
+/// The result of reading a witness of one fact within limits.
 fn witness_within(store: &TermStore, text: &str, limits: Limits<'_>) -> Result<Witness, Unread> {
     let mut environment = Environment::new(store);
     let clauses = b"(declare-sort U 0)(declare-fun P (Int) Bool)(assert (P 0))";
@@ -111,7 +111,7 @@ fn within_limits_all_is_as_without() {
     assert_eq!(system.clauses.len(), parse(&store, "test", text.as_bytes()).unwrap().clauses.len());
     let graph = HornGraph::within(&Context { store: &store, limits }, &system).unwrap();
     assert_eq!(graph.edges().len(), HornGraph::of(&store, &system).edges().len());
-    // A mistake is one, whatever the limits are.
+    // An error is reported whatever the limits are.
     let Err(Unread::Wrong(ParseError { message, .. })) = read_within(&store, "(assert (Q 0))", limits) else {
         panic!("there is a mistake");
     };

@@ -35,7 +35,7 @@ fn both_answers_are_frequent_among_random_systems() {
     }
 }
 
-/// A transformation by its position in the list of all.
+/// The transformation at an index of the list of all.
 fn pass(number: usize) -> Box<dyn Transformation> {
     match number {
         0 => Box::new(RemoveUnreachable),
@@ -50,8 +50,8 @@ fn pass(number: usize) -> Box<dyn Transformation> {
 
 const PASSES: usize = 6;
 
-/// Runs transformations on a random system; checks that the answer stays, and that witnesses come back. Returns whether
-/// something was changed.
+/// Runs transformations on a random system; checks that the answer stays, and that witnesses are translated back.
+/// Returns whether something changed.
 fn keeps_the_answer(seed: u64, shape: &Shape, passes: Vec<Box<dyn Transformation>>) -> bool {
     let mut random = Random::new(seed);
     let text = systems::system(&mut random, shape);
@@ -276,7 +276,7 @@ fn doubling(store: &TermStore, levels: usize) -> HornGraph {
     graph(store, &text)
 }
 
-/// The only derivation there is if each node has one edge into it, in the order of the nodes: all nodes once. Values of
+/// The only derivation if each node has one edge into it, in the order of the nodes: all nodes once. Values of
 /// arguments are found along the way; the first argument counts from the given number, the second one is seven.
 fn only_derivation(store: &TermStore, graph: &HornGraph, first: i64) -> Derivation {
     let mut steps = Vec::new();
@@ -307,7 +307,7 @@ fn a_hundred_thousand_clauses_and_steps_take_seconds() {
         let (transformed, reports) = Pipeline::new(passes).run(&context, original.clone());
         let derivation = only_derivation(&store, &transformed.graph, 0);
         let back = transformed.translation.derivation_back(&context, derivation).unwrap();
-        // Well above what it takes, well below what anything quadratic would.
+        // Well above the needed time, well below that of anything quadratic.
         assert!(start.elapsed() < Duration::from_secs(120), "{reports:?}");
         assert_eq!(back.steps.len(), length + 1);
         if length < 100_000 {
@@ -326,7 +326,7 @@ fn shared_derivations_stay_shared() {
         let (transformed, _) = Pipeline::new(passes).run(&context, original.clone());
         let new = only_derivation(&store, &transformed.graph, 1);
         if transformed.graph.nodes().any(|(_, node)| node.arity() == 3) {
-            // The third argument doubles, which is not what that derivation says.
+            // The third argument doubles, which that derivation does not know.
             continue;
         }
         let back = transformed.translation.derivation_back(&context, new).unwrap();

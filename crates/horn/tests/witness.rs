@@ -171,7 +171,7 @@ fn every_mutation_of_a_refutation_is_found() {
     );
 }
 
-/// One element may be all that a declared sort has.
+/// A declared sort may have only one element.
 #[test]
 fn elements_of_declared_sorts_need_not_differ() {
     let store = TermStore::new();
@@ -222,7 +222,7 @@ fn doubling(store: &TermStore) -> (HornSystem, Refutation) {
     (system, refutation)
 }
 
-/// A loop that counts to the given number, with a variable that only the solver knows.
+/// A loop that counts to the given number, with a variable that only the solver can find.
 fn counting(store: &TermStore, length: usize) -> (HornSystem, Refutation) {
     let system = read(
         store,
@@ -264,7 +264,7 @@ fn reread(store: &TermStore, clauses: &str, text: &str) -> Result<(HornSystem, W
     witness.map(|witness| (system, witness)).map_err(|error| error.to_string())
 }
 
-/// What `shofar check` says about it.
+/// The verdict of `shofar check`.
 fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let store = TermStore::new();
     let (system, witness) = reread(&store, clauses, text)?;
@@ -282,8 +282,8 @@ fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     })
 }
 
-/// A predicate that never holds is no model of its fact, and one that always holds none of its query; what lies between
-/// them is true whatever it says.
+/// A predicate that never holds violates its fact, and one that always holds violates its query. A clause from a false or
+/// to a true predicate holds whatever its constraint is.
 #[test]
 fn predicates_that_always_or_never_hold() {
     let clauses = "(declare-fun P (Int) Bool)(declare-fun Q (Int) Bool)
@@ -384,7 +384,7 @@ fn values_of_all_sorts_are_read_back() {
     let witness = Witness::Refutation(refutation);
     for format in [WitnessFormat::Text, WitnessFormat::Json] {
         let text = witness.to_text(&store, &system, format);
-        // The datatype is another one each time that its declaration is read, so texts are compared.
+        // Each time that its declaration is read, the datatype is a new one, so texts are compared.
         let (again, found) =
             reread(&store, MANY_SORTS, &text).unwrap_or_else(|error| panic!("{error} in {text}"));
         assert_eq!(found.to_text(&store, &again, format), text);
@@ -504,7 +504,7 @@ fn mistakes_in_witnesses_have_their_place() {
     assert!(verdict(&function, "(define-fun c () Int 0)").unwrap_err().contains("only predicates"));
 }
 
-/// A step-by-step judgement by substitution and normal forms.
+/// Judges step by step, by substitution and normal forms.
 fn follows(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> bool {
     let step = |(number, step): (usize, &Step)| {
         let Some(clause) = system.clauses.get(step.clause) else { return false };
@@ -533,7 +533,7 @@ fn follows(store: &TermStore, system: &HornSystem, refutation: &Refutation) -> b
     refutation.steps.iter().enumerate().all(step) && last.is_some_and(|clause| clause.is_query())
 }
 
-/// Values of integers are changed, and numbers of clauses and steps, so that sorts stay right.
+/// Changes values of integers, and numbers of clauses and steps, so that sorts stay right.
 #[test]
 fn changed_refutations_are_judged_as_by_substitution() {
     let store = TermStore::new();
@@ -630,8 +630,7 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The result of resolving clauses one after the other, each on the one literal that it has in common with the result
-/// so far.
+/// The result of resolving clauses one after the other, each on the one literal in common with the result so far.
 fn resolved(clauses: &[&Vec<String>]) -> BTreeSet<String> {
     let mut result: BTreeSet<String> = clauses[0].iter().cloned().collect();
     for clause in &clauses[1..] {
@@ -776,7 +775,7 @@ fn deep_and_shared_models_are_checked_in_seconds() {
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
-/// Whatever is done to a text, it is read, or it is refused.
+/// Any change of a text is read or rejected, without a panic.
 #[test]
 fn no_text_is_too_strange() {
     let store = TermStore::new();
