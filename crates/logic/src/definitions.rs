@@ -159,12 +159,12 @@ mod tests {
         names.map(|name| store.var(store.symbol(name), sort))
     }
 
-    /// The younger symbols first.
+    /// Ranks younger symbols first.
     fn youngest(symbol: Term, _: usize) -> Option<std::cmp::Reverse<Term>> {
         Some(std::cmp::Reverse(symbol))
     }
 
-    /// The table above.
+    /// The table of the module documentation.
     #[test]
     fn each_kind_of_conjunct_is_read_as_a_definition() {
         let store = TermStore::new();

@@ -114,7 +114,7 @@ pub fn shadow<M: Copy + Ord>(
 mod tests {
     use super::*;
 
-    /// Small numbers, one after the other.
+    /// A generator of small numbers.
     struct Numbers(u64);
 
     impl Numbers {
@@ -142,7 +142,8 @@ mod tests {
         if inequality.is_strict { value.is_negative() } else { !value.is_positive() }
     }
 
-    /// F2, at many a `y`. If there is an `x`, it is a bound, between two of them, or beyond all: so all of these are tried.
+    /// F2, at many values of `y`. If there is an `x`, it is a bound, between two of them, or beyond all: so all of
+    /// these are tried.
     #[test]
     fn the_shadow_is_where_a_rational_number_satisfies_all_bounds() {
         let mut numbers = Numbers(1);
@@ -174,7 +175,7 @@ mod tests {
         assert!(inside > 500 && outside > 500, "{inside} {outside}");
     }
 
-    /// F3. Integers have no strict inequalities, and those that are tried lie around all bounds.
+    /// F3. Integers have no strict inequalities. The integers tried lie around all bounds.
     #[test]
     fn with_unit_factors_the_shadow_is_exact_on_integers() {
         let mut numbers = Numbers(2);
@@ -197,7 +198,7 @@ mod tests {
         assert!(inside > 100 && outside > 100, "{inside} {outside}");
     }
 
-    /// F1: what is said of two bounds holds if and only if no point satisfies the second one and not the first one.
+    /// F1: the order of two bounds holds if and only if no point satisfies the second one but not the first one.
     #[test]
     fn an_order_of_bounds_is_an_implication() {
         let mut numbers = Numbers(3);
@@ -215,7 +216,7 @@ mod tests {
                 compared += 1;
                 let order = one.is_below(&other);
                 for y in (-4..=4).map(Rational::from) {
-                    // Quarters and thirds of units, and what lies between them.
+                    // Quarters and thirds of units, and points between them.
                     let points = (-600..=600).map(|x| Rational::from(x) / &Rational::from(24));
                     let mut open = points.filter(|x| holds(second, x, &y) && !holds(first, x, &y));
                     assert_eq!(

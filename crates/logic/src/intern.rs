@@ -230,7 +230,7 @@ mod tests {
         assert_eq!((add(1), add(2)), (a, b));
     }
 
-    /// Shards, and tables of all sizes, are gone through by values with few different hashes.
+    /// Values with few different hashes use all shards, and tables of all sizes.
     #[test]
     fn nothing_is_lost_when_tables_grow() {
         let table = Interner::new();

@@ -9,7 +9,7 @@
 //! x div n, n >= 2           q           n*q <= x  and  x <= n*q + n-1
 //! x mod n, n >= 2           x - n*q     with the q of x div n
 //! to_int(x)                 q           to_real(q) <= x  and  x < to_real(q) + 1
-//! x div 0, x mod 0, x / 0   k div 0, .. k = x, as for functions: it is one of x, of which nothing is known
+//! x div 0, x mod 0, x / 0   k div 0, .. k = x, as for functions: an uninterpreted function of x
 //! f(.., t, ..)              f(.., k, ..)  k = t, unless t is a symbol, an application, a numeral or a truth value
 //! distinct(a, b, ...)       a != b and ...
 //! ```

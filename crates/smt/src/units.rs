@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(propagated(&store, &[claim, at_most(x, 3)]), [at_most(x, 3), store.not(is(y, 0))]);
         let claim = store.or_of([store.not(p), store.not(at_most(x, 3)), q]);
         assert_eq!(propagated(&store, &[at_most(x, 3), claim, p]), [at_most(x, 3), p, q]);
-        // The junction is known as a whole, and stays.
+        // The junction is a fact as a whole, and stays.
         let known = store.or2(p, is(y, 1));
         let claim = store.not(store.and2(known, at_most(x, 3)));
         assert_eq!(propagated(&store, &[claim, known]), [store.not(at_most(x, 3)), known]);

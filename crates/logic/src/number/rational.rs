@@ -602,7 +602,7 @@ mod tests {
     use super::*;
 
     impl Rational {
-        /// Checks the invariant of the representation, and gives the value to the reference computation.
+        /// Checks the invariant of the representation, and converts the value for the reference computation.
         fn reference(&self) -> RBig {
             let fits = self.numer().to_i64().is_some() && self.denom().to_i64().is_some();
             assert_eq!(matches!(self.0, Small { .. }), fits, "{self} has the wrong form");

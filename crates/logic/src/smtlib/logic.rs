@@ -39,8 +39,8 @@ impl Theories {
     /// All theories that the reader knows.
     pub const ALL: Theories = Theories(15);
 
-    /// The theories of a logic; `None` if the name is no list of known components, or if one of them stands for a theory
-    /// that the reader does not know.
+    /// The theories of a logic; `None` if the name is not a list of known components, or if one of them stands for a theory
+    /// that the reader does not support.
     pub fn of_logic(name: &str) -> Option<Theories> {
         const COMPONENTS: &[(&str, Theories)] = &[
             ("LIRA", Theories::INTS.with(Theories::REALS)),

@@ -7,7 +7,7 @@
 //! ```text
 //! solve(conjuncts):
 //!     repeat, while there are new definitions:
-//!         candidates = the small equations among the conjuncts: first the linear ones, then all that are left
+//!         candidates = the small equations among the conjuncts: first the linear ones, then all others
 //!         in rounds, while there are new definitions:
 //!             choose candidates x = t such that no chosen x is in a chosen t
 //!             replace each x by its t in the other candidates and in the definitions so far

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(Cuts::tree(&[(Part(0), 0), (Part(1), 0)]).err(), Some(Error::NotATree));
     }
 
-    /// What is shared by the cuts, and what one leaves to the next, changes nothing.
+    /// Sharing between cuts, and reuse from one cut to the next, do not change the interpolants.
     #[test]
     fn long_sequences_consist_of_the_interpolants_of_single_cuts() {
         const LAST: u32 = 80;

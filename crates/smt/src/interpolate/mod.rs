@@ -22,12 +22,12 @@
 //! recomputed:
 //!
 //! ```text
-//! cuts        sets of cuts, for which questions are asked at once         cuts.rs
-//! colours     which side may speak of a term                              colour.rs
+//! cuts        sets of cuts, which answer a question for all cuts at once  cuts.rs
+//! colours     which side can express a term                               colour.rs
 //! leaves      of theory lemmas                                            lemmas.rs: farkas.rs, decomposed.rs,
 //!                                                                         divisibility.rs, congruence.rs
 //! pass        partial interpolants of clauses, by labels                  labelled.rs, occurrence.rs
-//! symbols     fresh symbols and gates become what they stand for
+//! symbols     fresh symbols and gates are replaced by their origins
 //! form        simplification                                              simplify.rs, factor.rs
 //! check       I3 always; I1 and I2 in debug builds                        verify.rs
 //! ```

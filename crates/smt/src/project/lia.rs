@@ -5,11 +5,11 @@
 //! ```text
 //! a x = t             a | t; into others, multiplied by a:  b x <= r becomes b t <= a r,  d | c x + r becomes
 //!                     a d | c t + a r.  This is exact.
-//! bounds on one side  x can be as large as it wants: bounds go. Divisibilities are joined to one d | c x + r, which
+//! bounds on one side  x is unbounded on the other side: bounds are dropped. Divisibilities are joined to one d | c x + r, which
 //!                     has a solution iff gcd(c, d) | r.  This is exact, too.
-//! divisibilities      with D the period in x of all of them and u = M(x) mod D, x = D x' + u. They no longer have
-//!                     an x then.
-//! s <= a x, b x <= t  the greatest lower bound s0 / a0 in the model speaks for all: a0 s <= a s0 for the others, and
+//! divisibilities      with D the period in x of all of them and u = M(x) mod D, x = D x' + u. They no longer contain
+//!                     x then.
+//! s <= a x, b x <= t  the greatest lower bound s0 / a0 in the model represents all: a0 s <= a s0 for the others, and
 //!                     for each upper bound that there is an integer between s0 / a0 and t / b.
 //! ```
 //!

@@ -45,7 +45,7 @@ use crate::theory::claims::is_application;
 pub struct Fault {
     /// The step, or `None` if the fault is not in a single step.
     pub step: Option<StepId>,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
     /// Whether the step may hold nevertheless: the comparison of meanings is incomplete.
     pub may_hold: bool,

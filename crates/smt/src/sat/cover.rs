@@ -7,7 +7,7 @@
 //! ```text
 //! next decision:  the first clause without a true literal
 //!                     an open literal that has the value it would be tried with anyway, or else
-//!                     one that is no atom, or else any
+//!                     one that is not an atom, or else any
 //!                 no clause is left: a variable that models must give a value
 //!                 none is left:      the clauses are covered
 //! ```
@@ -254,7 +254,7 @@ mod tests {
                 solver.pop();
             }
             solver.check_invariants();
-            // Otherwise the next query would find its decisions made.
+            // Otherwise the decisions would still be in place for the next query.
             solver.backtrack_fully();
         }
     }
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(vars.iter().map(|&var| solver.value(var)).collect::<Vec<_>>(), [None, Some(false)]);
     }
 
-    /// Whatever made a clause true in one query, another literal does where the next one denies it.
+    /// If a query negates the literal that made a clause true in an earlier query, another literal makes it true.
     #[test]
     fn partial_models_of_many_queries_make_all_clauses_true() {
         const VARS: usize = 10;
@@ -285,7 +285,7 @@ mod tests {
                 (0..count).map(|_| vars[random(VARS)].lit(random(2) == 0)).collect()
             };
             let (mut clause, assumptions) = (lits(3), lits(2));
-            // No tautologies, whose variables may be left open.
+            // No tautologies: models may leave their variables open.
             clause.sort_unstable();
             clause.dedup_by_key(|lit| lit.var());
             match random(8) {

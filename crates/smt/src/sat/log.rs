@@ -666,7 +666,7 @@ mod tests {
                             solver.backtrack_fully();
                             solver.retire_frames();
                         }
-                        // Everything that may be forgotten is, over and over.
+                        // Everything that may be forgotten is forgotten, repeatedly.
                         if let Some(log) = &mut solver.log {
                             log.compact_at = 0;
                         }

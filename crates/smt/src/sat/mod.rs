@@ -113,7 +113,7 @@ pub struct Solver<T: Theory = NoTheory> {
     /// Learnt clauses and lemmas.
     redundant: Vec<ClauseRef>,
     theory: T,
-    /// By variables: whether it is an atom, whose value the theory is told.
+    /// By variables: whether it is an atom: the theory learns its value.
     is_atom: Vec<bool>,
     /// The assumptions of the trail's levels: those of the frames, then the caller's.
     assumptions: Vec<Lit>,
@@ -236,12 +236,12 @@ impl<T: Theory> Solver<T> {
         self.add_var(true, false)
     }
 
-    /// A new variable whose value the theory is told.
+    /// A new atom: the theory learns its value.
     pub fn new_atom(&mut self) -> Var {
         self.add_var(true, true)
     }
 
-    /// Makes the variable an atom: the theory is told its value from now on.
+    /// Makes the variable an atom: the theory learns its value from now on.
     pub fn make_atom(&mut self, var: Var) {
         if self.is_atom[var.index()] {
             return;

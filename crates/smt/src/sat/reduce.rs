@@ -212,7 +212,7 @@ mod tests {
         }
         let step = Limits { conflicts: Some(0), ..Limits::default() };
         while solver.solve_within(&[], &step) != Outcome::Unsat {
-            // The search is interrupted after each conflict, and told that it is high time.
+            // The search is interrupted after each conflict, and a reduction is made due.
             solver.reductions.next = 0;
             if solver.trail.head == solver.trail.lits().len() {
                 solver.reduce();

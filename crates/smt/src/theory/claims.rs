@@ -169,7 +169,7 @@ mod tests {
         let select = store.select(array, x);
         assert!(!is_application(&store, select));
         assert_eq!(role(&store, select), Err(Unsupported { term: select, feature: Feature::Arrays }));
-        // The sort of a function is looked at, too.
+        // The sort of a function is checked, too.
         let to_array = store.fun(store.symbol("g"), &[Sort::INT], store.sort_of(array));
         assert!(role(&store, store.apply(to_array, &[x]).expect("well-sorted")).is_err());
     }

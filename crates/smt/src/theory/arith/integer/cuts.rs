@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_proof_is_a_form_and_not_a_variable() {
-        // The difference of the two forms is 4y + 6z, which is even but has to be 1.
+        // The difference of the two forms is 4y + 6z, which is even but must be 1.
         let (simplex, vars) = vertex(3, &[(&[1, 2, 3], Side::Lower, 1), (&[1, -2, -3], Side::Upper, 0)]);
         let cut = simplex.cut_from_proof().expect("the vertex is not integral");
         let coefficients: Vec<_> = cut.form.iter().map(|(var, coeff)| (*var, coeff.abs())).collect();
