@@ -1,7 +1,8 @@
 //! Engines that decide constrained Horn clauses, one file or folder per algorithm.
 //!
-//! An [`Engine`] takes a graph and a [`Run`] and answers with [`Evidence`], a model of the graph or a derivation of `false`
-//! in it, or with a [`Stop`]. No engine prints, exits or panics on bad input, and none looks at the clock but through its run.
+//! An [`Engine`] takes a graph and a [`Run`] and answers with [`Evidence`], a model of the graph or a derivation of
+//! `false` in it, or with a [`Stop`]. Engines read the clock only through `Run`, report progress as events, and never
+//! print, exit or panic on bad input.
 
 mod bmc;
 mod eliminate;
@@ -42,34 +43,34 @@ pub use tpa::Tpa;
 
 /// An algorithm that decides systems of Horn clauses.
 pub trait Engine: Send + Sync {
-    /// The name by which users ask for it.
+    /// The name of the engine for users.
     fn name(&self) -> &'static str;
 
-    /// What it is, in one line.
+    /// A description in one line.
     fn description(&self) -> &'static str;
 
-    /// What its users may choose. One that makes interpolants has the option `interpolation`.
+    /// The options of the engine. An engine that makes interpolants has the option `interpolation`.
     fn options(&mut self) -> Vec<EngineOption<'_>> {
         Vec::new()
     }
 
-    /// Whether it can work on a graph; if not, why not. Most engines take linear systems, where no clause has several
-    /// predicates in its body, over the sorts that the solver knows.
+    /// Whether the engine accepts a graph; if not, the reason. Most engines accept linear systems, where no clause has
+    /// several predicates in its body, over the sorts that the solver supports.
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
         fragment::is_linear(graph)?;
         fragment::is_decidable(store, graph)
     }
 
-    /// Decides a graph that it accepts, or tells why it cannot.
+    /// Decides a graph that it accepts, or returns the reason why it cannot.
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop>;
 }
 
-/// What proves the answer of an engine.
+/// The proof of an engine's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Evidence {
     /// The clauses have this model.
     Sat(GraphModel),
-    /// The clauses are contradictory, by this derivation of `false`.
+    /// The clauses are unsatisfiable, by this derivation of `false`.
     Unsat(Derivation),
 }
 

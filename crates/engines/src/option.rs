@@ -1,20 +1,22 @@
-//! What users may choose about an engine, by names.
+//! The options of engines, by name.
 //!
-//! An engine declares each choice once, by [`options!`]: the field, its default, the name, the meaning, and the range of a
-//! number. The fields with their defaults, and the [`EngineOption`]s by which they are read, set and described, are made of that.
+//! An engine declares each option once, by [`options!`]: the field, its default, the name, the meaning, and the range
+//! of a number. The macro makes the fields with their defaults, and the [`EngineOption`]s that read, set and describe
+//! them.
 
 use std::ops::RangeInclusive;
 
 use crate::InterpolationMethod;
 
-/// Declares the struct `Options` of an engine. A row is `field: type = default, "name": "meaning"`, with `in range` behind it
-/// for a number; without a name it is no option of users. Comments in front of a row are added to the documentation of the field.
+/// Declares the struct `Options` of an engine. A row is `field: type = default, "name": "meaning"`, followed by
+/// `in range` for a number; without a name it is not an option for users. Comments in front of a row are added to the
+/// documentation of the field.
 macro_rules! options {
     ($(
         $(#[$attribute:meta])*
         $field:ident: $type:ty = $default:expr $(, $name:literal: $meaning:literal $(in $range:expr)?)?;
     )*) => {
-        /// Choices of the method.
+        /// The options of the engine.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Options {
             $(
@@ -32,7 +34,7 @@ macro_rules! options {
         }
 
         impl Options {
-            /// What users may choose.
+            /// The options for users.
             fn list(&mut self) -> Vec<$crate::EngineOption<'_>> {
                 use $crate::option::{EngineOption, Setting};
                 let defaults = Options::default();
@@ -52,16 +54,16 @@ macro_rules! options {
 
 pub(crate) use options;
 
-/// A choice that an engine leaves to its user.
+/// An option of an engine for its users.
 pub struct EngineOption<'a> {
-    /// Its name, as in `guidance`.
+    /// Its name, for example `guidance`.
     pub name: &'static str,
-    /// What it chooses, in one line.
+    /// Its meaning, in one line.
     pub meaning: &'static str,
-    /// The value that it has if nobody chooses.
+    /// The default value.
     pub default: String,
     pub(crate) setting: &'a mut dyn Setting,
-    /// The numbers that it may have, if it is one.
+    /// The admissible range, if it is a number.
     pub(crate) range: Option<RangeInclusive<u64>>,
 }
 
@@ -71,7 +73,7 @@ impl EngineOption<'_> {
         self.setting.get()
     }
 
-    /// The values that it may have.
+    /// The admissible values.
     pub fn values(&self) -> String {
         match &self.range {
             Some(range) => format!("{} from {} to {}", self.setting.values(), range.start(), range.end()),
@@ -91,11 +93,11 @@ impl EngineOption<'_> {
     }
 }
 
-/// Something that can be set by a text.
+/// A setting that can be parsed from a text.
 pub(crate) trait Setting {
     fn get(&self) -> String;
     fn values(&self) -> String;
-    /// Whether the text is a value.
+    /// Sets the value; returns whether the text is one.
     fn set(&mut self, value: &str) -> bool;
 }
 
@@ -139,7 +141,7 @@ macro_rules! number {
 
 number!(u64, usize);
 
-/// A choice between a few values with names.
+/// An enumeration whose values have names.
 pub(crate) trait Named: Copy + 'static {
     const ALL: &'static [Self];
 

@@ -1,4 +1,4 @@
-//! Systems of Horn clauses that are built in memory, without any text.
+//! Builds systems of Horn clauses in memory, without any text.
 //!
 //! ```
 //! use shofar_horn::SystemBuilder;
@@ -21,10 +21,10 @@
 //! # Ok::<(), shofar_horn::BuildError>(())
 //! ```
 //!
-//! A system that comes out of here is like one that was read: B1, it is well-sorted; B2, it has no quantifiers and no
-//! predicates inside of terms; B3, the variables of a clause have different names; B4, the sorts and functions that
-//! occur in it are declared, sorts before those that are made of them. Sorts and functions need not be declared
-//! by the user: whatever is used is.
+//! A built system is like one that was read: B1, it is well-sorted; B2, it has no quantifiers and no predicates inside
+//! of terms; B3, the variables of a clause have different names; B4, the sorts and functions that occur in it are
+//! declared, sorts after their components. The user need not declare sorts and functions: the builder declares all that
+//! are used.
 
 use std::fmt;
 
@@ -34,18 +34,18 @@ use shofar_logic::{Fun, Op, Sort, SortError, SortKind, Symbol, Term, TermStore};
 
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
-/// Why a part of a system cannot be. Nothing of it is added then.
+/// The reason why a part of a system is rejected. Nothing of it is added then.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BuildError {
-    /// There is a predicate of this name already.
+    /// There already is a predicate of this name.
     Declared(String),
-    /// A predicate that this builder has not made.
+    /// Another builder made the predicate.
     Stranger,
-    /// The arguments of an atom are not what its predicate wants.
+    /// The arguments of an atom do not fit its predicate.
     Arguments(SortError),
-    /// A constraint is not a formula; this is its sort.
+    /// A constraint is not a formula but has this sort.
     NotAFormula(String),
-    /// An argument or a constraint has quantifiers or predicates in it.
+    /// An argument or a constraint contains quantifiers or predicates.
     NotHorn(Term),
     /// Two variables of a clause have this name.
     Ambiguous(String),
@@ -72,7 +72,7 @@ pub struct SystemBuilder<'s> {
     system: HornSystem,
     /// The names of the predicates.
     names: FxHashSet<Symbol>,
-    /// The sorts that are declared, or need no declaration.
+    /// The sorts that are declared or need no declaration.
     sorts: FxHashSet<Sort>,
     /// The functions that are declared.
     functions: FxHashSet<Fun>,
@@ -93,8 +93,8 @@ impl<'s> SystemBuilder<'s> {
         }
     }
 
-    /// Declares a predicate by its name and the sorts of its arguments. Any name will do; but clauses with one that has a
-    /// meaning in SMT-LIB, such as `and`, cannot be read again after they were printed.
+    /// Declares a predicate by its name and the sorts of its arguments. Any name is possible, but printed clauses
+    /// cannot be read again if the name has a meaning in SMT-LIB, such as `and`.
     pub fn predicate(&mut self, name: &str, sorts: &[Sort]) -> Result<PredicateId, BuildError> {
         let symbol = self.store.symbol(name);
         if !self.names.insert(symbol) {
@@ -106,7 +106,7 @@ impl<'s> SystemBuilder<'s> {
         Ok(id)
     }
 
-    /// A variable. It belongs to no clause: those that occur in a clause are universally quantified in it.
+    /// A variable. It belongs to no clause: each clause universally quantifies the variables that occur in it.
     pub fn variable(&self, name: &str, sort: Sort) -> Term {
         self.store.var(self.store.symbol(name), sort)
     }
@@ -149,7 +149,7 @@ impl<'s> SystemBuilder<'s> {
         Ok(self.system.clauses.len() - 1)
     }
 
-    /// Declares what occurs in terms (B4).
+    /// Declares the sorts and functions that occur in terms (B4).
     fn declare_terms(&mut self, mut open: Vec<Term>) {
         while let Some(term) = open.pop() {
             if !self.terms.insert(term) {
@@ -166,7 +166,7 @@ impl<'s> SystemBuilder<'s> {
         }
     }
 
-    /// Declares a sort after all that it is made of.
+    /// Declares a sort after its components.
     fn declare_sort(&mut self, sort: Sort) {
         let mut open = vec![(sort, false)];
         while let Some((sort, are_parts_declared)) = open.pop() {
@@ -179,8 +179,8 @@ impl<'s> SystemBuilder<'s> {
         }
     }
 
-    /// The sorts that have to be declared before this one. Datatypes that are declared together count as declared from
-    /// now on, and so do the parameters of their declaration.
+    /// The sorts to be declared before this one. From now on, datatypes that are declared together and the parameters
+    /// of their declaration count as declared.
     fn parts(&mut self, sort: Sort) -> Vec<Sort> {
         match self.store.sort_kind(sort) {
             SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::BitVec(_) => Vec::new(),
@@ -202,7 +202,7 @@ impl<'s> SystemBuilder<'s> {
         }
     }
 
-    /// The command that declares a sort, if it needs one that is not there already.
+    /// The command that declares a sort; `None` if it needs none or has one.
     fn declaration(&self, sort: Sort) -> Option<Declaration> {
         let declaration = match self.store.sort_kind(sort) {
             SortKind::Uninterpreted(name, parameters) => Declaration::Sort(*name, parameters.len()),
@@ -225,7 +225,7 @@ fn terms(body: &[Atom], constraint: Term, head: Option<&Atom>) -> Vec<Term> {
     body.chain([&constraint]).chain(head).copied().collect()
 }
 
-/// A clause in the making: atoms and constraints of its body, to which the head comes last.
+/// A clause under construction: atoms and constraints of its body; the head comes last.
 #[must_use = "a clause is added when it gets its head"]
 pub struct ClauseBuilder<'b, 's> {
     builder: &'b mut SystemBuilder<'s>,
@@ -242,8 +242,8 @@ impl ClauseBuilder<'_, '_> {
         self
     }
 
-    /// Says where the clause comes from, for example in the program that it was made of. Without that, clauses count as
-    /// standing on lines of their own.
+    /// Sets the origin of the clause, for example in the program from which it was made. By default, each clause has
+    /// its own line.
     pub fn at(mut self, position: Position) -> Self {
         self.position = Some(position);
         self
@@ -261,12 +261,12 @@ impl ClauseBuilder<'_, '_> {
         self
     }
 
-    /// Completes a fact or a rule with its head, and adds it. Returns its position among the clauses.
+    /// Completes a fact or a rule with its head, and adds it. Returns its index among the clauses.
     pub fn implies(self, predicate: PredicateId, arguments: &[Term]) -> Result<usize, BuildError> {
         self.complete(Some(Atom { predicate, args: arguments.into() }))
     }
 
-    /// Completes a query, which says that its body never holds, and adds it. Returns its position among the clauses.
+    /// Completes a query, which states that its body never holds, and adds it. Returns its index among the clauses.
     pub fn implies_false(self) -> Result<usize, BuildError> {
         self.complete(None)
     }
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
     use crate::{Format, parse};
 
-    /// What is built, printed and read again is the same.
+    /// A built system stays the same after printing and reading.
     #[test]
     fn a_built_system_is_like_one_that_was_read() {
         let text = b"(declare-sort U 0)

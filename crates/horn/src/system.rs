@@ -1,16 +1,16 @@
-//! Systems of constrained Horn clauses as the user wrote them.
+//! Systems of constrained Horn clauses, as the user wrote them.
 //!
-//! A clause says: for all values of its variables, if the body's atoms and the constraint hold, then the head
-//! holds; a clause without head is a query and says that its body never holds. The system is satisfiable if
-//! predicates can be interpreted such that all clauses hold.
+//! A clause states: for all values of its variables, if the body's atoms and the constraint hold, then the head holds.
+//! A clause without head is a query and states that its body never holds. The system is satisfiable if some
+//! interpretation of the predicates satisfies all clauses.
 //!
-//! A [`HornSystem`] is never changed after it was read. Answers are checked against it, whatever engines and
-//! transformations made of it in between.
+//! A [`HornSystem`] never changes after it was read. Answers are checked against it, independently of engines and
+//! transformations.
 
 use shofar_logic::smtlib::Declaration;
 use shofar_logic::{Fun, Symbol, Term, TermStore};
 
-/// A place in a text, counted from one.
+/// A position in a text, counted from one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Position {
     /// Line.
@@ -20,7 +20,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place that an offset in bytes is at.
+    /// The position of a byte offset.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
@@ -45,13 +45,13 @@ impl std::fmt::Display for Position {
 pub struct PredicateId(pub(crate) u32);
 
 impl PredicateId {
-    /// Its position among the predicates of the system.
+    /// Its index among the predicates of the system.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A predicate applied to arguments, which are any terms without predicates.
+/// A predicate applied to arguments, which are arbitrary terms without predicates.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Atom {
     /// The predicate.
@@ -63,17 +63,17 @@ pub struct Atom {
 /// A constrained Horn clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clause {
-    /// The variables, universally quantified. Those that do not occur are kept as written.
+    /// The universally quantified variables. Unused ones are kept as written.
     pub variables: Box<[Term]>,
     /// The atoms of the body.
     pub body: Box<[Atom]>,
     /// The interpreted part of the body.
     pub constraint: Term,
-    /// The head; none for a query.
+    /// The head; `None` for a query.
     pub head: Option<Atom>,
     /// The name that the clause was given.
     pub name: Option<Symbol>,
-    /// Where it was read.
+    /// The position of the clause in the text.
     pub position: Position,
 }
 
@@ -88,12 +88,12 @@ impl Clause {
         self.head.is_none()
     }
 
-    /// Whether the body has one atom at most.
+    /// Whether the body has at most one atom.
     pub fn is_linear(&self) -> bool {
         self.body.len() <= 1
     }
 
-    /// Whether the two say the same in the same words, wherever they were read.
+    /// Whether both clauses are syntactically equal, wherever they were read.
     pub fn same_as(&self, other: &Clause) -> bool {
         let Clause { variables, body, constraint, head, name, position: _ } = self;
         *variables == other.variables
@@ -109,8 +109,8 @@ impl Clause {
 pub struct HornSystem {
     /// Declared sorts and datatypes, in the order of the text.
     pub sorts: Vec<Declaration>,
-    /// Declared functions and constants that are not predicates. They are existential: the system is
-    /// satisfiable if there is an interpretation of them, too.
+    /// Declared functions and constants other than predicates. They are existential: the system is satisfiable if some
+    /// interpretation of them, too, exists.
     pub functions: Vec<Fun>,
     pub(crate) predicates: Vec<Fun>,
     /// The clauses, in the order of the text.
@@ -123,7 +123,7 @@ impl HornSystem {
         self.predicates.iter().enumerate().map(|(index, &fun)| (PredicateId(index as u32), fun))
     }
 
-    /// The function symbol that a predicate is.
+    /// The function symbol of a predicate.
     pub fn fun(&self, predicate: PredicateId) -> Fun {
         self.predicates[predicate.index()]
     }
@@ -135,7 +135,7 @@ impl HornSystem {
         format!("clause {}{name} at {position}", clause + 1)
     }
 
-    /// Whether the two systems consist of the same declarations and clauses, wherever they were read.
+    /// Whether both systems have the same declarations and clauses, wherever they were read.
     pub fn same_as(&self, other: &HornSystem) -> bool {
         self.sorts == other.sorts
             && self.functions == other.functions

@@ -49,7 +49,7 @@ const DISJUNCTS: usize = 40;
 pub struct Failure {
     /// The index of the call.
     pub call: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 

@@ -1,14 +1,14 @@
 //! Spacer: property-directed reachability with may- and must-summaries, for all systems, linear or not.
 //!
-//! **What it decides.** Any system whose clauses the solver understands and whose variables can be projected: truth
-//! values, integers and reals in linear constraints. Others are `Unknown`.
+//! **What it decides.** Any system that the solver supports over Booleans and linear integer and real arithmetic,
+//! because projection supports these. Other systems are `Unknown`.
 //!
 //! **The idea.** For growing bounds `N` it asks whether a derivation of `false` of height at most `N` exists, backwards
-//! from the queries. Each predicate has two summaries: *frames* `F_0, F_1, ..`, which contain all facts of a height at
-//! least, and *reach facts*, which are facts for certain. A cube of a predicate that would lead to `false` is an
-//! *obligation*. If no clause derives a fact in it from the frames below, the cube is excluded by a new lemma, made as
-//! general as possible. If a clause derives it from reach facts, it becomes a reach fact itself. Otherwise a model of the
-//! clause shows on which fact of the body that depends, and model-based projection makes a new obligation of it.
+//! from the queries. Each predicate has two summaries: *frames* `F_0, F_1, ..`, where `F_i` contains at least all facts
+//! of height `i`, and *reach facts*, which are derivable for certain. A cube of a predicate that would lead to `false`
+//! is an *obligation*. If no clause derives a fact in it from the frames below, a new lemma excludes the cube, made as
+//! general as possible. If a clause derives it from reach facts, it becomes a reach fact itself. Otherwise a model of
+//! the clause shows which fact of the body it depends on, and model-based projection turns that into a new obligation.
 //! When all lemmas of a level hold one level higher, the frame is inductive.
 //!
 //! ```text
@@ -28,10 +28,10 @@
 //!     all lemmas of a level were moved up: a model                                         witness.rs
 //! ```
 //!
-//! **Invariants.** L1 to L3 on lemmas, R1 and R2 on reach facts, O1 and O2 on obligations stand in the files named.
+//! **Invariants.** L1 to L3 on lemmas, R1 and R2 on reach facts, O1 and O2 on obligations are in the files named.
 //!
-//! **Why the answer is right.** If no lemma of level `i < N` is left, then `F_i = F_{i+1}`, which is inductive by L2, and
-//! excludes the bodies of queries, since these were blocked at `N`. By R1 and R2 a reach fact of `false` unfolds to
+//! **Why the answer is right.** If no lemma of level `i < N` is left, then `F_i = F_{i+1}`, which is inductive by L2,
+//! and excludes the bodies of queries, since these were blocked at `N`. By R1 and R2 a reach fact of `false` unfolds to
 //! a derivation, whose points are found from the top down.
 //!
 //! **Notation.** `F_i` is `Frames::conjuncts(i)` of all predicates (the paper's over-approximating summaries `O`),
@@ -44,9 +44,9 @@
 //! **Where we differ.** Solvers belong to clauses, not to predicates, and lemmas are assumed, not guarded (`edges.rs`):
 //! the label's equations are solved once, a model belongs to one clause from the start, and the core names the lemmas.
 //!
-//! **Choices.** A run is determined by the clauses, [`Options`] and the seed, by which solvers break ties and
-//! [`Descent::Random`] chooses. What has no option is what the answers rely on: reach facts are kept for all levels, and
-//! lemmas are moved up, as far as they hold; without it no frame would be seen to be inductive.
+//! **Options.** A run is determined by the clauses, [`Options`] and the seed, by which solvers break ties and
+//! [`Descent::Random`] chooses. Steps that answers rely on have no option: reach facts are kept for all levels, and
+//! lemmas are moved up as far as they hold; without this no frame would be found inductive.
 
 mod concretise;
 mod edges;
@@ -93,11 +93,11 @@ pub use proof_lemmas::LemmaForm;
 
 options! {
     incremental: bool = true, "incremental": "keep the solvers of clauses from query to query";
-    /// A literal can go as long as no clause derives a fact in the cube, assuming that none was derived before.
+    /// A literal can be dropped if no clause derives a fact in the cube, assuming that none was derived before.
     generalise: bool = true, "generalise": "leave out literals of cubes by induction";
     split_equations: bool = true,
         "split-equations": "take equations apart into bounds before literals are left out";
-    /// They take the place of literals of cores, before literals are left out.
+    /// They replace literals of cores, before literals are dropped.
     interpolation: LemmaForm = LemmaForm::By(InterpolationMethod::Farkas),
         "interpolation": "which weaker literals are taken from proofs";
     guidance: bool = true, "guidance": "make guesses from clusters of similar lemmas";
@@ -108,7 +108,7 @@ options! {
     concretise: bool = true,
         "concretise": "guess cubes without sums whose coefficients differ in each lemma";
     subsumption: bool = true, "subsumption": "stronger lemmas replace weaker ones";
-    /// It is tried again only when that is excluded.
+    /// The lemma is tried again only when that obstacle is excluded.
     obstacles: bool = true, "obstacles": "remember what keeps a lemma from moving up";
     descent: Descent = Descent::Forward,
         "descent": "the order in which the predicates of a body are gone through";
@@ -116,10 +116,10 @@ options! {
     requeue: bool = false, "requeue": "a blocked obligation waits at the next level";
 }
 
-/// The engine.
+/// The Spacer engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Spacer {
-    /// Its choices.
+    /// The options of the engine.
     pub options: Options,
 }
 
@@ -151,7 +151,7 @@ impl Engine for Spacer {
     }
 }
 
-/// The graph with a node for `false`, into which the queries lead. Nodes and edges keep their positions.
+/// The graph with a node for `false`, which the queries lead to. Nodes and edges keep their indices.
 fn with_goal(store: &TermStore, graph: &HornGraph) -> (HornGraph, NodeId) {
     let mut extended = HornGraph::new();
     for (_, node) in graph.nodes() {
@@ -164,7 +164,7 @@ fn with_goal(store: &TermStore, graph: &HornGraph) -> (HornGraph, NodeId) {
     (extended, goal)
 }
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, Default, Debug)]
 struct Statistics {
     levels: u64,
@@ -212,11 +212,11 @@ struct Search<'a> {
     run: &'a Run<'a>,
     options: Options,
 
-    // What is known.
-    /// By nodes.
+    // Known.
+    /// Indexed by node.
     frames: Vec<Frames>,
     facts: ReachFacts,
-    /// What keeps lemmas from moving up.
+    /// The obstacles that keep lemmas from moving up.
     obstacles: FxHashMap<(NodeId, LemmaId), Obstacle>,
 
     // Open work.
@@ -226,19 +226,19 @@ struct Search<'a> {
     families: Families,
 
     // Tools.
-    /// By edges, once they were asked.
+    /// Indexed by edge, created by the first query.
     clauses: Vec<Option<Box<Clause<'a>>>>,
-    /// By nodes: the edges into them. The one that answered last comes first.
+    /// Indexed by node: the edges into it. The one that answered last comes first.
     incoming: Vec<Vec<EdgeId>>,
     renaming: Renaming<'a>,
     projector: Projector<'a>,
-    /// By edges, for interpolants.
+    /// Indexed by edge, for interpolants.
     provers: FxHashMap<EdgeId, Solver<'a>>,
-    /// Asks about conjunctions of literals.
+    /// Checks conjunctions of literals.
     cubes: expand::Cubes<'a>,
     /// The numbers in the clauses.
     constants: Constants,
-    /// For choices at random; not zero.
+    /// The state of random choices; not zero.
     random: u64,
 
     statistics: Statistics,
@@ -285,8 +285,8 @@ impl<'a> Search<'a> {
         Err(Stop::Exhausted("derivations of all heights"))
     }
 
-    /// Decides whether `false` has a derivation of height at most `bound`. The obligation for it is in the queue until it
-    /// is decided (O1).
+    /// Decides whether `false` has a derivation of height at most `bound`. Its obligation is in the queue until it is
+    /// decided (O1).
     fn reach_goal(&mut self, bound: Level) -> Result<bool, Stop> {
         let goal = self.goal_obligation(bound);
         while let Some(id) = self.obligations.take(bound) {
@@ -305,7 +305,7 @@ impl<'a> Search<'a> {
                         return Ok(false);
                     }
                 }
-                // Its child goes first, being of a lower level (O2).
+                // Its child goes first, since it has a lower level (O2).
                 Expansion::Undecided => self.obligations.enqueue(id),
                 Expansion::Postponed => {}
                 Expansion::Hopeless => self.obligations.give_up(id),
@@ -321,7 +321,7 @@ impl<'a> Search<'a> {
         self.obligations.add(Obligation::new(self.goal, Rc::new([]), bound, bound))
     }
 
-    /// An obligation is reached: closes it, and those that it was made for as far as that settles them. Returns whether
+    /// Called when an obligation is reached: closes it, and its ancestors as far as this decides them. Returns whether
     /// the goal is reached.
     fn climb(&mut self, from: ObligationId, goal: ObligationId) -> Result<bool, Stop> {
         let mut id = from;
@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// An obligation is blocked up to a level: closes it, or lets it wait above.
+    /// Called when an obligation is blocked up to a level: closes it, or lets it wait above.
     fn retire(&mut self, id: ObligationId, level: Level) {
         let is_goal = self.obligations.get(id).node == self.goal;
         let obligation = self.obligations.get_mut(id);
@@ -357,7 +357,8 @@ impl<'a> Search<'a> {
 
     // ---- tools -------------------------------------------------------------------------------------------
 
-    /// Asks about one clause. Whatever the solver does not know ends the run if it is to, and is returned if not.
+    /// Queries one clause. If the solver does not decide it, the result is an error if the run must end, and
+    /// [`Reply::Unknown`] otherwise.
     fn ask(&mut self, edge: EdgeId, query: &Query<'_>, limits: &Limits<'_>) -> Result<Reply, Stop> {
         self.statistics.queries += 1;
         let (store, graph) = (self.store, self.graph);
@@ -389,5 +390,5 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Obligations that are kept from one level to the next at most.
+/// The maximal number of obligations that are kept from one level to the next.
 const MOST_KEPT: usize = 100_000;

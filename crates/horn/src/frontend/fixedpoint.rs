@@ -8,9 +8,9 @@
 //! (query (and (P x) (> x 9)))
 //! ```
 //!
-//! Variables are declared once and are universally quantified in each rule that uses them. A query asks whether
-//! the formula can be derived; as a clause it says that it cannot. So where Z3 answers a query with `sat`,
-//! because it found a derivation, the clauses are unsatisfiable, and the other way round.
+//! Variables are declared once, and each rule universally quantifies those that it uses. A query asks whether the
+//! formula is derivable; as a clause it states that it is not. So if Z3 answers a query with `sat`, because it found a
+//! derivation, the clauses are unsatisfiable, and vice versa.
 
 use shofar_logic::smtlib::SyntaxError;
 use shofar_logic::{Op, Sort, Term};

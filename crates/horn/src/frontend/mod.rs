@@ -24,7 +24,7 @@ use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 pub struct ParseError {
     /// The name of the input.
     pub file: String,
-    /// Where the mistake is.
+    /// The position of the error.
     pub position: Position,
     /// What is wrong.
     pub message: String,
@@ -53,7 +53,7 @@ pub fn parse_in(
     read(store, environment, file, text, &Poll::new(&Limits::default())).map_err(Unread::mistake)
 }
 
-/// As [`parse_in`], within limits.
+/// Like [`parse_in`], within limits.
 pub fn parse_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -63,17 +63,17 @@ pub fn parse_within(
     read(context.store, environment, file, text, &Poll::new(&context.limits))
 }
 
-/// Why there is no system of clauses, or no witness.
+/// The reason why a system or a witness was not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unread {
-    /// There is a mistake in the input.
+    /// The input has an error.
     Wrong(ParseError),
-    /// The limits ended.
+    /// A limit was reached.
     Interrupted(Reason),
 }
 
 impl Unread {
-    /// For an error of a reader in a text.
+    /// Converts an error of a reader.
     pub(crate) fn of(file: &str, text: &[u8], error: SyntaxError) -> Self {
         let SyntaxError { offset, message, interruption } = error;
         match interruption {
@@ -182,7 +182,7 @@ impl Script<'_, '_> {
         self.predicates.insert(fun, id);
     }
 
-    /// Adds the clauses that a formula read at an offset stands for.
+    /// Adds the clauses of a formula that was read at an offset.
     fn add_formula(
         &mut self,
         formula: Term,
@@ -244,7 +244,7 @@ struct Places<'t> {
 }
 
 impl Places<'_> {
-    /// The position of an offset that is not before the one asked for last.
+    /// The position of an offset, which must not be before the previous one.
     fn position(&mut self, offset: usize) -> Position {
         let step = Position::of(&self.text[self.offset..], offset - self.offset);
         self.position = Position {

@@ -1,7 +1,7 @@
 //! Z3's fixedpoint format.
 //!
-//! Z3 takes a query for one relation only, so all queries become rules for a new relation, and that is asked
-//! for; unless there is but one query, and it is such a relation by itself.
+//! Z3 accepts a query for only one relation. So all queries become rules for a new relation, which is queried; unless
+//! the only query is such a relation by itself.
 
 use std::io;
 
@@ -51,7 +51,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The relation without arguments that is all that the only query asks for.
+    /// The relation of the only query, if the query is just a relation without arguments.
     fn asked_relation(self) -> Option<Symbol> {
         let mut queries = self.system.clauses.iter().filter(|clause| clause.is_query());
         match (queries.next(), queries.next()) {
@@ -65,7 +65,7 @@ impl Printer<'_> {
         }
     }
 
-    /// All names that something has.
+    /// All names in use.
     fn taken_names(self) -> FxHashSet<Symbol> {
         let funs = self.system.predicates().map(|(_, fun)| fun).chain(self.system.functions.iter().copied());
         let mut taken: FxHashSet<Symbol> = funs.map(|fun| self.store.fun_decl(fun).name).collect();
@@ -75,8 +75,8 @@ impl Printer<'_> {
         taken
     }
 
-    /// Declares each variable once for all clauses, and returns the clauses over these variables: one name can
-    /// have one sort only, so variables of the same name and another sort get another name.
+    /// Declares each variable once for all clauses, and returns the clauses over these variables. A name can have only
+    /// one sort, so variables of the same name and another sort are renamed.
     fn declare_variables(
         self,
         mut taken: FxHashSet<Symbol>,

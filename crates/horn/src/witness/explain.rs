@@ -1,6 +1,7 @@
-//! Answers explained to people.
+//! Explains answers to people.
 //!
-//! A refutation is told in program order ([`Trace`]), a model predicate by predicate with the clauses that it makes true:
+//! A refutation is shown in program order ([`Trace`]), a model predicate by predicate with the clauses that it
+//! satisfies:
 //!
 //! ```text
 //! 1  Inv  x = 0, y = 5            (clause 1 at 3:2)        Inv (x Int)
@@ -10,8 +11,8 @@
 //!                                                            excludes      clause 3 at 7:2
 //! ```
 //!
-//! What is long is cut in the middle unless all is wanted, so that a trace of a million steps is a page. Names come from
-//! the input: characters that would control a terminal are not printed.
+//! Long texts are cut in the middle unless `full` is set, so a trace of a million steps is a page. Names come from the
+//! input: control characters are not printed.
 
 use std::io;
 
@@ -23,47 +24,47 @@ use super::trace::{Argument, Trace, value_text};
 use super::{Definition, Interpretation, Model, Refutation, Witness, variable_name};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
-/// Columns of a line.
+/// The line width.
 const WIDTH: usize = 100;
 
-/// Steps that are shown at the beginning and at the end of a trace.
+/// The numbers of steps shown at the beginning and at the end of a trace.
 const MOST_FIRST: usize = 25;
 const MOST_LAST: usize = 15;
 
-/// Characters of a value and of a name.
+/// The maximal number of characters of a value or a name.
 const MOST_CHARACTERS: usize = 60;
 
-/// Unchanged values of a step that are shown.
+/// The maximal number of unchanged values shown in a step.
 const MOST_UNCHANGED: usize = 8;
 
-/// Clauses of each role that are shown for a predicate.
+/// The maximal number of clauses of each role shown for a predicate.
 const MOST_CLAUSES: usize = 8;
 
-/// Predicates of a model that are shown.
+/// The maximal number of predicates of a model shown.
 const MOST_PREDICATES: usize = 200;
 
-/// Parameters of a predicate beyond which only those are shown that its meaning speaks of.
+/// With more parameters of a predicate than this, only those in its definition are shown.
 const MOST_PARAMETERS: usize = 12;
 
 /// Lines of a formula that are shown.
 const MOST_LINES: usize = 60;
 
-/// Levels of indentation that are shown.
+/// The maximal number of levels of indentation shown.
 const MOST_LEVELS: usize = 16;
 
-/// How to explain.
+/// The options of an explanation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Explanation {
-    /// Mark by colours, too.
+    /// Use colours.
     pub color: bool,
-    /// Leave nothing out.
+    /// Omit nothing.
     pub full: bool,
-    /// Tell the values of the clauses' variables that are not arguments of the fact.
+    /// Show the values of the clauses' variables that are not arguments of the fact.
     pub locals: bool,
 }
 
 impl Witness {
-    /// Writes what the witness says, for people.
+    /// Explains the witness to people.
     pub fn explain(
         &self,
         store: &TermStore,
@@ -79,7 +80,7 @@ impl Witness {
     }
 }
 
-/// How a text is set off.
+/// The emphasis of a text.
 #[derive(Clone, Copy)]
 enum Mark {
     Name,
@@ -89,7 +90,7 @@ enum Mark {
 }
 
 impl Mark {
-    /// What switches it on in a terminal.
+    /// The terminal code that switches it on.
     fn code(self) -> &'static str {
         match self {
             Mark::Name => "1",
@@ -112,7 +113,7 @@ impl Writer<'_> {
         if self.explanation.color { format!("\x1b[{}m{text}\x1b[0m", mark.code()) } else { text.to_owned() }
     }
 
-    /// A text of the input without what controls a terminal, cut to a readable length.
+    /// A text of the input without control characters, cut to a readable length.
     fn shown(&self, text: &str) -> String {
         let most = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
         let mut shown: String = printable(text).take(most).collect();
@@ -167,7 +168,7 @@ impl Writer<'_> {
         let column = head + name.0.chars().count();
         let mut items = self.arguments(&trace.arguments(line));
         let premises = trace.premises(line);
-        // A premise in the line above needs no mention.
+        // A premise in the previous line needs no mention.
         let is_plain = premises.is_empty() || (premises.len() == 1 && premises[0] + 1 == line);
         let mut aside = format!("({})", self.title(trace.step(line).clause));
         if !is_plain {
@@ -221,7 +222,7 @@ impl Writer<'_> {
         self.shown(&value_text(self.store, value))
     }
 
-    /// The variables of the clause that are not arguments of its head, on lines of their own.
+    /// The variables of the clause that are not arguments of its head, on separate lines.
     fn locals(
         &self,
         trace: &Trace<'_>,
@@ -249,7 +250,7 @@ impl Writer<'_> {
         writeln!(out)
     }
 
-    /// Writes items after a text that ends in `column`; those that do not fit go to lines that start in `indent`.
+    /// Writes items after a text that ends in `column`; items that do not fit continue on lines indented by `indent`.
     fn wrapped(
         &self,
         items: &[Item],
@@ -357,7 +358,7 @@ impl Writer<'_> {
         items
     }
 
-    /// The clauses in which the predicate has the same role, a line for each.
+    /// The clauses in which the predicate has the same role, one per line.
     fn clauses(&self, clauses: &[(Role, usize)], out: &mut impl io::Write) -> io::Result<()> {
         let most = if self.explanation.full { usize::MAX } else { MOST_CLAUSES };
         for &(role, number) in clauses.iter().take(most) {
@@ -385,7 +386,7 @@ impl Writer<'_> {
     }
 }
 
-/// A part of a line that is not broken.
+/// An unbreakable part of a line.
 struct Item {
     text: String,
     mark: Option<Mark>,
@@ -395,21 +396,21 @@ struct Item {
     is_apart: bool,
 }
 
-/// What a clause is for a predicate in it.
+/// The role of a clause for one of its predicates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Role {
-    /// It holds at first.
+    /// A fact of the predicate.
     Fact,
-    /// It follows from other predicates.
+    /// Derives the predicate from other ones.
     Entry,
-    /// It follows from itself.
+    /// Derives the predicate from itself.
     Step,
-    /// It must not hold so.
+    /// A query with the predicate in its body.
     Query,
 }
 
 impl Role {
-    /// How people call it.
+    /// The name of the role for people.
     pub fn name(self) -> &'static str {
         match self {
             Role::Fact => "init",
@@ -420,8 +421,8 @@ impl Role {
     }
 }
 
-/// For each predicate the clauses that have it as their head, and the queries that have it in their body; by their roles,
-/// and then in the order of the system.
+/// For each predicate, the clauses with it in the head, and the queries with it in the body; sorted by role, then in
+/// the order of the system.
 pub fn clause_roles(system: &HornSystem) -> Vec<Vec<(Role, usize)>> {
     let mut roles: Vec<Vec<(Role, usize)>> = vec![Vec::new(); system.predicates().len()];
     for (number, clause) in system.clauses.iter().enumerate() {
@@ -444,7 +445,7 @@ pub fn clause_roles(system: &HornSystem) -> Vec<Vec<(Role, usize)>> {
     roles
 }
 
-/// The text without what controls a terminal.
+/// The text with control characters replaced.
 fn printable(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c })
 }

@@ -1,4 +1,4 @@
-//! Refutations as runs of a program: facts in the order in which they come about, each beside the values before it.
+//! Refutations as program runs: facts in the order of their derivation, each with the previous values.
 //!
 //! ```text
 //! order    the premises of a step in the order of its body, each with all that leads to it, then the step
@@ -6,14 +6,14 @@
 //! before   for each argument of the fact, the value that it replaces
 //! ```
 //!
-//! - T1: each step that the query rests on is there once, after its premises. What is used again is referred to.
-//! - T2: all levels are zero if no step has several premises; then each step has the line above it as its premise.
+//! - T1: each step that the query depends on occurs once, after its premises. Further uses refer to it.
+//! - T2: all levels are zero if no step has several premises; then the premise of each step is the line above it.
 //!
-//! An argument replaces the one in the same place of the premise with the same predicate. Between predicates, one that the
-//! clause passes on, as the same variable, replaces the one that it comes from if both have the same name, and none
-//! otherwise. Any other replaces one of the same name and sort in a premise, unless the clause passes that one on; or else,
-//! on a path without branches, the one in the same place where the path was at the predicate last. Names are the
-//! [`parameters`]. (Names alone would not do: many tools call the variables of each clause A, B, C anew.)
+//! An argument replaces the one in the same position of the premise with the same predicate. Between predicates, an
+//! argument that the clause passes on, as the same variable, replaces its source if both have the same name, and none
+//! otherwise. Any other argument replaces one of the same name and sort in a premise, unless the clause passes that one
+//! on; or else, on a path without branches, the one in the same position at the last occurrence of the predicate. Names
+//! are the [`parameters`]. (Names alone would not do: many tools call the variables of each clause A, B, C anew.)
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore, Value};
@@ -27,29 +27,29 @@ pub struct Trace<'a> {
     refutation: &'a Refutation,
     parameters: Vec<Box<[Term]>>,
     lines: Vec<Line>,
-    /// Which line a step stands in.
+    /// The line of each step.
     line_of: FxHashMap<usize, usize>,
 }
 
-/// A step in its place.
+/// A step with its level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// The step, by its position in the refutation.
+    /// The index of the step in the refutation.
     pub step: usize,
-    /// How deep it stands.
+    /// Its level of indentation.
     pub level: usize,
-    /// The line in which the predicate of its fact occurred last.
+    /// The line of the previous occurrence of its predicate.
     again: Option<usize>,
 }
 
 /// An argument of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Argument<'a> {
-    /// What it is called.
+    /// Its name.
     pub parameter: Term,
     /// Its value.
     pub value: &'a Value,
-    /// The value that it replaces, if there is one.
+    /// The value that it replaces, if any.
     pub before: Option<&'a Value>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Trace<'a> {
         &self.refutation.steps[self.lines[line].step]
     }
 
-    /// The predicate of the fact that a line derives; none for `false`.
+    /// The predicate of the fact of a line; `None` for `false`.
     pub fn predicate(&self, line: usize) -> Option<PredicateId> {
         self.system.clauses[self.step(line).clause].head.as_ref().map(|head| head.predicate)
     }
@@ -93,7 +93,7 @@ impl<'a> Trace<'a> {
         self.lines.iter().all(|line| self.refutation.steps[line.step].premises.len() <= 1)
     }
 
-    /// The arguments of the fact that a line derives.
+    /// The arguments of the fact of a line.
     pub fn arguments(&self, line: usize) -> Vec<Argument<'a>> {
         let Some(predicate) = self.predicate(line) else { return Vec::new() };
         let fact = &self.step(line).fact;
@@ -112,7 +112,7 @@ impl<'a> Trace<'a> {
                 }
             }
         }
-        // Without a premise something else begins.
+        // Without a premise, something new begins.
         let again =
             self.lines[line].again.filter(|_| premises.len() == 1).map(|again| &self.step(again).fact);
         let argument = |(position, value): (usize, &'a Value)| {
@@ -149,7 +149,7 @@ fn lines(system: &HornSystem, refutation: &Refutation) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut last_of: FxHashMap<PredicateId, usize> = FxHashMap::default();
     let mut is_seen = vec![false; refutation.steps.len()];
-    // Steps under way with their levels and the number of premises that were looked at.
+    // Open steps with their levels and the numbers of visited premises.
     let mut path: Vec<(usize, usize, usize)> = Vec::new();
     path.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0, 0)));
     while let Some((step, level, next)) = path.last_mut() {
@@ -157,7 +157,7 @@ fn lines(system: &HornSystem, refutation: &Refutation) -> Vec<Line> {
         let content = &refutation.steps[step];
         if let Some(&premise) = content.premises.get(*next) {
             *next += 1;
-            // Premises come before what they are used for, so nothing is its own premise.
+            // Premises have smaller indices, so no step is its own premise.
             if premise < step && !std::mem::replace(&mut is_seen[premise], true) {
                 path.push((premise, level + usize::from(content.premises.len() > 1), 0));
             }
