@@ -1,11 +1,11 @@
-//! SMT-LIB scripts: the solver as other programs drive it.
+//! Executes SMT-LIB scripts: the interface of the solver for other programs.
 //!
-//! A [`Script`] executes one command after the other and writes the answers. It answers a mistake with `(error "...")` and
-//! goes on; the wrong command has no effect. If that command was to declare, define or assert something, the formula
-//! at hand is no longer the user's. So the innermost frame remembers the failure, and until this frame is popped or reset,
-//! `check-sat` answers `unknown`, never a verdict about another formula.
+//! A [`Script`] executes one command after the other and writes the answers. It answers an error with `(error "...")`
+//! and continues; the wrong command has no effect. If that command was meant to declare, define or assert something,
+//! the current formula is no longer the user's. So the innermost frame records the failure, and until this frame is
+//! popped or reset, `check-sat` answers `unknown`, never a verdict about another formula.
 //!
-//! [`Commands`] cuts a stream into commands, so that a command is answered as soon as its last parenthesis has come.
+//! [`Commands`] splits a stream into commands, so that a command is answered as soon as its last parenthesis arrives.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -27,15 +27,15 @@ use crate::purify::Unsupported;
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
-/// How many bits numbers may need. Larger ones would take longer to compute with than anybody waits.
+/// The greatest number of bits of a number. Larger ones would take too long to compute with.
 const MOST_BITS: u64 = 1 << 22;
 
-/// Whether there is more to execute.
+/// Whether to continue the script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// The next command can come.
+    /// Read the next command.
     Continue,
-    /// The script has ended itself.
+    /// The script executed `exit`.
     Exit,
 }
 
@@ -47,26 +47,26 @@ pub struct Script<'a> {
     logic: Option<String>,
     solver: Solver<'a>,
     frames: Vec<Frame>,
-    /// What was asserted in the innermost frame and the solver has not been told yet.
+    /// The assertions of the innermost frame that the solver does not have yet.
     pending: Vec<(Term, Part)>,
     options: Options,
-    /// How many formulas were asserted: each is a part of its own in proofs.
+    /// The number of asserted formulas: each is its own part in proofs.
     assertions: u32,
     state: State,
 }
 
-/// What was said at one level.
+/// The assertions and declarations of one level.
 #[derive(Default)]
 struct Frame {
     assertions: Vec<Term>,
-    /// Assertions that have a name and may be asked for in a core: they are assumed, not asserted.
+    /// Assertions with a name that may occur in a core: they are assumed, not asserted.
     named: Vec<(Symbol, Term)>,
     /// With interpolants, the parts of assertions, and their names.
     parts: Vec<(Part, Option<Symbol>)>,
     declared: Vec<Fun>,
-    /// The first assertion that the solver does not understand.
+    /// The first assertion that the solver does not support.
     unsupported: Option<Unsupported>,
-    /// The message of the first command that failed to say something about the formula.
+    /// The error message of the first failed command that would have changed the formula.
     failed: Option<String>,
 }
 
@@ -78,18 +78,18 @@ struct Options {
     proofs: bool,
     interpolants: bool,
     interpolation: interpolate::Options,
-    /// The factor that flexible interpolants are made with.
+    /// The factor of flexible interpolants.
     strength: Strength,
 }
 
 impl Options {
-    /// Whether the solver has to remember why.
+    /// Whether the solver must log proofs.
     fn log_proofs(&self) -> bool {
         self.proofs || self.interpolants
     }
 }
 
-/// The result of the last query, as long as nothing has changed since.
+/// The result of the last query, if nothing has changed since.
 enum State {
     Open,
     Sat { assumptions: Vec<Term> },
@@ -124,7 +124,7 @@ fn failure<T>(message: impl Into<String>) -> Result<T> {
 }
 
 impl<'a> Script<'a> {
-    /// A script that has not begun.
+    /// A script without commands.
     pub fn new(store: &'a TermStore) -> Self {
         Script {
             store,
@@ -139,7 +139,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Executes one command and writes what it answers.
+    /// Executes one command and writes its answer.
     pub fn execute(
         &mut self,
         command: &[u8],
@@ -298,13 +298,13 @@ impl<'a> Script<'a> {
         Ok(Progress::Continue)
     }
 
-    /// All that the solver counts, by name.
+    /// All counters of the solver, by name.
     pub fn statistics(&self) -> Vec<(&'static str, u64)> {
         self.solver.all_statistics()
     }
 
-    /// Lets names mean what they mean in the logic. Declarations have been read without it, so it must come first. In a
-    /// logic that is not known, all theories have their names.
+    /// Restricts the predefined names to those of the logic. Declarations read before do not know the logic, so it must
+    /// come first. An unknown logic is `unsupported`, and all theories keep their names.
     fn set_logic(&mut self, name: &str) -> Result<()> {
         if let Some(logic) = &self.logic {
             return failure(format!("the logic is {logic} already"));
@@ -336,14 +336,14 @@ impl<'a> Script<'a> {
             self.pending.push((formula, part));
             return;
         }
-        // Symbols are not replaced, for interpolants speak of what the groups of assertions speak of.
+        // Symbols are not replaced, because interpolants must use the symbols of the groups of assertions.
         self.frame().parts.push((part, name));
         if let Err(unsupported) = self.solver.assert_in(formula, part) {
             self.frame().unsupported.get_or_insert(unsupported);
         }
     }
 
-    /// Hands the solver what was asserted since the last time, all of the innermost frame, at once.
+    /// Asserts all pending formulas, which are of the innermost frame, at once.
     fn flush(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if let Err(unsupported) = self.solver.assert_all_in(&pending) {
@@ -351,7 +351,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Clauses without a step in the log would be missing in proofs, so that the solver is made anew.
+    /// Clauses without a step in the log would be missing in proofs, so the solver is made anew.
     fn log_proofs(&mut self, proofs: bool, interpolants: bool) -> Result<()> {
         if self.frames.len() > 1 || !self.frames[0].assertions.is_empty() {
             return failure("proofs and interpolants must be switched on before the first assertion");
@@ -423,7 +423,7 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "{answer}")?)
     }
 
-    /// Meanings for the symbols of all that is asserted and assumed, and of the given terms.
+    /// Values for the symbols of all assertions and assumptions, and of the given terms.
     fn model(&self, terms: &[Term]) -> Result<Assignment> {
         let State::Sat { assumptions } = &self.state else {
             return failure("a model is there after the answer sat only");
@@ -455,7 +455,7 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, ")")?)
     }
 
-    /// What a declared function is in a model, as a term over the parameters `x!0`, `x!1`, ...
+    /// The definition of a declared function in a model, as a term over the parameters `x!0`, `x!1`, ...
     fn body(&self, model: &Assignment, fun: Fun) -> String {
         let store = self.store;
         let written = |value: &Value| DisplayValue { store, value }.to_string();
@@ -505,8 +505,8 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "({answer})")?)
     }
 
-    /// Prints a formula without the variables that is true in the model and from which the formula follows for some
-    /// values of them.
+    /// Prints a formula without the variables that is true in the model and implies that some values of the variables
+    /// make `formula` true.
     fn get_projection(&self, vars: &[Term], formula: Term, out: &mut impl Write) -> Result<()> {
         let model = self.model(&[formula])?;
         match project::project(self.store, formula, &model, vars) {
@@ -515,7 +515,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Prints a formula without quantifiers that is equivalent to the quantified one.
+    /// Prints a quantifier-free formula that is equivalent to the quantified one.
     fn get_qe(&self, formula: Term, limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
         let store = self.store;
         let bounds = Bounds { limits: *limits, ..Bounds::default() };
@@ -547,13 +547,13 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, "({})", joined(names.map(DisplaySymbol)))?)
     }
 
-    /// After the answer `unsat`, if the option `:produce-proofs` is set: why.
+    /// After the answer `unsat`, if the option `:produce-proofs` is set: the proof.
     pub fn proof(&self) -> Option<Proof> {
         matches!(self.state, State::Unsat { .. }).then(|| self.solver.proof()).flatten()
     }
 
-    /// After the answer `unsat`, if the option `:produce-interpolants` is set: interpolants between the assertions, each of
-    /// which is a part of its own.
+    /// After the answer `unsat`, if the option `:produce-interpolants` is set: interpolants between the assertions,
+    /// each of which is its own part.
     pub fn interpolator(
         &self,
         options: interpolate::Options,
@@ -602,7 +602,8 @@ impl<'a> Script<'a> {
         Ok(())
     }
 
-    /// Prints the interpolants of a sequence or tree of groups of assertions. What is in no group counts as in the last.
+    /// Prints the interpolants of a sequence or tree of groups of assertions. Assertions in no group belong to the last
+    /// one.
     fn get_interpolants(&self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
         if !self.options.interpolants {
             return failure("interpolants need the option :produce-interpolants");
@@ -639,7 +640,7 @@ impl<'a> Script<'a> {
             let tree: Vec<(Part, usize)> =
                 nodes.iter().enumerate().map(|(node, group)| (Part(node as u32), group.parent)).collect();
             let mut interpolants = interpolator.tree(&tree, limits)?;
-            // That of the root is false.
+            // The interpolant of the root is `false`.
             interpolants.pop();
             Ok(interpolants)
         });
@@ -710,8 +711,8 @@ impl fmt::Display for DisplayValue<'_> {
     }
 }
 
-/// Whether the formula lacks something if the command fails. Unknown commands might have been meant to say something about
-/// it, unless their names tell that they only ask.
+/// Whether the formula is incomplete if the command fails. An unknown command might have been meant to change it,
+/// unless its name shows that it only asks.
 fn changes_formula(command: &[u8]) -> bool {
     const ASKING: &[&str] = &[
         "apply",
@@ -737,7 +738,7 @@ fn changes_formula(command: &[u8]) -> bool {
     }
 }
 
-/// Numbers of parts that no assertion reaches, for assumptions.
+/// Part numbers for assumptions, which no assertion reaches.
 fn assumed_parts() -> impl Iterator<Item = Part> {
     (0..=u32::MAX).rev().map(Part)
 }
@@ -770,10 +771,10 @@ fn joined(items: impl Iterator<Item = impl fmt::Display>) -> String {
 /// The commands of a stream, one by one.
 pub struct Commands<R> {
     input: R,
-    /// Read, and from `start` on not handed out.
+    /// The bytes read; those from `start` on are not returned yet.
     buffer: Vec<u8>,
     start: usize,
-    /// How far the buffer has been looked at, and what was open there.
+    /// How far the buffer was scanned, and what was open there.
     position: usize,
     depth: usize,
     inside: Inside,
@@ -794,7 +795,7 @@ impl<R: BufRead> Commands<R> {
         Commands { input, buffer: Vec::new(), start: 0, position: 0, depth: 0, inside: Inside::Nothing }
     }
 
-    /// The text of the next command, or what is left at the end of the input; `None` after that.
+    /// The text of the next command, or the rest at the end of the input; `None` after that.
     pub fn next_command(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             while let Some(&byte) = self.buffer.get(self.position) {
@@ -808,7 +809,7 @@ impl<R: BufRead> Commands<R> {
                 let rest = self.take();
                 return Ok((!rest.is_empty()).then_some(rest));
             }
-            // What was handed out makes room for what comes; so each byte is moved once in this way.
+            // Make room by removing returned bytes; this moves each byte once.
             self.buffer.drain(..self.start);
             self.position -= self.start;
             self.start = 0;
@@ -825,8 +826,8 @@ impl<R: BufRead> Commands<R> {
         command
     }
 
-    /// Whether a command is complete with this byte. Outside of parentheses each line is one, so that a stray
-    /// symbol is answered at once.
+    /// Whether this byte completes a command. Outside of parentheses each line is a command, so a stray symbol is
+    /// answered at once.
     fn ends_command(&mut self, byte: u8) -> bool {
         match (self.inside, byte) {
             (Inside::Comment, b'\n') | (Inside::String, b'"') | (Inside::Quoted, b'|') => {

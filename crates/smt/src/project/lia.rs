@@ -5,7 +5,7 @@
 //! ```text
 //! a x = t             a | t; into others, multiplied by a:  b x <= r becomes b t <= a r,  d | c x + r becomes
 //!                     a d | c t + a r.  This is exact.
-//! bounds on one side  x is unbounded on the other side: bounds are dropped. Divisibilities are joined to one d | c x + r, which
+//! bounds on one side  x is unbounded on the other: bounds go. Divisibilities are joined to one d | c x + r, which
 //!                     has a solution iff gcd(c, d) | r.  This is exact, too.
 //! divisibilities      with D the period in x of all of them and u = M(x) mod D, x = D x' + u. They no longer contain
 //!                     x then.

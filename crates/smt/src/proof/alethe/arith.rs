@@ -1,8 +1,8 @@
-//! Atoms of arithmetic: sums of inequalities, and atoms that say the same in other words.
+//! Arithmetic atoms: sums of inequalities, and connections between equivalent atoms.
 //!
 //! The rule `la_generic` proves a clause by coefficients for the negations of its literals, the *facts*: their weighted
-//! sum is a contradiction. Facts about integers are tightened first, and an equation may have a negative coefficient. It
-//! does not prove a clause that affirms an equation; `la_disequality` reduces that to two inequalities:
+//! sum is a contradiction. Facts about integers are tightened first, and an equation may have a negative coefficient.
+//! The rule does not prove a clause that affirms an equation; `la_disequality` reduces that to two inequalities:
 //!
 //! ```text
 //! (or (= s t) (not (<= s t)) (not (<= t s)))
@@ -20,10 +20,10 @@ use super::derive::{Derivation, Literal, Source, formula, literal, negation};
 use super::expand::Expander;
 use super::steps::Arg;
 
-/// The greatest number of inequalities that are compared with each other in a split.
+/// The greatest number of inequalities in a split that are compared with each other.
 const MOST_COMPARED: usize = 16;
 
-/// What is true where a literal of a clause is false.
+/// The negation of a literal of a clause, as a linear form.
 pub(super) struct Fact {
     /// `0 <= form`, `0 < form` or `0 = form`.
     pub(super) form: LinearPoly,
@@ -32,13 +32,13 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// The fact of a literal, if it is a comparison that a sum can have.
+    /// The fact of a literal, if it is a comparison that can occur in a sum.
     pub(super) fn of(store: &TermStore, (atom, holds): Literal) -> Option<Fact> {
         let (op, &[left, right]) = store.view(atom) else { return None };
         if !store.sort_of(left).is_arithmetic() {
             return None;
         }
-        // The fact is the negation of the literal: left <= right, or left < right, unless they are to be exchanged.
+        // The fact is the negation of the literal: left <= right, or left < right, unless they are exchanged.
         let (is_exchanged, is_strict) = match (op, holds) {
             (Op::Eq, false) => (false, false),
             (Op::Le, false) | (Op::Gt, true) => (false, false),
@@ -79,15 +79,15 @@ pub(super) fn is_contradiction(facts: &[Rc<Fact>], coefficients: &[Rational]) ->
             || is_only_equations && !constant.is_zero())
 }
 
-/// The coefficients with which the facts of one or two literals contradict each other, or of two that an equation makes
-/// opposite.
+/// The coefficients with which the facts of one or two literals contradict each other, or those of two literals with an
+/// equation.
 pub(super) fn coefficients(facts: &[Rc<Fact>]) -> Option<Vec<Rational>> {
     let found = match facts {
         [_] => vec![Rational::ONE],
         [first, second] => {
             let (term, factor) = second.form.terms().first()?;
             let ratio = -(&first.form.coefficient(*term) / factor);
-            // Only an equation may have a negative coefficient, and it is the other one that is to be one.
+            // Only an equation may have a negative coefficient; then the equation must get it.
             if ratio.is_negative() && first.is_equation {
                 vec![-Rational::ONE, -ratio]
             } else {
@@ -117,8 +117,8 @@ fn number(value: &Rational) -> String {
     }
 }
 
-/// The arguments of the rule for a clause with these coefficients. How la_generic reads an equation is `left - right`, and a fact has the
-/// opposite sign.
+/// The arguments of the rule for a clause with these coefficients. `la_generic` reads an equation as `left - right`,
+/// and a fact has the opposite sign.
 pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[Rational]) -> Vec<Arg> {
     let args = std::iter::zip(clause, coefficients).map(|((atom, _), coefficient)| {
         Arg::Text(if store.op(*atom) == Op::Eq { number(&-coefficient) } else { number(coefficient) })
@@ -126,8 +126,8 @@ pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[
     args.collect()
 }
 
-/// The coefficient with which an inequality that a literal of the conflict stands for is an argument of [`la_generic`]:
-/// of an equation it is negative for the one side.
+/// The coefficient of a conflict literal's inequality as an argument of [`la_generic`]: for an equation it is negative
+/// on one side.
 pub(super) fn signed(store: &TermStore, atom: Term, side: Sign, coefficient: &Rational) -> Rational {
     if store.op(atom) == Op::Eq && side == Sign::Positive { -coefficient } else { coefficient.clone() }
 }
@@ -136,31 +136,31 @@ pub(super) fn signed(store: &TermStore, atom: Term, side: Sign, coefficient: &Ra
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Reading {
     Written,
-    /// With fresh symbols read as what they stand for.
+    /// With fresh symbols replaced by their origins.
     Expanded,
-    /// With symbols, and terms, that were replaced by equations.
+    /// With symbols, and terms, replaced by equations.
     Replaced,
     /// Both.
     Rewritten,
 }
 
-/// Offers clauses about atoms of arithmetic.
+/// Offers clauses about arithmetic atoms.
 pub(super) struct Bridge<'d, 's> {
     pub(super) store: &'s TermStore,
     pub(super) expander: &'s Expander<'s>,
     pub(super) derivation: &'d mut Derivation<'s>,
-    /// The inequalities of equations.
+    /// The two inequalities of each equation.
     pub(super) halves_of: FxHashMap<Term, [Term; 2]>,
-    /// The equations of symbols that were replaced: only symbols of later ones are in each.
+    /// The equations of replaced symbols: each contains only symbols of later ones.
     pub(super) equations: &'d [Equation],
     pub(super) numbers: NumberEquations,
-    /// What is true where literals are false.
+    /// The facts of literals.
     pub(super) known_facts: FxHashMap<(Literal, Reading), Option<Rc<Fact>>>,
 }
 
 impl Bridge<'_, '_> {
-    /// Offers what is needed to get from one atom to another that has the same meaning: as the atoms stand, with fresh
-    /// symbols read as what they stand for, and with symbols that were replaced. Formulas that come with it are returned.
+    /// Offers clauses that connect atoms of the same meaning: as written, with fresh symbols replaced by their origins,
+    /// and with replaced symbols. Returns the formulas that these clauses introduce.
     pub(super) fn connect(&mut self, atoms: &[Term]) -> Vec<Term> {
         let store = self.store;
         let mut formulas = Vec::new();
@@ -197,7 +197,7 @@ impl Bridge<'_, '_> {
         formulas
     }
 
-    /// Atoms that say the same, or the opposite, or that are all true or false.
+    /// Connects atoms that are equivalent, or opposite, or all constant.
     fn connect_group(&mut self, key: Term, group: &[Term], formulas: &mut Vec<Term>) {
         let store = self.store;
         let is_constant = matches!(key, Term::TRUE | Term::FALSE);
@@ -245,7 +245,7 @@ impl Bridge<'_, '_> {
         }
     }
 
-    /// Offers the clause if it is a matter of a sum.
+    /// Offers the clause if a sum proves it.
     pub(super) fn sum(&mut self, clause: &[Literal]) -> bool {
         let store = self.store;
         let readings = [Reading::Written, Reading::Expanded];
@@ -258,7 +258,7 @@ impl Bridge<'_, '_> {
         found.is_some() || !self.equations.is_empty() && self.sum_with_equations(clause)
     }
 
-    /// What is true where the literals are false, if these are comparisons.
+    /// The facts of the literals, if these are comparisons.
     pub(super) fn facts(&mut self, clause: &[Literal], reading: Reading) -> Option<Vec<Rc<Fact>>> {
         clause.iter().map(|&literal| self.fact(literal, reading)).collect()
     }
@@ -281,8 +281,8 @@ impl Bridge<'_, '_> {
         fact
     }
 
-    /// Offers what refutes an equation between integers that divisibility excludes: its form would be at most a number and
-    /// at least the next one.
+    /// Offers a refutation of an equation between integers that divisibility excludes: its form would be at most a
+    /// number and at least the next one.
     fn indivisible(&mut self, equation: Term) {
         let store = self.store;
         let fact = self.fact((equation, false), Reading::Replaced).filter(|fact| fact.is_equation);
@@ -304,7 +304,7 @@ impl Bridge<'_, '_> {
         }
     }
 
-    /// Offers that an equation is two inequalities, and gives these.
+    /// Offers the equivalence of an equation with two inequalities, and returns these.
     pub(super) fn halves(&mut self, equation: Term, formulas: &mut Vec<Term>) -> [Term; 2] {
         let store = self.store;
         if let Some(&halves) = self.halves_of.get(&equation) {
@@ -323,7 +323,7 @@ impl Bridge<'_, '_> {
         halves
     }
 
-    /// Offers that an atom is another one from right to left.
+    /// Offers that an atom is another one with its sides exchanged.
     fn turn(&mut self, one: Term, other: Term, formulas: &mut Vec<Term>) {
         let store = self.store;
         let [first, second] = [one, other].map(|atom| self.expander.expand(atom));
@@ -337,7 +337,7 @@ impl Bridge<'_, '_> {
         }
     }
 
-    /// Offers an equality of what is the same once fresh symbols are read as what they stand for.
+    /// Offers an equality of terms that are the same once fresh symbols are replaced by their origins.
     pub(super) fn reflexive(&mut self, atom: Term) {
         if let (Op::Eq, &[left, right]) = self.store.view(atom)
             && self.expander.expand(left) == self.expander.expand(right)
@@ -346,7 +346,7 @@ impl Bridge<'_, '_> {
         }
     }
 
-    /// Offers what is needed for a clause of comparisons of one form with numbers.
+    /// Offers the clauses needed for a clause that compares one form with numbers.
     pub(super) fn split(&mut self, atoms: &[Term]) -> Vec<Term> {
         let store = self.store;
         let mut formulas = Vec::new();

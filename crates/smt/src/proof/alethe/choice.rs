@@ -1,15 +1,15 @@
-//! Choices between numbers, and what atoms with choices say in each case.
+//! Choices between numbers, and the cases of atoms with choices.
 //!
-//! An atom `A` that has a choice `k = (ite c a b)` in a sum, or as one side of an equality, says the same as the atom with
-//! the one branch where the choice is equal to it, and as the atom with the other one elsewhere:
+//! An atom `A` that contains a choice `k = (ite c a b)` in a sum, or as one side of an equality, is equivalent to the
+//! atom with one branch if the choice equals it, and to the atom with the other branch otherwise:
 //!
 //! ```text
 //! (ite c (= k a) (= k b))                                       ite_intro
 //! (= k a) and A imply A[a], (= k a) and A[a] imply A            la_generic, eq_transitive
 //! ```
 //!
-//! So atoms whose choices are written in different ways are connected case by case. A choice may be written as such, or
-//! be a fresh symbol for one.
+//! So atoms whose choices are written in different ways are connected case by case. A choice is an `ite` or a fresh
+//! symbol for one.
 
 use std::collections::VecDeque;
 
@@ -20,12 +20,12 @@ use shofar_logic::{LinearPoly, Op, Term};
 use super::arith::Bridge;
 use super::derive::{Source, negation};
 
-/// The greatest number of atoms whose choices are looked at for one clause or assertion.
+/// The greatest number of atoms whose choices are distinguished for one clause or assertion.
 const MOST_ATOMS: usize = 48;
 
 impl Bridge<'_, '_> {
-    /// Offers what atoms say in the cases of their choices. Returns the atoms of the cases, and formulas whose connectives
-    /// say which case it is.
+    /// Offers the cases of atoms with choices. Returns the atoms of the cases, and the formulas whose connectives
+    /// distinguish the cases.
     pub(super) fn distinguish(
         &mut self,
         atoms: &[Term],
@@ -58,7 +58,7 @@ impl Bridge<'_, '_> {
         (cases, formulas)
     }
 
-    /// A choice that stands in a sum of the atom, or on a side of it.
+    /// A choice in a sum of the atom, or on one of its sides.
     fn choice_in(&self, atom: Term, choices: &FxHashMap<Term, Term>) -> Option<Term> {
         let store = self.store;
         let (Op::Le | Op::Lt | Op::Ge | Op::Gt | Op::Eq, &[left, right]) = store.view(atom) else {
@@ -73,11 +73,12 @@ impl Bridge<'_, '_> {
         monomials.find(is_choice)
     }
 
-    /// Offers that a choice is one of its branches. Returns the equations, and the formula whose connectives say so.
+    /// Offers that a choice equals one of its branches. Returns the equations, and the formula whose connectives say
+    /// so.
     pub(super) fn offer_choice(&mut self, choice: Term, origin: Term) -> Option<([Term; 2], Term)> {
         let (Op::Ite, &[condition, then, otherwise]) = self.store.view(origin) else { return None };
         let app = |op: Op, args: &[Term]| self.store.app(op, args).ok();
-        // The rule adds what is known of choices to a formula that has them, and this one is true.
+        // The rule adds the definitions of choices to a formula that contains them; this formula is true.
         let reflexive = app(Op::Eq, &[choice, choice])?;
         let branches = [app(Op::Eq, &[choice, then])?, app(Op::Eq, &[choice, otherwise])?];
         let cases = app(Op::Ite, &[condition, branches[0], branches[1]])?;
@@ -88,7 +89,7 @@ impl Bridge<'_, '_> {
         Some((branches, equation))
     }
 
-    /// The atom with a branch in the place of the choice.
+    /// The atom with the choice replaced by a branch.
     fn with_branch(&self, atom: Term, choice: Term, branch: Term) -> Option<Term> {
         let store = self.store;
         let (op, &[left, right]) = store.view(atom) else { return None };
@@ -116,7 +117,7 @@ impl Bridge<'_, '_> {
         store.app(op, &[replaced(left)?, replaced(right)?]).ok()
     }
 
-    /// Offers that an atom with a choice and its case say the same where the equation holds.
+    /// Offers that an atom with a choice and its case are equivalent if the equation holds.
     fn offer_case(
         &mut self,
         (atom, choice): (Term, Term),

@@ -1,4 +1,4 @@
-//! The clauses of connectives: what Alethe calls clausification without premises.
+//! The clauses of connectives: Alethe's clausification without premises.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Term, TermStore};
@@ -46,7 +46,7 @@ pub(super) fn explain(
 /// A rule with its arguments, and the clause that it gives.
 pub(super) type RuleClause = (&'static str, Vec<Arg>, Vec<Term>);
 
-/// The clauses of a connective; none of anything else.
+/// The clauses of a connective; none for other operators.
 fn clauses(store: &TermStore, formula: Term) -> Vec<RuleClause> {
     let not = |formula: Term| negation(store, formula);
     let plain = |rule: &'static str, clause: Vec<Term>| (rule, Vec::new(), clause);
@@ -86,7 +86,7 @@ fn clauses(store: &TermStore, formula: Term) -> Vec<RuleClause> {
     }
 }
 
-/// The clause of a conjunction or disjunction that has all its arguments.
+/// The clause of a conjunction or disjunction with all its arguments.
 pub(super) fn junction_clause(store: &TermStore, junction: Term) -> RuleClause {
     let (op, args) = store.view(junction);
     let not = |formula: &Term| negation(store, *formula);
@@ -106,7 +106,7 @@ pub(super) fn argument_clause(store: &TermStore, junction: Term, position: usize
     }
 }
 
-/// What it means that a number is divisible, or an integer, as an equation, and the remainder or the integer in it.
+/// The equation that expresses that a number is divisible, or an integer, and the remainder or the integer in it.
 pub(super) fn integrality(store: &TermStore, formula: Term) -> Option<(Term, Term)> {
     let (op, &[number]) = store.view(formula) else { return None };
     let (part, meaning) = match op {
@@ -123,7 +123,7 @@ pub(super) fn integrality(store: &TermStore, formula: Term) -> Option<(Term, Ter
     Some((store.app(Op::Eq, &[formula, meaning]).ok()?, part))
 }
 
-/// Offers that a chain of comparisons is a conjunction of those between neighbours, and gives this equation.
+/// Offers that a chain of comparisons is the conjunction of those between neighbours, and returns this equation.
 fn without_chain(store: &TermStore, derivation: &mut Derivation<'_>, chain: Term) -> Term {
     let (op, args) = store.view(chain);
     let app = |op: Op, args: &[Term]| store.app(op, args).expect("arguments of one sort are compared");
@@ -133,7 +133,7 @@ fn without_chain(store: &TermStore, derivation: &mut Derivation<'_>, chain: Term
     equation
 }
 
-/// Offers that `distinct` is a conjunction of disequalities, and gives this equation.
+/// Offers that `distinct` is a conjunction of disequalities, and returns this equation.
 fn without_distinct(store: &TermStore, derivation: &mut Derivation<'_>, distinct: Term) -> Term {
     let args = store.args(distinct);
     let app = |op: Op, args: &[Term]| store.app(op, args).expect("arguments of one sort are compared");

@@ -1,15 +1,15 @@
 //! Symbols that assertions define, and that were replaced.
 //!
-//! For each definition there is a step for its equation `x = t`, which is derived from the member of the assertion that
-//! says it and from the equations before. In what came of an assertion symbols are replaced by these equations:
+//! Each definition has a step for its equation `x = t`, derived from the member of the assertion that states it and
+//! from earlier equations. These equations replace the symbols in the image of an assertion:
 //!
 //! ```text
 //! truth values     the equation is an equivalence, and propagation goes through it
-//! numbers          an atom A and the equations of its symbols imply what came of A, and the other way round: la_generic
+//! numbers          an atom A and the equations of its symbols imply the image of A, and vice versa: la_generic
 //! ```
 //!
-//! Terms that were simplified inside of atoms have such equations, too (`rewritten.rs`). Symbols that were replaced inside of
-//! functions or divisions are beyond that.
+//! Terms that were simplified inside atoms have such equations, too (`rewritten.rs`). Symbols replaced inside functions
+//! or divisions are not covered.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ use super::steps::{Arg, Name};
 #[derive(Clone)]
 pub(super) struct Equation {
     pub(super) symbol: Term,
-    /// The formula that says what it is: the equation, or the symbol or its negation if it has a truth value.
+    /// The formula that defines it: the equation, or the symbol or its negation if it has a truth value.
     pub(super) formula: Term,
     /// The name of its step.
     pub(super) name: Name,
@@ -62,7 +62,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Writes a step for the meaning of a symbol, which a member of an assertion says.
+    /// Writes a step for the definition of a symbol, which a member of an assertion states.
     fn equation(&mut self, definition: &Definition, member: Term, meaning: Term) -> Name {
         let index = self.assumes.iter().position(|(assertion, _)| {
             (assertion.part, assertion.formula) == (definition.part, definition.formula)
@@ -92,13 +92,14 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// The equations of symbols in a formula, of symbols in these, and so on, so far as there are steps for them.
+    /// The equations of symbols in a formula, and transitively of symbols in these, if they have steps.
     pub(super) fn equations_of(&self, formula: Term) -> Vec<Equation> {
         let needed = self.definitions.needed(&[formula], false);
         needed.iter().filter_map(|definition| self.replaced.get(&definition.symbol).cloned()).collect()
     }
 
-    /// What follows from a formula, whose step has this name, about its image with symbols replaced by equations.
+    /// Derives clauses about the image of a formula, with symbols replaced by equations. `name` is the step of the
+    /// formula.
     pub(super) fn replacing(
         &mut self,
         formula: Term,
@@ -107,7 +108,7 @@ impl<'p> Printer<'p> {
         equations: &[Equation],
     ) -> Derivation<'p> {
         let written: Vec<Term> = equations.iter().map(|equation| equation.formula).chain([formula]).collect();
-        // Symbols are replaced first, and then what there is of terms.
+        // Symbols are replaced first, then terms.
         let mut equations = equations.to_vec();
         equations.extend(self.rewritings(&written));
         let mut derivation = Derivation::new(self.store, self.expander);
@@ -123,7 +124,7 @@ impl<'p> Printer<'p> {
         derivation
     }
 
-    /// Whether an equation has connectives or choices. Of others only sums make use, and of these there may be many.
+    /// Whether an equation has connectives or choices. Others, of which there may be many, are used only by sums.
     fn is_to_be_explained(&self, equation: &Equation) -> bool {
         let store = self.store;
         let is_choice = |term: &Term| store.op(*term) == Op::Ite || self.choices.contains_key(term);
@@ -141,11 +142,11 @@ fn place_of(store: &TermStore, formula: Term, member: Term) -> Option<usize> {
 }
 
 impl Bridge<'_, '_> {
-    /// What symbols are replaced by, in the end.
+    /// The final replacement of each symbol.
     pub(super) fn substitution(&self) -> Substitution {
         let store = self.store;
         let mut substitution = Substitution::new();
-        // Only symbols of later equations are in an equation.
+        // An equation contains only symbols of later equations.
         for equation in self.equations.iter().rev().filter(|it| store.args(it.symbol).is_empty()) {
             let value = match store.view(equation.formula) {
                 (Op::Eq, &[_, value]) => store.normalize(value),
@@ -158,8 +159,8 @@ impl Bridge<'_, '_> {
         substitution
     }
 
-    /// Offers the clause with the denials of equations, if it is a matter of a sum with these: without the symbols the
-    /// facts contradict each other, and what they have of the symbols equations make good.
+    /// Offers the clause with the negations of equations, if a sum with these proves it: without the replaced symbols
+    /// the facts contradict each other, and the equations account for the symbols.
     pub(super) fn sum_with_equations(&mut self, clause: &[Literal]) -> bool {
         let store = self.store;
         let readings = [(Reading::Written, Reading::Replaced), (Reading::Expanded, Reading::Rewritten)];
@@ -187,7 +188,7 @@ impl Bridge<'_, '_> {
     }
 }
 
-/// The equations of numbers that were replaced: only symbols of later ones are in each.
+/// The equations of replaced numbers: each contains only symbols of later ones.
 #[derive(Default)]
 pub(super) struct NumberEquations {
     equations: Vec<NumberEquation>,
@@ -197,7 +198,7 @@ pub(super) struct NumberEquations {
 
 struct NumberEquation {
     symbol: Term,
-    /// The denial, as a literal of a clause, and what is true where it is false.
+    /// The negated equation, as a literal of a clause, and its fact.
     denial: Literal,
     fact: Rc<Fact>,
 }
@@ -219,7 +220,7 @@ impl NumberEquations {
         numbers
     }
 
-    /// Replaces the symbols in a form. Returns the positions of the equations by which it was done, with their factors.
+    /// Replaces the symbols in a form. Returns the positions of the equations used, with their factors.
     pub(super) fn eliminate(&self, form: &mut LinearPoly) -> Vec<(usize, Rational)> {
         let positions = |form: &LinearPoly| -> Vec<usize> {
             form.terms().iter().filter_map(|(term, _)| self.positions.get(term).copied()).collect()

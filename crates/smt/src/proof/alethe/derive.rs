@@ -1,14 +1,14 @@
-//! Clauses that follow from others by unit propagation and cases, as steps of resolution.
+//! Derives clauses from others by unit propagation and case distinction, as resolution steps.
 //!
-//! A rule of Alethe gives one clause, and what is to be shown often takes several. So all clauses that may be of use are
-//! *offered*, each with the rule that it holds by, and for a clause that is wanted the negations of its literals are
-//! propagated until a clause is false. The clauses that took part, and only these, are written as steps, and resolved in
-//! the opposite order. Where propagation finds no contradiction, a few cases are distinguished: an equivalence that was
-//! turned around takes one. This is not a search, and what takes more is not found.
+//! A rule of Alethe gives one clause, and a proof obligation often needs several. So all clauses that may be useful are
+//! *offered*, each with its rule. To derive a clause, the negations of its literals are propagated until a clause is
+//! false. Only the clauses that took part are written as steps, and resolved in reverse order. If propagation finds no
+//! contradiction, a few cases are distinguished: an equivalence with exchanged sides needs one. This is not a search,
+//! and it is incomplete.
 //!
-//! - R1: literals are compared without double negations and fresh symbols. A step is freed of the former when it is
-//!   written.
-//! - R2: what follows from the offered clauses alone is propagated once, and its unit clauses are written once.
+//! - R1: literals are compared without double negations and fresh symbols. Double negations are removed from a step
+//!   when it is written.
+//! - R2: consequences of the offered clauses alone are propagated once, and their unit clauses are written once.
 
 use std::collections::BTreeSet;
 
@@ -18,23 +18,23 @@ use shofar_logic::{Op, Term, TermStore};
 use super::expand::Expander;
 use super::steps::{Arg, Name, Steps, pivot_args};
 
-/// How often a clause may be proved by cases, and how many clauses may be looked at for that in all.
+/// The greatest number of case distinctions for a clause, and of clauses visited for them in total.
 const MOST_CASES: usize = 24;
 const MOST_LOOKED_AT: usize = 2_000_000;
 
-/// A formula that is no negation, and whether it is affirmed.
+/// A formula other than a negation, and whether it is affirmed.
 pub(super) type Literal = (Term, bool);
 
-/// Why an offered clause holds.
+/// The source of an offered clause.
 pub(super) enum Source {
-    /// It is a step, or an assumption, with this name.
+    /// A step, or an assumption, with this name.
     Step(Name),
-    /// By a rule without premises, with these arguments.
+    /// A rule without premises, with these arguments.
     Rule(&'static str, Vec<Arg>),
 }
 
 struct Offer {
-    /// The literals as the rule demands them.
+    /// The literals as the rule requires them.
     written: Vec<Term>,
     literals: Vec<Literal>,
     source: Source,
@@ -57,21 +57,20 @@ pub(super) struct Derivation<'s> {
     occurrences: FxHashMap<Literal, Vec<usize>>,
     /// For each clause the number of its literals that are false.
     falsified: Vec<usize>,
-    /// Values, with places in the trail.
+    /// Values, with positions in the trail.
     values: FxHashMap<Term, (bool, usize)>,
-    /// Literals in the order in which they became true, with the clauses that made them so; those that were assumed
-    /// have none.
+    /// Literals in the order in which they became true, with the clauses that implied them; assumed ones have none.
     trail: Vec<(Literal, Option<usize>)>,
     /// How much of the trail was propagated, and a clause that the offers alone make false.
     propagated: usize,
     conflict: Option<usize>,
     /// The steps of unit clauses that follow from the offers alone.
     units: FxHashMap<Term, Name>,
-    /// How many clauses may still be looked at in order to distinguish cases.
+    /// How many clauses may still be visited to distinguish cases.
     budget: usize,
 }
 
-/// The literal of a formula, and how many negations it begins with.
+/// The literal of a formula, and the number of its leading negations.
 pub(super) fn literal(store: &TermStore, formula: Term) -> (Literal, usize) {
     let (mut atom, mut negations) = (formula, 0);
     while let (Op::Not, &[inner]) = store.view(atom) {
@@ -81,7 +80,7 @@ pub(super) fn literal(store: &TermStore, formula: Term) -> (Literal, usize) {
     ((atom, negations % 2 == 0), negations)
 }
 
-/// The formula with a negation in front, whatever it begins with.
+/// The formula with a negation added in front.
 pub(super) fn negation(store: &TermStore, formula: Term) -> Term {
     store.app(Op::Not, &[formula]).expect("formulas can be negated")
 }
@@ -112,7 +111,7 @@ impl<'s> Derivation<'s> {
         }
     }
 
-    /// Offers a clause. All offers come before the first question.
+    /// Offers a clause. All offers come before the first derivation.
     pub(super) fn offer(&mut self, written: Vec<Term>, source: Source) {
         let literals = written.iter().map(|&formula| self.expander.canonical(literal(self.store, formula).0));
         let Some(mut literals) = literals.collect::<Option<Vec<Literal>>>() else { return };
@@ -135,8 +134,8 @@ impl<'s> Derivation<'s> {
         self.offers.push(Offer { written, literals, source, step: None });
     }
 
-    /// Writes steps that end with the wanted clause, and gives the name of the last; nothing if it does not follow, or
-    /// takes too many cases.
+    /// Writes steps that end with the wanted clause, and returns the name of the last; `None` if it does not follow, or
+    /// needs too many cases.
     pub(super) fn derive(&mut self, out: &mut Steps<'_>, wanted: &[Literal]) -> Option<Name> {
         let wanted = wanted.iter().map(|&literal| self.expander.canonical(literal));
         let wanted = wanted.collect::<Option<Vec<Literal>>>()?;
@@ -148,8 +147,8 @@ impl<'s> Derivation<'s> {
         Some(out.weaken(name, &wanted))
     }
 
-    /// Proves the wanted clause, or a part of it: by propagation, or with one more literal and with its opposite. What
-    /// is tried is no deeper than there are cases left.
+    /// Proves the wanted clause, or a part of it: by propagation, or with one more literal and with its negation. The
+    /// depth is at most the number of remaining cases.
     fn by_cases(
         &mut self,
         out: &mut Steps<'_>,
@@ -197,7 +196,7 @@ impl<'s> Derivation<'s> {
         Some(Proved { name, clause })
     }
 
-    /// A literal to distinguish cases by: one of the shortest clauses that are open.
+    /// A literal for a case distinction, from a shortest open clause.
     fn split(&mut self) -> Option<Literal> {
         self.budget = self.budget.checked_sub(self.offers.len())?;
         let value = |literal: &Literal| self.values.get(&literal.0).map(|value| value.0 == literal.1);
@@ -212,7 +211,7 @@ impl<'s> Derivation<'s> {
         self.trail.push((literal, reason));
     }
 
-    /// Sets what follows. Returns a clause that is false, if there is one.
+    /// Propagates. Returns a false clause, if there is one.
     fn propagate(&mut self) -> Option<usize> {
         let mut conflict = None;
         while self.propagated < self.trail.len() {
@@ -260,10 +259,10 @@ impl<'s> Derivation<'s> {
         self.propagated = self.propagated.min(length);
     }
 
-    /// From a clause that is false under the negation of the wanted one to the wanted one.
+    /// Derives the wanted clause from a clause that is false under its negation.
     fn resolve(&mut self, out: &mut Steps<'_>, wanted: &[Literal], conflict: usize, base: usize) -> Proved {
         let (mut premises, mut args) = (vec![self.step(out, conflict)], Vec::new());
-        // Literals of the clause so far: those that stay, and the places of the negations of those that do not.
+        // The clause so far: the literals that stay, and the positions of the negations of those that do not.
         let (mut proved, mut open): (BTreeSet<Literal>, BTreeSet<usize>) = Default::default();
         let mut next = Some((conflict, None));
         while let Some((clause, pivot)) = next {
@@ -309,7 +308,7 @@ impl<'s> Derivation<'s> {
                 }
             }
         }
-        // What a literal needs became true before it.
+        // The premises of a literal became true before it.
         for at in needed {
             let (literal, Some(reason)) = self.trail[at] else { continue };
             if self.units.contains_key(&literal.0) {
@@ -333,7 +332,7 @@ impl<'s> Derivation<'s> {
         self.units[&self.trail[position].0.0]
     }
 
-    /// The step of a member of a conjunction that was proved. Its clause would say the whole conjunction again.
+    /// The step of a member of a proved conjunction. The offered clause would repeat the whole conjunction.
     fn member(&mut self, out: &mut Steps<'_>, clause: usize, member: Literal) -> Option<Name> {
         let Offer { written, literals, source, .. } = &self.offers[clause];
         let (Source::Rule("and_pos", args), &[denied, written]) = (source, &written[..]) else {

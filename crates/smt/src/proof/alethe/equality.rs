@@ -1,8 +1,8 @@
-//! Arguments by congruence, as instances of `eq_transitive` and `eq_congruent`.
+//! Congruence arguments, as instances of `eq_transitive` and `eq_congruent`.
 //!
-//! Each edge of the argument is an equality between its ends. A literal of the conflict gives one, perhaps in other words;
-//! a congruence gives one from equalities of arguments; and an equality of terms that several edges connect follows by
-//! transitivity. Propagation puts them together.
+//! Each edge of the argument is an equality between its ends. A literal of the conflict gives one, perhaps written
+//! differently; a congruence gives one from equalities of arguments; and an equality of terms that several edges
+//! connect follows by transitivity. Propagation combines them.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Term, TermStore};
@@ -10,8 +10,8 @@ use shofar_logic::{Op, Sort, Term, TermStore};
 use super::super::{CongruenceProof, EdgeRule, Proof};
 use super::derive::{Derivation, Source, negation};
 
-/// Offers what an argument needs. Returns the equalities that it is about, for others to connect them with literals;
-/// nothing if terms are mixed in a way that has no rule.
+/// Offers the clauses that an argument needs. Returns its equalities, to be connected with literals; `None` if terms
+/// are mixed in a way that has no rule.
 pub(super) fn congruence(
     store: &TermStore,
     proof: &Proof,
@@ -49,9 +49,9 @@ struct Equalities<'a> {
     argument: &'a CongruenceProof,
     /// The equalities of edges.
     equations: Vec<Term>,
-    /// All equalities that occur.
+    /// All equalities used.
     found: Vec<Term>,
-    /// Equalities that transitivity was offered for.
+    /// Equalities for which transitivity was offered.
     offered: FxHashSet<Term>,
 }
 
@@ -72,7 +72,7 @@ impl Equalities<'_> {
         Some(())
     }
 
-    /// An equality of two terms that edges connect, which is offered.
+    /// An equality of two terms that edges connect. Offers its derivation.
     fn connected(&mut self, derivation: &mut Derivation<'_>, left: Term, right: Term) -> Option<Term> {
         let store = self.store;
         let wanted = equation(store, left, right)?;
@@ -85,10 +85,10 @@ impl Equalities<'_> {
         }
         let [from, to] = [left, right].map(|term| super::super::without_cast(store, term));
         let path = self.argument.path(from, to)?;
-        // An integer that is connected with a real number is cast.
+        // An integer connected with a real number is cast.
         let (Op::Eq, &[left, right]) = store.view(wanted) else { return None };
         if let &[(index, _)] = &path[..] {
-            // Equalities of arguments may stand the other way round.
+            // Equalities of arguments may have their sides exchanged.
             let (Op::Eq, &[one, other]) = store.view(self.equations[index]) else { return None };
             return ((one, other) == (left, right) || (other, one) == (left, right))
                 .then_some(self.equations[index]);
@@ -114,7 +114,7 @@ impl Equalities<'_> {
     }
 }
 
-/// The equality of two terms as they stand; of an integer and a real number, with a cast.
+/// The equality of two terms as written; an integer is cast if the other is a real number.
 fn equation(store: &TermStore, left: Term, right: Term) -> Option<Term> {
     let (of_left, of_right) = (store.sort_of(left), store.sort_of(right));
     let cast = |term: Term, other: Sort| match (store.sort_of(term), other) {

@@ -1,7 +1,7 @@
-//! What a checker sees: fresh symbols are defined in front, and read as what they stand for.
+//! Terms as a checker sees them: fresh symbols are defined at the beginning, and read as their origins.
 //!
-//! So two literals that are different to the search may be the same to a checker, as those over a sum and over the name that
-//! it has as an argument of a function. Clauses are compared, and resolved, as the checker does it.
+//! So two literals that differ in the search may be the same to a checker, such as those over a sum and over the name
+//! of the sum as a function's argument. Clauses are compared, and resolved, as the checker does it.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use shofar_logic::{Op, Term, TermStore};
 use super::derive::{Literal, negation};
 use crate::interpolate::colour::Origins;
 
-/// Reads fresh symbols as what they stand for.
+/// Replaces fresh symbols by their origins.
 pub(super) struct Expander<'p> {
     pub(super) store: &'p TermStore,
     origins: Origins,
@@ -21,9 +21,9 @@ pub(super) struct Expander<'p> {
 #[derive(Default)]
 pub(super) struct Memo {
     expanded: FxHashMap<Term, Term>,
-    /// For terms without fresh symbols, how they were written first.
+    /// For terms without fresh symbols: how they were first written.
     written: FxHashMap<Term, Term>,
-    /// What images of assertions have in the place of normal terms.
+    /// The terms that replace normal terms in images of assertions.
     pub(super) values: FxHashMap<Term, Term>,
 }
 
@@ -37,7 +37,7 @@ impl<'p> Expander<'p> {
         self.origins.expand(self.store, term, &mut self.memo.borrow_mut().expanded)
     }
 
-    /// The same literal, as it was written first; nothing for the name of a negation, which a checker reads as one.
+    /// The same literal, as first written; `None` for the name of a negation, which a checker reads as a negation.
     pub(super) fn canonical(&self, (atom, holds): Literal) -> Option<Literal> {
         let expanded = self.expand(atom);
         if self.store.op(expanded) == Op::Not {

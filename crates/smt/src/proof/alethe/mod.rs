@@ -1,16 +1,16 @@
-//! Proofs as text, in the Alethe format.
+//! Prints proofs in the Alethe format.
 //!
 //! Alethe is the format of veriT and cvc5 (H. Barbosa et al., "The Alethe Proof Format: A Specification and Reference
-//! Manual"); other checkers read it. Fresh symbols are defined to be their origins in front, and stand for them. A step
+//! Manual"); other checkers read it. Definitions at the beginning make fresh symbols stand for their origins. A step
 //! becomes
 //!
 //! ```text
-//! definition       what the assertion says and earlier equations                                defined.rs
-//! assertion        or, and, or what propagation finds; the assumption itself where the formula is the clause
+//! definition       derived from the assertion and earlier equations                            defined.rs
+//! assertion        or, and, or a derivation; the assumption itself if the formula is the clause
 //! gate             and_pos, and_neg, or_pos, or_neg, equiv_pos1, ..., ite_neg2, true, false       connective.rs
 //! chain, distinct  nary_elim, distinct_elim
-//! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for what defines div and to_int
-//! simplified term  eq_congruent, or a hole for what defines mod and the like                    rewritten.rs
+//! fresh symbol     ite_intro for a choice, la_generic for a name; a hole for the definitions of div and to_int
+//! simplified term  eq_congruent, or a hole for the definitions of mod and the like             rewritten.rs
 //! Farkas           la_generic with the coefficients                                             arith.rs
 //! split            la_generic and la_disequality
 //! integers         three instances of la_generic: the form is at most n, or at least n + 1, and neither can be
@@ -18,15 +18,15 @@
 //! resolution       resolution; its arguments are the pivots, with whether they are affirmed in the clause so far
 //! ```
 //!
-//! **Assertions.** What the search knows of an assertion are clauses of its image, which is normal and without `ite` and the
-//! like. So the clauses of all connectives are offered, as the formula is written and as the image has them, together
-//! with sums that lead from the atoms as they are written to those of the image, and propagation puts together what is
-//! needed (`derive.rs`). This finds whatever normalising does to connectives and linear atoms. Symbols that were replaced
-//! are the matter of `defined.rs`, and terms that were simplified inside of functions and divisions that of `rewritten.rs`. A
-//! *hole*, which a checker has to believe, is left where more was done: where symbols were replaced inside of such terms,
-//! or numbers with `ite` were simplified. [`check`](super::check) tests these.
+//! **Assertions.** The search has clauses of the image of an assertion, which is normal and without `ite` and the like.
+//! So the clauses of all connectives are offered, of the formula as written and of the image, together with sums that
+//! connect the atoms as written with those of the image. Propagation combines the clauses that are needed
+//! (`derive.rs`). This covers everything that normalising does to connectives and linear atoms. `defined.rs` handles
+//! replaced symbols, and `rewritten.rs` terms that were simplified inside functions and divisions. A *hole*, which a
+//! checker must trust, remains if more was done: if symbols were replaced inside such terms, or numbers with `ite` were
+//! simplified. [`check`](super::check) tests these.
 //!
-//! **Text.** Steps are collected (`steps.rs`) and written when all are known, with names for what is shared (`text.rs`).
+//! **Text.** Steps are collected (`steps.rs`) and written when all are known, with names for shared terms (`text.rs`).
 
 mod arith;
 mod choice;
@@ -92,16 +92,16 @@ struct Printer<'p> {
     store: &'p TermStore,
     proof: &'p Proof,
     expander: &'p Expander<'p>,
-    /// The fresh symbols that stand for choices, with these.
+    /// The fresh symbols for choices, with their choices.
     choices: FxHashMap<Term, Term>,
     /// Assertions and assumptions with their names.
     assumes: Vec<(Assertion, Name)>,
-    /// Those whose images fall apart into a clause, by part.
+    /// Those whose images contain a clause, by part.
     asserted: FxHashMap<(Part, TermClause), Vec<usize>>,
-    /// What clauses of these are derived from, once one was asked for that takes more than a step.
+    /// Their derivations, built for the first clause that needs more than one step.
     derivations: FxHashMap<usize, Derivation<'p>>,
     definitions: Definitions<'p>,
-    /// The equations of symbols that were replaced.
+    /// The equations of replaced symbols.
     replaced: FxHashMap<Term, Equation>,
     /// The equations of terms whose values are other terms.
     rewritten: FxHashMap<Term, Option<Equation>>,
@@ -121,7 +121,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Writes a step and gives its name.
+    /// Writes a step and returns its name.
     fn step(&mut self, id: StepId) -> Name {
         let step = self.proof.step(id);
         let clause: Vec<Literal> = step.clause.iter().map(|&lit| self.proof.atom(self.store, lit)).collect();
@@ -144,7 +144,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// A clause that has an atom and its negation.
+    /// A clause that contains an atom and its negation.
     fn tautology(&mut self, atom: Term, clause: &[Literal]) -> Name {
         let twice = self.store.app(Op::Eq, &[atom, atom]).expect("formulas can be compared");
         let both = [negation(self.store, twice), negation(self.store, atom), atom];
@@ -172,10 +172,10 @@ impl<'p> Printer<'p> {
         let (mut premises, mut args) = (vec![name(first)], Vec::new());
         let mut resolvent: FxHashSet<Term> = clause_of(first).into_iter().collect();
         for &(other, pivot) in others {
-            // What the other clause affirms the clause so far denies.
+            // The clause so far negates the literal that the other clause affirms.
             let is_affirmed_in_other = self.proof.step(other).clause.contains(&pivot.positive());
             let literal = self.proof.atom(self.store, pivot.lit(!is_affirmed_in_other));
-            // A literal that a checker takes for another one may be gone already.
+            // If a checker identifies the literal with another one, it may already be gone.
             if !resolvent.remove(&seen(literal)) {
                 continue;
             }
@@ -224,7 +224,7 @@ impl<'p> Printer<'p> {
         self.hole(clause, &premises)
     }
 
-    /// The clause where the formula is written as it, or has it as a member.
+    /// The clause, if the formula is written as the clause, or has it as a member.
     fn written_clause(&mut self, index: usize, clause: &[Literal]) -> Option<Name> {
         let store = self.store;
         let (assertion, name) = self.assumes[index];
@@ -244,14 +244,14 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// What clauses of the image of an assertion follow from.
+    /// The derivation for clauses of the image of an assertion.
     fn of_assertion(&mut self, index: usize) -> Derivation<'p> {
         let (Assertion { formula, image, .. }, name) = self.assumes[index];
         let equations = self.equations_of(formula);
         self.replacing(formula, name, image, &equations)
     }
 
-    /// Offers the clauses of formulas, connects their atoms, and offers what else there is to offer.
+    /// Offers the clauses of formulas, connects their atoms, and adds the offers of `more`.
     fn connect(
         &mut self,
         derivation: &mut Derivation<'p>,
@@ -295,7 +295,7 @@ impl<'p> Printer<'p> {
         let mut known: FxHashSet<Term> = FxHashSet::default();
         let mut formulas: Vec<Term> = Vec::new();
         for &(atom, _) in clause {
-            // Of other gates than its own a clause has no need.
+            // A clause needs no gates other than its own.
             if matches!(store.op(atom), Op::And | Op::Or) {
                 known.insert(atom);
             } else {
@@ -304,11 +304,11 @@ impl<'p> Printer<'p> {
             }
         }
         formulas.iter().for_each(|formula| _ = known.remove(formula));
-        // Its own condition is all that the definition of a choice says something of.
+        // The definition of a choice concerns only its own condition.
         let symbols = store.symbols(&formulas).vars;
         let choices = symbols.iter().filter_map(|symbol| self.choices.get(symbol));
         known.extend(choices.map(|choice| literal(store, store.args(*choice)[0]).0.0));
-        // The name of a truth value is equal to it as a gate is.
+        // The name of a truth value equals it as a gate does.
         for &(symbol, origin) in &self.proof.origins {
             if store.sort_of(symbol) == Sort::BOOL
                 && symbols.contains(&symbol)
@@ -326,7 +326,8 @@ impl<'p> Printer<'p> {
         derivation.derive(&mut self.out, clause)
     }
 
-    /// The rule that a clause of a conjunction or disjunction has, with its arguments, and the clause as it demands.
+    /// The rule for a clause of a conjunction or disjunction, with its arguments, and the clause as the rule requires
+    /// it.
     fn junction_rule(&self, clause: &[Literal]) -> Option<connective::RuleClause> {
         let store = self.store;
         let is_there = |formula: Term| clause.contains(&literal(store, formula).0);
@@ -374,7 +375,7 @@ impl<'p> Printer<'p> {
         derivation.derive(&mut self.out, clause)
     }
 
-    /// A form that is an integer: it is at most `n` or at least `n + 1`, and the conflict excludes both.
+    /// A form that is an integer is at most `n` or at least `n + 1`, and the conflict excludes both.
     fn integer(&mut self, clause: &[Literal], refutation: &IntegerRefutation) -> Option<Name> {
         let store = self.store;
         let (Some(upper), Some(lower)) = (self.bounds(refutation, true), self.bounds(refutation, false))
@@ -404,7 +405,7 @@ impl<'p> Printer<'p> {
         derivation.derive(&mut self.out, clause)
     }
 
-    /// The weighted sum of the bounds that say how great, or how small, the form of a refutation can be.
+    /// The weighted sum of the bounds that limit the form of a refutation from above or below.
     fn bounds(&self, refutation: &IntegerRefutation, is_upper: bool) -> Option<Bounds> {
         let store = self.store;
         let mut sums: FxHashMap<Literal, Rational> = FxHashMap::default();

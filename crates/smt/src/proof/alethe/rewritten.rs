@@ -1,17 +1,17 @@
-//! Terms that were simplified inside of atoms: quotients, remainders, and arguments of functions.
+//! Terms that were simplified inside atoms: quotients, remainders, and arguments of functions.
 //!
-//! The image of an assertion has other terms than the assertion where normalising looked into a function or a division,
-//! and it has no `mod`. What became of a term `t` is its *value*, and for each term whose value is another one there is a
-//! step `(= t value)`:
+//! Normalising may change terms inside a function or a division, so the image of an assertion can contain other terms
+//! than the assertion, and it has no `mod`. The result for a term `t` is its *value*. Each term with a different value
+//! gets a step `(= t value)`:
 //!
 //! ```text
 //! f(.., a, ..)     eq_congruent, from a sum for each argument that was rewritten
-//! div, mod, to_int  a hole: Alethe has no rule for them but with numerals. It is the definition of `mod`,
-//!                   x mod k = x - k * (x div k), or takes multiples of the divisor out of a dividend
+//! div, mod, to_int  a hole: Alethe has rules for them only with numerals. It is the definition of `mod`,
+//!                   x mod k = x - k * (x div k), or extracts multiples of the divisor from a dividend
 //! ```
 //!
-//! With these equations atoms are connected as with those of symbols that were replaced (`defined.rs`), so that no hole has
-//! more in it than one term. Choices and equalities of declared sorts are beyond that.
+//! These equations connect atoms like those of replaced symbols (`defined.rs`), so each hole covers only one term.
+//! Choices and equalities of declared sorts are not covered.
 
 use shofar_logic::{LinearPoly, Op, Term, TermStore};
 
@@ -23,16 +23,16 @@ use super::expand::Expander;
 use super::steps::{Name, pivot_args};
 use crate::theory::claims::is_application;
 
-/// The greatest number of terms that are looked at for one assertion.
+/// The greatest number of terms considered for one assertion.
 const MOST_TERMS: usize = 256;
 
-/// Whether a sum has the term as a whole, and normalising looks into it.
+/// Whether sums treat the term as a whole, and normalising changes its inside.
 fn is_opaque(store: &TermStore, term: Term) -> bool {
     matches!(store.op(term), Op::IntDiv | Op::Mod | Op::ToInt) || is_application(store, term)
 }
 
 impl Expander<'_> {
-    /// The term as the image of an assertion has it: normal, without `mod` and fresh symbols.
+    /// The term in the image of an assertion: normal, without `mod` and fresh symbols.
     pub(super) fn value(&self, term: Term) -> Term {
         let store = self.store;
         let normal = store.normalize(self.expand(term));
@@ -62,7 +62,7 @@ fn remainder(store: &TermStore, args: &[Term]) -> Option<Term> {
 }
 
 impl Printer<'_> {
-    /// The equations of terms in formulas whose values are other terms.
+    /// The equations of terms in formulas whose values differ from them.
     pub(super) fn rewritings(&mut self, formulas: &[Term]) -> Vec<Equation> {
         let store = self.store;
         let expanded: Vec<Term> = formulas.iter().map(|&formula| self.expander.expand(formula)).collect();
@@ -71,7 +71,7 @@ impl Printer<'_> {
         terms.extend(rests);
         terms.retain(|&term| is_opaque(store, term));
         terms.truncate(MOST_TERMS);
-        // Inner terms come first, and what is divided before its remainder.
+        // Inner terms come first, and the dividend before its remainder.
         terms.into_iter().filter_map(|term| self.rewriting(term)).collect()
     }
 

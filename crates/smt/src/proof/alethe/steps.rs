@@ -1,7 +1,7 @@
-//! The steps of a proof in the making.
+//! The steps of a proof under construction.
 //!
-//! They are kept until all are known, so that a step that is of no use in the end is not written, and what has a name in
-//! the text is decided by how often it is used (`text.rs`).
+//! They are kept until all are known, so that useless steps are not written, and the number of uses decides which terms
+//! get names (`text.rs`).
 
 use std::fmt;
 
@@ -36,13 +36,13 @@ pub(super) enum Arg {
 }
 
 impl Arg {
-    /// The place of an argument of a conjunction or disjunction.
+    /// The position of an argument of a conjunction or disjunction.
     pub(super) fn position(position: usize) -> Arg {
         Arg::Text(position.to_string())
     }
 }
 
-/// A clause with the rule that it holds by.
+/// A clause with its rule.
 pub(super) struct Step {
     pub(super) clause: Box<[Term]>,
     pub(super) rule: &'static str,
@@ -79,7 +79,7 @@ impl<'p> Steps<'p> {
         Name::Step(self.steps.len() - 1)
     }
 
-    /// Which steps the last one rests on. All assumptions stay: they are what was refuted.
+    /// The steps that the last one depends on. All assumptions stay: they are what is refuted.
     pub(super) fn needed(&self) -> Vec<bool> {
         let mut is_needed = vec![false; self.steps.len()];
         is_needed.last_mut().into_iter().for_each(|last| *last = true);
@@ -95,7 +95,7 @@ impl<'p> Steps<'p> {
         is_needed
     }
 
-    /// A step for a clause that has all the literals of another one, if it has more.
+    /// A step for a clause with all literals of another one, if it has more.
     pub(super) fn weaken(&mut self, name: Name, wanted: &[Literal]) -> Name {
         let clause = match name {
             Name::Assumption(index) => &self.assumed[index..=index],

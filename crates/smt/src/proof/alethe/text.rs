@@ -1,7 +1,7 @@
-//! The text of a proof, linear in the graph of its terms.
+//! The text of a proof, linear in the size of the graph of its terms.
 //!
-//! A formula of a proof stands in many clauses, and as text it would be written in each. So terms that are used more
-//! than once have names, which are defined where they are needed first, as Alethe allows between steps:
+//! A formula of a proof occurs in many clauses, and would be written in each. So terms that are used more than once
+//! have names, which are defined before their first use, as Alethe allows between steps:
 //!
 //! ```text
 //! (define-fun @p7 () Bool (or @p3 (< x y)))
@@ -10,8 +10,7 @@
 //!
 //! - T1: a term is written out once, or has a text of at most `LONGEST_REPEATED` characters, or is used once. So the
 //!   length of the text is linear in the number of different terms and of references to them.
-//! - T2: names are new, and defined before they are used. Definitions stand for what they define; whoever reads the proof
-//!   expands them.
+//! - T2: names are new, and defined before they are used. Readers of the proof expand the definitions.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,13 +20,13 @@ use shofar_logic::{Op, Term, TermStore};
 
 use super::steps::{Arg, Name, Step, Steps};
 
-/// How long the text of a term may be that is used more than once and has no name.
+/// The greatest length of a term's text that is used more than once without a name.
 const LONGEST_REPEATED: usize = 24;
 
-/// What the names begin with, unless there are such names already.
+/// The prefix of names, unless such names exist already.
 const PREFIX: &str = "@p";
 
-/// Writes the definitions of the fresh symbols that occur, what is assumed, and the steps that are needed.
+/// Writes the definitions of the fresh symbols used, the assumptions, and the needed steps.
 pub(super) fn write(
     store: &TermStore,
     origins: &[(Term, Term)],
@@ -71,7 +70,7 @@ fn terms_of(step: &Step) -> impl Iterator<Item = Term> {
     step.clause.iter().copied().chain(args)
 }
 
-/// The fresh symbols that terms have, with what they stand for, in the order of their making.
+/// The fresh symbols in terms, with their origins, in the order of creation.
 fn origins_of(store: &TermStore, origins: &[(Term, Term)], terms: &[Term]) -> Vec<(Term, Term)> {
     let mut needed = store.symbols(terms).vars;
     let mut shown = Vec::new();
@@ -85,23 +84,23 @@ fn origins_of(store: &TermStore, origins: &[(Term, Term)], terms: &[Term]) -> Ve
     shown
 }
 
-/// Writes terms with names for what is shared.
+/// Writes terms with names for shared ones.
 struct Text<'s> {
     store: &'s TermStore,
-    /// The terms that have a name, with this once it is defined.
+    /// The terms that get a name, with the name once it is defined.
     names: FxHashMap<Term, Option<String>>,
     prefix: String,
     defined: usize,
-    /// What was not handed on yet.
+    /// The text not yet written.
     line: String,
 }
 
 impl<'s> Text<'s> {
-    /// For terms that are going to be written, each as often as it occurs here.
+    /// Takes the terms to be written, each as often as it occurs.
     fn new(store: &'s TermStore, written: &[Term]) -> Self {
         let mut uses: FxHashMap<Term, usize> = FxHashMap::default();
         written.iter().for_each(|term| *uses.entry(*term).or_default() += 1);
-        // Arguments come before what they are arguments of.
+        // Arguments come before the terms that contain them.
         let subterms = store.subterms(written);
         for &term in &subterms {
             inner(store, term).iter().for_each(|arg| *uses.entry(*arg).or_default() += 1);
@@ -184,7 +183,7 @@ impl<'s> Text<'s> {
         self.line.push_str(if args.is_empty() { ")\n" } else { "))\n" });
     }
 
-    /// Appends the term, with names for what has one by now.
+    /// Appends the term, with the names defined so far.
     fn term(&mut self, term: Term) {
         enum Item {
             Term(Term),
@@ -219,7 +218,7 @@ impl<'s> Text<'s> {
     }
 }
 
-/// The arguments, unless the term is to be written as a whole: there are no names for what a quantifier binds.
+/// The arguments, unless the term must be written as a whole: terms with bound variables have no names.
 fn inner(store: &TermStore, term: Term) -> &[Term] {
     match store.view(term) {
         (Op::Forall | Op::Exists, _) => &[],
