@@ -13,15 +13,16 @@
 //!   Equal bounds follow from each other, except that a strict one does not follow from one that is not.
 //! - F2: over the rationals, some `x` satisfies all bounds if and only if each lower one meets each upper one (the
 //!   *shadow*): the greatest lower bound and the least upper one are among them.
-//! - F3: over the integers the shadow is necessary. It is sufficient if in each pair one of the factors is one, for then
-//!   that bound is itself an integer (the *exact shadow* of Pugh, "The Omega test", CACM 1992).
+//! - F3: over the integers the shadow is necessary. It is sufficient if in each pair one of the factors is one, because
+//!   that bound is then an integer (the *exact shadow* of Pugh, "The Omega test", CACM 1992).
 //! - F4: the sums are as above, not divided by common factors. So integers stay integers, and adding a number to ask
 //!   for more room between two bounds, as the *dark shadow* does, asks for that many `1 / (a b)`.
 //!
 //! `n` inequalities give up to `n * n / 4` results, most of them redundant. Callers handle this: they eliminate only if
 //! nothing gets larger, choose one bound by a model, or know which results are redundant.
 //!
-//! J. Fourier (1827) and T. Motzkin (1936); A. Schrijver, "Theory of linear and integer programming" (1986), section 12.2.
+//! J. Fourier (1827) and T. Motzkin (1936); A. Schrijver, "Theory of linear and integer programming" (1986), section
+//! 12.2.
 
 use crate::linear::LinearPoly;
 use crate::number::Rational;

@@ -13,9 +13,9 @@
 //! | `BV` | bit-vectors |
 //! | `ALL`, `HORN` | all of these |
 //!
-//! The symbols and sorts of a theory outside of the logic are free: a script of the logic `QF_UF` may declare a sort `Int` and a
-//! function `+`. The theory Core belongs to every logic. A logic does not restrict the rest of the language:
-//! quantifiers, declared functions and non-linear products are read in every logic.
+//! The symbols and sorts of a theory outside of the logic are free: a script of the logic `QF_UF` may declare a sort
+//! `Int` and a function `+`. The theory Core belongs to every logic. A logic does not restrict the rest of the
+//! language: quantifiers, declared functions and non-linear products are read in every logic.
 //!
 //! Source: The SMT-LIB Standard 2.6, section 5.5, and the catalogue of logics at smt-lib.org.
 
@@ -39,8 +39,8 @@ impl Theories {
     /// All theories that the reader knows.
     pub const ALL: Theories = Theories(15);
 
-    /// The theories of a logic; `None` if the name is not a list of known components, or if one of them stands for a theory
-    /// that the reader does not support.
+    /// The theories of a logic; `None` if the name is not a list of known components, or if one of them stands for a
+    /// theory that the reader does not support.
     pub fn of_logic(name: &str) -> Option<Theories> {
         const COMPONENTS: &[(&str, Theories)] = &[
             ("LIRA", Theories::INTS.with(Theories::REALS)),

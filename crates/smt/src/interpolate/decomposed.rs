@@ -43,7 +43,7 @@
 //! has as many components as the direct one. For B the decomposition proceeds from larger to smaller cuts.
 //!
 //! M. Blicha, A. Hyvärinen, J. Kofroň, N. Sharygina, "Decomposing Farkas interpolants" (TACAS 2019), Algorithm 1. There
-//! the vectors are repaired one entry after the other; the closed form above gives the same vectors at once. Which Farkas
+//! the vectors are repaired entry by entry; the closed form above gives the same vectors at once. Which Farkas
 //! interpolants are tree interpolants: S. Asadi, M. Blicha, A. Hyvärinen, G. Fedyukovich, N. Sharygina, "Farkas-based
 //! tree interpolation" (SAS 2020).
 

@@ -58,7 +58,7 @@ pub enum Failure {
     Project(ProjectError),
     /// The solver does not support a formula.
     Unsupported(Unsupported),
-    /// The projection of A's functions onto shared symbols does not contradict B.
+    /// A's facts about functions could not be expressed over shared symbols.
     Functions,
 }
 

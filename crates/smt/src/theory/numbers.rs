@@ -69,7 +69,7 @@ impl LinearArithmetic {
         self.define_atom(var, &sum, comparison, &constant);
     }
 
-    /// The search need not decide the inequalities of an equation.
+    /// Defines an equation. The search need not decide its inequalities.
     fn define_equality_of(&mut self, var: Var, sum: Term, constant: Term, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
         let halves = [store.le(sum, constant), store.ge(sum, constant)];

@@ -18,12 +18,12 @@
 //! - M1: a conjunction is the set of its members, including those of a conjunction among them: `and` is associative,
 //!   commutative and idempotent. `true` is never a member; with `false`, or with a member and its negation, it is
 //!   `false`.
-//! - M2: if `x` is a member of a conjunction, clauses with `x` among its members are dropped, and other clauses lose
-//!   `not x`.
+//! - M2: if `x` is a member of a conjunction, member clauses with `x` are dropped, and other member clauses lose `not
+//!   x`.
 //! - M3: `ite(c, a, b)` with an affirmed condition `c` and an affirmed first branch: `ite(not c, a, b) = ite(c, b, a)`,
-//!   `ite(c, not a, b) = not ite(c, a, not b)`. A branch that is an `ite` on the same condition is the branch of this one.
-//!   With equal or opposite branches, or one that is constant, `c` or `not c`, it is a branch, an equivalence, or
-//!   a conjunction or disjunction.
+//!   `ite(c, not a, b) = not ite(c, a, not b)`. The matching branch of an inner `ite` on the same condition replaces
+//!   it. With equal or opposite branches, or one that is constant, `c` or `not c`, it is a branch, an equivalence, or a
+//!   conjunction or disjunction.
 //! - M4: `a = b` is the same as `b = a` and as `not a = not b`.
 //!
 //! Numbers (`number.rs`):
@@ -51,8 +51,8 @@
 //!
 //! Others:
 //!
-//! - M15: chains `a < b < c` are conjunctions of their links, `distinct` is one of disequalities, and no three truth values
-//!   are pairwise distinct; `xor` is the negation of `=`.
+//! - M15: chains `a < b < c` are conjunctions of their links, `distinct` is a conjunction of disequalities, and no
+//!   three truth values are pairwise distinct; `xor` is the negation of `=`.
 //! - M16: equal functions of equal arguments are equal, for every function and operator. Nothing else is known of
 //!   arrays, datatypes and bit-vectors.
 //!

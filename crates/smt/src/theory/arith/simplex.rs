@@ -144,7 +144,7 @@ pub struct Simplex {
     // What a check needs while it runs.
     /// Contains all basic variables that violate a bound.
     suspects: VarQueue,
-    /// The values before this check of those variables whose value it changed.
+    /// The values in the last feasible check of the variables changed since.
     log: Vec<(Var, DeltaRational)>,
     is_logged: Vec<bool>,
 
