@@ -226,6 +226,34 @@ fn printing_and_reading_gives_the_same_system() {
 }
 
 #[test]
+fn a_mistake_spans_the_text_it_is_about() {
+    let spanned = |script: &str| {
+        let error = parse(&TermStore::new(), "test", script.as_bytes()).unwrap_err();
+        script[error.span.expect("it can be shown")].to_owned()
+    };
+    assert_eq!(spanned("(declare-fun P (Int) Bool)(assert (P (+ 1 true)))"), "true");
+    assert_eq!(spanned("(declare-fun P (Int) Bool)(assert (P 1 (f\n 2)))"), "f");
+    assert_eq!(spanned("(declare-fun P (Int) Bool)(assert (P (not false)))"), "(not false)");
+    assert_eq!(spanned("(declare-fun P (Int) Bool)(assert (or (P 1) (P 2)))"), "assert (or (P 1) (P 2))");
+    assert_eq!(spanned("(assert "), "");
+}
+
+#[test]
+fn an_smt_script_gets_the_hint_to_use_the_smt_solver() {
+    let hint = |script: &str| parse(&TermStore::new(), "test", script.as_bytes()).unwrap_err().hint;
+    assert_eq!(
+        hint("(set-logic QF_UF)(declare-fun p (Bool) Bool)(assert (or (p true) (p false)))").as_deref(),
+        Some("the logic is QF_UF, not HORN; `shofar smt` executes SMT scripts")
+    );
+    assert_eq!(
+        hint("(declare-const x Int)(assert (> x 0))(check-sat-assuming ())").as_deref(),
+        Some("the file declares no predicate with arguments; `shofar smt` executes SMT scripts")
+    );
+    assert_eq!(hint("(set-logic HORN)(asert true)").as_deref(), Some("did you mean `assert`?"));
+    assert_eq!(hint("(set-logic HORN)(declare-fun P (Int) Bool)(assert (or (P 1) (P 2)))"), None);
+}
+
+#[test]
 fn mistakes_are_reported_with_their_position() {
     for (script, message) in [
         (

@@ -257,6 +257,28 @@ fn mistakes_are_located() {
 }
 
 #[test]
+fn mistakes_come_with_what_may_have_been_meant() {
+    let hint = |script: &str| read(&TermStore::new(), script).unwrap_err().hint;
+    for (script, expected) in [
+        ("(declare-const count Int)(assert (> cuont 0))", "did you mean `count`?"),
+        ("(assert (forall ((value Int)) (= vale 0)))", "did you mean `value`?"),
+        ("(assert (adn true true))", "did you mean `and`?"),
+        ("(declare-const x Itn)", "did you mean `Int`?"),
+        ("(assert (== 1 1))", "SMT-LIB writes `=` for equality"),
+        (
+            "(declare-const p Bool)\n(assert (and p\n(assert p)",
+            "is a `)` missing in the command that starts in line 2?",
+        ),
+        ("\n(assert (and true", "is a `)` missing in the command that starts in line 2?"),
+    ] {
+        assert_eq!(hint(script).as_deref(), Some(expected), "{script}");
+    }
+    // What is out of scope is not meant.
+    assert_eq!(hint("(assert (and (forall ((value Int)) true) (= vale 0)))"), None);
+    assert_eq!(hint("(assert (+ 1 true))"), None);
+}
+
+#[test]
 fn after_a_mistake_the_next_term_is_read_in_the_global_scope() {
     let store = TermStore::new();
     let mut environment = Environment::new(&store);

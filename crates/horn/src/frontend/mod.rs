@@ -9,10 +9,11 @@ mod chc;
 mod fixedpoint;
 
 use std::fmt;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
-use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, did_you_mean, nearest};
 use shofar_run::{Limits, Poll, Reason};
 
 use crate::Context;
@@ -26,8 +27,12 @@ pub struct ParseError {
     pub file: String,
     /// The position of the error.
     pub position: Position,
+    /// The part of the text that the mistake is about, in bytes, if it can be shown. It is empty at the end of the text.
+    pub span: Option<Range<usize>>,
     /// What is wrong.
     pub message: String,
+    /// What the user may have meant, as a sentence.
+    pub hint: Option<String>,
 }
 
 impl fmt::Display for ParseError {
@@ -75,15 +80,24 @@ pub enum Unread {
 impl Unread {
     /// Converts an error of a reader.
     pub(crate) fn of(file: &str, text: &[u8], error: SyntaxError) -> Self {
-        let SyntaxError { offset, message, interruption } = error;
-        match interruption {
-            Some(reason) => Unread::Interrupted(reason),
-            None => Unread::Wrong(ParseError {
-                file: file.to_owned(),
-                position: Position::of(text, offset),
-                message,
-            }),
+        if let Some(reason) = error.interruption {
+            return Unread::Interrupted(reason);
         }
+        Unread::Wrong(ParseError {
+            file: file.to_owned(),
+            position: Position::of(text, error.offset),
+            span: Some(error.span(text)),
+            message: error.message,
+            hint: error.hint,
+        })
+    }
+
+    /// The same, of a mistake that no part of the text shows.
+    pub(crate) fn without_span(mut self) -> Self {
+        if let Unread::Wrong(error) = &mut self {
+            error.span = None;
+        }
+        self
     }
 
     /// The mistake, where there were no limits.
@@ -109,15 +123,41 @@ fn read(
         system: HornSystem::default(),
         predicates: FxHashMap::default(),
         checked: false,
+        logic: None,
         places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
     };
     match script.read() {
         Ok(()) => Ok(script.system),
-        Err(error) => Err(Unread::of(file, text, error)),
+        Err(error) => {
+            let hint = error.hint.is_none().then(|| script.hint()).flatten();
+            Err(Unread::of(file, text, error.with_hint(hint)))
+        }
     }
 }
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
+
+/// The commands that a script of clauses may have, for hints.
+const COMMANDS: [&str; 18] = [
+    "assert",
+    "check-sat",
+    "declare-const",
+    "declare-datatype",
+    "declare-datatypes",
+    "declare-fun",
+    "declare-rel",
+    "declare-sort",
+    "declare-var",
+    "define-const",
+    "define-fun",
+    "define-sort",
+    "exit",
+    "query",
+    "rule",
+    "set-info",
+    "set-logic",
+    "set-option",
+];
 
 /// A script being read.
 struct Script<'e, 't> {
@@ -128,10 +168,12 @@ struct Script<'e, 't> {
     predicates: FxHashMap<Fun, PredicateId>,
     /// Whether the satisfiability of the clauses has been asked for.
     checked: bool,
+    /// The logic that the script names.
+    logic: Option<&'t str>,
     places: Places<'t>,
 }
 
-impl Script<'_, '_> {
+impl<'t> Script<'_, 't> {
     fn read(&mut self) -> Result<()> {
         while let Some(command) = self.reader.command()? {
             if command == "exit" {
@@ -151,7 +193,11 @@ impl Script<'_, '_> {
                 self.checked = true;
                 self.reader.close()
             }
-            "set-logic" | "set-info" | "set-option" | "echo" => self.reader.skip_rest(),
+            "set-logic" => {
+                self.logic = self.reader.optional_word()?;
+                self.reader.skip_rest()
+            }
+            "set-info" | "set-option" | "echo" => self.reader.skip_rest(),
             _ if command.starts_with("get-") => self.reader.skip_rest(),
             "push" | "pop" | "reset" | "reset-assertions" | "check-sat-assuming" => Err(error(
                 offset,
@@ -162,8 +208,25 @@ impl Script<'_, '_> {
                     self.declared(declaration);
                     Ok(())
                 }
-                None => Err(error(offset, format!("unknown command `{command}`"))),
+                None => {
+                    let hint = nearest(command, COMMANDS).map(did_you_mean);
+                    Err(error(offset, format!("unknown command `{command}`")).with_hint(hint))
+                }
             },
+        }
+    }
+
+    /// What to say about a script that cannot be read as clauses: it may be a script for an SMT solver.
+    fn hint(&self) -> Option<String> {
+        match self.logic {
+            Some("HORN" | "ALL") => None,
+            Some(logic) => Some(format!("the logic is {logic}, not HORN; `shofar smt` executes SMT scripts")),
+            None => {
+                let is_relation = |fun: &Fun| !self.store.fun_decl(*fun).domain.is_empty();
+                let has_relations = self.system.predicates.iter().any(is_relation);
+                let hint = "the file declares no predicate with arguments; `shofar smt` executes SMT scripts";
+                (!has_relations && !self.system.functions.is_empty()).then(|| hint.to_owned())
+            }
         }
     }
 
@@ -197,7 +260,8 @@ impl Script<'_, '_> {
             clausify(self.store, formula, free_variables, self.limits).map_err(
                 |not_horn| match not_horn {
                     NotHorn::Interrupted(reason) => SyntaxError::interrupted(offset, reason),
-                    mistake => error(offset, mistake.display(self.store).to_string()),
+                    mistake => error(offset, mistake.display(self.store).to_string())
+                        .until(self.reader.position().saturating_sub(1)),
                 },
             )?;
         let position = self.places.position(offset);

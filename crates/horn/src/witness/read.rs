@@ -20,7 +20,7 @@ use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
 use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
-use crate::system::{HornSystem, Position};
+use crate::system::HornSystem;
 
 /// The maximal number of bits of numbers. Computing with larger ones would take too long.
 const MOST_BITS: u64 = 1 << 22;
@@ -69,13 +69,14 @@ fn read_polling(
     if is_json {
         let witness = json(file, text, limits)?;
         // Positions inside of strings would mislead; messages name the item instead.
-        let start = |error: SyntaxError| located(SyntaxError { offset: 0, ..error });
+        let start =
+            |error: SyntaxError| located(SyntaxError { offset: 0, end: Some(0), ..error }).without_span();
         builder.json(environment, witness).map_err(start)?;
-        return builder.finish().map_err(|message| located(error(0, message)));
+        return builder.finish().map_err(|message| start(error(0, message)));
     }
     builder.declare_elements(environment, text).map_err(located)?;
     builder.text(&mut Reader::new(store, environment, text).within(limits)).map_err(located)?;
-    builder.finish().map_err(|message| located(error(text.len(), message)))
+    builder.finish().map_err(|message| located(error(text.len(), message)).without_span())
 }
 
 /// Reads JSON within limits.
@@ -87,10 +88,17 @@ fn json(file: &str, text: &[u8], limits: &Poll<'_>) -> Result<JsonWitness, Unrea
     }
     // The stream reader looks ahead and reports a position behind the error; the slice reader reports the exact one.
     read.or_else(|_| serde_json::from_slice(text)).map_err(|error| {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let position = Position { line: count(error.line()), column: count(error.column()) };
-        Unread::Wrong(ParseError { file: file.to_owned(), position, message: error.to_string() })
+        let message = error.to_string();
+        let message = message.split_once(" at line ").map_or(&*message, |(message, _)| message);
+        Unread::of(file, text, self::error(offset_of(text, error.line(), error.column()), message))
     })
+}
+
+/// The offset of a line and a column in bytes, both counted from one; column zero is the end of the line before.
+fn offset_of(text: &[u8], line: usize, column: usize) -> usize {
+    let newlines = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let start = newlines.map(|(newline, _)| newline + 1).nth(line.wrapping_sub(2)).unwrap_or(0);
+    (start + column).saturating_sub(1).min(text.len())
 }
 
 /// A text that ends with an error at the limits. The error cannot carry the reason through `serde_json`, so it is

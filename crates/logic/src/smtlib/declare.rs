@@ -11,6 +11,7 @@ use super::environment::{Meaning, Name, SortMeaning, named_sorts};
 use super::lexer::{Short, SyntaxError, Token};
 use super::logic::Theories;
 use super::reader::Reader;
+use crate::nearest::did_you_mean;
 use crate::op::{Op, is_alias};
 use crate::sort::{ConstructorSpec, Fun, Sort, SortKind, Symbol};
 use crate::term::Term;
@@ -173,17 +174,16 @@ impl<'t> Reader<'_, 't> {
                 sort
             }
             (SortMeaning::Undeclared, _) => {
-                let hint = if matches!(text, "String" | "RegLan" | "FloatingPoint" | "RoundingMode" | "Seq") {
-                    " (this theory is not supported)"
-                } else {
-                    ""
-                };
-                let message = if named_sorts().iter().any(|&(name, ..)| name == text) {
-                    format!("the logic has no sort `{text}`")
-                } else {
-                    format!("undeclared sort `{}`{hint}", Short(text))
-                };
-                return Err(SyntaxError::new(offset, message));
+                if named_sorts().iter().any(|&(name, ..)| name == text) {
+                    return Err(SyntaxError::new(offset, format!("the logic has no sort `{text}`")));
+                }
+                let message = format!("undeclared sort `{}`", Short(text));
+                if matches!(text, "String" | "RegLan" | "FloatingPoint" | "RoundingMode" | "Seq") {
+                    let message = format!("{message} (this theory is not supported)");
+                    return Err(SyntaxError::new(offset, message));
+                }
+                let hint = self.environment.nearest_sort(self.store, text).map(did_you_mean);
+                return Err(SyntaxError::new(offset, message).with_hint(hint));
             }
         };
         if self.store.sort_size(sort) > LARGEST_SORT {
@@ -564,8 +564,9 @@ impl<'t> Reader<'_, 't> {
     pub(super) fn require_all_datatypes(&mut self) -> Result<()> {
         let Some(&(name, _, offset)) = self.environment.postponed.missing.first() else { return Ok(()) };
         self.forget_postponed();
-        let name = Short(self.store.name(self.environment.symbol(name)));
-        Err(SyntaxError::new(offset, format!("undeclared sort `{name}`")))
+        let name = self.store.name(self.environment.symbol(name));
+        let hint = self.environment.nearest_sort(self.store, name).map(did_you_mean);
+        Err(SyntaxError::new(offset, format!("undeclared sort `{}`", Short(name))).with_hint(hint))
     }
 
     fn forget_postponed(&mut self) {

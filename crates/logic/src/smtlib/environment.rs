@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::logic::Theories;
+use crate::nearest::nearest;
 use crate::op::{Op, named_operators};
 use crate::sort::{ConstructorId, ConstructorSpec, Sort, Symbol};
 use crate::term::{Term, TermStore};
@@ -203,6 +204,18 @@ impl Environment {
     #[inline]
     pub(super) fn meaning(&self, name: Name) -> Meaning {
         self.entries[name.0 as usize].meaning
+    }
+
+    /// The name nearest to this one that means a function or a term at present, for hints.
+    pub(super) fn nearest<'s>(&self, store: &'s TermStore, text: &str) -> Option<&'s str> {
+        let known = self.entries.iter().filter(|entry| entry.meaning != Meaning::Undeclared);
+        nearest(text, known.map(|entry| store.name(entry.symbol)))
+    }
+
+    /// The name nearest to this one that means a sort at present, for hints.
+    pub(super) fn nearest_sort<'s>(&self, store: &'s TermStore, text: &str) -> Option<&'s str> {
+        let known = self.entries.iter().filter(|entry| entry.sort != SortMeaning::Undeclared);
+        nearest(text, known.map(|entry| store.name(entry.symbol)))
     }
 
     /// Gives a name a meaning for the whole script. No scope must be open.

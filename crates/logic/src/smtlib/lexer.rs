@@ -4,6 +4,7 @@
 //! a token is a slice of the text.
 
 use std::fmt;
+use std::ops::Range;
 
 use shofar_run::{Poll, Reason};
 
@@ -70,10 +71,14 @@ impl fmt::Display for Short<'_> {
 /// Why a script cannot be read, and where: an error in it, or a limit that was reached there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// Offset in the text, in bytes.
+    /// Where the text begins that the error is about: the offset of a token or of a whole expression, in bytes.
     pub offset: usize,
+    /// Where that text ends, if it is not the token or expression at `offset`.
+    pub end: Option<usize>,
     /// The error message.
     pub message: String,
+    /// What the user may have meant, as a sentence.
+    pub hint: Option<String>,
     /// The limit that ended reading. Then the script has no error so far.
     pub interruption: Option<Reason>,
 }
@@ -82,13 +87,33 @@ impl SyntaxError {
     /// An error at an offset.
     #[cold]
     pub fn new(offset: usize, message: impl Into<String>) -> Self {
-        SyntaxError { offset, message: message.into(), interruption: None }
+        SyntaxError { offset, end: None, message: message.into(), hint: None, interruption: None }
     }
 
     /// An interruption by a limit.
     #[cold]
     pub fn interrupted(offset: usize, reason: Reason) -> Self {
-        SyntaxError { offset, message: reason.to_string(), interruption: Some(reason) }
+        SyntaxError { interruption: Some(reason), ..SyntaxError::new(offset, reason.to_string()) }
+    }
+
+    /// The same error, about the text from its offset to this one.
+    pub fn until(mut self, end: usize) -> Self {
+        self.end = Some(end);
+        self
+    }
+
+    /// The same error with a hint, if there is one.
+    pub fn with_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    /// The part of the text that the error is about, in bytes: the token or the expression at its offset, unless the error
+    /// says where its part ends. The range is empty at the end of the text.
+    pub fn span(&self, text: &[u8]) -> Range<usize> {
+        let start = self.offset.min(text.len());
+        let end = self.end.unwrap_or_else(|| expression_end(text, start));
+        start..end.clamp(start, text.len())
     }
 
     /// Adds to an error what it is about.
@@ -108,7 +133,33 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Bytes between two checks of the limits.
+/// Bytes of an expression that are read again to find its end. Messages show a few lines, so a longer one may be cut.
+const MOST_OF_EXPRESSION: usize = 1 << 16;
+
+/// The end of the expression that starts at this offset: of a token, or of a list up to its closing parenthesis.
+fn expression_end(text: &[u8], offset: usize) -> usize {
+    let text = &text[..text.len().min(offset.saturating_add(MOST_OF_EXPRESSION))];
+    let mut lexer = Lexer { position: offset, ..Lexer::new(text) };
+    let mut depth = 0_usize;
+    loop {
+        match lexer.next_token() {
+            Ok(Token::Open) => depth += 1,
+            Ok(Token::Close) => depth = depth.saturating_sub(1),
+            Ok(Token::End) => return text.len(),
+            Ok(_) => {}
+            // A malformed token ends where the next one may begin.
+            Err(_) => {
+                let rest = text[lexer.start..].iter().skip(1);
+                return lexer.start + 1 + rest.take_while(|&&byte| in_symbol(byte) || byte >= 0x80).count();
+            }
+        }
+        if depth == 0 {
+            return lexer.position;
+        }
+    }
+}
+
+/// Bytes between two questions whether to go on.
 const STOP_INTERVAL: usize = 1 << 16;
 
 /// Reads tokens one after the other.
@@ -185,7 +236,17 @@ impl<'t> Lexer<'t> {
         self.start
     }
 
-    /// The next token. At the end of the text it is always [`Token::End`].
+    /// Where the token read last ends.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The line of an offset, counted from one. It looks at all of the text before.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.text[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+    }
+
+    /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
         if self.position >= self.pause {
@@ -382,6 +443,27 @@ mod tests {
         assert_eq!(error("a ü".as_bytes()), (2, "unexpected character `ü`".to_owned()));
         assert_eq!(error(b"a \xff").1, "unexpected byte 0xff");
         assert_eq!(error(b"|a\xff|").0, 2);
+    }
+
+    #[test]
+    fn an_error_spans_the_token_or_expression_at_its_offset() {
+        let spanned =
+            |text: &str, offset: usize| text[SyntaxError::new(offset, "").span(text.as_bytes())].to_owned();
+        let text = "(assert (+ |a b| ; )\n (f \"(\"))) 12ab :)";
+        assert_eq!(spanned(text, 0), &text[..text.find(" 12").unwrap()]);
+        assert_eq!(spanned(text, 1), "assert");
+        assert_eq!(spanned(text, 8), "(+ |a b| ; )\n (f \"(\"))");
+        assert_eq!(spanned(text, 11), "|a b|");
+        assert_eq!(spanned(text, text.find("12").unwrap()), "12ab");
+        assert_eq!(spanned(text, text.find(":)").unwrap()), ":");
+        assert_eq!(spanned(text, text.len()), "");
+        assert_eq!(spanned("(a |bc d", 3), "|bc");
+        assert_eq!(spanned("a üü)", 2), "üü");
+        assert_eq!(SyntaxError::new(1, "").until(3).span(b"abcde"), 1..3);
+        assert_eq!(SyntaxError::new(9, "").until(3).span(b"abcde"), 5..5);
+        // The end of a huge expression is not looked for.
+        let huge = "(".repeat(1 << 20);
+        assert_eq!(SyntaxError::new(5, "").span(huge.as_bytes()), 5..5 + MOST_OF_EXPRESSION);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use shofar_run::Poll;
 use super::environment::{Environment, Meaning, Name, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
 use super::logic::Theories;
+use crate::nearest::did_you_mean;
 use crate::number::{Integer, Rational};
 use crate::op::{Op, named_operators};
 use crate::sort::{ConstructorId, Fun, MAX_WIDTH, Sort, Symbol};
@@ -37,6 +38,8 @@ pub struct Reader<'e, 't> {
     cases: Vec<(Option<ConstructorId>, Term)>,
     /// Terms that got a name by `:named`, in the order of the text.
     named: Vec<(Symbol, Term)>,
+    /// Where the command being read starts.
+    command: usize,
     /// What names of sorts meant before the declaration being read.
     pub(super) sort_trail: Vec<(Name, SortMeaning)>,
     /// Whether an unknown sort may be a datatype that is declared later.
@@ -103,6 +106,7 @@ impl<'e, 't> Reader<'e, 't> {
             binders: Vec::new(),
             cases: Vec::new(),
             named: Vec::new(),
+            command: 0,
             sort_trail: Vec::new(),
             in_datatypes: false,
         }
@@ -120,10 +124,17 @@ impl<'e, 't> Reader<'e, 't> {
         self.lexer.offset()
     }
 
+    /// Where the token read last ends, in bytes from the beginning of the text.
+    pub fn position(&self) -> usize {
+        self.lexer.position()
+    }
+
     /// Opens the next command and returns its name; `None` at the end of the text. The command must be read to
     /// its end, with [`close`](Self::close) or [`skip_rest`](Self::skip_rest).
     pub fn command(&mut self) -> Result<Option<&'t str>> {
-        match self.lexer.next_token()? {
+        let token = self.lexer.next_token()?;
+        self.command = self.lexer.offset();
+        match token {
             Token::End => self.require_all_datatypes().map(|()| None),
             Token::Open => match self.lexer.next_token()? {
                 Token::Symbol(name) => {
@@ -223,13 +234,17 @@ impl<'e, 't> Reader<'e, 't> {
     fn read_term(&mut self) -> Result<Term> {
         loop {
             let token = self.lexer.next_token()?;
-            let offset = self.lexer.offset();
+            let mut offset = self.lexer.offset();
             let value = match token {
                 Token::Open => match self.open(offset)? {
                     Some(value) => value,
                     None => continue,
                 },
-                Token::Close => self.finish_application()?,
+                Token::Close => {
+                    let value;
+                    (value, offset) = self.finish_application()?;
+                    value
+                }
                 Token::Symbol(text) | Token::Quoted(text) => self.nullary(text, token, offset)?,
                 Token::Numeral(_) | Token::Decimal(_) | Token::Hex(_) | Token::Binary(_) => {
                     self.literal(token)?
@@ -742,13 +757,13 @@ impl<'e, 't> Reader<'e, 't> {
 
     // ---- applications ------------------------------------------------------------------------------------
 
-    /// At `)`: builds the innermost open application.
-    fn finish_application(&mut self) -> Result<Term> {
+    /// At `)`: builds the innermost open application, and says where it starts.
+    fn finish_application(&mut self) -> Result<(Term, usize)> {
         match self.frames.last() {
             Some(&Frame::Application { head, values, offset }) => {
                 let term = self.apply(head, values, offset)?;
                 self.frames.pop();
-                Ok(term)
+                Ok((term, offset))
             }
             _ => Err(self.expected("a term", Token::Close)),
         }
@@ -954,9 +969,14 @@ impl<'e, 't> Reader<'e, 't> {
 
     /// Reads a symbol if the next token is one.
     pub fn optional_symbol(&mut self) -> Result<Option<Symbol>> {
+        Ok(self.optional_word()?.map(|text| self.store.symbol(text)))
+    }
+
+    /// Reads a symbol if the next token is one, and returns its text.
+    pub fn optional_word(&mut self) -> Result<Option<&'t str>> {
         let before = self.lexer.clone();
         match self.lexer.next_token()? {
-            Token::Symbol(text) | Token::Quoted(text) => Ok(Some(self.store.symbol(text))),
+            Token::Symbol(text) | Token::Quoted(text) => Ok(Some(text)),
             _ => {
                 self.lexer = before;
                 Ok(None)
@@ -1057,19 +1077,54 @@ impl<'e, 't> Reader<'e, 't> {
     fn undeclared(&self, text: &str, token: Token<'_>, offset: usize) -> SyntaxError {
         let reserved =
             matches!(token, Token::Symbol("let" | "forall" | "exists" | "match" | "_" | "as" | "!"));
-        let text = Short(text);
-        let message = if reserved {
-            format!("unexpected reserved word `{text}`")
-        } else if named_operators().any(|(name, _)| name == text.0) {
-            format!("the logic has no symbol `{text}`")
-        } else {
-            format!("undeclared symbol `{text}`")
+        let short = Short(text);
+        if reserved {
+            return SyntaxError::new(offset, format!("unexpected reserved word `{short}`"));
+        }
+        if named_operators().any(|(name, _)| name == text) {
+            return SyntaxError::new(offset, format!("the logic has no symbol `{short}`"));
+        }
+        let hint = match foreign(text) {
+            Some(name) => Some(format!("SMT-LIB writes {name}")),
+            None if is_command(text) => Some(self.missing_parenthesis()),
+            None => self.environment.nearest(self.store, text).map(did_you_mean),
         };
-        SyntaxError::new(offset, message)
+        SyntaxError::new(offset, format!("undeclared symbol `{short}`")).with_hint(hint)
     }
 
     #[cold]
     pub(super) fn expected(&self, what: &str, found: Token<'_>) -> SyntaxError {
-        SyntaxError::new(self.lexer.offset(), format!("expected {what}, found {found}"))
+        let hint = (found == Token::End).then(|| self.missing_parenthesis());
+        SyntaxError::new(self.lexer.offset(), format!("expected {what}, found {found}")).with_hint(hint)
     }
+
+    #[cold]
+    fn missing_parenthesis(&self) -> String {
+        let line = self.lexer.line(self.command);
+        format!("is a `)` missing in the command that starts in line {line}?")
+    }
+}
+
+/// Whether this is the name of a common command, which no formula contains.
+fn is_command(name: &str) -> bool {
+    matches!(name, "assert" | "check-sat" | "get-model" | "exit" | "rule" | "query")
+        || name.starts_with("declare-")
+        || name.starts_with("define-")
+}
+
+/// What SMT-LIB has for operators of other languages.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "==" | "===" | "eq" => "`=` for equality",
+        "!=" | "/=" | "<>" | "neq" => "`distinct` for disequality",
+        "=<" => "`<=`",
+        "=>=" => "`>=`",
+        "&&" | "&" => "`and`",
+        "~" => "`not` for negation and `-` for minus",
+        "->" => "`=>` for implication",
+        "<->" | "<=>" => "`=` for equivalence",
+        "%" => "`mod`",
+        "if" => "`ite`",
+        _ => return None,
+    })
 }
