@@ -29,7 +29,7 @@ pub struct ParseError {
     pub position: Position,
     /// The part of the text that the mistake is about, in bytes, if it can be shown. It is empty at the end of the text.
     pub span: Option<Range<usize>>,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
     /// What the user may have meant, as a sentence.
     pub hint: Option<String>,
@@ -159,14 +159,14 @@ const COMMANDS: [&str; 18] = [
     "set-option",
 ];
 
-/// A script being read.
+/// The state of reading a script.
 struct Script<'e, 't> {
     store: &'e TermStore,
     reader: Reader<'e, 't>,
     limits: &'t Poll<'t>,
     system: HornSystem,
     predicates: FxHashMap<Fun, PredicateId>,
-    /// Whether the satisfiability of the clauses has been asked for.
+    /// Whether `check-sat` was read.
     checked: bool,
     /// The logic that the script names.
     logic: Option<&'t str>,
