@@ -528,6 +528,7 @@ impl<'a> Solver<'a> {
             if !self.state_lemmas() {
                 break;
             }
+            self.add_shortcuts();
             outcome = self.search.resume(assumptions, limits);
         }
         outcome
@@ -550,6 +551,48 @@ impl<'a> Solver<'a> {
             }
         }
         true
+    }
+
+    /// Makes atoms of equalities that the search lacks (`theory/shortcuts.rs`), and has it decide them first.
+    fn add_shortcuts(&mut self) {
+        let pairs = self.search.theory_mut().take_shortcuts(self.store);
+        if pairs.is_empty() {
+            return;
+        }
+        self.search.backtrack_fully();
+        let occurrences = self.search.logs_proofs().then(|| self.occurrences());
+        let mut promoted = Vec::with_capacity(pairs.len());
+        for (left, right) in pairs {
+            let equality = self.store.eq(left, right);
+            if self.store.is_connective(equality) || self.store.args(equality).is_empty() {
+                continue;
+            }
+            // Interpolants can use a literal only if one part knows both of its sides.
+            let part_knows_both = |parts: &FxHashMap<Term, FxHashSet<Part>>| {
+                let (left, right) = (parts.get(&left)?, parts.get(&right)?);
+                (!left.is_disjoint(right)).then_some(())
+            };
+            if occurrences.as_ref().is_some_and(|parts| part_knows_both(parts).is_none()) {
+                continue;
+            }
+            let (cnf, mut sink) = self.translation(Scope::Frame, Origin::Definition);
+            let var = cnf.literal(equality, &mut sink).var();
+            self.define_atoms();
+            self.search.theory_mut().set_shortcut(var);
+            promoted.push(var);
+        }
+        self.search.promote(&promoted);
+    }
+
+    /// The parts in which terms occur.
+    fn occurrences(&self) -> FxHashMap<Term, FxHashSet<Part>> {
+        let mut parts: FxHashMap<Term, FxHashSet<Part>> = FxHashMap::default();
+        for assertion in self.asserted.iter().chain(self.assumptions.iter().map(|(assumed, _)| assumed)) {
+            for term in self.store.subterms(&[assertion.image]) {
+                parts.entry(term).or_default().insert(assertion.part);
+            }
+        }
+        parts
     }
 
     /// Removes the assumptions of the last query.

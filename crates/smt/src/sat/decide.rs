@@ -19,6 +19,9 @@ const FIRST_INCREMENT: u64 = 1 << 20;
 const MAX_INCREMENT: u64 = 1 << 56;
 const RESCALE_SHIFT: u32 = 36;
 
+/// The bit of an activity that puts a variable before all without it. Activities do not reach it.
+const PROMOTED: u64 = 1 << 63;
+
 const ABSENT: u32 = u32::MAX;
 
 /// Activities, heap and phases.
@@ -34,6 +37,8 @@ pub(super) struct Order {
     phase: Vec<bool>,
     /// Whether the variable may be decided.
     eligible: Vec<bool>,
+    /// The variables with the bit [`PROMOTED`].
+    promoted: Vec<Var>,
     /// State of the generator that ranks new variables; zero ranks them by age.
     random: u64,
 }
@@ -48,6 +53,7 @@ impl Order {
             position: Vec::new(),
             phase: Vec::new(),
             eligible: Vec::new(),
+            promoted: Vec::new(),
             random: seed,
         }
     }
@@ -124,18 +130,47 @@ impl Order {
         }
     }
 
+    /// Has a variable decided before all others that are not promoted.
+    pub(super) fn promote(&mut self, var: Var) {
+        if self.activity[var.index()] & PROMOTED == 0 {
+            self.activity[var.index()] |= PROMOTED;
+            self.promoted.push(var);
+        }
+        let position = self.position[var.index()];
+        if position != ABSENT {
+            self.sift_up(position as usize);
+        }
+    }
+
+    /// Has the promoted variables decided by their activities again.
+    pub(super) fn demote_all(&mut self) {
+        for var in self.promoted.drain(..) {
+            self.activity[var.index()] &= !PROMOTED;
+        }
+        self.repair_heap();
+    }
+
+    /// How many variables are promoted.
+    pub(super) fn promoted(&self) -> usize {
+        self.promoted.len()
+    }
+
     /// Call this once for each conflict.
     pub(super) fn decay(&mut self) {
         self.increment += self.increment / 20;
         if self.increment > MAX_INCREMENT {
             self.increment >>= RESCALE_SHIFT;
             for activity in &mut self.activity {
-                *activity >>= RESCALE_SHIFT;
+                *activity = *activity & PROMOTED | (*activity & !PROMOTED) >> RESCALE_SHIFT;
             }
             // Some activities have become equal, and the older variables come first now.
-            for at in (0..self.heap.len() / 2).rev() {
-                self.sift_down(at);
-            }
+            self.repair_heap();
+        }
+    }
+
+    fn repair_heap(&mut self) {
+        for at in (0..self.heap.len() / 2).rev() {
+            self.sift_down(at);
         }
     }
 

@@ -89,6 +89,9 @@ use trail::{Antecedent, Trail};
 /// Lemmas of at most this many literals are never forgotten.
 pub const KEPT_LEMMA: u32 = 8;
 
+/// The conflicts for which a variable is promoted. It takes two to refute the denial of the equality of a diamond.
+const PROMOTION: u64 = 8;
+
 /// The number of variables that the first one reserves space for. The engines make many solvers for a few variables
 /// each, and growing the vectors in small steps would be most of their work.
 const FIRST_ROOM: usize = 16;
@@ -127,6 +130,8 @@ pub struct Solver<T: Theory = NoTheory> {
     order: Order,
     cover: Cover,
     restarts: Restarts,
+    /// The number of conflicts after which promoted variables are demoted.
+    demotion: u64,
     reductions: Reductions,
     /// The number of literals at level 0 when satisfied clauses were last removed.
     cleaned: usize,
@@ -206,6 +211,7 @@ impl<T: Theory> Solver<T> {
             order: Order::new(seed),
             cover: Cover::default(),
             restarts: Restarts::default(),
+            demotion: 0,
             reductions: Reductions::default(),
             cleaned: 0,
             asserted: 0,
@@ -264,6 +270,19 @@ impl<T: Theory> Solver<T> {
     /// a value follows, and a model may leave it open.
     pub fn set_decision(&mut self, var: Var, decide: bool) {
         self.order.set_eligible(var, decide);
+    }
+
+    /// Has the variables decided before all others, in this query and for a number of conflicts that grows with theirs.
+    pub fn promote(&mut self, vars: &[Var]) {
+        vars.iter().for_each(|&var| self.order.promote(var));
+        self.demotion = self.statistics.conflicts + PROMOTION * self.order.promoted() as u64;
+    }
+
+    /// Ends a promotion when its time has come.
+    fn demote(&mut self) {
+        if self.order.promoted() > 0 && self.statistics.conflicts >= self.demotion {
+            self.order.demote_all();
+        }
     }
 
     /// Sets the value that the search tries next for the variable.
@@ -327,6 +346,8 @@ impl<T: Theory> Solver<T> {
     pub fn solve_within(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         self.statistics.queries += 1;
         self.start_budget(limits);
+        self.demotion = 0;
+        self.demote();
         self.resume(assumptions, limits)
     }
 
@@ -410,6 +431,9 @@ impl<T: Theory> Solver<T> {
                 return Outcome::Unknown(reason);
             }
             match self.propagate(poll) {
+                Propagation::Fixpoint if T::is_active() && self.inbox.postponed => {
+                    return Outcome::Unknown(Reason::Incomplete);
+                }
                 Propagation::Fixpoint => {}
                 Propagation::Paused => continue,
                 Propagation::Refuted => return Outcome::Unsat,
@@ -510,6 +534,7 @@ impl<T: Theory> Solver<T> {
     fn restart(&mut self) {
         self.statistics.restarts += 1;
         self.restarts.restarted();
+        self.demote();
         let Self { trail, order, .. } = self;
         let next = order.peek(|var| trail.value(var.positive()) == 0);
         let stays = |level| {

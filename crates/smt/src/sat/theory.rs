@@ -254,8 +254,8 @@ impl Answers<'_> {
         self.inbox.demands.push(var);
     }
 
-    /// In a final check: the theory has an answer that needs more than literals. The search pauses, and the caller then
-    /// asks the theory for it.
+    /// The theory has an answer that needs more than literals. The search pauses at the next fixpoint, and the caller then
+    /// asks the theory for it. If a conflict comes first, the theory must repeat this in a later check.
     pub fn postpone(&mut self) {
         self.inbox.postponed = true;
     }

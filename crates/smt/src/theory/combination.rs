@@ -45,7 +45,7 @@
 //! equalities of the current model; interface equalities as clauses are those of OpenSMT. Testing M2 directly, by
 //! looking for applications with the same arguments, is ours.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
 
 use super::component::{Component, Handle, MOST_THEORIES, TermLemma, Terms, TheoryId, Values};
@@ -69,8 +69,8 @@ pub struct Combination {
     opened: [u32; MOST_THEORIES],
     /// The nodes of symbols, values and applications.
     nodes: FxHashMap<Term, Node>,
-    /// The terms of nodes, if proofs are wanted.
-    terms: Option<FxHashMap<Node, Term>>,
+    /// The term of each node.
+    terms: Vec<Term>,
     /// The congruence symbols of functions with arguments, by operator.
     functions: FxHashMap<Op, euf::Symbol>,
     /// The nodes that another theory owns, in the order in which they were shared.
@@ -81,6 +81,8 @@ pub struct Combination {
     applications: Vec<Node>,
     /// The interface equalities, by pairs with the smaller node first.
     equalities: FxHashMap<(Node, Node), Var>,
+    /// The equalities that the search lacked.
+    shortcuts: FxHashSet<Var>,
 }
 
 /// A node that another theory owns.
@@ -107,12 +109,13 @@ impl Combination {
             level: 0,
             opened: [0; MOST_THEORIES],
             nodes: FxHashMap::default(),
-            terms: None,
+            terms: vec![Term::TRUE, Term::FALSE],
             functions: FxHashMap::default(),
             shared: Vec::new(),
             positions: FxHashMap::default(),
             applications: Vec::new(),
             equalities: FxHashMap::default(),
+            shortcuts: FxHashSet::default(),
         }
     }
 
@@ -120,7 +123,6 @@ impl Combination {
     pub fn log_proofs(&mut self) {
         self.congruence.log_proofs();
         self.others.iter_mut().for_each(|theory| theory.log_proofs());
-        self.terms = Some(FxHashMap::from_iter([(Node::TRUE, Term::TRUE), (Node::FALSE, Term::FALSE)]));
     }
 
     /// The theory that owns a sort. The sort is [supported](super::claims::supports_sort).
@@ -266,8 +268,10 @@ impl Combination {
             self.congruence.node(symbol, &[])
         };
         self.nodes.insert(term, node);
-        if let Some(terms) = &mut self.terms {
-            terms.insert(node, term);
+        // Terms with the same representatives as arguments have one node.
+        match self.terms.get_mut(node.0 as usize) {
+            Some(known) => *known = term,
+            None => self.terms.push(term),
         }
         if owner != TheoryId::CONGRUENCE {
             self.share(node, term, owner, terms);
@@ -297,6 +301,7 @@ impl Combination {
     /// Starts a query. Theories no longer need the returned variables to be decided.
     pub fn start_query(&mut self) -> Vec<Var> {
         let mut released = Vec::new();
+        self.congruence.start_query();
         self.others.iter_mut().for_each(|theory| theory.start_query(&mut released));
         released
     }
@@ -312,6 +317,18 @@ impl Combination {
             }));
         }
         lemmas
+    }
+
+    /// After a query that has paused: the sides of equalities that the search lacks (`shortcuts.rs`).
+    pub fn take_shortcuts(&mut self, store: &TermStore) -> Vec<(Term, Term)> {
+        let pairs = self.congruence.take_shortcuts().into_iter();
+        let pairs = pairs.map(|(left, right)| (self.term(left), self.term(right)));
+        pairs.filter(|&(left, _)| store.sort_of(left) != Sort::BOOL).collect()
+    }
+
+    /// Has an equality tried as false first.
+    pub fn set_shortcut(&mut self, var: Var) {
+        self.shortcuts.insert(var);
     }
 
     /// The counters of theories, by name.
@@ -360,7 +377,7 @@ impl Combination {
     }
 
     fn term(&self, node: Node) -> Term {
-        self.terms.as_ref().expect("proofs are wanted")[&node]
+        self.terms[node.0 as usize]
     }
 
     // ---- models ------------------------------------------------------------------------------------------------
@@ -502,6 +519,10 @@ impl Theory for Combination {
             if answers.has_conflict() {
                 return;
             }
+            if self.congruence.lacks_shortcuts() {
+                answers.postpone();
+                return;
+            }
         }
         for id in self.engaged() {
             self.answering(id, answers, |theory, answers| theory.check(effort, answers));
@@ -542,6 +563,9 @@ impl Theory for Combination {
     /// The value that congruence knows, or else the value in the current candidates.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         let owners = *self.owners.get(atom.index())?;
+        if !self.shortcuts.is_empty() && self.shortcuts.contains(&atom) {
+            return self.congruence.known(atom).or(Some(false));
+        }
         members(owners).find_map(|id| self.theory(id).suggest_phase(atom))
     }
 }

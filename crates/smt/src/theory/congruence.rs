@@ -23,7 +23,10 @@
 //! decided against the graph, its assertion is a conflict.
 
 use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
-use super::euf::{Apart, ClassModel, Conflict, EGraph, Node, ProofWhy, Propagation, Reason, Symbol, Token};
+use super::euf::{
+    Apart, ClassModel, Conflict, EGraph, LevelledEdge, Node, ProofWhy, Propagation, Reason, Symbol, Token,
+};
+use super::shortcuts::Shortcuts;
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 
 /// Equality with uninterpreted functions.
@@ -40,8 +43,11 @@ pub struct Congruence {
     told_before: Vec<usize>,
     /// The arguments for conflicts and explanations, if proofs are logged.
     arguments: CongruenceArguments,
+    /// Equalities that the search lacks.
+    shortcuts: Shortcuts,
     /// Scratch for explanations.
     reasons: Vec<Reason>,
+    edges: Vec<LevelledEdge>,
 }
 
 /// The equation that an atom stands for.
@@ -115,6 +121,32 @@ impl Congruence {
         self.arguments.get(certificate)
     }
 
+    /// Begins a query.
+    pub(super) fn start_query(&mut self) {
+        self.shortcuts.start_query();
+    }
+
+    /// Whether the search lacks equalities that explanations use often.
+    #[inline]
+    pub(super) fn lacks_shortcuts(&self) -> bool {
+        self.shortcuts.is_due()
+    }
+
+    /// The pairs of nodes whose equalities the search lacks.
+    pub(super) fn take_shortcuts(&mut self) -> Vec<(Node, Node)> {
+        let atoms = self.atoms.iter().flatten().count();
+        self.shortcuts.take(atoms)
+    }
+
+    /// Counts what the explanation that was just made uses.
+    #[inline]
+    fn count_explanation(&mut self) {
+        if self.shortcuts.is_counting() {
+            self.graph.levelled_edges(&mut self.edges);
+            self.shortcuts.count(&self.edges);
+        }
+    }
+
     /// The argument of the explanation just made, with one more equality if given: the nodes are connected, but differ.
     fn argue(&mut self, Apart { left, right, reason }: Apart, extra: Option<EqualNodes>) -> Certificate {
         if !self.arguments.is_on() {
@@ -173,6 +205,7 @@ impl Theory for Congruence {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();
             self.graph.explain_conflict(&conflict, &mut self.reasons);
+            self.count_explanation();
             let lits: Vec<Lit> = self.reasons.iter().map(|reason| Lit::from_code(reason.0)).collect();
             let Conflict(apart) = conflict;
             let certificate = self.argue(apart, None);
@@ -191,6 +224,7 @@ impl Theory for Congruence {
         self.reasons.clear();
         let told = self.told[token as usize];
         self.graph.explain_propagation(&told, &mut self.reasons);
+        self.count_explanation();
         out.extend(self.reasons.iter().map(|reason| Lit::from_code(reason.0)));
         // The argument is that of the conflict with the literal's negation, which adds an equality or a disequality.
         let atom = Var::from_index(told.token.0 as usize);

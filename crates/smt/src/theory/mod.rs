@@ -14,6 +14,7 @@ pub mod congruence;
 pub mod euf;
 pub mod linear;
 mod numbers;
+mod shortcuts;
 
 use component::Component;
 

@@ -57,6 +57,19 @@ pub enum ProofWhy {
     Congruence,
 }
 
+/// An equality that an explanation rests on, with the level at which it was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LevelledEdge {
+    /// The left side.
+    pub left: Node,
+    /// The right side.
+    pub right: Node,
+    /// How many levels were open.
+    pub level: usize,
+    /// Whether it is by congruence; otherwise it was asserted.
+    pub is_congruence: bool,
+}
+
 /// An edge on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathStep {
@@ -154,6 +167,19 @@ impl EGraph {
             Why::Congruence => (left, right, ProofWhy::Congruence),
         });
         edges.collect()
+    }
+
+    /// The equalities that the last explanation rests on, by age, with their levels. Until the graph is changed or asked
+    /// for something else.
+    pub fn levelled_edges(&self, out: &mut Vec<LevelledEdge>) {
+        out.clear();
+        let mut edges = self.explainer.edges.clone();
+        edges.sort_unstable();
+        out.extend(edges.into_iter().map(|number| {
+            let Edge { left, right, why } = self.forest.edges[number as usize];
+            let level = self.level_of_edge(number);
+            LevelledEdge { left, right, level, is_congruence: why == Why::Congruence }
+        }));
     }
 
     /// When the nodes became equal: the age of the newest edge between them. `None` if they are not equal; a node is

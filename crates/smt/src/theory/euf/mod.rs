@@ -66,7 +66,7 @@ mod undo;
 
 pub use apart::{Apart, Conflict, Propagation};
 pub use egraph::EGraph;
-pub use explain::{PathStep, Proof, ProofEdge, ProofWhy, Time};
+pub use explain::{LevelledEdge, PathStep, Proof, ProofEdge, ProofWhy, Time};
 pub use model::{ClassModel, Row};
 
 /// A constant or an application of a function to nodes.

@@ -62,6 +62,7 @@ pub(super) struct UnionRecord {
 #[derive(Clone, Copy, Debug)]
 struct Level {
     records: usize,
+    edges: usize,
     told: usize,
     shared_pairs: usize,
 }
@@ -100,6 +101,7 @@ impl EGraph {
     pub fn push(&mut self) {
         let level = Level {
             records: self.trail.records.len(),
+            edges: self.forest.edges.len(),
             told: self.apart.told.len(),
             shared_pairs: self.shared_pairs.len(),
         };
@@ -109,6 +111,11 @@ impl EGraph {
     /// The number of open levels.
     pub fn level(&self) -> usize {
         self.trail.levels.len()
+    }
+
+    /// The level at which an edge of the forest was added.
+    pub(super) fn level_of_edge(&self, edge: u32) -> usize {
+        self.trail.levels.partition_point(|level| level.edges <= edge as usize)
     }
 
     /// Closes the last `count` levels and restores the state in which the first of them was opened.
