@@ -31,6 +31,20 @@ fn shown(script: &str) -> String {
     store.display(term).to_string()
 }
 
+/// As `read`, where names of theories may be declared.
+fn read_overloaded(store: &TermStore, script: &str) -> Result<Term> {
+    let mut environment = Environment::new(store);
+    environment.allow_overloading(store);
+    let mut reader = Reader::new(store, &mut environment, script.as_bytes());
+    loop {
+        let command = reader.command()?.expect("an assertion");
+        if command == "assert" {
+            return reader.term();
+        }
+        reader.declaration(command)?.expect("a declaration");
+    }
+}
+
 /// The message and the text that it points to.
 fn mistake(script: &str) -> (String, &str) {
     let error = read(&TermStore::new(), script).unwrap_err();
@@ -178,6 +192,108 @@ fn instances_of_parametric_datatypes() {
     assert_eq!(message, "the sort of `nil` is not clear here: write (as nil SORT)");
     let (message, _) = mistake(&format!("{LIST}(declare-const l (List Int))(assert (cons true l))"));
     assert_eq!(message, "argument 2 of (as cons (List Bool)) has sort (List Int), expected (List Bool)");
+}
+
+#[test]
+fn the_only_instance_of_a_datatype_is_what_a_constructor_without_fields_belongs_to() {
+    let script = format!("{LIST}(declare-const l (List Int))");
+    assert_eq!(
+        shown(&format!("{script}(assert (= l (cons 1 nil)))")),
+        "(= l ((as cons (List Int)) 1 (as nil (List Int))))"
+    );
+    let several = format!("{script}(declare-const m (List Bool))(assert (= l nil))");
+    let (message, place) = mistake(&several);
+    assert_eq!(message, "the sort of `nil` is not clear here: write (as nil SORT)");
+    assert!(place.starts_with("nil"));
+}
+
+#[test]
+fn lists_are_known_unless_they_are_declared() {
+    let script = "(declare-const l (List Int))";
+    assert_eq!(
+        shown(&format!("{script}(assert (= (tail l) (insert (+ (head l) 1) nil)))")),
+        "(= (tail l) ((as insert (List Int)) (+ (head l) 1) (as nil (List Int))))"
+    );
+    assert_eq!(shown(&format!("{script}(assert (is-insert l))")), "((_ is insert) l)");
+    let scoped = "(assert (forall ((head Int) (l (List Int))) (= (head l) head)))";
+    assert_eq!(shown(scoped), "(forall ((head Int) (l (List Int))) (= (head l) head))");
+    // Names of lists may be declared, before and after the sort is used.
+    assert_eq!(
+        shown(&format!(
+            "(declare-fun head (Int) Int){script}(declare-const nil Int)(assert (= (head l) (head nil)))"
+        )),
+        "(= (head l) (head nil))"
+    );
+    let own = "(declare-datatypes () ((List nil (cons (head Int) (tail List)))))(declare-const l List)";
+    assert_eq!(shown(&format!("{own}(assert (cons (head l) nil))")), "(cons (head l) nil)");
+}
+
+/// The remainder has the sign of the divisor, and for zero it is what `mod` is.
+#[test]
+fn the_remainder_of_z3() {
+    let integers = "(declare-const x Int)(declare-const y Int)";
+    assert_eq!(
+        shown(&format!("{integers}(assert (rem x y))")),
+        "(let ((a!1 (mod x y))) (ite (>= y 0) a!1 (- a!1)))"
+    );
+    let store = TermStore::new();
+    for (x, y, remainder) in [("7", "2", 1), ("7", "(- 2)", -1), ("(- 7)", "2", 1), ("(- 7)", "(- 2)", -1)] {
+        let term = read(&store, &format!("(assert (rem {x} {y}))")).unwrap();
+        assert_eq!(store.normalize(term), store.int(remainder), "rem {x} {y}");
+    }
+    assert_eq!(shown("(declare-fun rem (Bool) Bool)(assert (rem true))"), "(rem true)");
+}
+
+#[test]
+fn a_declared_name_of_a_theory_is_told_from_the_operator_by_the_arguments() {
+    let store = TermStore::new();
+    let declarations = "(declare-fun select (Int) Bool)(declare-fun mod (Int Int) Bool)(declare-fun + (Bool) Int)\
+        (declare-fun implies (Int Int) Bool)(declare-const store Int)(define-fun abs ((x Bool)) Int (ite x 1 0))\
+        (declare-const a (Array Int Int))(declare-datatype D ((concat (bvadd Int))))";
+    for (term, text) in [
+        ("(=> (select (select a 0)) (select 1))", "(=> (select (select a 0)) (select 1))"),
+        ("(implies (mod 1 2) (implies 1 2))", "(=> (mod 1 2) (implies 1 2))"),
+        ("(= (+ true) (+ 1 2) store)", "(= (+ true) (+ 1 2) store)"),
+        ("(= a (store a store 1))", "(= a (store a store 1))"),
+        ("(= (abs (- 1)) (abs true))", "(= (abs (- 1)) (ite true 1 0))"),
+        ("(= #x12 (concat #x1 #x2))", "(= #x12 (concat #x1 #x2))"),
+        ("(= 1 (bvadd (concat 1)))", "(= 1 (bvadd (concat 1)))"),
+        (
+            "(forall ((select Int)) (= (select a 0) select))",
+            "(forall ((select!1 Int)) (= (select a 0) select!1))",
+        ),
+    ] {
+        let read = read_overloaded(&store, &format!("{declarations}(assert {term})"));
+        let read = read.unwrap_or_else(|error| panic!("{term}: {}", error.message));
+        assert_eq!(store.display(read).to_string(), text, "{term}");
+    }
+    for (script, message, place) in [
+        (
+            "(declare-fun and (Int) Bool)",
+            "`and` is reserved: it is a symbol of SMT-LIB's core theory",
+            "and (Int)",
+        ),
+        (
+            "(declare-const true Int)",
+            "`true` is reserved: it is a symbol of SMT-LIB's core theory",
+            "true Int",
+        ),
+        ("(declare-const div Int)(declare-const div Int)", "`div` is declared already", "div Int)"),
+        (
+            "(declare-fun / (Real Int) Bool)(declare-const x Int)(assert (/ x x))",
+            "this may be the declared symbol or that of the theory: both take the arguments, with integers as reals",
+            "(/ x x)",
+        ),
+        (
+            "(declare-fun select (Int) Bool)(assert (select true))",
+            "argument 1 of select has sort Bool, expected Int",
+            "true",
+        ),
+    ] {
+        let error = read_overloaded(&store, script).unwrap_err();
+        assert_eq!(error.message, message, "{script}");
+        assert!(script[error.offset..].starts_with(place), "{script}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::lexer::{Short, SyntaxError, Token};
 use super::logic::Theories;
 use super::reader::Reader;
 use crate::nearest::did_you_mean;
-use crate::op::{Op, is_alias};
+use crate::op::Op;
 use crate::sort::{ConstructorSpec, Fun, Sort, SortKind, Symbol};
 use crate::term::Term;
 
@@ -155,7 +155,7 @@ impl<'t> Reader<'_, 't> {
                         "a datatype can be used in its own declaration with its own parameters only";
                     return Err(SyntaxError::new(offset, message));
                 } else {
-                    self.store.instantiate_datatype(template, params)
+                    self.instance(template, params)
                 }
             }
             (SortMeaning::Macro(index), _) => {
@@ -172,6 +172,10 @@ impl<'t> Reader<'_, 't> {
                 self.environment.set_sort(name, SortMeaning::Sort(sort));
                 self.environment.postponed.missing.push((name, sort, offset));
                 sort
+            }
+            (SortMeaning::Undeclared, &[element]) if text == "List" => {
+                let template = self.declare_lists(name);
+                self.instance(template, &[element])
             }
             (SortMeaning::Undeclared, _) => {
                 if named_sorts().iter().any(|&(name, ..)| name == text) {
@@ -190,6 +194,12 @@ impl<'t> Reader<'_, 't> {
             return Err(SyntaxError::new(offset, "the sort is too large"));
         }
         Ok(sort)
+    }
+
+    fn instance(&mut self, template: Sort, params: &[Sort]) -> Sort {
+        let instance = self.store.instantiate_datatype(template, params);
+        self.environment.add_instance(template, instance);
+        instance
     }
 
     fn declare_sort(&mut self) -> Result<Declaration> {
@@ -265,7 +275,7 @@ impl<'t> Reader<'_, 't> {
 
     fn declare(&mut self, name: Name, domain: &[Sort], range: Sort) -> Fun {
         let fun = self.store.fun(self.environment.symbol(name), domain, range);
-        self.environment.set_meaning(name, Meaning::Op(Op::Apply(fun)));
+        self.environment.declare(name, Meaning::Op(Op::Apply(fun)));
         fun
     }
 
@@ -283,13 +293,22 @@ impl<'t> Reader<'_, 't> {
         let text = self.symbol()?;
         let offset = self.offset();
         let name = self.environment.name(self.store, text);
-        if !matches!(self.environment.meaning(name), Meaning::Undeclared | Meaning::Term(_)) {
-            return Err(SyntaxError::new(offset, format!("`{}` is declared already", Short(text))));
+        if !self.environment.is_free(name) && !matches!(self.environment.declared(name), Meaning::Term(_)) {
+            return Err(self.taken(name, text, offset));
         }
         let sort = self.sort()?;
         self.close()?;
-        let variable = self.store.var(self.environment.symbol(name), sort);
-        self.environment.set_meaning(name, Meaning::Term(variable));
+        // In print, a variable with the name of an operator could not be told from it.
+        let mut real = name;
+        let mut suffix = 0;
+        while self.environment.builtin(real).is_some()
+            || real != name && self.environment.meaning(real) != Meaning::Undeclared
+        {
+            suffix += 1;
+            real = self.environment.name(self.store, &format!("{text}!{suffix}"));
+        }
+        let variable = self.store.var(self.environment.symbol(real), sort);
+        self.environment.declare(name, Meaning::Term(variable));
         Ok(variable)
     }
 
@@ -305,7 +324,9 @@ impl<'t> Reader<'_, 't> {
     pub fn interpretation(&mut self) -> Result<(Symbol, Box<[Term]>, Term)> {
         let text = self.symbol()?;
         let name = self.environment.name(self.store, text);
-        if !matches!(self.environment.meaning(name), Meaning::Undeclared | Meaning::Op(Op::Apply(_))) {
+        if !self.environment.is_free(name)
+            && !matches!(self.environment.declared(name), Meaning::Op(Op::Apply(_)))
+        {
             return Err(SyntaxError::new(self.offset(), format!("`{}` is defined already", Short(text))));
         }
         let (parameters, body) = self.scoped_definition(true)?;
@@ -327,7 +348,7 @@ impl<'t> Reader<'_, 't> {
             [] => Meaning::Term(body),
             _ => self.environment.add_macro(parameters, body),
         };
-        self.environment.set_meaning(name, meaning);
+        self.environment.declare(name, meaning);
     }
 
     fn definition(&mut self, has_parameters: bool) -> Result<(Box<[Term]>, Term)> {
@@ -560,6 +581,41 @@ impl<'t> Reader<'_, 't> {
         Ok(Declaration::Datatypes(sorts))
     }
 
+    /// Declares Z3's lists, which scripts use without declaring them.
+    fn declare_lists(&mut self, name: Name) -> Sort {
+        let list = self.lists();
+        self.environment.set_sort(name, SortMeaning::Template(list));
+        self.name_lists(list);
+        self.implicit.push(Declaration::Datatypes([list].into()));
+        list
+    }
+
+    /// Z3's parametric datatype of lists.
+    fn lists(&self) -> Sort {
+        let store = self.store;
+        let element = store.sort(SortKind::Uninterpreted(store.symbol("T"), [].into()));
+        let list = store.new_datatype(store.symbol("List"), &[element]);
+        let nil = ConstructorSpec { name: store.symbol("nil"), fields: Vec::new() };
+        let fields = vec![(store.symbol("head"), element), (store.symbol("tail"), list)];
+        let insert = ConstructorSpec { name: store.symbol("insert"), fields };
+        store.define_datatypes(&[(list, vec![nil, insert])]).expect("there is an empty list")[0]
+    }
+
+    /// Gives the names of Z3's lists their meanings, which the script may overload.
+    fn name_lists(&mut self, list: Sort) {
+        let store = self.store;
+        for &id in store.datatype(list).expect("lists are a datatype").constructors() {
+            let constructor = store.constructor(id);
+            let text = store.name(constructor.name);
+            self.environment.set_builtin(store, text, Meaning::AnyConstructor(id));
+            self.environment.set_builtin(store, &format!("is-{text}"), Meaning::Tester(id));
+            for (field, &(selector, _)) in constructor.fields.iter().enumerate() {
+                let meaning = Meaning::AnySelector(id, field as u32);
+                self.environment.set_builtin(store, store.name(selector), meaning);
+            }
+        }
+    }
+
     /// Reports a datatype that was mentioned and never declared.
     pub(super) fn require_all_datatypes(&mut self) -> Result<()> {
         let Some(&(name, _, offset)) = self.environment.postponed.missing.first() else { return Ok(()) };
@@ -579,6 +635,11 @@ impl<'t> Reader<'_, 't> {
 
     fn name_constructors(&mut self, sort: Sort, parametric: bool, offset: usize) -> Result<()> {
         let datatype = self.store.datatype(sort).expect("the sort has just been defined as a datatype");
+        // A script that was printed here declares Z3's lists.
+        if parametric && self.store.name(datatype.name) == "List" && sort == self.lists() {
+            self.name_lists(sort);
+            return Ok(());
+        }
         for &id in datatype.constructors() {
             let constructor = self.store.constructor(id);
             let text = self.store.name(constructor.name);
@@ -631,21 +692,26 @@ impl<'t> Reader<'_, 't> {
     fn new_name(&mut self) -> Result<Name> {
         let text = self.symbol()?;
         let name = self.environment.name(self.store, text);
-        match self.environment.meaning(name) {
-            Meaning::Undeclared => Ok(name),
-            Meaning::Op(op) if is_alias(text, op) => Ok(name),
-            _ => Err(SyntaxError::new(self.offset(), format!("`{}` is declared already", Short(text)))),
-        }
+        if self.environment.is_free(name) { Ok(name) } else { Err(self.taken(name, text, self.offset())) }
+    }
+
+    /// The error for the declaration of a name that means something else already.
+    fn taken(&self, name: Name, text: &str, offset: usize) -> SyntaxError {
+        let message = match self.environment.meaning(name) {
+            Meaning::Op(op) if op.name() == Some(text) && Theories::CORE.have(op) => {
+                format!("`{}` is reserved: it is a symbol of SMT-LIB's core theory", Short(text))
+            }
+            _ => format!("`{}` is declared already", Short(text)),
+        };
+        SyntaxError::new(offset, message)
     }
 
     fn define_name(&mut self, text: &str, meaning: Meaning, offset: usize) -> Result<()> {
         let name = self.environment.name(self.store, text);
-        match self.environment.meaning(name) {
-            Meaning::Undeclared => {}
-            Meaning::Op(op) if is_alias(text, op) => {}
-            _ => return Err(SyntaxError::new(offset, format!("`{}` is declared already", Short(text)))),
+        if !self.environment.is_free(name) {
+            return Err(self.taken(name, text, offset));
         }
-        self.environment.set_meaning(name, meaning);
+        self.environment.declare(name, meaning);
         Ok(())
     }
 

@@ -4,13 +4,19 @@
 //! small numbers when they are first seen; a name's meaning is then one look into a table. Local meanings
 //! (variables of quantifiers, `let`, patterns) are written into the same table and taken back at the end of
 //! their scope with the help of a trail.
+//!
+//! The names of theories are reserved, those of solvers (`implies`, `rem`, `List`) are not. Where
+//! [overloading](Environment::allow_overloading) is allowed, only the names of SMT-LIB's theory Core are reserved, and
+//! scripts may declare all others, as translated programs do (`(declare-fun select (Int) Bool)`). Such a name is
+//! *overloaded*: an application means the declared symbol if the sorts of its arguments are those of the declaration, and
+//! otherwise the theory's.
 
 use rustc_hash::FxHashMap;
 
 use super::logic::Theories;
 use crate::nearest::nearest;
-use crate::op::{Op, named_operators};
-use crate::sort::{ConstructorId, ConstructorSpec, Sort, Symbol};
+use crate::op::{Op, is_alias, named_operators};
+use crate::sort::{ConstructorId, ConstructorSpec, Fun, Sort, Symbol};
 use crate::term::{Term, TermStore};
 
 /// Names and their meanings. The symbols and sorts of some theories are known from the start.
@@ -20,8 +26,14 @@ pub struct Environment {
     entries: Vec<Entry>,
     macros: Vec<Macro>,
     sort_macros: Vec<SortMacro>,
+    /// What theories mean by the names that a script may declare.
+    builtins: FxHashMap<Name, Meaning>,
+    /// Meanings of overloaded names.
+    overloads: Vec<Overload>,
     /// Meanings that local ones have replaced, oldest first, each with the suffix that the name had.
     trail: Vec<(Name, Meaning, u32)>,
+    /// The instances of parametric datatypes that were mentioned.
+    instances: FxHashMap<Sort, Vec<Sort>>,
     /// Datatypes that wait for others which are declared later.
     pub(super) postponed: Postponed,
     /// What names meant to the whole script before, for [`Environment::pop`]; empty outside of levels.
@@ -65,6 +77,15 @@ pub(super) enum Meaning {
     Term(Term),
     /// A definition with parameters; index into the macros.
     Macro(u32),
+    /// A name of a theory that the script has declared; index into the overloads.
+    Overloaded(u32),
+}
+
+/// The two meanings of a name of a theory that the script has declared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overload {
+    pub(super) declared: Meaning,
+    pub(super) builtin: Meaning,
 }
 
 /// What a name means among sorts.
@@ -126,15 +147,26 @@ impl Environment {
             entries: Vec::new(),
             macros: Vec::new(),
             sort_macros: Vec::new(),
+            builtins: FxHashMap::default(),
+            overloads: Vec::new(),
             trail: Vec::new(),
+            instances: FxHashMap::default(),
             postponed: Postponed::default(),
             log: Vec::new(),
             levels: Vec::new(),
             pristine: false,
         };
         for (name, op) in named_operators().filter(|&(_, op)| theories.have(op)) {
+            let is_free = is_alias(name, op);
             let name = environment.name(store, name);
             environment.set_meaning(name, Meaning::Op(op));
+            if is_free {
+                environment.builtins.insert(name, Meaning::Op(op));
+            }
+        }
+        if theories.contains(Theories::INTS) {
+            let remainder = environment.remainder(store);
+            environment.set_builtin(store, "rem", remainder);
         }
         for (name, sort, theory) in named_sorts() {
             if theories.contains(theory) {
@@ -154,6 +186,15 @@ impl Environment {
     /// The theories whose symbols and sorts are known.
     pub fn theories(&self) -> Theories {
         self.theories
+    }
+
+    /// Lets scripts declare the names of theories other than Core, which are then overloaded.
+    pub fn allow_overloading(&mut self, store: &TermStore) {
+        let theories = self.theories;
+        for (text, op) in named_operators().filter(|&(_, op)| theories.have(op) && !Theories::CORE.have(op)) {
+            let name = self.name(store, text);
+            self.builtins.insert(name, Meaning::Op(op));
+        }
     }
 
     /// Opens a level: what is declared from now on is forgotten when it is closed.
@@ -176,6 +217,71 @@ impl Environment {
             let entry = &self.entries[name.0 as usize];
             self.log.push((name, entry.meaning, entry.sort, entry.global));
         }
+    }
+
+    /// Forgets everything that scripts have declared.
+    pub fn reset(&mut self, store: &TermStore) {
+        *self = Environment::with_theories(store, self.theories);
+    }
+
+    /// The operator of a theory that a declared function hides: it has the function's name, and takes the same arguments.
+    pub fn hidden_operator(&self, store: &TermStore, fun: Fun) -> Option<Op> {
+        let declaration = store.fun_decl(fun);
+        let &name = self.names.get(store.name(declaration.name))?;
+        let Some(Meaning::Op(op)) = self.builtin(name) else { return None };
+        if is_alias(store.name(declaration.name), op) {
+            return None;
+        }
+        let arguments = declaration.domain.iter().map(|&sort| store.var(declaration.name, sort));
+        let op = if op == Op::Sub && declaration.domain.len() == 1 { Op::Neg } else { op };
+        store.app(op, &arguments.collect::<Vec<_>>()).is_ok().then_some(op)
+    }
+
+    /// Gives a name a meaning that a script may overload.
+    pub(super) fn set_builtin(&mut self, store: &TermStore, name: &str, meaning: Meaning) {
+        let name = self.name(store, name);
+        self.builtins.insert(name, meaning);
+        match self.meaning(name) {
+            Meaning::Undeclared => self.set_meaning(name, meaning),
+            declared => self.declare(name, declared),
+        }
+    }
+
+    /// What a theory means by a name that the script may declare.
+    pub(super) fn builtin(&self, name: Name) -> Option<Meaning> {
+        self.builtins.get(&name).copied()
+    }
+
+    /// Whether the script may declare the name: it means nothing, or nothing but what a theory means by it.
+    pub(super) fn is_free(&self, name: Name) -> bool {
+        let meaning = self.meaning(name);
+        meaning == Meaning::Undeclared || self.builtin(name) == Some(meaning)
+    }
+
+    /// Gives a name the meaning of a declaration, beside that of a theory if it has one.
+    pub(super) fn declare(&mut self, name: Name, declared: Meaning) {
+        let meaning = match self.builtin(name) {
+            None => declared,
+            Some(builtin) => {
+                self.overloads.push(Overload { declared, builtin });
+                Meaning::Overloaded(self.overloads.len() as u32 - 1)
+            }
+        };
+        self.set_meaning(name, meaning);
+    }
+
+    pub(super) fn overload(&self, index: u32) -> Overload {
+        self.overloads[index as usize]
+    }
+
+    /// Z3's remainder of integer division, which has the sign of the divisor.
+    fn remainder(&mut self, store: &TermStore) -> Meaning {
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let app = |op, args: &[Term]| store.app(op, args).expect("the terms are integers");
+        let modulus = app(Op::Mod, &[x, y]);
+        let is_natural = app(Op::Ge, &[y, store.int(0)]);
+        let body = app(Op::Ite, &[is_natural, modulus, app(Op::Neg, &[modulus])]);
+        self.add_macro([x, y].into(), body)
     }
 
     #[inline]
@@ -218,6 +324,23 @@ impl Environment {
         nearest(text, known.map(|entry| store.name(entry.symbol)))
     }
 
+    /// What the name means: if it is overloaded, what it is declared to mean.
+    pub(super) fn declared(&self, name: Name) -> Meaning {
+        match self.meaning(name) {
+            Meaning::Overloaded(index) => self.overload(index).declared,
+            meaning => meaning,
+        }
+    }
+
+    /// All that the name means: what it is declared to mean before what a theory means by it.
+    pub(super) fn meanings(&self, name: Name) -> impl Iterator<Item = Meaning> {
+        let builtin = match self.meaning(name) {
+            Meaning::Overloaded(index) => Some(self.overload(index).builtin),
+            _ => None,
+        };
+        [self.declared(name)].into_iter().chain(builtin)
+    }
+
     /// Gives a name a meaning for the whole script. No scope must be open.
     pub(super) fn set_meaning(&mut self, name: Name, meaning: Meaning) {
         self.remember(name);
@@ -251,6 +374,19 @@ impl Environment {
 
     pub(super) fn get_sort_macro(&self, index: u32) -> &SortMacro {
         &self.sort_macros[index as usize]
+    }
+
+    /// Notes that a parametric datatype is used with these parameters.
+    pub(super) fn add_instance(&mut self, template: Sort, instance: Sort) {
+        let instances = self.instances.entry(template).or_default();
+        if instances.len() < 2 && !instances.contains(&instance) {
+            instances.push(instance);
+        }
+    }
+
+    /// The first two instances of a parametric datatype that were mentioned.
+    pub(super) fn instances(&self, template: Sort) -> &[Sort] {
+        self.instances.get(&template).map_or(&[], Vec::as_slice)
     }
 
     // ---- local scopes ------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@
 
 use shofar_run::Poll;
 
-use super::environment::{Environment, Meaning, Name, SortMeaning};
+use super::declare::Declaration;
+use super::environment::{Environment, Meaning, Name, Overload, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
 use super::logic::Theories;
 use crate::nearest::did_you_mean;
@@ -44,6 +45,8 @@ pub struct Reader<'e, 't> {
     pub(super) sort_trail: Vec<(Name, SortMeaning)>,
     /// Whether an unknown sort may be a datatype that is declared later.
     pub(super) in_datatypes: bool,
+    /// What the text uses without declaring it.
+    pub(super) implicit: Vec<Declaration>,
 }
 
 /// What is read by [`Reader::item`].
@@ -89,6 +92,22 @@ enum Head {
     AnyConstructor(ConstructorId),
     AnySelector(ConstructorId, u32),
     Tester(ConstructorId),
+    Overloaded(u32),
+}
+
+impl Head {
+    /// What a name stands for at the head of an application; `None` for a term and for a name without meaning.
+    fn of(meaning: Meaning) -> Option<Head> {
+        Some(match meaning {
+            Meaning::Op(op) => Head::Op(op),
+            Meaning::Macro(index) => Head::Macro(index),
+            Meaning::AnyConstructor(constructor) => Head::AnyConstructor(constructor),
+            Meaning::AnySelector(constructor, field) => Head::AnySelector(constructor, field),
+            Meaning::Tester(constructor) => Head::Tester(constructor),
+            Meaning::Overloaded(index) => Head::Overloaded(index),
+            Meaning::Term(_) | Meaning::Undeclared => return None,
+        })
+    }
 }
 
 type Result<T> = std::result::Result<T, SyntaxError>;
@@ -109,6 +128,7 @@ impl<'e, 't> Reader<'e, 't> {
             command: 0,
             sort_trail: Vec::new(),
             in_datatypes: false,
+            implicit: Vec::new(),
         }
     }
 
@@ -195,6 +215,16 @@ impl<'e, 't> Reader<'e, 't> {
     /// The terms that got a name by `(! t :named n)` since this was asked last.
     pub fn take_named(&mut self) -> Vec<(Symbol, Term)> {
         std::mem::take(&mut self.named)
+    }
+
+    /// What names mean at present.
+    pub fn environment(&mut self) -> &mut Environment {
+        self.environment
+    }
+
+    /// The declarations that the text relies on without having them, since this was asked last: Z3's lists.
+    pub fn take_implicit(&mut self) -> Vec<Declaration> {
+        std::mem::take(&mut self.implicit)
     }
 
     /// Reads a term.
@@ -323,16 +353,21 @@ impl<'e, 't> Reader<'e, 't> {
     /// A symbol that is a term by itself.
     fn nullary(&mut self, text: &str, token: Token<'_>, offset: usize) -> Result<Term> {
         let name = self.environment.name(self.store, text);
-        let head = match self.environment.meaning(name) {
-            Meaning::Term(term) => return Ok(term),
-            Meaning::Op(op) => Head::Op(op),
-            Meaning::Macro(index) => Head::Macro(index),
-            Meaning::AnyConstructor(constructor) => Head::AnyConstructor(constructor),
-            Meaning::AnySelector(constructor, field) => Head::AnySelector(constructor, field),
-            Meaning::Tester(constructor) => Head::Tester(constructor),
-            Meaning::Undeclared => return Err(self.undeclared(text, token, offset)),
+        let meaning = match self.environment.meaning(name) {
+            Meaning::Overloaded(index) => match self.environment.overload(index).declared {
+                term @ Meaning::Term(_) => term,
+                _ => Meaning::Overloaded(index),
+            },
+            meaning => meaning,
         };
-        self.apply(head, self.values.len(), offset)
+        match (meaning, Head::of(meaning)) {
+            (Meaning::Term(term), _) => Ok(term),
+            (_, Some(head)) => self.apply(head, self.values.len(), offset),
+            (_, None) => {
+                let head = self.builtin_head(name, meaning, text, token)?;
+                self.apply(head, self.values.len(), offset)
+            }
+        }
     }
 
     fn literal(&self, token: Token<'_>) -> Result<Term> {
@@ -405,17 +440,10 @@ impl<'e, 't> Reader<'e, 't> {
             }
             Token::Symbol(text) | Token::Quoted(text) => {
                 let name = self.environment.name(self.store, text);
-                match self.environment.meaning(name) {
-                    Meaning::Op(op) => Head::Op(op),
-                    Meaning::Macro(index) => Head::Macro(index),
-                    Meaning::AnyConstructor(constructor) => Head::AnyConstructor(constructor),
-                    Meaning::AnySelector(constructor, field) => Head::AnySelector(constructor, field),
-                    Meaning::Tester(constructor) => Head::Tester(constructor),
-                    Meaning::Term(_) => {
-                        let message = format!("`{}` is not a function and takes no arguments", Short(text));
-                        return Err(SyntaxError::new(self.lexer.offset(), message));
-                    }
-                    Meaning::Undeclared => return Err(self.undeclared(text, token, self.lexer.offset())),
+                let meaning = self.environment.meaning(name);
+                match Head::of(meaning) {
+                    Some(head) => head,
+                    None => self.builtin_head(name, meaning, text, token)?,
                 }
             }
             Token::Open => match self.lexer.next_token()? {
@@ -427,6 +455,19 @@ impl<'e, 't> Reader<'e, 't> {
         };
         self.frames.push(Frame::Application { head, values: self.values.len(), offset });
         Ok(None)
+    }
+
+    /// The head of an application whose name means a term, as far as the script has said: it is the theory's then.
+    #[cold]
+    fn builtin_head(&self, name: Name, meaning: Meaning, text: &str, token: Token<'_>) -> Result<Head> {
+        match self.environment.builtin(name).and_then(Head::of) {
+            Some(head) => Ok(head),
+            None if meaning == Meaning::Undeclared => Err(self.undeclared(text, token, self.lexer.offset())),
+            None => {
+                let message = format!("`{}` is not a function and takes no arguments", Short(text));
+                Err(SyntaxError::new(self.lexer.offset(), message))
+            }
+        }
     }
 
     /// After `(_` in the place of a term: `bv13 8)`.
@@ -494,14 +535,15 @@ impl<'e, 't> Reader<'e, 't> {
 
     fn tester_of(&mut self, text: &str) -> Result<Head> {
         let name = self.environment.name(self.store, text);
-        match self.environment.meaning(name) {
-            Meaning::Op(Op::Construct(constructor)) => Ok(Head::Op(Op::Tester(constructor))),
-            Meaning::AnyConstructor(constructor) => Ok(Head::Tester(constructor)),
-            _ => {
-                let message = format!("`{}` is not a constructor", Short(text));
-                Err(SyntaxError::new(self.lexer.offset(), message))
-            }
-        }
+        let tester = |meaning| match meaning {
+            Meaning::Op(Op::Construct(constructor)) => Some(Head::Op(Op::Tester(constructor))),
+            Meaning::AnyConstructor(constructor) => Some(Head::Tester(constructor)),
+            _ => None,
+        };
+        self.environment.meanings(name).find_map(tester).ok_or_else(|| {
+            let message = format!("`{}` is not a constructor", Short(text));
+            SyntaxError::new(self.lexer.offset(), message)
+        })
     }
 
     /// After `(as`: `f S)`, where `f` may be `const`.
@@ -509,24 +551,19 @@ impl<'e, 't> Reader<'e, 't> {
         let text = self.symbol()?;
         let offset = self.lexer.offset();
         let name = self.environment.name(self.store, text);
-        let meaning = self.environment.meaning(name);
         let sort = self.sort()?;
         self.close()?;
-        let op = match meaning {
-            Meaning::Undeclared if text == "const" => Op::ConstArray(sort),
-            Meaning::Op(op @ Op::Construct(constructor))
-                if self.store.constructor(constructor).sort == sort =>
-            {
-                op
+        let op = |meaning| match meaning {
+            Meaning::Undeclared if text == "const" => Some(Op::ConstArray(sort)),
+            Meaning::Op(op @ Op::Construct(constructor)) => {
+                (self.store.constructor(constructor).sort == sort).then_some(op)
             }
-            Meaning::Op(op @ Op::Apply(fun)) if self.store.fun_decl(fun).range == sort => op,
-            Meaning::AnyConstructor(constructor) => match self.constructor_of(constructor, sort) {
-                Some(constructor) => Op::Construct(constructor),
-                None => return Err(self.not_of_sort(text, sort, offset)),
-            },
-            _ => return Err(self.not_of_sort(text, sort, offset)),
+            Meaning::Op(op @ Op::Apply(fun)) => (self.store.fun_decl(fun).range == sort).then_some(op),
+            Meaning::AnyConstructor(constructor) => self.constructor_of(constructor, sort).map(Op::Construct),
+            _ => None,
         };
-        Ok(Head::Op(op))
+        let op = self.environment.meanings(name).find_map(op);
+        op.map(Head::Op).ok_or_else(|| self.not_of_sort(text, sort, offset))
     }
 
     #[cold]
@@ -697,11 +734,11 @@ impl<'e, 't> Reader<'e, 't> {
         let offset = self.lexer.offset();
         let name = self.environment.name(self.store, text);
         let sort = self.store.sort_of(scrutinee);
-        let constructor = match self.environment.meaning(name) {
+        let constructor = self.environment.meanings(name).find_map(|meaning| match meaning {
             Meaning::Op(Op::Construct(id)) if self.store.constructor(id).sort == sort => Some(id),
             Meaning::AnyConstructor(id) => self.constructor_of(id, sort),
             _ => None,
-        };
+        });
         match constructor {
             Some(id) => {
                 let fields = &self.store.constructor(id).fields;
@@ -774,23 +811,76 @@ impl<'e, 't> Reader<'e, 't> {
     fn apply(&mut self, head: Head, values: usize, offset: usize) -> Result<Term> {
         let term = match head {
             Head::Op(op) => self.apply_op(op, values, offset)?,
-            Head::Macro(index) => self.expand(index, values, offset)?,
-            Head::AnyConstructor(id) => {
-                let id = self.instance_by_fields(id, values, offset)?;
-                self.apply_op(Op::Construct(id), values, offset)?
-            }
-            Head::AnySelector(id, field) => {
-                let constructor = self.instance_by_argument(id, values, offset)?;
-                self.apply_op(Op::Selector { constructor, field }, values, offset)?
-            }
-            Head::Tester(id) => {
-                let id = self.instance_by_argument(id, values, offset)?;
-                self.apply_op(Op::Tester(id), values, offset)?
-            }
+            Head::Overloaded(index) => self.apply_overloaded(index, values, offset)?,
+            head => self.applied(head, values, offset)?,
         };
         self.values.truncate(values);
         self.offsets.truncate(values);
         Ok(term)
+    }
+
+    /// A head applied to the values above the given height.
+    fn applied(&self, head: Head, values: usize, offset: usize) -> Result<Term> {
+        match head {
+            Head::Op(op) => self.apply_op(op, values, offset),
+            Head::Macro(index) => self.expand(index, values, offset),
+            Head::AnyConstructor(id) => {
+                let id = self.instance_by_fields(id, values, offset)?;
+                self.apply_op(Op::Construct(id), values, offset)
+            }
+            Head::AnySelector(id, field) => {
+                let constructor = self.instance_by_argument(id, values, offset)?;
+                self.apply_op(Op::Selector { constructor, field }, values, offset)
+            }
+            Head::Tester(id) => {
+                let id = self.instance_by_argument(id, values, offset)?;
+                self.apply_op(Op::Tester(id), values, offset)
+            }
+            Head::Overloaded(index) => self.apply_overloaded(index, values, offset),
+        }
+    }
+
+    /// Applies a name that means something to a theory and to the script: the declaration, if its sorts are those of
+    /// the arguments; then the theory's symbol, if its are; then the one that takes integers among the arguments as reals.
+    #[cold]
+    fn apply_overloaded(&self, index: u32, values: usize, offset: usize) -> Result<Term> {
+        let Overload { declared, builtin } = self.environment.overload(index);
+        let (declared, builtin) = (Head::of(declared), Head::of(builtin));
+        let exactly = |head: Option<Head>| head.and_then(|head| self.applied_exactly(head, values, offset));
+        if let Some(term) = exactly(declared).or_else(|| exactly(builtin)) {
+            return Ok(term);
+        }
+        let applied = |head: Option<Head>| head.map(|head| self.applied(head, values, offset));
+        match (applied(declared), applied(builtin)) {
+            (Some(Ok(_)), Some(Ok(_))) => {
+                let message = "this may be the declared symbol or that of the theory: both take the arguments, \
+                               with integers as reals";
+                Err(SyntaxError::new(offset, message))
+            }
+            (Some(Ok(term)), _) | (_, Some(Ok(term))) => Ok(term),
+            (Some(error), _) | (None, Some(error)) => error,
+            (None, None) => Err(SyntaxError::new(offset, "this symbol is not a function")),
+        }
+    }
+
+    /// A head applied to the values above the given height, if their sorts are those that it takes.
+    fn applied_exactly(&self, head: Head, values: usize, offset: usize) -> Option<Term> {
+        let args = &self.values[values..];
+        match head {
+            Head::Op(op) => {
+                let op = if op == Op::Sub && args.len() == 1 { Op::Neg } else { op };
+                let literal =
+                    if matches!(op, Op::Neg | Op::RealDiv) { self.signed_literal(op, args) } else { None };
+                literal.or_else(|| self.store.app(op, args).ok())
+            }
+            Head::Macro(index) => {
+                let parameters = &self.environment.get_macro(index).parameters;
+                let sort = |&term: &Term| self.store.sort_of(term);
+                let fits = parameters.iter().map(sort).eq(args.iter().map(sort));
+                if fits { self.applied(head, values, offset).ok() } else { None }
+            }
+            head => self.applied(head, values, offset).ok(),
+        }
     }
 
     #[inline]
@@ -931,6 +1021,10 @@ impl<'e, 't> Reader<'e, 't> {
             self.match_sort(field, self.store.sort_of(arg), &template.params, &mut params);
         }
         let Some(params) = params.into_iter().collect::<Option<Vec<Sort>>>() else {
+            // As for Z3, it is clear if the script mentions one instance only.
+            if let &[instance] = self.environment.instances(declared.sort) {
+                return Ok(self.constructor_of(id, instance).expect("it is an instance of the datatype"));
+            }
             let name = self.store.display_symbol(declared.name);
             let message = format!("the sort of `{name}` is not clear here: write (as {name} SORT)");
             return Err(SyntaxError::new(offset, message));
@@ -1046,7 +1140,7 @@ impl<'e, 't> Reader<'e, 't> {
         let before = self.lexer.clone();
         if let Token::Symbol(text) | Token::Quoted(text) = self.lexer.next_token()? {
             let name = self.environment.name(self.store, text);
-            if let Meaning::Op(Op::Apply(fun)) = self.environment.meaning(name) {
+            if let Meaning::Op(Op::Apply(fun)) = self.environment.declared(name) {
                 return Ok(Some(fun));
             }
         }
