@@ -9,6 +9,7 @@ use shofar_engines::InterpolationMethod;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
 
+use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
 use crate::{Failure, html};
 
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// How to explain the witness, in the place of printing it.
     #[arg(skip)]
     explanation: Option<Explanation>,
+
+    #[command(flatten)]
+    pub(crate) question: QueryArgument,
 
     #[command(flatten)]
     pub(crate) limits: LimitArguments,

@@ -10,7 +10,7 @@ use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::{read_system_within, read_witness_within, shown_name};
+use crate::input::{QueryArgument, read_system_within, read_witness_within, shown_name};
 use crate::limits::LimitArguments;
 
 /// Checks a model or a refutation against the clauses: prints `valid`, `invalid` or `unknown`.
@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     witness: String,
 
     #[command(flatten)]
+    question: QueryArgument,
+
+    #[command(flatten)]
     limits: LimitArguments,
 }
 
@@ -31,7 +34,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
     let context = Context { store: &store, limits };
-    let system = known(read_system_within(&context, &mut environment, &arguments.file), out)?;
+    let system =
+        known(read_system_within(&context, &mut environment, &arguments.file, arguments.question), out)?;
     let name = shown_name(&arguments.witness);
     let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);
     let witness = known(witness, out)?;

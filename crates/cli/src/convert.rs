@@ -9,7 +9,7 @@ use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::read_system_within;
+use crate::input::{QueryArgument, read_system_within};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Writes the clauses in another format.
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// The format to write.
     #[arg(long, value_enum, default_value_t = Target::Smtlib)]
     to: Target,
+
+    #[command(flatten)]
+    question: QueryArgument,
 
     #[command(flatten)]
     limits: LimitArguments,
@@ -39,7 +42,8 @@ enum Target {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
-    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
+    let system =
+        read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
     let format = match arguments.to {
         Target::Smtlib => Format::Smtlib,
         Target::Datalog => Format::Datalog,

@@ -88,7 +88,7 @@ fn explain_file(
     let mut environment = Environment::new(&store);
     let clauses = arguments.solve.file();
     let context = Context { store: &store, limits };
-    let system = read_system_within(&context, &mut environment, clauses)?;
+    let system = read_system_within(&context, &mut environment, clauses, arguments.solve.question)?;
     let witness = read_witness_within(&context, &mut environment, &system, file)?;
     let name = shown_name(file);
     let witness = checked(&context, &system, witness)

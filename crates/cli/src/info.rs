@@ -8,7 +8,7 @@ use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::read_system_within;
+use crate::input::{QueryArgument, read_system_within};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Tells what kind of clauses a file has.
@@ -22,13 +22,17 @@ pub(crate) struct Arguments {
     json: bool,
 
     #[command(flatten)]
+    question: QueryArgument,
+
+    #[command(flatten)]
     limits: LimitArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
-    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
+    let system =
+        read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
     without_limits(|| {
         let info = system.info(&store);
         if arguments.json {

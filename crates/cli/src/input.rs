@@ -16,16 +16,41 @@ use crate::Failure;
 /// How often the limits are looked at while a file is read.
 const TICK: Duration = Duration::from_millis(20);
 
+/// Which question of a file is meant.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct QueryArgument {
+    /// Take the clauses of the N-th `check-sat` or `query`, counted from one, of a file that has several.
+    #[arg(long, value_name = "N")]
+    pub(crate) query: Option<usize>,
+}
+
 /// Reads the Horn clauses in a file within limits; `-` stands for standard input. The names that the file declares are left in
 /// the environment.
 pub(crate) fn read_system_within(
     context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
+    question: QueryArgument,
 ) -> Result<HornSystem, Failure> {
     let text = read_text_within(context, file)?;
-    let system = shofar_horn::parse_within(context, environment, shown_name(file), &text);
+    let name = shown_name(file);
+    let system = shofar_horn::parse_question_within(context, environment, name, &text, question.query);
     system.map_err(|unread| failure(file, unread))
+}
+
+/// Reads the Horn clauses of all questions in a file within limits, or of the one that is chosen.
+pub(crate) fn read_systems_within(
+    context: &Context<'_>,
+    file: &str,
+    question: QueryArgument,
+) -> Result<Vec<HornSystem>, Failure> {
+    if question.query.is_some() {
+        let mut environment = Environment::new(context.store);
+        return read_system_within(context, &mut environment, file, question).map(|system| vec![system]);
+    }
+    let text = read_text_within(context, file)?;
+    let systems = shofar_horn::parse_all_within(context, shown_name(file), &text);
+    systems.map_err(|unread| failure(file, unread))
 }
 
 /// Reads a witness of a system within limits, in the environment that reading the system has left; `-` stands for standard

@@ -1,4 +1,5 @@
-//! `shofar FILE`: decides a system of clauses.
+//! `shofar FILE`: decides a system of clauses, or several: a file has one for each question that it asks. They are decided
+//! one after the other, and the limits hold for all of them together.
 //!
 //! A thread of its own reads and solves; this one listens, writes, and watches the limits. Reading and engines end soon
 //! after a limit is reached, but single large steps do not look at the clock: if nothing comes for a while after the limit,
@@ -13,6 +14,7 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -21,13 +23,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Label, Run};
+use shofar_horn::HornSystem;
 use shofar_horn::witness::{JsonWitness, Witness, WitnessFormat};
 use shofar_logic::TermStore;
-use shofar_logic::smtlib::Environment;
 use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
-use crate::input::read_system_within;
+use crate::input::{read_systems_within, shown_name};
 use crate::limits::without_limits;
 use crate::talk::Talk;
 use crate::{Failure, explain};
@@ -44,9 +46,12 @@ const WORKER: &str = "solver";
 /// What the solving thread says.
 enum Message {
     Event(Event),
-    /// The answer is found, and what is to be told with it is being made.
-    Found(&'static str, Option<Label>),
-    Done(Result<Solved, Failure>),
+    /// How many questions the file asks.
+    Questions(usize),
+    /// The answer to a question is found, and what is to be told with it is being made.
+    Found(usize, &'static str, Option<Label>),
+    /// The answer to a question, of which only the first one counts.
+    Done(usize, Result<Solved, Failure>),
 }
 
 /// The answer as it is printed.
@@ -93,32 +98,47 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     worker.map_err(|error| Failure::Input(format!("shofar: cannot start a thread: {error}")))?;
 
     let mut ended: Option<Instant> = None;
-    let mut found = None;
-    let solved = loop {
-        match messages.recv_timeout(TICK) {
-            Ok(Message::Event(event)) => talk.hear(&event, out)?,
-            Ok(Message::Found(answer, engine)) => found = Some((answer, engine)),
-            Ok(Message::Done(done)) => break done?,
-            Err(RecvTimeoutError::Disconnected) => {
-                break Solved::unknown(None, &Stop::Internal("the solving thread has failed".to_owned()));
+    let (mut question, mut questions) = (0, 1);
+    let mut complete = Ok(());
+    while question < questions {
+        let mut found = None;
+        let solved = loop {
+            match messages.recv_timeout(TICK) {
+                Ok(Message::Event(event)) => talk.hear(&event, out)?,
+                Ok(Message::Questions(number)) => questions = number,
+                Ok(Message::Found(number, answer, engine)) if number == question => {
+                    found = Some((answer, engine));
+                }
+                Ok(Message::Done(number, done)) if number == question => break done?,
+                Ok(Message::Found(..) | Message::Done(..)) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Solved::unknown(None, &Stop::Internal("the solving thread has failed".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            talk.show_progress();
+            if let Some(reason) = limits.interruption()
+                && ended.get_or_insert_with(Instant::now).elapsed() > GRACE
+            {
+                break match found {
+                    Some((answer, engine)) => {
+                        Solved { answer, engine, reason: None, witness: None, page: None }
+                    }
+                    None => Solved::unknown(None, &Stop::Interrupted(reason)),
+                };
+            }
+        };
+        question += 1;
+        let number = (questions > 1).then_some(question);
+        without_limits(|| talk.answer(number, &solved, out))?;
+        if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
+            let message = "shofar: there was no time to make the witness";
+            complete = complete.and(Err(Failure::Incomplete(message.to_owned())));
+        } else {
+            complete = complete.and(explain::save(arguments, solved.page.as_deref()));
         }
-        talk.show_progress();
-        if let Some(reason) = limits.interruption()
-            && ended.get_or_insert_with(Instant::now).elapsed() > GRACE
-        {
-            break match found {
-                Some((answer, engine)) => Solved { answer, engine, reason: None, witness: None, page: None },
-                None => Solved::unknown(None, &Stop::Interrupted(reason)),
-            };
-        }
-    };
-    without_limits(|| talk.answer(&solved, out))?;
-    if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
-        return Err(Failure::Incomplete("shofar: there was no time to make the witness".to_owned()));
     }
-    explain::save(arguments, solved.page.as_deref())
+    complete
 }
 
 /// Reads and solves.
@@ -127,13 +147,36 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
     // The process ends soon: to free millions of terms one by one would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
     let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
-    let system = match read_system_within(&run, &mut Environment::new(&store), arguments.file()) {
+    let systems = match read_systems_within(&run, arguments.file(), arguments.question) {
         Err(Failure::Stopped(_, stop)) => return Ok(Solved::unknown(None, &stop)),
-        read => read?,
+        read => ManuallyDrop::new(read?),
     };
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
+    let Some((last, others)) = systems.split_last() else {
+        return Ok(Solved::unknown(None, &Stop::Internal("there are no clauses".to_owned())));
+    };
+    if !others.is_empty() {
+        if arguments.html().is_some() {
+            let (file, number) = (shown_name(arguments.file()), systems.len());
+            let message =
+                format!("{file}: a page is about one of the {number} questions: choose it with --query");
+            return Err(Failure::Input(message));
+        }
+        events.questions(systems.len());
+    }
+    for system in others {
+        let solved = decide(arguments, system, &run, events);
+        events.done(Ok(solved));
+        events.next_question();
+    }
+    Ok(decide(arguments, last, &run, events))
+}
+
+/// Decides a system.
+fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Events) -> Solved {
+    let store = run.store;
     let page = |witness: Result<&Witness, &str>| {
-        arguments.html().map(|_| explain::page(&store, &system, arguments.file(), witness))
+        arguments.html().map(|_| explain::page(store, system, arguments.file(), witness))
     };
     let solved = |verdict: &Verdict, engine: Option<Label>| {
         let answer = verdict.name();
@@ -146,13 +189,11 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         };
         events.found(answer, engine.clone());
         let shown = match (arguments.explanation(), arguments.wanted_witness()) {
-            (Some(explanation), _) => {
-                Some(Shown::Text(explain::text(&store, &system, &witness, explanation)))
-            }
+            (Some(explanation), _) => Some(Shown::Text(explain::text(store, system, &witness, explanation))),
             (None, Some(WitnessFormat::Json)) if arguments.json => {
-                Some(Shown::Json(witness.to_json(&store, &system)))
+                Some(Shown::Json(witness.to_json(store, system)))
             }
-            (None, format) => format.map(|format| Shown::Text(witness.to_text(&store, &system, format))),
+            (None, format) => format.map(|format| Shown::Text(witness.to_text(store, system, format))),
         };
         Solved { answer, engine, reason: None, witness: shown, page: page(Ok(&witness)) }
     };
@@ -162,13 +203,15 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
             events.done(Ok(solved(verdict, Some(engine.clone()))));
         }
     };
-    let outcome = driver::solve_and_tell(&system, &arguments.driver_options(), &run, tell_at_once);
-    Ok(solved(&outcome.verdict, outcome.engine))
+    let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
+    solved(&outcome.verdict, outcome.engine)
 }
 
 /// Passes events on to the thread that writes, but of the progress of each engine only so much as is wanted.
 struct Events {
     sender: Sender<Message>,
+    /// The question at present, counted from zero.
+    question: AtomicUsize,
     /// The least time between two events about the progress of an engine; without it there are none.
     interval: Option<Duration>,
     /// When there was the last one, by engines.
@@ -177,17 +220,27 @@ struct Events {
 
 impl Events {
     fn new(sender: Sender<Message>, interval: Option<Duration>) -> Self {
-        Events { sender, interval, last: Mutex::default() }
+        Events { sender, question: AtomicUsize::new(0), interval, last: Mutex::default() }
     }
 
     /// Passes on what the answer will be.
     fn found(&self, answer: &'static str, engine: Option<Label>) {
-        let _ = self.sender.send(Message::Found(answer, engine));
+        let _ = self.sender.send(Message::Found(self.question.load(Ordering::Relaxed), answer, engine));
+    }
+
+    /// Passes on how many questions there are.
+    fn questions(&self, number: usize) {
+        let _ = self.sender.send(Message::Questions(number));
+    }
+
+    /// Goes on to the next question.
+    fn next_question(&self) {
+        self.question.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Passes the answer on. Only the first one counts, and nobody listens any more if a limit has passed.
     fn done(&self, done: Result<Solved, Failure>) {
-        let _ = self.sender.send(Message::Done(done));
+        let _ = self.sender.send(Message::Done(self.question.load(Ordering::Relaxed), done));
     }
 
     /// Whether it is time to tell how far an engine is.

@@ -103,8 +103,13 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Gives the answer.
-    pub(crate) fn answer(&mut self, solved: &Solved, out: &mut impl Write) -> Result<(), Failure> {
+    /// Gives the answer, with the number of the question if there are several.
+    pub(crate) fn answer(
+        &mut self,
+        query: Option<usize>,
+        solved: &Solved,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
         if let Some(display) = &mut self.display {
             display.clear();
         }
@@ -112,7 +117,10 @@ impl<'a> Talk<'a> {
             let Solved { answer, reason, witness, .. } = solved;
             let engine = solved.engine.as_deref();
             let seconds = self.start.elapsed().as_secs_f64();
-            self.print(&AnswerEvent { event: "answer", answer, engine, reason, seconds, witness }, out)?;
+            self.print(
+                &AnswerEvent { event: "answer", query, answer, engine, reason, seconds, witness },
+                out,
+            )?;
         } else {
             writeln!(out, "{}", solved.answer)?;
             // Whoever waits for the answer need not wait for the witness.
@@ -132,6 +140,7 @@ impl<'a> Talk<'a> {
         if self.arguments.stats {
             self.say(&self.statistics.table(solved.engine.as_deref(), self.start.elapsed()));
         }
+        self.statistics = Statistics::default();
         Ok(())
     }
 
@@ -155,6 +164,8 @@ impl<'a> Talk<'a> {
 #[derive(Serialize)]
 struct AnswerEvent<'a> {
     event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<usize>,
     answer: &'a str,
     engine: Option<&'a str>,
     reason: &'a Option<String>,

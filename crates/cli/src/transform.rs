@@ -11,7 +11,7 @@ use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
 use crate::Failure;
-use crate::input::{read_system_within, stopped};
+use crate::input::{QueryArgument, read_system_within, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Writes the clauses as transformations leave them.
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     stats: bool,
 
     #[command(flatten)]
+    question: QueryArgument,
+
+    #[command(flatten)]
     limits: LimitArguments,
 }
 
@@ -38,7 +41,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Pipeline::parse(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
-    let system = read_system_within(&context, &mut Environment::new(&store), &arguments.file)?;
+    let system =
+        read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
     let (transformed, reports) = pipeline.run(&context, HornGraph::of(&store, &system));
     if arguments.stats {
         report(&reports);

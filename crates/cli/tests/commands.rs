@@ -290,3 +290,47 @@ fn check_confirms_witnesses_and_explains_what_is_wrong() {
     let checked = shofar(&["check", COUNTER, "-"], arrays);
     assert_eq!((stdout(&checked), checked.status.code()), ("unknown\n", Some(1)), "{}", stderr(&checked));
 }
+
+/// A script with three questions, of which the second one has another answer.
+const QUESTIONS: &[u8] = b"(set-logic HORN)(declare-fun P (Int) Bool)(assert (P 0))(check-sat)\n\
+    (push)(assert (forall ((x Int)) (=> (P x) (> x 3))))(check-sat)(pop)\n\
+    (assert (forall ((x Int)) (=> (P x) (P (+ x 2)))))(assert (not (P 7)))(check-sat)\n";
+
+#[test]
+fn every_question_of_a_script_is_answered() {
+    let output = shofar(&["-"], QUESTIONS);
+    assert_eq!((stdout(&output), stderr(&output)), ("sat\nunsat\nsat\n", ""));
+    assert!(output.status.success());
+    let output = shofar(&["-", "--witness", "--query", "2"], QUESTIONS);
+    assert!(stdout(&output).starts_with("unsat\n"), "{}", stdout(&output));
+    let output = shofar(&["-", "--witness"], QUESTIONS);
+    assert_eq!(stdout(&output).matches("(define-fun P ").count(), 2);
+    let output = shofar(&["-", "--json"], QUESTIONS);
+    let answers = stdout(&output).lines().filter_map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        (event["event"] == "answer").then(|| (event["query"].clone(), event["answer"].clone()))
+    });
+    assert_eq!(
+        answers.collect::<Vec<_>>(),
+        [(1.into(), "sat".into()), (2.into(), "unsat".into()), (3.into(), "sat".into())]
+    );
+}
+
+#[test]
+fn commands_about_one_system_want_to_know_which_question_is_meant() {
+    for command in [&["info", "-"][..], &["convert", "-"], &["transform", "-"], &["check", "-", COUNTER]] {
+        let output = shofar(command, QUESTIONS);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(
+            stderr(&output),
+            "<stdin>:2:54: the script asks 3 questions, of which this is the second: choose one by its number (`--query N`)\n"
+        );
+    }
+    let output = shofar(&["convert", "-", "--query", "2"], QUESTIONS);
+    assert_eq!(stdout(&output).matches("(assert").count(), 2);
+    let output = shofar(&["info", "-", "--query", "4"], QUESTIONS);
+    assert!(stderr(&output).contains("there is no question 4: the script asks 3 questions"));
+    let output = shofar(&["-", "--html", "/dev/null"], QUESTIONS);
+    assert!(stderr(&output).contains("choose it with --query"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -116,8 +116,9 @@ impl<'s> SystemBuilder<'s> {
         ClauseBuilder { builder: self, name: None, position: None, body: Vec::new(), constraint: Vec::new() }
     }
 
-    /// The system.
-    pub fn finish(self) -> HornSystem {
+    /// The system. Clauses that were given the same name are told apart by a suffix.
+    pub fn finish(mut self) -> HornSystem {
+        self.system.name_clauses_apart(self.store);
         self.system
     }
 

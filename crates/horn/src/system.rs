@@ -7,6 +7,7 @@
 //! A [`HornSystem`] never changes after it was read. Answers are checked against it, independently of engines and
 //! transformations.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::Declaration;
 use shofar_logic::{Fun, Symbol, Term, TermStore};
 
@@ -71,7 +72,7 @@ pub struct Clause {
     pub constraint: Term,
     /// The head; `None` for a query.
     pub head: Option<Atom>,
-    /// The name that the clause was given.
+    /// The name that the clause was given. No other clause, predicate or function of the system has it.
     pub name: Option<Symbol>,
     /// The position of the clause in the text.
     pub position: Position,
@@ -126,6 +127,30 @@ impl HornSystem {
     /// The function symbol of a predicate.
     pub fn fun(&self, predicate: PredicateId) -> Fun {
         self.predicates[predicate.index()]
+    }
+
+    /// Gives each clause with a name one that nothing else in the system has: clauses may come from one assertion, and rules
+    /// may have the name of a relation. The first clause of a name keeps it, unless a declaration has it.
+    pub(crate) fn name_clauses_apart(&mut self, store: &TermStore) {
+        let functions = self.predicates.iter().chain(&self.functions);
+        let mut taken: FxHashSet<Symbol> = functions.map(|&fun| store.fun_decl(fun).name).collect();
+        // Names that were given are not used for other clauses, wherever they stand.
+        let given: FxHashSet<Symbol> = self.clauses.iter().filter_map(|clause| clause.name).collect();
+        let mut suffixes: FxHashMap<Symbol, usize> = FxHashMap::default();
+        for clause in &mut self.clauses {
+            let Some(name) = clause.name else { continue };
+            if taken.insert(name) {
+                continue;
+            }
+            let suffix = suffixes.entry(name).or_default();
+            clause.name = Some(loop {
+                *suffix += 1;
+                let fresh = store.symbol(&format!("{}!{suffix}", store.name(name)));
+                if !given.contains(&fresh) && taken.insert(fresh) {
+                    break fresh;
+                }
+            });
+        }
     }
 
     /// What messages call a clause: its number counted from one, its name and its place.

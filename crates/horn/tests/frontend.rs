@@ -1,12 +1,18 @@
 //! The front end: accepted scripts in all their variety, and reported errors.
 
-use shofar_horn::{Format, HornSystem, parse};
-use shofar_logic::TermStore;
+use shofar_horn::{Context, Format, HornSystem, Unread, parse, parse_all, parse_question_within};
+use shofar_logic::smtlib::{Environment, Reader};
+use shofar_logic::{Op, TermStore};
+use shofar_run::Limits;
 
 const P: &str = "(declare-fun P (Int) Bool)(declare-fun Q (Int Bool) Bool)(declare-fun R () Bool)";
 
 fn read(store: &TermStore, script: &str) -> HornSystem {
     parse(store, "test", script.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn questions(store: &TermStore, script: &str) -> Vec<HornSystem> {
+    parse_all(store, "test", script.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The clauses of a script over the predicates above, one line each, without the frame around them.
@@ -175,12 +181,163 @@ fn the_fixedpoint_format() {
         (rule (S 0) start)(rule (=> (and (S x) (< x 9)) (S (+ x 1))))(rule (=> (S |y z|) (T |y z| b)))\
         (query T)(query (and (S x) (> x 9)) :print-certificate true)(query S)";
     let store = TermStore::new();
-    let system = read(&store, script);
-    let info = system.info(&store);
-    assert_eq!((info.facts, info.rules, info.queries), (1, 2, 3));
-    assert_eq!(system.clauses[1].variables.len(), 1);
-    assert_eq!(system.clauses[2].variables.len(), 2);
-    assert_eq!(system.clauses[3].variables.len(), 2);
+    let systems = questions(&store, script);
+    assert_eq!(systems.len(), 3);
+    for system in &systems {
+        let info = system.info(&store);
+        assert_eq!((info.facts, info.rules, info.queries), (1, 2, 1));
+        assert_eq!(system.clauses[1].variables.len(), 1);
+        assert_eq!(system.clauses[2].variables.len(), 2);
+    }
+    let variables: Vec<usize> = systems.iter().map(|system| system.clauses[3].variables.len()).collect();
+    assert_eq!(variables, [2, 1, 1]);
+}
+
+#[test]
+fn each_check_asks_about_what_is_asserted_at_that_point() {
+    let store = TermStore::new();
+    let sizes = |script: &str| -> Vec<(usize, usize)> {
+        let systems = questions(&store, script);
+        systems.iter().map(|system| (system.predicates().len(), system.clauses.len())).collect()
+    };
+    let p = "(declare-fun P (Int) Bool)";
+    assert_eq!(sizes(""), [(0, 0)]);
+    assert_eq!(sizes(&format!("{p}(assert (P 0))")), [(1, 1)]);
+    assert_eq!(sizes(&format!("{p}(assert (P 0))(check-sat)(assert (P 1))")), [(1, 1)]);
+    assert_eq!(
+        sizes(&format!("{p}(check-sat)(assert (P 0))(check-sat)(check-sat)")),
+        [(1, 0), (1, 1), (1, 1)]
+    );
+    assert_eq!(
+        sizes(&format!(
+            "{p}(assert (P 0))(push)(declare-fun Q () Bool)(assert Q)(check-sat)(push 2)(assert (not Q))\
+             (check-sat)(pop 3)(check-sat)(declare-fun Q (Int) Bool)(check-sat)"
+        )),
+        [(2, 2), (2, 3), (1, 1), (2, 1)]
+    );
+    assert_eq!(
+        sizes(&format!("{p}(assert (P 0))(check-sat-assuming ((not (P 0)) (P 1)))(check-sat)")),
+        [(1, 3), (1, 1)]
+    );
+    assert_eq!(
+        sizes(&format!("{p}(assert (P 0))(check-sat)(reset){p}(check-sat)(assert (P 1))(check-sat)")),
+        [(1, 1), (1, 0), (1, 1)]
+    );
+    assert_eq!(sizes(&format!("{p}(assert (P 0))(reset-assertions)(assert (P 1))(check-sat)")), [(1, 1)]);
+    assert_eq!(sizes(&format!("{p}(push)(assert (P 0))(check-sat)(pop)(exit)")), [(1, 1)]);
+    assert_eq!(mistake("(push)(pop 2)"), "test:1:8: `pop` of 2 levels, but 1 are open");
+    assert_eq!(
+        mistake("(reset)(declare-fun P () Bool)(push)(assert P)(pop)(assert (Q))"),
+        "test:1:61: undeclared symbol `Q`"
+    );
+}
+
+#[test]
+fn one_question_is_read_with_the_names_that_it_knows() {
+    let store = TermStore::new();
+    let script = "(push)(declare-fun P (Int) Bool)(assert (P 0))(check-sat)(pop)\
+                  (push)(declare-fun P (Bool) Bool)(assert (P true))(check-sat)(pop)";
+    assert_eq!(
+        mistake(script),
+        "test:1:114: the script asks 2 questions, of which this is the second: choose one by its number (`--query N`)"
+    );
+    let limits = Limits::default();
+    let context = Context { store: &store, limits };
+    for (question, argument) in [(1, "0"), (2, "true")] {
+        let mut environment = Environment::new(&store);
+        let system =
+            parse_question_within(&context, &mut environment, "test", script.as_bytes(), Some(question));
+        let system = system.unwrap();
+        let text = format!("(assert (P {argument}))");
+        let mut reader = Reader::new(&store, &mut environment, text.as_bytes());
+        assert_eq!(reader.command().unwrap(), Some("assert"));
+        let atom = reader.term().unwrap();
+        assert_eq!(store.op(atom), Op::Apply(system.predicates().next().unwrap().1));
+    }
+    let missing =
+        parse_question_within(&context, &mut Environment::new(&store), "test", b"(check-sat)", Some(2));
+    let Err(Unread::Wrong(error)) = missing else { panic!("there is no second question") };
+    assert_eq!(error.message, "there is no question 2: the script asks 1 question");
+}
+
+/// A system that is the same after it was printed and read again, and that Z3 reads in both formats.
+fn returns(store: &TermStore, script: &str) -> HornSystem {
+    let system = read(store, script);
+    let text = system.to_text(store, Format::Smtlib);
+    assert!(read(store, &text).same_as(&system), "{text}");
+    let text = system.to_text(store, Format::Datalog);
+    let datalog = read(store, &text);
+    assert_eq!(datalog.to_text(store, Format::Datalog), text);
+    for format in [Format::Smtlib, Format::Datalog] {
+        // Z3 has to read it; what it answers is of no interest here.
+        let text = system.to_text(store, format).replace("(check-sat)", "");
+        let text = text.split("(query ").next().unwrap_or_default();
+        let complaints = shofar_testing::z3::answers(text).unwrap_or_default();
+        assert!(complaints.is_empty(), "{text}\n{complaints:?}");
+    }
+    system
+}
+
+#[test]
+fn predicates_with_names_of_theories_are_read_and_printed() {
+    let store = TermStore::new();
+    let names = [
+        "select", "store", "concat", "abs", "mod", "div", "rem", "implies", "iff", "if", "bvadd", "to_real",
+        "is_int", "+", "<=", "nil", "insert", "head", "List",
+    ];
+    let mut script = String::from("(set-logic HORN)");
+    for name in names {
+        script += &format!(
+            "(declare-fun {name} (Int Int Int) Bool)(assert (forall ((x Int)) ({name} x 1 2)))\
+             (assert (forall ((x Int)) (=> (and ({name} x 1 1) (> x 0)) ({name} (- x 1) x x))))"
+        );
+    }
+    script += "(declare-fun P ((Array Int Int) (List Int)) Bool)(assert (forall ((a (Array Int Int)) (l (List Int)))\
+        (=> (and (P a l) (select (select a 0) (rem 7 2) (mod 3 2)) (= (head l) (abs 2))) (P (store a 1 2) (insert 1 nil)))))\
+        (assert (forall ((x Int)) (=> (div x x x) false)))";
+    let system = returns(&store, &script);
+    assert_eq!(system.predicates().len(), names.len() + 1);
+    let relation = "(declare-rel select (Int))(declare-var store Int)(rule (=> (> store 0) (select store)))(query select)";
+    assert_eq!(returns(&store, relation).clauses.len(), 2);
+}
+
+#[test]
+fn an_operator_that_a_declaration_hides_is_ambiguous() {
+    let after = "(define-fun half ((x Int)) Int (div x 2))(declare-fun P (Int) Bool)\n\
+                 (declare-fun div (Int Int) Bool)(assert (P (half 3)))";
+    assert_eq!(
+        mistake(after),
+        "test:2:2: `div` is ambiguous: it is declared here with the arguments of the theory's operator, which clauses use \
+         as well"
+    );
+    let store = TermStore::new();
+    assert_eq!(read(&store, "(declare-fun div (Int Int) Bool)(assert (div 3 4))").clauses.len(), 1);
+}
+
+#[test]
+fn lists_that_are_not_declared_are_printed_with_their_declaration() {
+    let store = TermStore::new();
+    let script = "(declare-fun P ((List Int)) Bool)(assert (P nil))\
+        (assert (forall ((x (List Int)) (y Int)) (=> (P x) (P (insert y x)))))\
+        (assert (forall ((x (List Int))) (=> (and (P x) (is-insert x) (> (head x) 3) (= (tail x) (as nil (List Int)))) false)))";
+    let system = returns(&store, script);
+    assert_eq!(system.sorts.len(), 1);
+    let tree = "(declare-datatypes ((T 0)) (((leaf) (node (left T) (right T)))))(declare-fun P (T) Bool)\
+        (assert (P (as leaf T)))(assert (forall ((t T)) (=> (P t) (P (node t (as leaf T))))))";
+    returns(&store, tree);
+}
+
+#[test]
+fn clauses_of_one_assertion_have_different_names() {
+    let store = TermStore::new();
+    let script = format!(
+        "{P}(assert (! (forall ((x Int)) (= (P x) (> x 0))) :named a))(assert (! (P 1) :named a!1))\
+         (rule (P 2) a)(rule (P 3) R)(rule (P 4) b)"
+    );
+    let system = returns(&store, &script);
+    let names = system.clauses.iter().filter_map(|clause| clause.name);
+    let names: Vec<&str> = names.map(|name| store.name(name)).collect();
+    assert_eq!(names, ["a", "a!2", "a!1", "a!3", "R!1", "b"]);
 }
 
 #[test]
@@ -279,8 +436,7 @@ fn mistakes_are_reported_with_their_position() {
         ("(assert (P 1)", "1:101: expected `)`, found the end of the file"),
         ("(assert (+ 1 2))", "1:96: expected a formula, found a term of sort Int"),
         ("(asert (P 1))", "1:82: unknown command `asert`"),
-        ("(push 1)", "1:82: `push` is not supported: a file holds one system of clauses"),
-        ("(check-sat)(assert R)", "1:99: a clause after the satisfiability of all clauses was asked for"),
+        ("(pop 1)", "1:82: `pop` of 1 levels, but 0 are open"),
     ] {
         let found = mistake(&format!("{P}{script}"));
         let found = found.strip_prefix("test:").unwrap();

@@ -12,7 +12,7 @@
 //! formula is derivable; as a clause it states that it is not. So if Z3 answers a query with `sat`, because it found a
 //! derivation, the clauses are unsatisfiable, and vice versa.
 
-use shofar_logic::smtlib::SyntaxError;
+use shofar_logic::smtlib::{Declaration, SyntaxError};
 use shofar_logic::{Op, Sort, Term};
 
 use super::{Result, Script, error};
@@ -22,11 +22,17 @@ impl Script<'_, '_> {
     pub(super) fn fixedpoint_command(&mut self, command: &str) -> Result<(), SyntaxError> {
         match command {
             "declare-rel" => {
+                let offset = self.reader.offset();
                 let fun = self.reader.declare_relation()?;
-                self.add_predicate(fun);
+                self.declare_implicit();
+                self.declared(Declaration::Fun(fun), offset);
                 Ok(())
             }
-            "declare-var" => self.reader.declare_variable().map(drop),
+            "declare-var" => {
+                self.reader.declare_variable()?;
+                self.declare_implicit();
+                Ok(())
+            }
             "rule" => self.rule(),
             _ => self.query(),
         }
@@ -60,8 +66,7 @@ impl Script<'_, '_> {
             return Err(error(offset, "a query needs a relation or a formula"));
         }
         self.reader.skip_rest()?;
-        let variables = self.store.free_vars(&[goal]);
         let never = self.store.app(Op::Not, &[goal]).map_err(|e| error(offset, e.to_string()))?;
-        self.add_formula(never, &variables, None, offset)
+        self.ask_with(&[never], offset)
     }
 }

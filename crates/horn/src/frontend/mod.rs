@@ -4,6 +4,10 @@
 //! and [`fixedpoint`], Z3's format with rules and queries over declared relations. Both are SMT-LIB scripts and
 //! share all commands that declare something, so nothing needs to be told about a file beforehand: what its
 //! commands are decides.
+//!
+//! A script may ask several *questions*: each `check-sat`, `check-sat-assuming` and `query` asks about the clauses that
+//! stand before it and that no `pop` or `reset` has removed. Each question gives one system ([`parse_all`]). A script
+//! without any asks about all of its clauses. Most scripts have one question, and [`parse`] reads these.
 
 mod chc;
 mod fixedpoint;
@@ -11,7 +15,7 @@ mod fixedpoint;
 use std::fmt;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, did_you_mean, nearest};
 use shofar_run::{Limits, Poll, Reason};
@@ -19,6 +23,9 @@ use shofar_run::{Limits, Poll, Reason};
 use crate::Context;
 use crate::clausify::{NotHorn, RawClause, clausify};
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
+
+/// How many levels `push` may open.
+const MOST_LEVELS: usize = 1_000_000;
 
 /// A mistake in an input, and where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,19 +50,27 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads a system of Horn clauses in any of the formats. `file` is what error messages call the input.
+/// Reads the system of Horn clauses of a script that asks one question, in any of the formats. `file` is what error
+/// messages call the input.
 pub fn parse(store: &TermStore, file: &str, text: &[u8]) -> Result<HornSystem, ParseError> {
     parse_in(store, &mut Environment::new(store), file, text)
 }
 
-/// As [`parse`], and leaves the names that the text declares in the environment, for whatever refers to them.
+/// Reads the systems of Horn clauses that a script asks about, in the order of its questions. There is at least one.
+pub fn parse_all(store: &TermStore, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, ParseError> {
+    let limits = Limits::default();
+    parse_all_within(&Context { store, limits }, file, text).map_err(Unread::mistake)
+}
+
+/// As [`parse`], and leaves the names that the question knows in the environment, for whatever refers to them.
 pub fn parse_in(
     store: &TermStore,
     environment: &mut Environment,
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, ParseError> {
-    read(store, environment, file, text, &Poll::new(&Limits::default())).map_err(Unread::mistake)
+    let limits = Limits::default();
+    parse_within(&Context { store, limits }, environment, file, text).map_err(Unread::mistake)
 }
 
 /// Like [`parse_in`], within limits.
@@ -65,7 +80,47 @@ pub fn parse_within(
     file: &str,
     text: &[u8],
 ) -> Result<HornSystem, Unread> {
-    read(context.store, environment, file, text, &Poll::new(&context.limits))
+    parse_question_within(context, environment, file, text, None)
+}
+
+/// As [`parse_all`], within limits.
+pub fn parse_all_within(context: &Context<'_>, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, Unread> {
+    let script = read(context, &mut Environment::new(context.store), file, text, None)?;
+    Ok(script.systems)
+}
+
+/// As [`parse_within`], for the question with the given number, counted from one, of a script that may ask several.
+pub fn parse_question_within(
+    context: &Context<'_>,
+    environment: &mut Environment,
+    file: &str,
+    text: &[u8],
+    question: Option<usize>,
+) -> Result<HornSystem, Unread> {
+    let mistake = |offset: usize, message: String| Unread::of(file, text, error(offset, message));
+    let Questions { mut systems, offsets, is_current } = read(context, environment, file, text, question)?;
+    let count = systems.len();
+    let number = match question {
+        None if count > 1 => {
+            let message = format!(
+                "the script asks {count} questions, of which this is the second: choose one by its number \
+                 (`--query N`)"
+            );
+            return Err(mistake(offsets[1], message));
+        }
+        Some(number) if number == 0 || number > count => {
+            let questions = if count == 1 { "question" } else { "questions" };
+            let message = format!("there is no question {number}: the script asks {count} {questions}");
+            return Err(mistake(text.len(), message).without_span());
+        }
+        question => question.unwrap_or(1),
+    };
+    if !is_current {
+        // What follows the question has changed what names mean.
+        environment.reset(context.store);
+        read(context, environment, file, text, Some(number))?;
+    }
+    Ok(systems.swap_remove(number - 1))
 }
 
 /// The reason why a system or a witness was not read.
@@ -109,25 +164,44 @@ impl Unread {
     }
 }
 
+/// What a script asks about.
+struct Questions {
+    systems: Vec<HornSystem>,
+    /// Where each question stands.
+    offsets: Vec<usize>,
+    /// Whether names mean what they did at the last question.
+    is_current: bool,
+}
+
+/// Reads a script, up to a question if a number is given.
 fn read(
-    store: &TermStore,
+    context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
     text: &[u8],
-    limits: &Poll<'_>,
-) -> Result<HornSystem, Unread> {
+    last: Option<usize>,
+) -> Result<Questions, Unread> {
+    let limits = Poll::new(&context.limits);
+    environment.allow_overloading(context.store);
     let mut script = Script {
-        store,
-        reader: Reader::new(store, environment, text).within(limits),
-        limits,
+        store: context.store,
+        reader: Reader::new(context.store, environment, text).within(&limits),
+        limits: &limits,
         system: HornSystem::default(),
         predicates: FxHashMap::default(),
-        checked: false,
+        levels: Vec::new(),
+        hiding: Vec::new(),
+        asked: Vec::new(),
+        questions: Vec::new(),
+        is_asked: false,
+        is_current: true,
         logic: None,
         places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
     };
-    match script.read() {
-        Ok(()) => Ok(script.system),
+    match script.read(last) {
+        Ok(()) => {
+            Ok(Questions { systems: script.asked, offsets: script.questions, is_current: script.is_current })
+        }
         Err(error) => {
             let hint = error.hint.is_none().then(|| script.hint()).flatten();
             Err(Unread::of(file, text, error.with_hint(hint)))
@@ -164,22 +238,52 @@ struct Script<'e, 't> {
     store: &'e TermStore,
     reader: Reader<'e, 't>,
     limits: &'t Poll<'t>,
+    /// What is declared and asserted at present.
     system: HornSystem,
     predicates: FxHashMap<Fun, PredicateId>,
-    /// Whether `check-sat` was read.
-    checked: bool,
+    /// The size of the system when the open levels were opened.
+    levels: Vec<Size>,
+    /// Functions that hide operators of theories, and where they are declared.
+    hiding: Vec<(Fun, Op, usize)>,
+    /// What was asked about, but for the last question if `is_asked`.
+    asked: Vec<HornSystem>,
+    /// Where each question stands.
+    questions: Vec<usize>,
+    /// Whether the system is what the last question is about.
+    is_asked: bool,
+    /// Whether names mean what they did at the last question.
+    is_current: bool,
     /// The logic that the script names.
     logic: Option<&'t str>,
     places: Places<'t>,
 }
 
+/// How much of a system there is.
+#[derive(Clone, Copy)]
+struct Size {
+    sorts: usize,
+    functions: usize,
+    predicates: usize,
+    clauses: usize,
+    hiding: usize,
+}
+
 impl<'t> Script<'_, 't> {
-    fn read(&mut self) -> Result<()> {
-        while let Some(command) = self.reader.command()? {
+    fn read(&mut self, last: Option<usize>) -> Result<()> {
+        while last.is_none_or(|last| self.questions.len() < last)
+            && let Some(command) = self.reader.command()?
+        {
             if command == "exit" {
-                return self.reader.close();
+                self.reader.close()?;
+                break;
             }
             self.command(command)?;
+        }
+        if self.questions.is_empty() {
+            self.ask(self.reader.offset())?;
+        }
+        if self.is_asked {
+            self.asked.push(std::mem::take(&mut self.system));
         }
         Ok(())
     }
@@ -190,8 +294,28 @@ impl<'t> Script<'_, 't> {
             "assert" => self.assert(),
             "declare-rel" | "declare-var" | "rule" | "query" => self.fixedpoint_command(command),
             "check-sat" => {
-                self.checked = true;
-                self.reader.close()
+                self.reader.close()?;
+                self.ask(offset)
+            }
+            "check-sat-assuming" => self.check_sat_assuming(offset),
+            "push" | "pop" => self.push_or_pop(command, offset),
+            "reset" => {
+                self.reader.close()?;
+                self.change();
+                self.is_current = false;
+                self.shrink(Size { sorts: 0, functions: 0, predicates: 0, clauses: 0, hiding: 0 });
+                self.levels.clear();
+                self.reader.environment().reset(self.store);
+                self.reader.environment().allow_overloading(self.store);
+                Ok(())
+            }
+            // As for Z3, declarations stay.
+            "reset-assertions" => {
+                self.reader.close()?;
+                self.change();
+                self.system.clauses.clear();
+                self.levels.iter_mut().for_each(|level| level.clauses = 0);
+                Ok(())
             }
             "set-logic" => {
                 self.logic = self.reader.optional_word()?;
@@ -199,13 +323,10 @@ impl<'t> Script<'_, 't> {
             }
             "set-info" | "set-option" | "echo" => self.reader.skip_rest(),
             _ if command.starts_with("get-") => self.reader.skip_rest(),
-            "push" | "pop" | "reset" | "reset-assertions" | "check-sat-assuming" => Err(error(
-                offset,
-                format!("`{command}` is not supported: a file holds one system of clauses"),
-            )),
             _ => match self.reader.declaration(command)? {
                 Some(declaration) => {
-                    self.declared(declaration);
+                    self.declare_implicit();
+                    self.declared(declaration, offset);
                     Ok(())
                 }
                 None => {
@@ -230,16 +351,146 @@ impl<'t> Script<'_, 't> {
         }
     }
 
-    fn declared(&mut self, declaration: Declaration) {
+    // ---- questions ---------------------------------------------------------------------------------------
+
+    /// Asks about the clauses that there are.
+    fn ask(&mut self, offset: usize) -> Result<()> {
+        self.check_hidden_operators()?;
+        self.change();
+        self.questions.push(offset);
+        self.system.name_clauses_apart(self.store);
+        (self.is_asked, self.is_current) = (true, true);
+        Ok(())
+    }
+
+    /// Before the system changes: keeps what was asked about.
+    fn change(&mut self) {
+        if std::mem::take(&mut self.is_asked) {
+            self.asked.push(self.system.clone());
+        }
+    }
+
+    /// The rest of `(check-sat-assuming (F ...))`.
+    fn check_sat_assuming(&mut self, offset: usize) -> Result<()> {
+        let assumptions = self.reader.terms()?;
+        self.reader.close()?;
+        self.ask_with(&assumptions, offset)
+    }
+
+    /// Asks about the clauses that there are, together with formulas that later questions do not know.
+    fn ask_with(&mut self, formulas: &[Term], offset: usize) -> Result<()> {
+        self.change();
+        let clauses = self.system.clauses.len();
+        for &formula in formulas {
+            if self.store.sort_of(formula) != Sort::BOOL {
+                return Err(error(offset, "a question needs formulas"));
+            }
+            let variables = self.store.free_vars(&[formula]);
+            self.add_formula(formula, &variables, None, offset)?;
+        }
+        self.ask(offset)?;
+        self.change();
+        self.system.clauses.truncate(clauses);
+        Ok(())
+    }
+
+    // ---- levels ------------------------------------------------------------------------------------------
+
+    /// The rest of `(push n)` or `(pop n)`.
+    fn push_or_pop(&mut self, command: &str, offset: usize) -> Result<()> {
+        let number = self.reader.optional_numeral()?.unwrap_or(1);
+        self.reader.close()?;
+        if command == "pop" && number > self.levels.len() {
+            let message = format!("`pop` of {number} levels, but {} are open", self.levels.len());
+            return Err(error(offset, message));
+        }
+        if command == "push" && number > MOST_LEVELS - self.levels.len().min(MOST_LEVELS) {
+            return Err(error(offset, format!("more than {MOST_LEVELS} levels")));
+        }
+        for _ in 0..number {
+            if command == "push" {
+                self.reader.environment().push();
+                let HornSystem { sorts, functions, predicates, clauses } = &self.system;
+                self.levels.push(Size {
+                    sorts: sorts.len(),
+                    functions: functions.len(),
+                    predicates: predicates.len(),
+                    clauses: clauses.len(),
+                    hiding: self.hiding.len(),
+                });
+            } else if let Some(size) = self.levels.pop() {
+                self.change();
+                self.is_current = false;
+                self.reader.environment().pop();
+                self.shrink(size);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what was added to the system since it had a size.
+    fn shrink(&mut self, size: Size) {
+        self.system.sorts.truncate(size.sorts);
+        self.system.functions.truncate(size.functions);
+        for fun in self.system.predicates.drain(size.predicates..) {
+            self.predicates.remove(&fun);
+        }
+        self.system.clauses.truncate(size.clauses);
+        self.hiding.truncate(size.hiding);
+    }
+
+    // ---- declarations and clauses ------------------------------------------------------------------------
+
+    /// Declares the datatypes that the script has used without declaring them.
+    fn declare_implicit(&mut self) {
+        for declaration in self.reader.take_implicit() {
+            self.change();
+            self.system.sorts.push(declaration);
+        }
+    }
+
+    /// No clause has an operator that a declared function hides: in print it could not be told from the function.
+    fn check_hidden_operators(&self) -> Result<()> {
+        if self.hiding.is_empty() {
+            return Ok(());
+        }
+        let mut terms: Vec<Term> = Vec::new();
+        for clause in &self.system.clauses {
+            let atoms = clause.body.iter().chain(&clause.head);
+            terms.extend(atoms.flat_map(|atom| &atom.args).chain([&clause.constraint]));
+        }
+        let used: FxHashSet<Op> =
+            self.store.subterms(&terms).into_iter().map(|term| self.store.op(term)).collect();
+        match self.hiding.iter().find(|(_, op, _)| used.contains(op)) {
+            None => Ok(()),
+            Some(&(fun, _, offset)) => {
+                let name = self.store.display_symbol(self.store.fun_decl(fun).name);
+                let message = format!(
+                    "`{name}` is ambiguous: it is declared here with the arguments of the theory's operator, which \
+                     clauses use as well"
+                );
+                Err(error(offset, message))
+            }
+        }
+    }
+
+    fn declared(&mut self, declaration: Declaration, offset: usize) {
+        self.change();
         match declaration {
-            Declaration::Fun(fun) if self.store.fun_decl(fun).range == Sort::BOOL => self.add_predicate(fun),
-            Declaration::Fun(fun) => self.system.functions.push(fun),
+            Declaration::Fun(fun) => self.declared_function(fun, offset),
             Declaration::Datatypes(_) | Declaration::Sort(..) => self.system.sorts.push(declaration),
             Declaration::Definition => {}
         }
     }
 
-    fn add_predicate(&mut self, fun: Fun) {
+    fn declared_function(&mut self, fun: Fun, offset: usize) {
+        if let Some(op) = self.reader.environment().hidden_operator(self.store, fun) {
+            self.hiding.push((fun, op, offset));
+        }
+        if self.store.fun_decl(fun).range != Sort::BOOL {
+            self.system.functions.push(fun);
+            return;
+        }
         let id = PredicateId(self.system.predicates.len() as u32);
         self.system.predicates.push(fun);
         self.predicates.insert(fun, id);
@@ -253,9 +504,8 @@ impl<'t> Script<'_, 't> {
         name: Option<Symbol>,
         offset: usize,
     ) -> Result<()> {
-        if self.checked {
-            return Err(error(offset, "a clause after the satisfiability of all clauses was asked for"));
-        }
+        self.declare_implicit();
+        self.change();
         let clauses =
             clausify(self.store, formula, free_variables, self.limits).map_err(
                 |not_horn| match not_horn {

@@ -13,6 +13,10 @@ use crate::system::{Atom, Clause};
 
 impl Printer<'_> {
     pub(super) fn datalog(self, out: &mut impl io::Write) -> io::Result<()> {
+        if !self.system.sorts.is_empty() {
+            // Without a logic Z3 has lists of its own, and refuses others of this name.
+            writeln!(out, "(set-logic HORN)")?;
+        }
         self.declarations(out)?;
         for (_, fun) in self.system.predicates() {
             let decl = self.store.fun_decl(fun);
