@@ -403,7 +403,7 @@ fn an_smt_script_gets_the_hint_to_use_the_smt_solver() {
         Some("the logic is QF_UF, not HORN; `shofar smt` executes SMT scripts")
     );
     assert_eq!(
-        hint("(declare-const x Int)(assert (> x 0))(check-sat-assuming ())").as_deref(),
+        hint("(declare-const x Int)(assert (> x 0))(get-abduct a)(minimize x)").as_deref(),
         Some("the file declares no predicate with arguments; `shofar smt` executes SMT scripts")
     );
     assert_eq!(hint("(set-logic HORN)(asert true)").as_deref(), Some("did you mean `assert`?"));
