@@ -1,9 +1,9 @@
-//! Sorts, and the commands that declare and define names.
+//! Reads sorts, and the commands that declare and define names.
 //!
-//! `declare-datatypes` is known in both of its syntaxes: that of SMT-LIB 2.6, which lists the sorts with their
-//! numbers of parameters first, and the older one of Z3, which lists the parameters first. Files that were
-//! printed by a program may mention a datatype before the command that declares it; as long as only commands
-//! that declare datatypes stand in between, all of them are taken as one declaration.
+//! `declare-datatypes` is supported in both of its syntaxes: that of SMT-LIB 2.6, which lists the sorts with their
+//! numbers of parameters first, and the older one of Z3, which lists the parameters first. Files printed by a program
+//! may mention a datatype before the command that declares it; if only commands that declare datatypes come in between,
+//! all of them are one declaration.
 
 use rustc_hash::FxHashMap;
 
@@ -16,28 +16,27 @@ use crate::op::Op;
 use crate::sort::{ConstructorSpec, Fun, Sort, SortKind, Symbol};
 use crate::term::Term;
 
-/// How large sorts may be, written out. Those of programs have a handful of parts; the limit lets code that
-/// walks sorts be recursive, and keeps definitions from doubling them for ever.
+/// The greatest size of a sort, written out. Those of programs have a handful of parts. The limit allows recursion over
+/// sorts, and prevents definitions from doubling them without end.
 const LARGEST_SORT: usize = 1000;
 
-/// What a command has declared.
+/// The declaration of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Declaration {
-    /// A function or constant without interpretation.
+    /// An uninterpreted function or constant.
     Fun(Fun),
-    /// A group of datatypes; parametric ones stand for all their instances.
+    /// A group of datatypes; parametric ones represent all their instances.
     Datatypes(Box<[Sort]>),
-    /// A sort without interpretation, with its number of parameters.
+    /// An uninterpreted sort, with its number of parameters.
     Sort(Symbol, usize),
-    /// A name for a term or a sort, which readers of the script need no more.
+    /// A name for a term or a sort, which the reader expands.
     Definition,
 }
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
 impl<'t> Reader<'_, 't> {
-    /// Reads the rest of a declaring or defining command; `None` if the command is not of this kind, and
-    /// nothing is read then.
+    /// Reads the rest of a declaring or defining command. Returns `None`, and reads nothing, for other commands.
     pub fn declaration(&mut self, command: &str) -> Result<Option<Declaration>> {
         let result = self.read_declaration(command);
         match result {
@@ -204,7 +203,7 @@ impl<'t> Reader<'_, 't> {
 
     fn declare_sort(&mut self) -> Result<Declaration> {
         let name = self.new_sort_name()?;
-        // The number of parameters may be left out in older scripts.
+        // Older scripts may omit the number of parameters.
         let arity = match self.lexer.next_token()? {
             Token::Close => 0,
             Token::Numeral(digits) => {
@@ -241,7 +240,7 @@ impl<'t> Reader<'_, 't> {
         Ok(Declaration::Definition)
     }
 
-    /// Lets names stand for sorts of their own, which are returned.
+    /// Binds names to sorts that represent them, and returns these.
     fn bind_sort_parameters(&mut self, names: &[Name]) -> Box<[Sort]> {
         let sorts = names.iter().map(|&name| {
             let sort = self.store.sort(SortKind::Uninterpreted(self.environment.symbol(name), [].into()));
@@ -251,7 +250,7 @@ impl<'t> Reader<'_, 't> {
         sorts.collect()
     }
 
-    /// Gives a name a meaning as a sort until [`leave_sorts`](Self::leave_sorts).
+    /// Binds a name as a sort until [`leave_sorts`](Self::leave_sorts).
     fn bind_sort(&mut self, name: Name, meaning: SortMeaning) {
         self.sort_trail.push((name, self.environment.sort_meaning(name)));
         self.environment.set_sort(name, meaning);
@@ -283,12 +282,12 @@ impl<'t> Reader<'_, 't> {
     pub fn declare_relation(&mut self) -> Result<Fun> {
         let name = self.new_name()?;
         let domain = self.sorts()?;
-        // What may follow names the representation that Z3's Datalog engine is to use.
+        // The rest names a representation for Z3's Datalog engine.
         self.skip_rest()?;
         Ok(self.declare(name, &domain, Sort::BOOL))
     }
 
-    /// Reads `x S)` as in Z3's `declare-var`: a variable for all rules that follow. It may be declared again.
+    /// Reads `x S)` as in Z3's `declare-var`: a variable for all later rules. It may be declared again.
     pub fn declare_variable(&mut self) -> Result<Term> {
         let text = self.symbol()?;
         let offset = self.offset();
@@ -320,7 +319,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Reads the rest of `(define-fun f ((x S)) T t)`, where the name may be that of a declared function, and returns
-    /// name, parameters and body. From now on the name means what is defined.
+    /// name, parameters and body. From now on the name has this definition.
     pub fn interpretation(&mut self) -> Result<(Symbol, Box<[Term]>, Term)> {
         let text = self.symbol()?;
         let name = self.environment.name(self.store, text);
@@ -368,7 +367,7 @@ impl<'t> Reader<'_, 't> {
 
     // ---- datatypes ---------------------------------------------------------------------------------------
 
-    /// `declare-datatype D (...)`, where the constructors may stand below `par`.
+    /// `declare-datatype D (...)`, where the constructors may be inside `par`.
     fn declare_datatype(&mut self) -> Result<Declaration> {
         let name = self.new_sort_name()?;
         self.expect_open()?;
@@ -423,8 +422,8 @@ impl<'t> Reader<'_, 't> {
     fn declare_datatypes_standard(&mut self, members: &[Name], arities: &[usize]) -> Result<Declaration> {
         let mut group = Group::new(members);
         let parametric = arities.iter().any(|arity| *arity > 0);
-        // Without parameters all members are known to each other at once. With them, the names of the
-        // parameters come with each member; they are then the same for the whole group.
+        // Without parameters all members are known to each other at once. With them, each member names the parameters;
+        // they must be the same for the whole group.
         if !parametric {
             self.declare_members(&mut group, &[])?;
         }
@@ -455,7 +454,7 @@ impl<'t> Reader<'_, 't> {
 
     fn declare_datatypes_old(&mut self, parameters: &[Name]) -> Result<Declaration> {
         self.expect_open()?;
-        // The names of all members are needed before the first constructor is read.
+        // All member names are needed before the first constructor is read.
         let rest = self.lexer.clone();
         let mut members = Vec::new();
         loop {
@@ -482,8 +481,7 @@ impl<'t> Reader<'_, 't> {
         self.finish_group(group)
     }
 
-    /// After the `(` of a datatype's constructors: reads `par (T ...) (` if it is there, and in any case the
-    /// token that follows.
+    /// After the `(` of a datatype's constructors: reads `par (T ...) (` if present, and in any case the next token.
     fn par(&mut self) -> Result<(Option<Vec<Name>>, Token<'t>)> {
         match self.lexer.next_token()? {
             Token::Symbol("par") => {
@@ -616,7 +614,7 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// Reports a datatype that was mentioned and never declared.
+    /// Reports a datatype that was mentioned but never declared.
     pub(super) fn require_all_datatypes(&mut self) -> Result<()> {
         let Some(&(name, _, offset)) = self.environment.postponed.missing.first() else { return Ok(()) };
         self.forget_postponed();
@@ -688,7 +686,7 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// Reads the name of a function that is about to be declared.
+    /// Reads the name of a function to be declared.
     fn new_name(&mut self) -> Result<Name> {
         let text = self.symbol()?;
         let name = self.environment.name(self.store, text);
@@ -727,7 +725,7 @@ impl<'t> Reader<'_, 't> {
     }
 }
 
-/// Datatypes under declaration.
+/// Datatypes being declared.
 struct Group {
     names: Vec<Name>,
     parameters: Vec<Name>,

@@ -1,9 +1,8 @@
-//! What the names of a script mean.
+//! The meaning of the names of a script.
 //!
-//! An [`Environment`] outlives the texts that are read in it, so that a script can come in pieces. Names get
-//! small numbers when they are first seen; a name's meaning is then one look into a table. Local meanings
-//! (variables of quantifiers, `let`, patterns) are written into the same table and taken back at the end of
-//! their scope with the help of a trail.
+//! An [`Environment`] outlives the texts that are read in it, so a script can come in pieces. Names get small numbers
+//! when they are first seen, so finding a meaning is one table lookup. Local meanings (variables of quantifiers, `let`,
+//! patterns) are written into the same table, and a trail undoes them at the end of their scope.
 //!
 //! The names of theories are reserved, those of solvers (`implies`, `rem`, `List`) are not. Where
 //! [overloading](Environment::allow_overloading) is allowed, only the names of SMT-LIB's theory Core are reserved, and
@@ -19,7 +18,7 @@ use crate::op::{Op, is_alias, named_operators};
 use crate::sort::{ConstructorId, ConstructorSpec, Fun, Sort, Symbol};
 use crate::term::{Term, TermStore};
 
-/// Names and their meanings. The symbols and sorts of some theories are known from the start.
+/// Names and their meanings. The symbols and sorts of some theories are predefined.
 pub struct Environment {
     theories: Theories,
     names: FxHashMap<Box<str>, Name>,
@@ -30,15 +29,15 @@ pub struct Environment {
     builtins: FxHashMap<Name, Meaning>,
     /// Meanings of overloaded names.
     overloads: Vec<Overload>,
-    /// Meanings that local ones have replaced, oldest first, each with the suffix that the name had.
+    /// Meanings replaced by local ones, oldest first, each with the suffix of the name.
     trail: Vec<(Name, Meaning, u32)>,
     /// The instances of parametric datatypes that were mentioned.
     instances: FxHashMap<Sort, Vec<Sort>>,
-    /// Datatypes that wait for others which are declared later.
+    /// Datatypes that need others that are declared later.
     pub(super) postponed: Postponed,
-    /// What names meant to the whole script before, for [`Environment::pop`]; empty outside of levels.
+    /// Earlier global meanings of names, for [`Environment::pop`]; empty outside of levels.
     log: Vec<(Name, Meaning, SortMeaning, bool)>,
-    /// The lengths of the log when the open levels were opened.
+    /// The lengths of the log at the start of each open level.
     levels: Vec<usize>,
     pristine: bool,
 }
@@ -51,17 +50,17 @@ struct Entry {
     symbol: Symbol,
     meaning: Meaning,
     sort: SortMeaning,
-    /// Whether the name means something outside of all scopes.
+    /// Whether the name has a global meaning.
     global: bool,
-    /// How many enclosing quantifiers bind a variable of this name.
+    /// The number of enclosing quantifiers that bind a variable of this name.
     bound: u32,
-    /// The variable that the name was bound to last, which is likely to be asked for again.
+    /// The last variable of this name, which is likely to be needed again.
     variable: Option<Term>,
-    /// The suffix that told the innermost variable of this name from others; zero for none.
+    /// The suffix that distinguishes the innermost variable of this name; zero for none.
     suffix: u32,
 }
 
-/// What a name means among functions and terms.
+/// The meaning of a name among functions and terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Meaning {
     Undeclared,
@@ -71,9 +70,9 @@ pub(super) enum Meaning {
     AnyConstructor(ConstructorId),
     /// A field of a parametric datatype, for any of its instances.
     AnySelector(ConstructorId, u32),
-    /// The test for a constructor by the name `is-c`.
+    /// The tester of a constructor by the name `is-c`.
     Tester(ConstructorId),
-    /// A variable, or what `let` or a definition without parameters gives a name to.
+    /// A variable, or the term of a `let` or of a definition without parameters.
     Term(Term),
     /// A definition with parameters; index into the macros.
     Macro(u32),
@@ -88,7 +87,7 @@ pub(super) struct Overload {
     pub(super) builtin: Meaning,
 }
 
-/// What a name means among sorts.
+/// The meaning of a name among sorts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SortMeaning {
     Undeclared,
@@ -102,28 +101,27 @@ pub(super) enum SortMeaning {
     Macro(u32),
 }
 
-/// Datatypes whose declarations mention datatypes that are declared in a later command. They are defined
-/// together with these.
+/// Datatypes whose declarations mention datatypes of a later command. They are defined together with these.
 #[derive(Default)]
 pub(super) struct Postponed {
     pub(super) members: Vec<(Name, Sort, Vec<ConstructorSpec>)>,
-    /// Datatypes mentioned and not declared yet, and where.
+    /// Datatypes mentioned but not declared yet, and where.
     pub(super) missing: Vec<(Name, Sort, usize)>,
 }
 
-/// A function that stands for a term.
+/// A function that is defined by a term.
 pub(super) struct Macro {
     pub(super) parameters: Box<[Term]>,
     pub(super) body: Term,
 }
 
-/// A sort definition with parameters, which uninterpreted sorts stand for.
+/// A sort definition with parameters, which uninterpreted sorts represent.
 pub(super) struct SortMacro {
     pub(super) parameters: Box<[Sort]>,
     pub(super) body: Sort,
 }
 
-/// The sorts that plain symbols name, each with its theory.
+/// The sorts named by plain symbols, each with its theory.
 pub(super) fn named_sorts() -> [(&'static str, SortMeaning, Theories); 4] {
     [
         ("Bool", SortMeaning::Sort(Sort::BOOL), Theories::CORE),
@@ -134,12 +132,12 @@ pub(super) fn named_sorts() -> [(&'static str, SortMeaning, Theories); 4] {
 }
 
 impl Environment {
-    /// An environment in which only the standard theories have names.
+    /// An environment with the names of all standard theories.
     pub fn new(store: &TermStore) -> Self {
         Environment::with_theories(store, Theories::ALL)
     }
 
-    /// An environment in which only Core and the given theories have names. All other names are free to be declared.
+    /// An environment with the names of Core and the given theories. All other names may be declared.
     pub fn with_theories(store: &TermStore, theories: Theories) -> Self {
         let mut environment = Environment {
             theories,
@@ -178,12 +176,12 @@ impl Environment {
         environment
     }
 
-    /// Whether no name has got a meaning yet, beyond those of the theories.
+    /// Whether no name has a meaning beyond those of the theories.
     pub fn is_pristine(&self) -> bool {
         self.pristine
     }
 
-    /// The theories whose symbols and sorts are known.
+    /// The theories whose symbols and sorts are predefined.
     pub fn theories(&self) -> Theories {
         self.theories
     }
@@ -197,12 +195,12 @@ impl Environment {
         }
     }
 
-    /// Opens a level: what is declared from now on is forgotten when it is closed.
+    /// Opens a level: later declarations end with it.
     pub fn push(&mut self) {
         self.levels.push(self.log.len());
     }
 
-    /// Closes a level. Without an open level nothing happens.
+    /// Closes a level. Does nothing without an open level.
     pub fn pop(&mut self) {
         let Some(level) = self.levels.pop() else { return };
         for (name, meaning, sort, global) in self.log.drain(level..).rev() {
@@ -341,7 +339,7 @@ impl Environment {
         [self.declared(name)].into_iter().chain(builtin)
     }
 
-    /// Gives a name a meaning for the whole script. No scope must be open.
+    /// Sets the global meaning of a name. No scope may be open.
     pub(super) fn set_meaning(&mut self, name: Name, meaning: Meaning) {
         self.remember(name);
         let entry = &mut self.entries[name.0 as usize];
@@ -391,19 +389,19 @@ impl Environment {
 
     // ---- local scopes ------------------------------------------------------------------------------------
 
-    /// The beginning of a scope, to be handed to [`leave`](Self::leave).
+    /// The start of a scope, to be passed to [`leave`](Self::leave).
     pub(super) fn enter(&self) -> usize {
         self.trail.len()
     }
 
-    /// Gives a name a meaning until its scope is left.
+    /// Sets the meaning of a name until its scope is left.
     pub(super) fn bind(&mut self, name: Name, meaning: Meaning) {
         let entry = &mut self.entries[name.0 as usize];
         self.trail.push((name, entry.meaning, entry.suffix));
         entry.meaning = meaning;
     }
 
-    /// Takes back all local meanings since the scope was entered.
+    /// Undoes all local meanings since the scope was entered.
     pub(super) fn leave(&mut self, scope: usize) {
         for (name, meaning, suffix) in self.trail.drain(scope..).rev() {
             let entry = &mut self.entries[name.0 as usize];
@@ -412,12 +410,11 @@ impl Environment {
         }
     }
 
-    /// Binds the name to a variable of its own until the scope is left, and returns the variable with the name
-    /// that it really has.
+    /// Binds the name to a new variable until the scope is left, and returns the variable with its actual name.
     ///
-    /// Terms know variables by name and sort only. So a variable is renamed if an enclosing quantifier binds
-    /// the same name (a `let` between the two may carry the outer variable inside), or if the name means
-    /// something else to the whole script (it could not be told apart in print).
+    /// Terms know variables only by name and sort. So a variable is renamed if an enclosing quantifier binds the same
+    /// name (a `let` between the two may carry the outer variable inside), or if the name has another global meaning
+    /// (the two could not be distinguished in print).
     pub(super) fn bind_variable(&mut self, store: &TermStore, name: Name, sort: Sort) -> (Name, Term) {
         let mut real = name;
         // The suffixes up to that of the innermost variable of the name are likely to be taken.
@@ -436,7 +433,7 @@ impl Environment {
         (real, variable)
     }
 
-    /// Ends the scope of a variable as far as names go; [`leave`](Self::leave) takes back its meaning.
+    /// Releases the name of a variable; [`leave`](Self::leave) undoes its meaning.
     pub(super) fn unbind_variable(&mut self, real: Name) {
         self.entries[real.0 as usize].bound -= 1;
     }

@@ -1,13 +1,12 @@
-//! Reads SMT-LIB terms straight into the store.
+//! Reads SMT-LIB terms directly into the store.
 //!
-//! There is no syntax tree in between: the reader is a stack machine whose stacks hold the applications that
-//! are still open and the arguments that they have so far. So nesting costs heap, never call stack, and `let`
-//! costs nothing, since terms are shared anyway.
+//! There is no syntax tree in between: the reader is a stack machine whose stacks hold the open applications and their
+//! arguments so far. So nesting uses the heap, never the call stack, and `let` is free, since terms are shared anyway.
 //!
-//! Terms come out as they are written (see [`TermStore::app`]), with these exceptions: `let` and `define-fun`
-//! are expanded (into shared terms); `match` becomes a chain of `ite`; annotations are dropped; `(- 1)` and
-//! `(/ 1.0 3.0)`, which SMT-LIB has instead of negative and fractional literals, become numerals; an integer
-//! where a real is expected becomes a real, as other solvers do it.
+//! Terms are built as written (see [`TermStore::app`]), with these exceptions: `let` and `define-fun` are expanded
+//! (into shared terms); `match` becomes a chain of `ite`; annotations are dropped; `(- 1)` and `(/ 1.0 3.0)`, which
+//! SMT-LIB has instead of negative and fractional literals, become numerals; an integer becomes a real if a real is
+//! expected, as in other solvers.
 
 use shofar_run::Poll;
 
@@ -28,20 +27,20 @@ pub struct Reader<'e, 't> {
     pub(super) store: &'e TermStore,
     pub(super) environment: &'e mut Environment,
     pub(super) lexer: Lexer<'t>,
-    /// Applications and binders that are still open, the innermost last.
+    /// The open applications and binders, the innermost last.
     frames: Vec<Frame>,
-    /// Arguments of the open frames, and where each of them starts in the text.
+    /// Arguments of the open frames, and their offsets in the text.
     values: Vec<Term>,
     offsets: Vec<usize>,
     /// Names bound by the open `let`s and quantifiers.
     binders: Vec<Name>,
-    /// Finished cases of the open `match`es: the constructor, none for a variable, and the body.
+    /// Finished cases of the open `match`es: the constructor, `None` for a variable, and the body.
     cases: Vec<(Option<ConstructorId>, Term)>,
-    /// Terms that got a name by `:named`, in the order of the text.
+    /// Terms named by `:named`, in the order of the text.
     named: Vec<(Symbol, Term)>,
     /// Where the command being read starts.
     command: usize,
-    /// What names of sorts meant before the declaration being read.
+    /// Earlier meanings of sort names, from before the current declaration.
     pub(super) sort_trail: Vec<(Name, SortMeaning)>,
     /// Whether an unknown sort may be a datatype that is declared later.
     pub(super) in_datatypes: bool,
@@ -49,12 +48,12 @@ pub struct Reader<'e, 't> {
     pub(super) implicit: Vec<Declaration>,
 }
 
-/// What is read by [`Reader::item`].
+/// The result of [`Reader::item`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item<'t> {
-    /// `(` and a name; the rest is still to be read.
+    /// `(` and a name; the rest is not read yet.
     Command(&'t str),
-    /// `(` in front of something else than a name.
+    /// `(` before something other than a name.
     Open,
     /// `)`.
     Close,
@@ -64,8 +63,7 @@ pub enum Item<'t> {
     End,
 }
 
-/// Something that has been opened and waits for its parts. The numbers are the heights of the reader's stacks
-/// when it was opened.
+/// An open construct that waits for its parts. The numbers are the heights of the reader's stacks when it was opened.
 #[derive(Clone, Copy)]
 enum Frame {
     /// An application; all values above are its arguments.
@@ -78,13 +76,13 @@ enum Frame {
     Quantifier { op: Op, values: usize, binders: usize, scope: usize },
     /// An annotated term.
     Annotated,
-    /// The term that a `match` is about.
+    /// The scrutinee of a `match`.
     Scrutinee,
     /// A case of a `match` on the value below.
     Case { constructor: Option<ConstructorId>, cases: usize, scope: usize },
 }
 
-/// What stands at the head of an application.
+/// The head of an application.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Head {
     Op(Op),
@@ -113,7 +111,7 @@ impl Head {
 type Result<T> = std::result::Result<T, SyntaxError>;
 
 impl<'e, 't> Reader<'e, 't> {
-    /// A reader at the beginning of a text.
+    /// A reader at the start of a text.
     pub fn new(store: &'e TermStore, environment: &'e mut Environment, text: &'t [u8]) -> Self {
         Reader {
             store,
@@ -132,14 +130,14 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// As this one, within limits, which it asks now and then. Where they end, what is being read ends with an
+    /// Sets limits, which the reader checks regularly. If one is reached, reading ends with an
     /// [interruption](SyntaxError::interruption).
     pub fn within(mut self, limits: &'t Poll<'t>) -> Self {
         self.lexer = self.lexer.within(limits);
         self
     }
 
-    /// Where the token read last starts, in bytes from the beginning of the text.
+    /// The offset of the last token, in bytes from the start of the text.
     pub fn offset(&self) -> usize {
         self.lexer.offset()
     }
@@ -149,7 +147,7 @@ impl<'e, 't> Reader<'e, 't> {
         self.lexer.position()
     }
 
-    /// Opens the next command and returns its name; `None` at the end of the text. The command must be read to
+    /// Opens the next command and returns its name; `None` at the end of the text. The caller must read the command to
     /// its end, with [`close`](Self::close) or [`skip_rest`](Self::skip_rest).
     pub fn command(&mut self) -> Result<Option<&'t str>> {
         let token = self.lexer.next_token()?;
@@ -169,8 +167,8 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Reads up to what the next item says, in a text that is a list of commands but for words and lists around them,
-    /// as solvers print models.
+    /// Reads the next item of a text that is a list of commands with words and lists around them, as solvers print
+    /// models.
     pub fn item(&mut self) -> Result<Item<'t>> {
         match self.lexer.next_token()? {
             Token::Open => {
@@ -198,7 +196,7 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Skips what is left of a command, its closing parenthesis included.
+    /// Skips the rest of a command, including its closing parenthesis.
     pub fn skip_rest(&mut self) -> Result<()> {
         let mut depth = 1u64;
         while depth > 0 {
@@ -212,7 +210,7 @@ impl<'e, 't> Reader<'e, 't> {
         Ok(())
     }
 
-    /// The terms that got a name by `(! t :named n)` since this was asked last.
+    /// The terms named by `(! t :named n)` since the last call.
     pub fn take_named(&mut self) -> Vec<(Symbol, Term)> {
         std::mem::take(&mut self.named)
     }
@@ -232,7 +230,7 @@ impl<'e, 't> Reader<'e, 't> {
         let scope = self.environment.enter();
         let result = self.read_term();
         if result.is_err() {
-            // Whatever was open is given up, so that the next command is read in the global scope.
+            // Abandon everything open, so that the next command is read in the global scope.
             self.environment.leave(scope);
             while let Some(frame) = self.frames.pop() {
                 if let Frame::Quantifier { binders, .. } = frame {
@@ -289,8 +287,8 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Hands a finished term to the innermost open frame, which may thereby be finished itself. Returns the
-    /// term if no frame is open.
+    /// Passes a finished term to the innermost open frame, which may thereby be finished itself. Returns the term if no
+    /// frame is open.
     fn deliver(&mut self, mut value: Term, offset: usize) -> Result<Option<Term>> {
         loop {
             let Some(&frame) = self.frames.last() else { return Ok(Some(value)) };
@@ -402,7 +400,7 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// An error unless the logic has the theory.
+    /// Returns an error unless the logic has the theory.
     pub(super) fn require_theory(&self, theory: Theories) -> Result<()> {
         if self.environment.theories().contains(theory) {
             return Ok(());
@@ -418,7 +416,7 @@ impl<'e, 't> Reader<'e, 't> {
 
     // ---- what follows an opening parenthesis -------------------------------------------------------------
 
-    /// Reads what follows `(`: opens a frame, or returns a term that ends with the matching `)`.
+    /// Reads the text after `(`: opens a frame, or returns a term that ends with the matching `)`.
     fn open(&mut self, offset: usize) -> Result<Option<Term>> {
         let token = self.lexer.next_token()?;
         let head = match token {
@@ -470,7 +468,7 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// After `(_` in the place of a term: `bv13 8)`.
+    /// After `(_` in place of a term: `bv13 8)`.
     fn indexed_constant(&mut self) -> Result<Term> {
         let offset = self.lexer.offset();
         let stem = self.symbol()?;
@@ -587,7 +585,7 @@ impl<'e, 't> Reader<'e, 't> {
         Ok(())
     }
 
-    /// Reads `(x` of the next binding of a `let`, or the `)` behind the last.
+    /// Reads `(x` of the next binding of a `let`, or the `)` after the last.
     fn binding_or_end(&mut self) -> Result<bool> {
         match self.lexer.next_token()? {
             Token::Open => {
@@ -680,7 +678,7 @@ impl<'e, 't> Reader<'e, 't> {
                     let text = self.symbol()?;
                     let name = self.environment.name(self.store, text);
                     self.named.push((self.environment.symbol(name), term));
-                    // Only closed terms can be named; one under a quantifier has no meaning outside of it.
+                    // Only closed terms can be named; a term under a quantifier has no meaning outside of it.
                     if self.binders.is_empty() && self.environment.meaning(name) == Meaning::Undeclared {
                         self.environment.set_meaning(name, Meaning::Term(term));
                     }
@@ -705,7 +703,7 @@ impl<'e, 't> Reader<'e, 't> {
 
     // ---- match -------------------------------------------------------------------------------------------
 
-    /// After the term that a `match` is about: keeps the term and opens the first case.
+    /// After the scrutinee of a `match`: keeps the term and opens the first case.
     fn begin_match(&mut self, scrutinee: Term, offset: usize) -> Result<()> {
         if self.store.datatype(self.store.sort_of(scrutinee)).is_none() {
             return Err(SyntaxError::new(offset, "`match` needs a term of a datatype"));
@@ -779,7 +777,7 @@ impl<'e, 't> Reader<'e, 't> {
             let name = self.store.display_symbol(self.store.constructor(missing).name);
             return Err(SyntaxError::new(offset, format!("`match` has no case for `{name}`")));
         }
-        // Cases behind one for every value are never reached.
+        // Cases after one for every value are unreachable.
         let last = found.iter().position(|(c, _)| c.is_none()).unwrap_or(found.len() - 1);
         let mut result = found[last].1;
         for &(constructor, body) in found[..last].iter().rev() {
@@ -895,7 +893,7 @@ impl<'e, 't> Reader<'e, 't> {
         self.store.app(op, args).or_else(|error| self.apply_coerced(op, values, offset, error))
     }
 
-    /// `(- n)` and `(/ m n)` on literals, which are how SMT-LIB writes other numbers than naturals.
+    /// `(- n)` and `(/ m n)` on literals: SMT-LIB's syntax for numbers other than naturals.
     fn signed_literal(&self, op: Op, args: &[Term]) -> Option<Term> {
         let store = self.store;
         let literal = |term| store.numeral(term).filter(|value| !value.is_negative());
@@ -911,7 +909,7 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Tries again what failed with integers turned into reals wherever that may have been the trouble.
+    /// Retries a failed application with integers converted to reals where that may have been the problem.
     #[cold]
     fn apply_coerced(&self, op: Op, values: usize, offset: usize, error: SortError) -> Result<Term> {
         let store = self.store;
@@ -953,7 +951,7 @@ impl<'e, 't> Reader<'e, 't> {
         })
     }
 
-    /// An integer as a real where a real is expected; everything else as it is.
+    /// An integer as a real if a real is expected; everything else unchanged.
     pub(super) fn coerce(&self, term: Term, sort: Sort) -> Term {
         if sort != Sort::REAL || self.store.sort_of(term) != Sort::INT {
             return term;
@@ -996,7 +994,7 @@ impl<'e, 't> Reader<'e, 't> {
 
     // ---- parametric datatypes ----------------------------------------------------------------------------
 
-    /// The constructor that a constructor of a parametric datatype is for this instance of it.
+    /// The constructor of an instance that corresponds to a constructor of its parametric datatype.
     fn constructor_of(&self, id: ConstructorId, sort: Sort) -> Option<ConstructorId> {
         let declared = self.store.constructor(id);
         let datatype = self.store.datatype(sort)?;
@@ -1033,7 +1031,7 @@ impl<'e, 't> Reader<'e, 't> {
         Ok(self.constructor_of(id, instance).expect("it is an instance of the constructor's datatype"))
     }
 
-    /// Finds the sorts of the parameters `names` with which `pattern` becomes `sort`.
+    /// Finds the sorts of the parameters `names` for which `pattern` becomes `sort`.
     fn match_sort(&self, pattern: Sort, sort: Sort, names: &[Sort], params: &mut [Option<Sort>]) {
         if let Some(position) = names.iter().position(|&name| name == pattern) {
             params[position].get_or_insert(sort);
@@ -1098,7 +1096,7 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Reads a string, and returns it as it is written between its quotation marks.
+    /// Reads a string, and returns it as written between its quotation marks.
     pub fn string(&mut self) -> Result<String> {
         match self.lexer.next_token()? {
             Token::String(text) => Ok(String::from_utf8_lossy(text).into_owned()),
