@@ -129,12 +129,12 @@ impl HornSystem {
         self.predicates[predicate.index()]
     }
 
-    /// Gives each clause with a name one that nothing else in the system has: clauses may come from one assertion, and rules
-    /// may have the name of a relation. The first clause of a name keeps it, unless a declaration has it.
+    /// Makes the names of clauses unique in the system: clauses may come from one assertion, and rules may have the
+    /// name of a relation. The first clause of a name keeps it, unless a declaration has it.
     pub(crate) fn name_clauses_apart(&mut self, store: &TermStore) {
         let functions = self.predicates.iter().chain(&self.functions);
         let mut taken: FxHashSet<Symbol> = functions.map(|&fun| store.fun_decl(fun).name).collect();
-        // Names that were given are not used for other clauses, wherever they stand.
+        // Given names are not used for other clauses, wherever they occur.
         let given: FxHashSet<Symbol> = self.clauses.iter().filter_map(|clause| clause.name).collect();
         let mut suffixes: FxHashMap<Symbol, usize> = FxHashMap::default();
         for clause in &mut self.clauses {
@@ -153,7 +153,7 @@ impl HornSystem {
         }
     }
 
-    /// What messages call a clause: its number counted from one, its name and its place.
+    /// The title of a clause in messages: its number counted from one, its name and its position.
     pub fn clause_title(&self, store: &TermStore, clause: usize) -> String {
         let Clause { name, position, .. } = &self.clauses[clause];
         let name = name.map_or(String::new(), |name| format!(" `{}`", store.display_symbol(name)));

@@ -1,13 +1,12 @@
-//! Reading systems of Horn clauses.
+//! Reads systems of Horn clauses.
 //!
-//! Two formats are read, one file each: [`chc`], the format of the CHC competition, where clauses are asserted,
-//! and [`fixedpoint`], Z3's format with rules and queries over declared relations. Both are SMT-LIB scripts and
-//! share all commands that declare something, so nothing needs to be told about a file beforehand: what its
-//! commands are decides.
+//! There are two formats, one file each: [`chc`], the format of the CHC competition, where clauses are asserted, and
+//! [`fixedpoint`], Z3's format with rules and queries over declared relations. Both are SMT-LIB scripts and share all
+//! declaration commands. The commands of a file determine its format, so nobody has to name it.
 //!
-//! A script may ask several *questions*: each `check-sat`, `check-sat-assuming` and `query` asks about the clauses that
-//! stand before it and that no `pop` or `reset` has removed. Each question gives one system ([`parse_all`]). A script
-//! without any asks about all of its clauses. Most scripts have one question, and [`parse`] reads these.
+//! A script may have several *questions*: each `check-sat`, `check-sat-assuming` and `query` asks about the clauses
+//! before it that no `pop` or `reset` has removed. Each question gives one system ([`parse_all`]). A script without
+//! questions gives one system of all its clauses. Most scripts have one question, and [`parse`] reads these.
 
 mod chc;
 mod fixedpoint;
@@ -24,17 +23,17 @@ use crate::Context;
 use crate::clausify::{NotHorn, RawClause, clausify};
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
-/// How many levels `push` may open.
+/// The maximal number of levels that `push` may open.
 const MOST_LEVELS: usize = 1_000_000;
 
-/// A mistake in an input, and where it is.
+/// An error in an input, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
     /// The name of the input.
     pub file: String,
     /// The position of the error.
     pub position: Position,
-    /// The part of the text that the mistake is about, in bytes, if it can be shown. It is empty at the end of the text.
+    /// The part of the text with the error, in bytes, if it can be shown. It is empty at the end of the text.
     pub span: Option<Range<usize>>,
     /// The description of the error.
     pub message: String,
@@ -50,19 +49,19 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads the system of Horn clauses of a script that asks one question, in any of the formats. `file` is what error
-/// messages call the input.
+/// Reads the system of Horn clauses of a script with one question, in any of the formats. `file` is the name of the
+/// input in error messages.
 pub fn parse(store: &TermStore, file: &str, text: &[u8]) -> Result<HornSystem, ParseError> {
     parse_in(store, &mut Environment::new(store), file, text)
 }
 
-/// Reads the systems of Horn clauses that a script asks about, in the order of its questions. There is at least one.
+/// Reads the systems of Horn clauses of a script, in the order of its questions. There is at least one.
 pub fn parse_all(store: &TermStore, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, ParseError> {
     let limits = Limits::default();
     parse_all_within(&Context { store, limits }, file, text).map_err(Unread::mistake)
 }
 
-/// As [`parse`], and leaves the names that the question knows in the environment, for whatever refers to them.
+/// Like [`parse`], and leaves the names declared at the question in the environment, for texts that refer to them.
 pub fn parse_in(
     store: &TermStore,
     environment: &mut Environment,
@@ -83,13 +82,13 @@ pub fn parse_within(
     parse_question_within(context, environment, file, text, None)
 }
 
-/// As [`parse_all`], within limits.
+/// Like [`parse_all`], within limits.
 pub fn parse_all_within(context: &Context<'_>, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, Unread> {
     let script = read(context, &mut Environment::new(context.store), file, text, None)?;
     Ok(script.systems)
 }
 
-/// As [`parse_within`], for the question with the given number, counted from one, of a script that may ask several.
+/// Like [`parse_within`], for one question of a script that may have several, by its number counted from one.
 pub fn parse_question_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -116,7 +115,7 @@ pub fn parse_question_within(
         question => question.unwrap_or(1),
     };
     if !is_current {
-        // What follows the question has changed what names mean.
+        // Commands after the question have changed the declarations.
         environment.reset(context.store);
         read(context, environment, file, text, Some(number))?;
     }
@@ -147,7 +146,7 @@ impl Unread {
         })
     }
 
-    /// The same, of a mistake that no part of the text shows.
+    /// The same error without a span.
     pub(crate) fn without_span(mut self) -> Self {
         if let Unread::Wrong(error) = &mut self {
             error.span = None;
@@ -164,16 +163,16 @@ impl Unread {
     }
 }
 
-/// What a script asks about.
+/// The systems of a script's questions.
 struct Questions {
     systems: Vec<HornSystem>,
-    /// Where each question stands.
+    /// The offset of each question.
     offsets: Vec<usize>,
     /// Whether names mean what they did at the last question.
     is_current: bool,
 }
 
-/// Reads a script, up to a question if a number is given.
+/// Reads a script, up to question number `last` if it is given.
 fn read(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -238,27 +237,27 @@ struct Script<'e, 't> {
     store: &'e TermStore,
     reader: Reader<'e, 't>,
     limits: &'t Poll<'t>,
-    /// What is declared and asserted at present.
+    /// The current declarations and clauses.
     system: HornSystem,
     predicates: FxHashMap<Fun, PredicateId>,
-    /// The size of the system when the open levels were opened.
+    /// The sizes of the system when the open levels were opened.
     levels: Vec<Size>,
-    /// Functions that hide operators of theories, and where they are declared.
+    /// Functions that hide operators of theories, with the offsets of their declarations.
     hiding: Vec<(Fun, Op, usize)>,
-    /// What was asked about, but for the last question if `is_asked`.
+    /// The systems of all questions, except the last one if `is_asked`.
     asked: Vec<HornSystem>,
-    /// Where each question stands.
+    /// The offset of each question.
     questions: Vec<usize>,
-    /// Whether the system is what the last question is about.
+    /// Whether `system` is the system of the last question.
     is_asked: bool,
     /// Whether names mean what they did at the last question.
     is_current: bool,
-    /// The logic that the script names.
+    /// The logic of the script.
     logic: Option<&'t str>,
     places: Places<'t>,
 }
 
-/// How much of a system there is.
+/// The size of a system.
 #[derive(Clone, Copy)]
 struct Size {
     sorts: usize,
@@ -337,7 +336,7 @@ impl<'t> Script<'_, 't> {
         }
     }
 
-    /// What to say about a script that cannot be read as clauses: it may be a script for an SMT solver.
+    /// A hint for a script that cannot be read as clauses: it may be a script for an SMT solver.
     fn hint(&self) -> Option<String> {
         match self.logic {
             Some("HORN" | "ALL") => None,
@@ -353,7 +352,7 @@ impl<'t> Script<'_, 't> {
 
     // ---- questions ---------------------------------------------------------------------------------------
 
-    /// Asks about the clauses that there are.
+    /// Asks about the current clauses.
     fn ask(&mut self, offset: usize) -> Result<()> {
         self.check_hidden_operators()?;
         self.change();
@@ -363,7 +362,7 @@ impl<'t> Script<'_, 't> {
         Ok(())
     }
 
-    /// Before the system changes: keeps what was asked about.
+    /// Called before the system changes: stores the system of the last question.
     fn change(&mut self) {
         if std::mem::take(&mut self.is_asked) {
             self.asked.push(self.system.clone());
@@ -377,7 +376,7 @@ impl<'t> Script<'_, 't> {
         self.ask_with(&assumptions, offset)
     }
 
-    /// Asks about the clauses that there are, together with formulas that later questions do not know.
+    /// Asks about the current clauses together with formulas for this question only.
     fn ask_with(&mut self, formulas: &[Term], offset: usize) -> Result<()> {
         self.change();
         let clauses = self.system.clauses.len();
@@ -428,7 +427,7 @@ impl<'t> Script<'_, 't> {
         Ok(())
     }
 
-    /// Removes what was added to the system since it had a size.
+    /// Shrinks the system to an earlier size.
     fn shrink(&mut self, size: Size) {
         self.system.sorts.truncate(size.sorts);
         self.system.functions.truncate(size.functions);
@@ -441,7 +440,7 @@ impl<'t> Script<'_, 't> {
 
     // ---- declarations and clauses ------------------------------------------------------------------------
 
-    /// Declares the datatypes that the script has used without declaring them.
+    /// Declares the datatypes that the script uses without a declaration.
     fn declare_implicit(&mut self) {
         for declaration in self.reader.take_implicit() {
             self.change();
@@ -449,7 +448,7 @@ impl<'t> Script<'_, 't> {
         }
     }
 
-    /// No clause has an operator that a declared function hides: in print it could not be told from the function.
+    /// Checks that no clause has an operator that a declared function hides: in print it would look like the function.
     fn check_hidden_operators(&self) -> Result<()> {
         if self.hiding.is_empty() {
             return Ok(());
