@@ -1,12 +1,12 @@
-//! The name that a misspelt one was meant to be.
+//! Suggests the correct spelling of a name.
 //!
 //! Names are compared by optimal string alignment: the distance counts inserted, deleted and replaced characters, and
-//! exchanged neighbours. A name is near if one character or a third of them is wrong, unless nothing of it is right.
+//! exchanged neighbours. A name is near if at most one character, or a third of them, is wrong, but not all.
 
 /// Longer names are not compared: the distance takes quadratic time.
 const LONGEST: usize = 100;
 
-/// The candidate nearest to a name, if one is near; of several the first.
+/// The candidate nearest to a name, if one is near; the first of several.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;

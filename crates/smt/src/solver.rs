@@ -553,7 +553,7 @@ impl<'a> Solver<'a> {
         true
     }
 
-    /// Makes atoms of equalities that the search lacks (`theory/shortcuts.rs`), and has it decide them first.
+    /// Adds the equalities that the search lacks as atoms (`theory/shortcuts.rs`), and makes it decide them first.
     fn add_shortcuts(&mut self) {
         let pairs = self.search.theory_mut().take_shortcuts(self.store);
         if pairs.is_empty() {
@@ -567,7 +567,7 @@ impl<'a> Solver<'a> {
             if self.store.is_connective(equality) || self.store.args(equality).is_empty() {
                 continue;
             }
-            // Interpolants can use a literal only if one part knows both of its sides.
+            // Interpolants can use a literal only if one part has both of its sides.
             let part_knows_both = |parts: &FxHashMap<Term, FxHashSet<Part>>| {
                 let (left, right) = (parts.get(&left)?, parts.get(&right)?);
                 (!left.is_disjoint(right)).then_some(())

@@ -297,7 +297,7 @@ impl<'t> Reader<'_, 't> {
         }
         let sort = self.sort()?;
         self.close()?;
-        // In print, a variable with the name of an operator could not be told from it.
+        // In print, a variable with the name of an operator could not be distinguished from it.
         let mut real = name;
         let mut suffix = 0;
         while self.environment.builtin(real).is_some()
@@ -599,7 +599,7 @@ impl<'t> Reader<'_, 't> {
         store.define_datatypes(&[(list, vec![nil, insert])]).expect("there is an empty list")[0]
     }
 
-    /// Gives the names of Z3's lists their meanings, which the script may overload.
+    /// Sets the meanings of the names of Z3's lists, which the script may overload.
     fn name_lists(&mut self, list: Sort) {
         let store = self.store;
         for &id in store.datatype(list).expect("lists are a datatype").constructors() {
@@ -633,7 +633,7 @@ impl<'t> Reader<'_, 't> {
 
     fn name_constructors(&mut self, sort: Sort, parametric: bool, offset: usize) -> Result<()> {
         let datatype = self.store.datatype(sort).expect("the sort has just been defined as a datatype");
-        // A script that was printed here declares Z3's lists.
+        // Scripts printed by this crate declare Z3's lists.
         if parametric && self.store.name(datatype.name) == "List" && sort == self.lists() {
             self.name_lists(sort);
             return Ok(());
@@ -693,7 +693,7 @@ impl<'t> Reader<'_, 't> {
         if self.environment.is_free(name) { Ok(name) } else { Err(self.taken(name, text, self.offset())) }
     }
 
-    /// The error for the declaration of a name that means something else already.
+    /// The error for declaring a name that already has a meaning.
     fn taken(&self, name: Name, text: &str, offset: usize) -> SyntaxError {
         let message = match self.environment.meaning(name) {
             Meaning::Op(op) if op.name() == Some(text) && Theories::CORE.have(op) => {

@@ -4,10 +4,10 @@
 //! when they are first seen, so finding a meaning is one table lookup. Local meanings (variables of quantifiers, `let`,
 //! patterns) are written into the same table, and a trail undoes them at the end of their scope.
 //!
-//! The names of theories are reserved, those of solvers (`implies`, `rem`, `List`) are not. Where
+//! The names of theories are reserved, those of solvers (`implies`, `rem`, `List`) are not. If
 //! [overloading](Environment::allow_overloading) is allowed, only the names of SMT-LIB's theory Core are reserved, and
 //! scripts may declare all others, as translated programs do (`(declare-fun select (Int) Bool)`). Such a name is
-//! *overloaded*: an application means the declared symbol if the sorts of its arguments are those of the declaration, and
+//! *overloaded*: an application uses the declared symbol if its arguments have the sorts of the declaration, and
 //! otherwise the theory's.
 
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ pub struct Environment {
     entries: Vec<Entry>,
     macros: Vec<Macro>,
     sort_macros: Vec<SortMacro>,
-    /// What theories mean by the names that a script may declare.
+    /// The theories' meanings of names that a script may declare.
     builtins: FxHashMap<Name, Meaning>,
     /// Meanings of overloaded names.
     overloads: Vec<Overload>,
@@ -217,7 +217,7 @@ impl Environment {
         }
     }
 
-    /// Forgets everything that scripts have declared.
+    /// Removes everything that scripts have declared.
     pub fn reset(&mut self, store: &TermStore) {
         *self = Environment::with_theories(store, self.theories);
     }
@@ -235,7 +235,7 @@ impl Environment {
         store.app(op, &arguments.collect::<Vec<_>>()).is_ok().then_some(op)
     }
 
-    /// Gives a name a meaning that a script may overload.
+    /// Sets a meaning of a name that a script may overload.
     pub(super) fn set_builtin(&mut self, store: &TermStore, name: &str, meaning: Meaning) {
         let name = self.name(store, name);
         self.builtins.insert(name, meaning);
@@ -245,18 +245,18 @@ impl Environment {
         }
     }
 
-    /// What a theory means by a name that the script may declare.
+    /// The theory's meaning of a name that the script may declare.
     pub(super) fn builtin(&self, name: Name) -> Option<Meaning> {
         self.builtins.get(&name).copied()
     }
 
-    /// Whether the script may declare the name: it means nothing, or nothing but what a theory means by it.
+    /// Whether the script may declare the name: it has no meaning, or only that of a theory.
     pub(super) fn is_free(&self, name: Name) -> bool {
         let meaning = self.meaning(name);
         meaning == Meaning::Undeclared || self.builtin(name) == Some(meaning)
     }
 
-    /// Gives a name the meaning of a declaration, beside that of a theory if it has one.
+    /// Sets the declared meaning of a name, beside that of a theory if it has one.
     pub(super) fn declare(&mut self, name: Name, declared: Meaning) {
         let meaning = match self.builtin(name) {
             None => declared,
@@ -310,19 +310,19 @@ impl Environment {
         self.entries[name.0 as usize].meaning
     }
 
-    /// The name nearest to this one that means a function or a term at present, for hints.
+    /// The nearest name of a function or a term, for hints.
     pub(super) fn nearest<'s>(&self, store: &'s TermStore, text: &str) -> Option<&'s str> {
         let known = self.entries.iter().filter(|entry| entry.meaning != Meaning::Undeclared);
         nearest(text, known.map(|entry| store.name(entry.symbol)))
     }
 
-    /// The name nearest to this one that means a sort at present, for hints.
+    /// The nearest name of a sort, for hints.
     pub(super) fn nearest_sort<'s>(&self, store: &'s TermStore, text: &str) -> Option<&'s str> {
         let known = self.entries.iter().filter(|entry| entry.sort != SortMeaning::Undeclared);
         nearest(text, known.map(|entry| store.name(entry.symbol)))
     }
 
-    /// What the name means: if it is overloaded, what it is declared to mean.
+    /// The meaning of the name; the declared one if it is overloaded.
     pub(super) fn declared(&self, name: Name) -> Meaning {
         match self.meaning(name) {
             Meaning::Overloaded(index) => self.overload(index).declared,
@@ -330,7 +330,7 @@ impl Environment {
         }
     }
 
-    /// All that the name means: what it is declared to mean before what a theory means by it.
+    /// All meanings of the name: the declared one before that of a theory.
     pub(super) fn meanings(&self, name: Name) -> impl Iterator<Item = Meaning> {
         let builtin = match self.meaning(name) {
             Meaning::Overloaded(index) => Some(self.overload(index).builtin),
@@ -374,7 +374,7 @@ impl Environment {
         &self.sort_macros[index as usize]
     }
 
-    /// Notes that a parametric datatype is used with these parameters.
+    /// Records an instance of a parametric datatype.
     pub(super) fn add_instance(&mut self, template: Sort, instance: Sort) {
         let instances = self.instances.entry(template).or_default();
         if instances.len() < 2 && !instances.contains(&instance) {

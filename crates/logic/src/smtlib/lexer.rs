@@ -71,13 +71,13 @@ impl fmt::Display for Short<'_> {
 /// Why a script cannot be read, and where: an error in it, or a limit that was reached there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// Where the text begins that the error is about: the offset of a token or of a whole expression, in bytes.
+    /// The start of the text at fault, in bytes: the offset of a token or of a whole expression.
     pub offset: usize,
-    /// Where that text ends, if it is not the token or expression at `offset`.
+    /// The end of that text, if it is not the token or expression at `offset`.
     pub end: Option<usize>,
     /// The error message.
     pub message: String,
-    /// What the user may have meant, as a sentence.
+    /// A suggestion, as a sentence.
     pub hint: Option<String>,
     /// The limit that ended reading. Then the script has no error so far.
     pub interruption: Option<Reason>,
@@ -96,27 +96,27 @@ impl SyntaxError {
         SyntaxError { interruption: Some(reason), ..SyntaxError::new(offset, reason.to_string()) }
     }
 
-    /// The same error, about the text from its offset to this one.
+    /// The same error, for the text from its offset to this one.
     pub fn until(mut self, end: usize) -> Self {
         self.end = Some(end);
         self
     }
 
-    /// The same error with a hint, if there is one.
+    /// The same error with this hint, if any.
     pub fn with_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
         self
     }
 
-    /// The part of the text that the error is about, in bytes: the token or the expression at its offset, unless the error
-    /// says where its part ends. The range is empty at the end of the text.
+    /// The text at fault, in bytes: the token or the expression at its offset, unless the error has an end. Empty at
+    /// the end of the text.
     pub fn span(&self, text: &[u8]) -> Range<usize> {
         let start = self.offset.min(text.len());
         let end = self.end.unwrap_or_else(|| expression_end(text, start));
         start..end.clamp(start, text.len())
     }
 
-    /// Adds to an error what it is about.
+    /// Adds the subject to an error.
     pub fn about(mut self, what: impl fmt::Display) -> Self {
         if self.interruption.is_none() {
             self.message = format!("{what}: {}", self.message);
@@ -133,7 +133,8 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Bytes of an expression that are read again to find its end. Messages show a few lines, so a longer one may be cut.
+/// The number of bytes of an expression that are read again to find its end. Messages show a few lines, so a longer one
+/// may be cut.
 const MOST_OF_EXPRESSION: usize = 1 << 16;
 
 /// The end of the expression that starts at this offset: of a token, or of a list up to its closing parenthesis.
@@ -147,7 +148,7 @@ fn expression_end(text: &[u8], offset: usize) -> usize {
             Ok(Token::Close) => depth = depth.saturating_sub(1),
             Ok(Token::End) => return text.len(),
             Ok(_) => {}
-            // A malformed token ends where the next one may begin.
+            // A malformed token ends where the next one may start.
             Err(_) => {
                 let rest = text[lexer.start..].iter().skip(1);
                 return lexer.start + 1 + rest.take_while(|&&byte| in_symbol(byte) || byte >= 0x80).count();
@@ -159,7 +160,7 @@ fn expression_end(text: &[u8], offset: usize) -> usize {
     }
 }
 
-/// Bytes between two questions whether to go on.
+/// Bytes between two checks of the limits.
 const STOP_INTERVAL: usize = 1 << 16;
 
 /// Reads tokens one after the other.
@@ -167,7 +168,7 @@ const STOP_INTERVAL: usize = 1 << 16;
 pub struct Lexer<'t> {
     text: &'t [u8],
     position: usize,
-    /// Where the token read last starts.
+    /// The start of the last token.
     start: usize,
     /// The position at which the limits are checked next.
     pause: usize,
@@ -231,22 +232,22 @@ impl<'t> Lexer<'t> {
         self
     }
 
-    /// Where the token read last starts, in bytes from the beginning.
+    /// The start of the last token, in bytes from the beginning.
     pub fn offset(&self) -> usize {
         self.start
     }
 
-    /// Where the token read last ends.
+    /// The end of the last token.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// The line of an offset, counted from one. It looks at all of the text before.
+    /// The line of an offset, counted from one. It scans all of the text before.
     pub(super) fn line(&self, offset: usize) -> usize {
         self.text[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    /// The next token. At the end of the text it is [`Token::End`], however often it is asked for.
+    /// The next token. At the end of the text it is always [`Token::End`].
     #[inline]
     pub fn next_token(&mut self) -> Result<Token<'t>, SyntaxError> {
         if self.position >= self.pause {

@@ -38,13 +38,13 @@ pub struct Reader<'e, 't> {
     cases: Vec<(Option<ConstructorId>, Term)>,
     /// Terms named by `:named`, in the order of the text.
     named: Vec<(Symbol, Term)>,
-    /// Where the command being read starts.
+    /// The start of the current command.
     command: usize,
     /// Earlier meanings of sort names, from before the current declaration.
     pub(super) sort_trail: Vec<(Name, SortMeaning)>,
     /// Whether an unknown sort may be a datatype that is declared later.
     pub(super) in_datatypes: bool,
-    /// What the text uses without declaring it.
+    /// Declarations that the text uses without making them.
     pub(super) implicit: Vec<Declaration>,
 }
 
@@ -94,7 +94,7 @@ enum Head {
 }
 
 impl Head {
-    /// What a name stands for at the head of an application; `None` for a term and for a name without meaning.
+    /// The meaning of a name at the head of an application; `None` for a term and for a name without meaning.
     fn of(meaning: Meaning) -> Option<Head> {
         Some(match meaning {
             Meaning::Op(op) => Head::Op(op),
@@ -142,7 +142,7 @@ impl<'e, 't> Reader<'e, 't> {
         self.lexer.offset()
     }
 
-    /// Where the token read last ends, in bytes from the beginning of the text.
+    /// The end of the last token, in bytes from the start of the text.
     pub fn position(&self) -> usize {
         self.lexer.position()
     }
@@ -215,12 +215,12 @@ impl<'e, 't> Reader<'e, 't> {
         std::mem::take(&mut self.named)
     }
 
-    /// What names mean at present.
+    /// The current meanings of names.
     pub fn environment(&mut self) -> &mut Environment {
         self.environment
     }
 
-    /// The declarations that the text relies on without having them, since this was asked last: Z3's lists.
+    /// The declarations used but not made by the text since the last call: Z3's lists.
     pub fn take_implicit(&mut self) -> Vec<Declaration> {
         std::mem::take(&mut self.implicit)
     }
@@ -455,7 +455,7 @@ impl<'e, 't> Reader<'e, 't> {
         Ok(None)
     }
 
-    /// The head of an application whose name means a term, as far as the script has said: it is the theory's then.
+    /// The head of an application whose name the script declared as a term, or not at all: the theory's meaning.
     #[cold]
     fn builtin_head(&self, name: Name, meaning: Meaning, text: &str, token: Token<'_>) -> Result<Head> {
         match self.environment.builtin(name).and_then(Head::of) {
@@ -792,7 +792,7 @@ impl<'e, 't> Reader<'e, 't> {
 
     // ---- applications ------------------------------------------------------------------------------------
 
-    /// At `)`: builds the innermost open application, and says where it starts.
+    /// At `)`: builds the innermost open application, and returns its offset.
     fn finish_application(&mut self) -> Result<(Term, usize)> {
         match self.frames.last() {
             Some(&Frame::Application { head, values, offset }) => {
@@ -838,8 +838,8 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
-    /// Applies a name that means something to a theory and to the script: the declaration, if its sorts are those of
-    /// the arguments; then the theory's symbol, if its are; then the one that takes integers among the arguments as reals.
+    /// Applies an overloaded name: the declaration, if the arguments have its sorts; otherwise the theory's symbol, if
+    /// they have those; otherwise the one of the two that accepts them with integers as reals.
     #[cold]
     fn apply_overloaded(&self, index: u32, values: usize, offset: usize) -> Result<Term> {
         let Overload { declared, builtin } = self.environment.overload(index);
@@ -1019,7 +1019,7 @@ impl<'e, 't> Reader<'e, 't> {
             self.match_sort(field, self.store.sort_of(arg), &template.params, &mut params);
         }
         let Some(params) = params.into_iter().collect::<Option<Vec<Sort>>>() else {
-            // As for Z3, it is clear if the script mentions one instance only.
+            // As in Z3, the instance is clear if the script mentions only one.
             if let &[instance] = self.environment.instances(declared.sort) {
                 return Ok(self.constructor_of(id, instance).expect("it is an instance of the datatype"));
             }
@@ -1204,7 +1204,7 @@ fn is_command(name: &str) -> bool {
         || name.starts_with("define-")
 }
 
-/// What SMT-LIB has for operators of other languages.
+/// The SMT-LIB equivalents of operators of other languages.
 fn foreign(name: &str) -> Option<&'static str> {
     Some(match name {
         "==" | "===" | "eq" => "`=` for equality",

@@ -19,7 +19,7 @@ const FIRST_INCREMENT: u64 = 1 << 20;
 const MAX_INCREMENT: u64 = 1 << 56;
 const RESCALE_SHIFT: u32 = 36;
 
-/// The bit of an activity that puts a variable before all without it. Activities do not reach it.
+/// The bit of an activity that ranks a variable before all without it. Activities do not reach it.
 const PROMOTED: u64 = 1 << 63;
 
 const ABSENT: u32 = u32::MAX;
@@ -130,7 +130,7 @@ impl Order {
         }
     }
 
-    /// Has a variable decided before all others that are not promoted.
+    /// Promotes a variable: it is decided before all others that are not promoted.
     pub(super) fn promote(&mut self, var: Var) {
         if self.activity[var.index()] & PROMOTED == 0 {
             self.activity[var.index()] |= PROMOTED;
@@ -142,7 +142,7 @@ impl Order {
         }
     }
 
-    /// Has the promoted variables decided by their activities again.
+    /// Demotes all promoted variables: they are decided by their activities again.
     pub(super) fn demote_all(&mut self) {
         for var in self.promoted.drain(..) {
             self.activity[var.index()] &= !PROMOTED;
@@ -150,7 +150,7 @@ impl Order {
         self.repair_heap();
     }
 
-    /// How many variables are promoted.
+    /// The number of promoted variables.
     pub(super) fn promoted(&self) -> usize {
         self.promoted.len()
     }

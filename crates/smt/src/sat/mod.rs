@@ -89,7 +89,7 @@ use trail::{Antecedent, Trail};
 /// Lemmas of at most this many literals are never forgotten.
 pub const KEPT_LEMMA: u32 = 8;
 
-/// The conflicts for which a variable is promoted. It takes two to refute the denial of the equality of a diamond.
+/// Conflicts per promoted variable. Refuting the negated equality of a diamond takes two.
 const PROMOTION: u64 = 8;
 
 /// The number of variables that the first one reserves space for. The engines make many solvers for a few variables
@@ -130,7 +130,7 @@ pub struct Solver<T: Theory = NoTheory> {
     order: Order,
     cover: Cover,
     restarts: Restarts,
-    /// The number of conflicts after which promoted variables are demoted.
+    /// The number of conflicts at which promoted variables are demoted.
     demotion: u64,
     reductions: Reductions,
     /// The number of literals at level 0 when satisfied clauses were last removed.
@@ -272,13 +272,14 @@ impl<T: Theory> Solver<T> {
         self.order.set_eligible(var, decide);
     }
 
-    /// Has the variables decided before all others, in this query and for a number of conflicts that grows with theirs.
+    /// Promotes variables: they are decided before all others, in this query and for a number of conflicts that grows
+    /// with the number of promoted variables.
     pub fn promote(&mut self, vars: &[Var]) {
         vars.iter().for_each(|&var| self.order.promote(var));
         self.demotion = self.statistics.conflicts + PROMOTION * self.order.promoted() as u64;
     }
 
-    /// Ends a promotion when its time has come.
+    /// Ends a promotion when it is due.
     fn demote(&mut self) {
         if self.order.promoted() > 0 && self.statistics.conflicts >= self.demotion {
             self.order.demote_all();

@@ -81,7 +81,7 @@ pub struct Combination {
     applications: Vec<Node>,
     /// The interface equalities, by pairs with the smaller node first.
     equalities: FxHashMap<(Node, Node), Var>,
-    /// The equalities that the search lacked.
+    /// The shortcuts: equalities that the search lacked.
     shortcuts: FxHashSet<Var>,
 }
 
@@ -326,7 +326,7 @@ impl Combination {
         pairs.filter(|&(left, _)| store.sort_of(left) != Sort::BOOL).collect()
     }
 
-    /// Has an equality tried as false first.
+    /// Makes the search try an equality as false first.
     pub fn set_shortcut(&mut self, var: Var) {
         self.shortcuts.insert(var);
     }

@@ -43,7 +43,7 @@ pub struct Congruence {
     told_before: Vec<usize>,
     /// The arguments for conflicts and explanations, if proofs are logged.
     arguments: CongruenceArguments,
-    /// Equalities that the search lacks.
+    /// Finds equalities that the search lacks.
     shortcuts: Shortcuts,
     /// Scratch for explanations.
     reasons: Vec<Reason>,
@@ -121,7 +121,7 @@ impl Congruence {
         self.arguments.get(certificate)
     }
 
-    /// Begins a query.
+    /// Starts a query.
     pub(super) fn start_query(&mut self) {
         self.shortcuts.start_query();
     }
@@ -138,7 +138,7 @@ impl Congruence {
         self.shortcuts.take(atoms)
     }
 
-    /// Counts what the explanation that was just made uses.
+    /// Counts the candidates of the explanation just made.
     #[inline]
     fn count_explanation(&mut self) {
         if self.shortcuts.is_counting() {

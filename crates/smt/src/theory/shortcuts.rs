@@ -6,35 +6,37 @@
 //! (x0 = y0 and y0 = x1) or (x0 = z0 and z0 = x1),  (x1 = y1 and y1 = x2) or (x1 = z1 and z1 = x2),  ...,  x0 != xn
 //! ```
 //!
-//! each conflict is a path from `x0` to `xn` through one of the middles of each diamond, and there are `2^n` paths. No clause
-//! over the atoms of the formula covers more than one of them. With the atoms `x0 = x1`, `x1 = x2`, ... a refutation of linear
-//! length exists: each diamond refutes the denial of its own equality. So the search must have atoms that the formula lacks.
+//! each conflict is a path from `x0` to `xn` through one of the middles of each diamond, and there are `2^n` paths. No
+//! clause over the atoms of the formula covers more than one of them. With the atoms `x0 = x1`, `x1 = x2`, ... a
+//! refutation of linear length exists: each diamond refutes the negation of its own equality. So the search needs atoms
+//! that the formula lacks.
 //!
-//! **Which ones.** An explanation is a set of edges of the proof forest (`euf/explain.rs`), and each edge has the level of
-//! the search at which it was added. The edges of one level that hang together form a path; the nodes at its ends became equal by one
-//! decision and its consequences, and the explanation uses nothing but their equality. This pair is a *candidate*: in the
-//! diamonds it is `(x0, x1)`, however many nodes are between the two, while `(y0, z1)`, say, is none. Candidates are also
-//! applications that one level makes congruent. A single asserted edge is no candidate, for it has an atom.
+//! **Which ones.** An explanation is a set of edges of the proof forest (`euf/explain.rs`), and each edge has the level
+//! of the search at which it was added. Connected edges of one level form a path. The nodes at its ends became equal by
+//! one decision and its consequences, and the explanation uses only their equality. This pair is a *candidate*: in the
+//! diamonds it is `(x0, x1)`, however many nodes are between the two, whereas `(y0, z1)` is not one. Applications that
+//! one level makes congruent are candidates, too. A single asserted edge is not, because it has an atom.
 //!
-//! **When.** A candidate is counted in each explanation that uses it. After [`ENOUGH`] of them the pair becomes a shortcut: the search
-//! pauses, gets the equality as an atom, and decides it first, as false. If the formula implies the equality, the next conflicts
-//! refute the denial and leave the equality as a fact; otherwise the atom is one case split like any other.
-//! The first [`FREE`] explanations of a query are not counted, so that small queries pay nothing, and there are at most half as many
-//! shortcuts as atoms.
+//! **When.** Each explanation that uses a candidate counts for it. After [`ENOUGH`] of them the pair becomes a
+//! shortcut: the search pauses, gets the equality as an atom, and decides it first, as false. If the formula implies
+//! the equality, the next conflicts refute the negation and leave the equality as a fact; otherwise the atom is one
+//! case split like any other. The first [`FREE`] explanations of a query are not counted, so that small queries pay
+//! nothing, and there are at most half as many shortcuts as atoms.
 //!
-//! **Why it is right.** A shortcut is an atom and asserts nothing. Proofs need no new rule. For interpolants the solver makes
-//! a shortcut only of terms that occur together in one part, so that no literal mixes two sides.
+//! **Why it is right.** A shortcut is an atom and asserts nothing. Proofs need no new rule. For interpolants the solver
+//! makes shortcuts only between terms that occur together in one part, so that no literal mixes two sides.
 //!
-//! **Where it comes from.** L. de Moura and N. Bjørner, "Model-based theory combination" (SMT 2007) and Z3 have *dynamic
-//! Ackermannisation*: equalities and congruences that conflicts use often become clauses with new atoms. Rozanov and Strichman,
-//! "Generating minimum transitivity constraints in P-time for deciding equality logic" (SMT 2007), discuss diamonds. Candidates by
-//! levels are ours: Z3 counts triples of nodes on paths, of which long middles have many.
+//! **Where it comes from.** L. de Moura and N. Bjørner, "Model-based theory combination" (SMT 2007) and Z3 have
+//! *dynamic Ackermannisation*: equalities and congruences that conflicts use often become clauses with new atoms.
+//! Rozanov and Strichman, "Generating minimum transitivity constraints in P-time for deciding equality logic" (SMT
+//! 2007), discuss diamonds. Candidates by levels are ours: Z3 counts triples of nodes on paths, and long middles have
+//! many of these.
 
 use rustc_hash::FxHashMap;
 
 use super::euf::{LevelledEdge, Node};
 
-/// The number of explanations that use a candidate until it is a shortcut.
+/// The number of uses in explanations that makes a candidate a shortcut.
 const ENOUGH: u32 = 8;
 
 /// Candidates with at least this many uses become shortcuts together with the first one, to save pauses.
@@ -46,20 +48,20 @@ const FREE: u32 = 24;
 /// Counts candidates, and chooses shortcuts among them.
 #[derive(Default)]
 pub(super) struct Shortcuts {
-    /// How many explanations there were in this query.
+    /// The number of explanations in this query.
     explanations: u32,
-    /// How many of them used a candidate, by pairs with the smaller node first.
+    /// The number of explanations that used a candidate, by pairs with the smaller node first.
     uses: FxHashMap<(Node, Node), u32>,
     /// Whether there is a candidate with enough uses.
     is_due: bool,
-    /// How many shortcuts were made in this query.
+    /// The number of shortcuts made in this query.
     made: usize,
     /// Scratch: the nodes on the edges of one level, with the number of their edges and the leader of their component.
     nodes: Vec<(Node, u32, u32)>,
 }
 
 impl Shortcuts {
-    /// Begins a query.
+    /// Starts a query.
     pub(super) fn start_query(&mut self) {
         self.explanations = 0;
         self.made = 0;
@@ -67,14 +69,14 @@ impl Shortcuts {
         self.uses.clear();
     }
 
-    /// Whether the next explanation is to be counted.
+    /// Whether the next explanation counts.
     #[inline]
     pub(super) fn is_counting(&mut self) -> bool {
         self.explanations += 1;
         self.explanations > FREE
     }
 
-    /// Whether there are shortcuts to be made.
+    /// Whether some candidate must become a shortcut.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.is_due
@@ -114,7 +116,7 @@ impl Shortcuts {
             let [left, right] = [left, right].map(|at| leader(&nodes, at));
             nodes[left.max(right)].2 = left.min(right) as u32;
         }
-        // The ends of paths, by components. A component with more ends is no path.
+        // The ends of paths, by component. A component with more ends is not a path.
         let mut ends: Vec<(usize, Node)> = Vec::new();
         for (at, &(node, degree, _)) in nodes.iter().enumerate() {
             if degree == 1 {
@@ -134,7 +136,7 @@ impl Shortcuts {
         self.nodes = nodes;
     }
 
-    /// The pairs that are shortcuts from now on, at most as many as to make half the number of atoms with those before.
+    /// The pairs that become shortcuts now. Together with earlier ones they are at most half as many as the atoms.
     pub(super) fn take(&mut self, atoms: usize) -> Vec<(Node, Node)> {
         self.is_due = false;
         let ready = self.uses.iter().filter(|(_, uses)| (NEARLY_ENOUGH..u32::MAX / 2).contains(*uses));
@@ -146,7 +148,7 @@ impl Shortcuts {
         let mut pairs: Vec<(Node, Node)> = pairs.into_iter().map(|(_, pair)| pair).collect();
         pairs.sort_unstable();
         for pair in &pairs {
-            // Out of reach of further counting.
+            // Exclude the pair from further counting.
             self.uses.insert(*pair, u32::MAX / 2);
         }
         pairs

@@ -57,14 +57,14 @@ pub enum ProofWhy {
     Congruence,
 }
 
-/// An equality that an explanation rests on, with the level at which it was found.
+/// An equality that an explanation uses, with the level at which it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelledEdge {
     /// The left side.
     pub left: Node,
     /// The right side.
     pub right: Node,
-    /// How many levels were open.
+    /// The number of open levels.
     pub level: usize,
     /// Whether it is by congruence; otherwise it was asserted.
     pub is_congruence: bool,
@@ -169,8 +169,8 @@ impl EGraph {
         edges.collect()
     }
 
-    /// The equalities that the last explanation rests on, by age, with their levels. Until the graph is changed or asked
-    /// for something else.
+    /// The equalities that the last explanation uses, by age, with their levels. Valid until the graph is changed or
+    /// another explanation is requested.
     pub fn levelled_edges(&self, out: &mut Vec<LevelledEdge>) {
         out.clear();
         let mut edges = self.explainer.edges.clone();
