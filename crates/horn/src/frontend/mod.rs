@@ -168,7 +168,7 @@ struct Questions {
     systems: Vec<HornSystem>,
     /// The offset of each question.
     offsets: Vec<usize>,
-    /// Whether names mean what they did at the last question.
+    /// Whether the declarations are those of the last question.
     is_current: bool,
 }
 
@@ -250,7 +250,7 @@ struct Script<'e, 't> {
     questions: Vec<usize>,
     /// Whether `system` is the system of the last question.
     is_asked: bool,
-    /// Whether names mean what they did at the last question.
+    /// Whether the declarations are those of the last question.
     is_current: bool,
     /// The logic of the script.
     logic: Option<&'t str>,
