@@ -169,6 +169,7 @@ impl<'a> Unfolding<'a> {
                     return self.model_of_ranks().map(Evidence::Sat);
                 }
             }
+            tracing::debug!(rank, "no derivation");
             let counters = self.counters();
             self.run.tell_progress(rank as u64, counters);
             if !self.add_rank()? {

@@ -215,6 +215,7 @@ impl Search<'_> {
             self.statistics.interpolants += 1;
             self.statistics.queries += 1;
             image = self.unrolling.untimed(interpolant, 1);
+            tracing::debug!(k, round, image = %store.display(image), "interpolant");
             if !run.is_satisfiable(&mut new, &[image])? {
                 return Ok(Some(Found::Invariant(store.or(&reached))));
             }

@@ -124,6 +124,7 @@ fn decide(
         {
             return Ok(Found::Backward(k));
         }
+        tracing::debug!(k, "neither a counterexample nor an invariant");
         let counters = counters(base, [forward.as_deref(), backward.as_deref()]);
         run.tell_progress(k as u64, counters);
         k += 1;

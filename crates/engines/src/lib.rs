@@ -21,6 +21,7 @@ mod run;
 mod separation;
 pub mod spacer;
 pub mod tpa;
+mod trace;
 mod unroll;
 
 use shofar_horn::HornGraph;

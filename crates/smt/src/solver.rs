@@ -345,6 +345,7 @@ impl<'a> Solver<'a> {
         let outcome = self.search_under(&literals, limits);
         self.core.extend_from_slice(self.search.core());
         self.is_refuted = outcome == Outcome::Unsat;
+        tracing::trace!(assumptions = literals.len(), ?outcome, "query");
         Ok(outcome)
     }
 

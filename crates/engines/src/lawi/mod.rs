@@ -300,6 +300,7 @@ impl<'a> Unwinding<'a> {
 
     /// Conjoins a formula to the label of a vertex. Returns whether the label became stronger.
     fn strengthen(&mut self, vertex: VertexId, formula: Term) -> Result<bool, Stop> {
+        tracing::debug!(?vertex, formula = %self.store.display(formula), "strengthen");
         let mut is_stronger = false;
         for conjunct in self.store.conjuncts(formula) {
             let mut example = self.tree[vertex].example.take();

@@ -221,6 +221,7 @@ impl<D: Domain> Ice<D> {
         self.statistics.added += 1;
         let towards = self.frame[position].cex;
         let distance = self.cexes[towards.0].distance + self.k;
+        tracing::debug!(k = self.k, frame = self.frame.len(), distance, "lemma");
         self.cexes.push(Cex { states: start, towards: Some((self.k, towards)), distance });
         self.domain.restrict(lemma)?;
         self.enqueue_new(lemma, CexId(self.cexes.len() - 1));

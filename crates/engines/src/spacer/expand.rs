@@ -22,6 +22,7 @@ use super::renaming::Place;
 use super::{Search, Stop};
 use crate::Run;
 use crate::option::Named;
+use crate::trace::Listed;
 
 /// The outcome of an expansion.
 pub(super) enum Expansion {
@@ -127,6 +128,7 @@ impl Search<'_> {
     /// Adds a lemma. Returns whether it is new.
     pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) -> bool {
         debug_assert!(self.is_lemma(node, &cube, level), "L2");
+        tracing::debug!(node = node.index(), level, excluded = %Listed(self.store, &cube), "lemma");
         let is_news = matches!(self.frames[node.index()].add(self.store, cube, level), Learnt::New(_));
         if is_news {
             self.statistics.lemmas += 1;

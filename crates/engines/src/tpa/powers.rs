@@ -98,6 +98,7 @@ impl<'a> Powers<'a> {
 
     /// Strengthens an element of a level above 0. Each conjunct becomes a lemma.
     pub(super) fn strengthen(&mut self, count: Count, level: Level, lemma: Term) {
+        tracing::debug!(count = count as usize, level, lemma = %self.store.display(lemma), "lemma");
         let elements = &mut self.lemmas[count as usize];
         if elements.len() < level {
             elements.resize_with(level, Vec::new);
