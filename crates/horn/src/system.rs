@@ -35,6 +35,15 @@ impl Position {
     }
 }
 
+impl Position {
+    /// The place behind a text that starts at this one.
+    pub fn after(self, text: &[u8]) -> Self {
+        let step = Position::of(text, text.len());
+        let column = if step.line == 1 { self.column.saturating_add(step.column - 1) } else { step.column };
+        Position { line: self.line.saturating_add(step.line - 1), column }
+    }
+}
+
 impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.line, self.column)

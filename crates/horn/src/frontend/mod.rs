@@ -559,15 +559,7 @@ struct Places<'t> {
 impl Places<'_> {
     /// The position of an offset, which must not be before the previous one.
     fn position(&mut self, offset: usize) -> Position {
-        let step = Position::of(&self.text[self.offset..], offset - self.offset);
-        self.position = Position {
-            line: self.position.line.saturating_add(step.line - 1),
-            column: if step.line == 1 {
-                self.position.column.saturating_add(step.column - 1)
-            } else {
-                step.column
-            },
-        };
+        self.position = self.position.after(&self.text[self.offset..offset]);
         self.offset = offset;
         self.position
     }

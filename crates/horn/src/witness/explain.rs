@@ -16,6 +16,7 @@
 
 use std::io;
 
+use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashSet;
 use shofar_logic::{Term, TermStore, Value};
 
@@ -90,13 +91,13 @@ enum Mark {
 }
 
 impl Mark {
-    /// The terminal code that switches it on.
-    fn code(self) -> &'static str {
+    /// How terminals show it.
+    fn style(self) -> Style {
         match self {
-            Mark::Name => "1",
-            Mark::Change => "1;33",
-            Mark::False => "1;31",
-            Mark::Aside => "2",
+            Mark::Name => Style::new().bold(),
+            Mark::Change => AnsiColor::Yellow.on_default().bold(),
+            Mark::False => AnsiColor::Red.on_default().bold(),
+            Mark::Aside => Style::new().dimmed(),
         }
     }
 }
@@ -110,7 +111,8 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn marked(&self, mark: Mark, text: &str) -> String {
-        if self.explanation.color { format!("\x1b[{}m{text}\x1b[0m", mark.code()) } else { text.to_owned() }
+        let style = if self.explanation.color { mark.style() } else { Style::new() };
+        format!("{style}{text}{style:#}")
     }
 
     /// A text of the input without control characters, cut to a readable length.

@@ -1,6 +1,6 @@
 //! Models of systems: an interpretation of every predicate.
 
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 
 use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
@@ -35,6 +35,23 @@ impl Model {
             let interpretation = meaning.renamed(store, node.variables(), &parameters);
             Definition { parameters, interpretation }
         });
+        Model { definitions: definitions.collect() }
+    }
+
+    /// The same model with parameters named as in the clauses, wherever a solver has made up a name, such as `x!0`.
+    pub fn with_names_of(&self, store: &TermStore, system: &HornSystem) -> Self {
+        let is_made_up = |&variable: &Term| match store.op(variable) {
+            Op::Var(name) => store.name(name).contains('!'),
+            _ => false,
+        };
+        let definitions =
+            self.definitions.iter().zip(parameters(store, system)).map(|(definition, names)| {
+                if !definition.parameters.iter().any(is_made_up) {
+                    return definition.clone();
+                }
+                let interpretation = definition.interpretation.renamed(store, &definition.parameters, &names);
+                Definition { parameters: names, interpretation }
+            });
         Model { definitions: definitions.collect() }
     }
 }
