@@ -2,60 +2,68 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::{ArgAction, CommandFactory};
 use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{self, Slot};
 use shofar_engines::InterpolationMethod;
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Explanation, WitnessFormat};
+use shofar_logic::{did_you_mean, nearest};
 
 use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
-use crate::{Failure, html};
+use crate::{CommandLine, Failure};
 
 /// How to solve, and what to tell.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Arguments {
-    /// A file with Horn clauses; `-` is standard input.
+    /// The file with the Horn clauses; `-` reads standard input.
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
-    /// The engine, or several of them with commas, which run side by side; `shofar engines` lists them. An engine may
-    /// have settings of its own, as in `spacer,pdkind,pdkind:interpolation=farkas`. `auto` chooses engines by the clauses.
+    /// What stands behind the file, by mistake.
+    #[arg(hide = true)]
+    more: Vec<String>,
+
+    /// Run this engine, or several side by side, as in `-e spacer,pdkind`. `auto` chooses engines by the clauses. Settings
+    /// follow a colon: `-e pdkind,pdkind:depth=2`. `shofar engines` lists all engines.
     #[arg(short = 'e', long, value_name = "NAMES", default_value = "auto", value_parser = engines)]
     engine: Engines,
 
-    /// How many engines may run at the same time. Without this option as many as the machine has cores.
-    #[arg(short = 'j', long, value_name = "N")]
+    /// Run at most N engines at the same time, as in `-j 1`. The default is the number of cores.
+    #[arg(short = 'j', long, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
 
-    /// How engines make interpolants: farkas, dual, decomposed or dual-decomposed. Without this option each has a way of
-    /// its own.
+    /// Make interpolants in this way in all engines: farkas, dual, decomposed or dual-decomposed, as in `--interpolation
+    /// dual`. By default each engine has its own way.
     #[arg(long, value_name = "NAME", value_parser = interpolation_method)]
     interpolation: Option<InterpolationMethod>,
 
-    /// Gives an option of an engine a value, as in `spacer.guidance=no`; `shofar engines` lists them. May be given
+    /// Set an option of an engine, as in `-O spacer.guidance=no`; `shofar engines` lists all options. You can give it
     /// several times.
     #[arg(short = 'O', long = "option", value_name = "ENGINE.OPTION=VALUE", value_parser = setting)]
     settings: Vec<(String, String, String)>,
 
-    /// The transformations to start with, in the place of `standard`; see `shofar transform`.
+    /// Transform the clauses by these passes before solving, as in `--passes standard,no-inline`. The default is `standard`;
+    /// see `shofar transform`.
     #[arg(long, value_name = "NAMES", value_parser = passes)]
     passes: Option<String>,
 
-    /// Before `sat` is printed, replay the solver's proofs that the model satisfies the clauses.
+    /// Replay the solver's proofs that the model satisfies the clauses before printing `sat`.
     #[arg(long)]
     validate: bool,
 
-    /// Print the model or the derivation after the answer.
+    /// Print the model or the derivation after the answer, as in `shofar program.smt2 -w`.
     #[arg(short = 'w', long, visible_alias = "print-witness")]
     witness: bool,
 
-    /// Print the witness in this format.
+    /// Print the witness in this format, as in `--witness-format json`.
     #[arg(long, value_name = "FORMAT", value_enum, visible_alias = "proof-format")]
     witness_format: Option<Format>,
 
-    /// Write a page for a browser to this file: the clauses as a graph, with the model or the derivation.
+    /// Write a page for a browser to this file, as in `--html page.html`: the clauses as a graph, with the model or the
+    /// derivation. `-` writes the page to standard output and the answer to standard error.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -69,23 +77,24 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
 
-    /// Engines that choose at random choose by this number.
+    /// Use this seed for all random choices, as in `--seed 7`.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// Tell in the end, on standard error, what was done and how long it took.
+    /// Print a table of times and counters on standard error at the end.
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Print JSON, one object a line: what happens, and the answer last.
+    /// Print events as JSON, one object per line; the last one is the answer or the error.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Tell on standard error what happens.
-    #[arg(short = 'v', long, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
+    /// Print what happens on standard error. `-vv` adds the debug trace of the engines, `-vvv` also that of each SMT query;
+    /// RUST_LOG selects modules, as in `RUST_LOG=shofar_engines::spacer=debug`.
+    #[arg(short = 'v', long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(crate) verbose: u8,
 
-    /// Tell nothing on standard error but mistakes in the input.
+    /// Print nothing on standard error except errors in the input.
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
 
@@ -152,15 +161,29 @@ impl Arguments {
         self.tells_witness() || self.html.is_some()
     }
 
-    /// Complains about files that cannot be written, before time is spent on what would be in them.
-    pub(crate) fn check_places(&self) -> Result<(), Failure> {
-        match self.html() {
-            Some(path) if !html::is_place(path) => Err(Failure::Input(format!(
-                "shofar: cannot write {}: there is no such place",
-                path.display()
-            ))),
-            _ => Ok(()),
+    /// Whether standard output is for the page.
+    pub(crate) fn prints_page(&self) -> bool {
+        self.html().is_some_and(|path| path == "-")
+    }
+
+    /// Complains about what cannot be meant, before time is spent on it.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.prints_page() && self.json {
+            let message =
+                "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
+            return Err(Failure::Input(message.to_owned()));
         }
+        let (file, Some(second)) = (self.file(), self.more.first()) else { return Ok(()) };
+        let program = CommandLine::command();
+        let commands = program.get_subcommands().map(clap::Command::get_name);
+        let message = match nearest(file, commands).filter(|_| !Path::new(file).exists()) {
+            Some(command) => format!("there is no command `{file}`; {}", did_you_mean(command)),
+            None => format!(
+                "one file at a time, please: `{second}` stands behind `{file}`. To check a witness, write \
+                 `shofar check {file} {second}`"
+            ),
+        };
+        Err(Failure::Input(format!("shofar: {message}")))
     }
 
     /// What is chosen about solving.
@@ -192,17 +215,50 @@ fn interpolation_method(name: &str) -> Result<InterpolationMethod, String> {
     found.ok_or_else(|| format!("there are {}", known()))
 }
 
+/// How many engines run at the same time: one at least.
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one engine has to run".to_owned()),
+        Ok(jobs) => Ok(jobs),
+        Err(_) => Err("write a whole number, as in `-j 4`".to_owned()),
+    }
+}
+
 /// Reads an option of an engine and tries whether there is such a thing.
 fn setting(text: &str) -> Result<(String, String, String), String> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     let ((engine, option), value) = parts.ok_or("write ENGINE.OPTION=VALUE")?;
-    let mut known = slot::engine(engine)?;
+    let mut known = slot::engine(engine).map_err(|message| with_nearest_engine(message, engine))?;
     shofar_engines::set_option(known.as_mut(), option, value)?;
     Ok((known.name().to_owned(), option.to_owned(), value.to_owned()))
 }
 
+/// Checks the names of transformations.
 fn passes(names: &str) -> Result<String, String> {
-    Pipeline::parse(names).map(|_| names.to_owned())
+    pipeline(names).map(|_| names.to_owned())
+}
+
+/// The transformations with these names. If there is no such transformation, the message names the nearest one.
+pub(crate) fn pipeline(names: &str) -> Result<Pipeline, String> {
+    Pipeline::parse(names).map_err(|message| {
+        let known = Pipeline::names();
+        let is_known = |name: &str| known.contains(&name.trim_start_matches("no-")) || name == "standard";
+        let unknown = names.split(',').map(str::trim).find(|name| !name.is_empty() && !is_known(name));
+        let near = nearest(unknown.unwrap_or_default(), known.iter().copied().chain(["standard"]));
+        with_hint(message, near)
+    })
+}
+
+/// A message about an engine that does not exist, with the engine that may be meant.
+fn with_nearest_engine(message: String, text: &str) -> String {
+    let engines = shofar_engines::all();
+    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+    let name = text.split(':').next().unwrap_or_default().trim();
+    with_hint(message, nearest(name, names.iter().copied()).filter(|near| *near != name))
+}
+
+fn with_hint(message: String, near: Option<&str>) -> String {
+    near.map_or(message.clone(), |near| format!("{message}; {}", did_you_mean(near)))
 }
 
 /// Engines with their settings; none for those that are chosen by the clauses.
@@ -213,6 +269,9 @@ fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
         return Ok(Engines(Vec::new()));
     }
-    let slot = |text| Slot::parse(text).map(|slot| slot.label());
+    let slot = |text: &str| match text.trim() {
+        "auto" => Err("`auto` chooses all engines itself; name engines or write `auto` alone".to_owned()),
+        _ => Slot::parse(text).map(|slot| slot.label()).map_err(|message| with_nearest_engine(message, text)),
+    };
     names.split(',').map(slot).collect::<Result<_, _>>().map(Engines)
 }

@@ -13,13 +13,14 @@ use crate::Failure;
 use crate::input::{QueryArgument, read_system_within, read_witness_within, shown_name};
 use crate::limits::LimitArguments;
 
-/// Checks a model or a refutation against the clauses: prints `valid`, `invalid` or `unknown`.
+/// Check a model or a refutation against the clauses, as in `shofar check program.smt2 witness`. Prints `valid`, `invalid`
+/// or `unknown`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file with Horn clauses; `-` is standard input.
+    /// The file with the Horn clauses; `-` reads standard input.
     file: String,
 
-    /// A file with a witness, of Shofar or of another solver; `-` is standard input.
+    /// The file with the witness, of Shofar or of another solver; `-` reads standard input.
     witness: String,
 
     #[command(flatten)]

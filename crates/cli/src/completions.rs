@@ -9,7 +9,7 @@ use shofar_engines::InterpolationMethod;
 
 use crate::{CommandLine, Failure};
 
-/// Prints what a shell needs to complete options, for a file that the shell reads when it starts.
+/// Print completions for a shell, as in `shofar completions bash`. Save them in a file that the shell reads at its start.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The shell.

@@ -12,13 +12,13 @@ use crate::Failure;
 use crate::input::{QueryArgument, read_system_within};
 use crate::limits::{LimitArguments, without_limits};
 
-/// Writes the clauses in another format.
+/// Write the clauses in another format, as in `shofar convert program.smt2 --to dot`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file with Horn clauses; `-` is standard input.
+    /// The file with the Horn clauses; `-` reads standard input.
     file: String,
 
-    /// The format to write.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t = Target::Smtlib)]
     to: Target,
 

@@ -6,7 +6,7 @@ use shofar_engines::EngineOption;
 
 use crate::Failure;
 
-/// Lists the engines and their options.
+/// List the engines and their options.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {}
 

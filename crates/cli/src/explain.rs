@@ -3,9 +3,11 @@
 //! Solves as `shofar FILE` does, or takes a witness that somebody has, and tells what it says instead of printing it as
 //! it is. A witness from elsewhere is checked first: nothing wrong is explained.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anstream::{AutoStream, ColorChoice};
 use shofar_cooperate::ModelForm;
 use shofar_horn::check::{Trust, Validity, check_model, checked};
 use shofar_horn::witness::{Explanation, Model, Witness};
@@ -16,7 +18,7 @@ use shofar_logic::smtlib::Environment;
 use crate::input::{read_system_within, read_witness_within, shown_name};
 use crate::{Failure, arguments, check, html, solve};
 
-/// Tells what the answer says: the run that leads to false, or what the predicates mean.
+/// Explain the answer, as in `shofar explain program.smt2`: the run that leads to false, or what the predicates mean.
 #[derive(clap::Args)]
 #[group(id = "explain")]
 #[command(mut_args(|argument| match argument.get_id().as_str() {
@@ -27,47 +29,33 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     solve: arguments::Arguments,
 
-    /// Explain the witness in this file instead of solving.
+    /// Explain the witness in this file instead of solving, as in `--witness-file witness`. Shofar checks it first.
     #[arg(long, value_name = "WITNESS")]
     witness_file: Option<String>,
 
-    /// Leave nothing out, however long it is.
+    /// Print everything, however long it is.
     #[arg(long)]
     full: bool,
 
-    /// Tell the values of the clauses' variables that are not arguments of what is derived, too.
+    /// Print the values of local variables of clauses, too.
     #[arg(long)]
     locals: bool,
-
-    /// Whether changes are marked by colours: auto is yes on a terminal, unless NO_COLOR is set.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
-    color: Color,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Color {
-    fn is_wanted(self) -> bool {
-        let is_refused = || {
-            std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-                || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
-        };
-        match self {
-            Color::Auto => io::stdout().is_terminal() && !is_refused(),
-            Color::Always => true,
-            Color::Never => false,
-        }
+impl Arguments {
+    /// How many times `-v` is given.
+    pub(crate) fn verbosity(&self) -> u8 {
+        self.solve.verbose
     }
 }
 
+/// Whether standard output is coloured.
+fn is_coloured() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let explanation =
-        Explanation { color: arguments.color.is_wanted(), full: arguments.full, locals: arguments.locals };
+    let explanation = Explanation { color: is_coloured(), full: arguments.full, locals: arguments.locals };
     match &arguments.witness_file {
         Some(file) => explain_file(arguments, file, explanation, out),
         None => solve::run(&arguments.solve.explained(explanation), out),
@@ -81,7 +69,7 @@ fn explain_file(
     explanation: Explanation,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    arguments.solve.check_places()?;
+    arguments.solve.check()?;
     let start = Instant::now();
     let limits = arguments.solve.limits.start(start);
     let store = TermStore::new();
@@ -95,19 +83,24 @@ fn explain_file(
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
     let shown = shown(&context, &system, witness, start.elapsed());
     let answer = if matches!(shown, Witness::Model(_)) { "sat" } else { "unsat" };
-    writeln!(out, "{answer}")?;
-    shown.explain(&store, &system, explanation, out)?;
-    out.flush()?;
+    let text = format!("{answer}\n{}", text(&store, &system, &shown, explanation));
+    if arguments.solve.prints_page() {
+        io::stderr().write_all(text.as_bytes())?;
+    } else {
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+    }
     let page = arguments.solve.html().map(|_| page(&store, &system, clauses, Ok(&shown)));
-    save(&arguments.solve, page.as_deref())
+    save(&arguments.solve, page.as_deref(), out)
 }
 
-/// A witness that was checked as people are to see it: readable, if the checker finds that form valid, too.
+/// A checked witness as people see it: readable and with the names of the clauses, if the checker finds that form valid, too.
 fn shown(context: &Context<'_>, system: &HornSystem, witness: Witness, time: Duration) -> Witness {
     let Witness::Model(model) = witness else { return witness };
-    let readable = ModelForm::Readable.of(context, &model, time);
+    let named = model.with_names_of(context.store, system);
+    let readable = ModelForm::Readable.of(context, &named, time);
     let is_valid = |form: &Model| check_model(context, system, form, Trust::Proofs) == Validity::Valid;
-    Witness::Model(readable.filter(is_valid).unwrap_or(model))
+    Witness::Model(readable.into_iter().chain([named]).find(is_valid).unwrap_or(model))
 }
 
 /// What a witness says, as text.
@@ -137,10 +130,30 @@ pub(crate) fn page(
     html::page(store, system, file, &answer)
 }
 
-/// Writes a page where one is wanted.
-pub(crate) fn save(arguments: &arguments::Arguments, page: Option<&str>) -> Result<(), Failure> {
+/// Writes a page where one is wanted: to a file, or to standard output for `-`.
+pub(crate) fn save(
+    arguments: &arguments::Arguments,
+    page: Option<&str>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let Some(path) = arguments.html() else { return Ok(()) };
     let failed = |why: String| Failure::Incomplete(format!("shofar: cannot write {}: {why}", path.display()));
     let page = page.ok_or_else(|| failed("there was no time to make the page".to_owned()))?;
-    html::save(path, page).map_err(|error| failed(error.to_string()))
+    if arguments.prints_page() {
+        out.write_all(page.as_bytes())?;
+        return Ok(out.flush()?);
+    }
+    html::save(path, page).map_err(|error| failed(reason(path, &error)))
+}
+
+/// Why a file cannot be written, in words that say what to do.
+fn reason(path: &Path, error: &io::Error) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        _ if path.is_dir() => {
+            format!("it is a folder; name a file, as in {}", path.join("page.html").display())
+        }
+        Some(folder) if !folder.is_dir() => format!("there is no folder {}", folder.display()),
+        _ => error.to_string(),
+    }
 }

@@ -11,13 +11,13 @@ use crate::Failure;
 use crate::input::{QueryArgument, read_system_within};
 use crate::limits::{LimitArguments, without_limits};
 
-/// Tells what kind of clauses a file has.
+/// Print what kind of clauses a file has, as in `shofar info program.smt2`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file with Horn clauses; `-` is standard input.
+    /// The file with the Horn clauses; `-` reads standard input.
     file: String,
 
-    /// Print JSON.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 

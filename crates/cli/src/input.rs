@@ -12,6 +12,7 @@ use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
 use crate::Failure;
+use crate::diagnostic::Diagnostic;
 
 /// How often the limits are looked at while a file is read.
 const TICK: Duration = Duration::from_millis(20);
@@ -35,7 +36,7 @@ pub(crate) fn read_system_within(
     let text = read_text_within(context, file)?;
     let name = shown_name(file);
     let system = shofar_horn::parse_question_within(context, environment, name, &text, question.query);
-    system.map_err(|unread| failure(file, unread))
+    system.map_err(|unread| failure(file, &text, unread))
 }
 
 /// Reads the Horn clauses of all questions in a file within limits, or of the one that is chosen.
@@ -50,7 +51,7 @@ pub(crate) fn read_systems_within(
     }
     let text = read_text_within(context, file)?;
     let systems = shofar_horn::parse_all_within(context, shown_name(file), &text);
-    systems.map_err(|unread| failure(file, unread))
+    systems.map_err(|unread| failure(file, &text, unread))
 }
 
 /// Reads a witness of a system within limits, in the environment that reading the system has left; `-` stands for standard
@@ -63,12 +64,12 @@ pub(crate) fn read_witness_within(
 ) -> Result<Witness, Failure> {
     let text = read_text_within(context, file)?;
     let witness = witness::read_within(context, environment, system, shown_name(file), &text);
-    witness.map_err(|unread| failure(file, unread))
+    witness.map_err(|unread| failure(file, &text, unread))
 }
 
-fn failure(file: &str, unread: Unread) -> Failure {
+fn failure(file: &str, text: &[u8], unread: Unread) -> Failure {
     match unread {
-        Unread::Wrong(error) => Failure::Input(error.to_string()),
+        Unread::Wrong(error) => Failure::Mistake(Box::new(Diagnostic::new(text, error))),
         Unread::Interrupted(reason) => stopped(file, reason),
     }
 }

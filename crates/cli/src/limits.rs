@@ -22,11 +22,11 @@ const INTERRUPTED: i32 = 130;
 /// The options of all commands that read clauses.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct LimitArguments {
-    /// The time limit in seconds, reading included.
+    /// Stop after this many seconds, including reading, as in `-t 10`.
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// The memory limit in mebibytes.
+    /// Stop at this many mebibytes of memory, as in `-m 4096`.
     #[arg(short = 'm', long, value_name = "MIB")]
     memory: Option<usize>,
 }

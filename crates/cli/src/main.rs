@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod completions;
 mod convert;
+mod diagnostic;
 mod engines;
 mod explain;
 mod html;
@@ -16,15 +17,19 @@ mod smt;
 mod solve;
 mod statistics;
 mod talk;
+mod trace;
 mod transform;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anstream::ColorChoice;
 use clap::{Parser, Subcommand};
 use shofar_run::Stop;
 
-/// Decides constrained Horn clauses and proves its answer.
+use crate::diagnostic::Diagnostic;
+
+/// Decides constrained Horn clauses and proves its answer, as in `shofar program.smt2`.
 #[derive(Parser)]
 #[command(
     name = "shofar",
@@ -39,6 +44,31 @@ struct CommandLine {
 
     #[command(flatten)]
     solve: arguments::Arguments,
+
+    /// Colour the output, as in `--color never`. `auto` colours on a terminal, unless NO_COLOR is set or TERM is `dumb`;
+    /// CLICOLOR_FORCE=1 forces colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    color: Color,
+}
+
+/// When to colour the output.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Decides for all streams of this process.
+    fn set(self) {
+        match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+        .write_global();
+    }
 }
 
 #[derive(Subcommand)]
@@ -56,8 +86,10 @@ enum Command {
 
 /// What ends a command early.
 enum Failure {
-    /// The input cannot be read or is wrong; the message is for the user.
+    /// The input cannot be read, or an option is wrong; the message is for the user.
     Input(String),
+    /// There is a mistake in the text of the input.
+    Mistake(Box<Diagnostic>),
     /// The answer is no, and is given already; the message says why.
     Refused(String),
     /// The answer was given, but not all that was asked for beside it; the message is for the user.
@@ -76,30 +108,51 @@ impl From<io::Error> for Failure {
 
 fn main() -> ExitCode {
     let arguments = CommandLine::parse();
+    arguments.color.set();
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = match &arguments.command {
-        Some(Command::Info(arguments)) => info::run(arguments, &mut out),
-        Some(Command::Convert(arguments)) => convert::run(arguments, &mut out),
-        Some(Command::Check(arguments)) => check::run(arguments, &mut out),
-        Some(Command::Explain(arguments)) => explain::run(arguments, &mut out),
-        Some(Command::Smt(arguments)) => smt::run(arguments, &mut out),
-        Some(Command::Engines(arguments)) => engines::run(arguments, &mut out),
-        Some(Command::Transform(arguments)) => transform::run(arguments, &mut out),
-        Some(Command::Man(arguments)) => man::run(arguments, &mut out),
-        Some(Command::Completions(arguments)) => completions::run(arguments, &mut out),
-        None => solve::run(&arguments.solve, &mut out),
-    };
+    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &mut out));
     let flushed = out.flush();
     let (status, message) = match result.and_then(|()| Ok(flushed?)) {
         Ok(()) => return ExitCode::SUCCESS,
         // Whoever reads the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Mistake(mistake)) => {
+            // Nothing can be done where even this message cannot be written.
+            let _ = mistake.print();
+            return ExitCode::from(2);
+        }
         Err(Failure::Output(error)) => (2, format!("shofar: cannot write the output: {error}")),
         Err(Failure::Input(message) | Failure::Incomplete(message)) => (2, message),
         Err(Failure::Refused(message)) => (1, message),
         Err(Failure::Stopped(file, stop)) => (1, format!("{file}: {stop}")),
     };
-    // Nothing can be done where even this message cannot be written.
     let _ = writeln!(io::stderr(), "{message}");
     ExitCode::from(status)
+}
+
+impl CommandLine {
+    /// How many times `-v` is given.
+    fn verbosity(&self) -> u8 {
+        match &self.command {
+            None => self.solve.verbose,
+            Some(Command::Explain(arguments)) => arguments.verbosity(),
+            Some(Command::Smt(arguments)) => arguments.verbosity(),
+            Some(_) => 0,
+        }
+    }
+}
+
+fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<(), Failure> {
+    match &arguments.command {
+        Some(Command::Info(arguments)) => info::run(arguments, out),
+        Some(Command::Convert(arguments)) => convert::run(arguments, out),
+        Some(Command::Check(arguments)) => check::run(arguments, out),
+        Some(Command::Explain(arguments)) => explain::run(arguments, out),
+        Some(Command::Smt(arguments)) => smt::run(arguments, out),
+        Some(Command::Engines(arguments)) => engines::run(arguments, out),
+        Some(Command::Transform(arguments)) => transform::run(arguments, out),
+        Some(Command::Man(arguments)) => man::run(arguments, out),
+        Some(Command::Completions(arguments)) => completions::run(arguments, out),
+        None => solve::run(&arguments.solve, out),
+    }
 }

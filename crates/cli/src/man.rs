@@ -13,7 +13,7 @@ use clap_mangen::roff::{Roff, bold, italic, roman};
 
 use crate::{CommandLine, Failure};
 
-/// Prints the manual page, for `man -l -`, or writes all of them to a folder.
+/// Print the manual page, as in `shofar man | man -l -`, or write all pages to a folder.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The page of this command.
@@ -111,13 +111,16 @@ fn exit_status() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
     for (status, meaning) in [
-        ("0", "All went well, whatever the answer is."),
-        ("1", "A witness is not confirmed, or a limit or Ctrl-C has ended a command other than solving."),
+        ("0", "The command has done its work, whatever the answer is."),
+        (
+            "1",
+            "The checker does not confirm a witness, or a limit or Ctrl-C has ended a command other than solving.",
+        ),
         (
             "2",
             "The input or an option is wrong, a file cannot be read or written, or there was no time to make the witness.",
         ),
-        ("130", "Ctrl-C while the answer was being written, or for the second time."),
+        ("130", "You pressed Ctrl-C while the answer was being written, or twice."),
     ] {
         roff.control("TP", []);
         roff.text([bold(status)]);
@@ -130,9 +133,18 @@ fn examples() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["EXAMPLES"]);
     for (command, meaning) in [
-        ("shofar program.smt2 --witness", "Answer, and the invariants or the derivation."),
-        ("shofar program.smt2 -e spacer,pdkind -t 60", "Two engines side by side, for a minute at most."),
-        ("shofar check program.smt2 witness", "Whether a witness proves its answer."),
+        ("shofar program.smt2 --witness", "Print the answer, and the invariants or the derivation."),
+        ("shofar program.smt2 -t 10", "Stop after ten seconds."),
+        ("shofar program.smt2 -e spacer,pdkind", "Run two engines side by side."),
+        (
+            "shofar explain program.smt2 --html page.html",
+            "Explain the answer, and write a page for a browser.",
+        ),
+        ("shofar check program.smt2 witness", "Check that a witness proves its answer."),
+        (
+            "RUST_LOG=shofar_smt=trace shofar program.smt2",
+            "Trace the queries to the SMT solver on standard error.",
+        ),
     ] {
         roff.control("TP", []);
         roff.text([bold(command)]);

@@ -4,31 +4,46 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
+use shofar_horn::{ParseError, Position};
 use shofar_logic::TermStore;
+use shofar_logic::smtlib::SyntaxError;
 use shofar_run::Limits;
 use shofar_smt::script::{Commands, Progress, Script};
 
 use crate::Failure;
+use crate::diagnostic::Diagnostic;
 use crate::input::seconds;
 
-/// Executes an SMT-LIB script.
+/// Execute an SMT-LIB script, as in `shofar smt script.smt2`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// An SMT-LIB script; `-` is standard input, which is answered command by command.
+    /// The SMT-LIB script; `-` reads standard input and answers each command at once.
     #[arg(default_value = "-")]
     file: String,
 
-    /// Seconds after which each query is answered with unknown.
+    /// Answer `unknown` to each query after this many seconds, as in `-t 10`.
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Mebibytes of memory beyond which a query is answered with unknown.
+    /// Answer `unknown` to a query at this many mebibytes of memory, as in `-m 4096`.
     #[arg(short = 'm', long, value_name = "MIB")]
     memory: Option<usize>,
 
-    /// Tell in the end, on standard error, what was done.
+    /// Print counters on standard error at the end.
     #[arg(long)]
     stats: bool,
+
+    /// Print the debug trace on standard error: `-vv` shows commands, `-vvv` queries too. RUST_LOG selects modules, as in
+    /// `RUST_LOG=shofar_smt=trace`.
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+impl Arguments {
+    /// How many times `-v` is given.
+    pub(crate) fn verbosity(&self) -> u8 {
+        self.verbose
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
@@ -46,12 +61,20 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let mut commands = Commands::new(input);
     let unreadable =
         |error: io::Error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file));
+    let mut place = Position { line: 1, column: 1 };
     while let Some(command) = commands.next_command().map_err(unreadable)? {
         let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let limits = Limits { deadline, memory, ..Limits::default() };
         let progress = script.execute(&command, &limits, out)?;
         // Whoever drives the solver waits for the answer.
         out.flush()?;
+        if let Some(mistake) = script.mistake()
+            && arguments.file != "-"
+        {
+            // The answer says what is wrong, and this where. Nobody misses it where it cannot be written.
+            let _ = diagnostic(&arguments.file, place, &command, mistake).print();
+        }
+        place = place.after(&command);
         if progress == Progress::Exit {
             break;
         }
@@ -60,6 +83,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         report(&script.statistics());
     }
     Ok(())
+}
+
+/// A mistake in a command that starts at this place of the file.
+fn diagnostic(file: &str, start: Position, command: &[u8], mistake: &SyntaxError) -> Diagnostic {
+    let error = ParseError {
+        file: file.to_owned(),
+        position: start.after(&command[..mistake.offset.min(command.len())]),
+        span: Some(mistake.span(command)),
+        message: mistake.message.clone(),
+        hint: mistake.hint.clone(),
+    };
+    Diagnostic::new(command, error)
 }
 
 /// Writes the figures that are not zero. Where even standard error cannot be written to, nobody misses them.

@@ -11,7 +11,7 @@
 //! helps to find the mistake, and the answer is what the others find, or unknown.
 
 use std::cell::RefCell;
-use std::io::Write;
+use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Label, Run};
 use shofar_horn::HornSystem;
 use shofar_horn::witness::{JsonWitness, Witness, WitnessFormat};
-use shofar_logic::TermStore;
+use shofar_logic::{Fun, TermStore};
 use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
@@ -60,6 +60,8 @@ pub(crate) struct Solved {
     pub(crate) engine: Option<Label>,
     /// Why it is unknown.
     pub(crate) reason: Option<String>,
+    /// What the user may want instead.
+    pub(crate) hint: Option<&'static str>,
     pub(crate) witness: Option<Shown>,
     /// The page for a browser.
     pub(crate) page: Option<String>,
@@ -76,7 +78,14 @@ pub(crate) enum Shown {
 
 impl Solved {
     fn unknown(engine: Option<Label>, stop: &Stop) -> Self {
-        Solved { answer: "unknown", engine, reason: Some(stop.to_string()), witness: None, page: None }
+        Solved {
+            answer: "unknown",
+            engine,
+            reason: Some(stop.to_string()),
+            hint: None,
+            witness: None,
+            page: None,
+        }
     }
 }
 
@@ -84,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let start = Instant::now();
     let limits = arguments.limits.start(start);
     keep_panics();
-    arguments.check_places()?;
+    arguments.check()?;
     let mut talk = Talk::new(arguments, start, out)?;
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
@@ -109,7 +118,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
                 Ok(Message::Found(number, answer, engine)) if number == question => {
                     found = Some((answer, engine));
                 }
-                Ok(Message::Done(number, done)) if number == question => break done?,
+                Ok(Message::Done(number, done)) if number == question => match done {
+                    Ok(solved) => break solved,
+                    Err(failure) => {
+                        talk.fail(&failure, out)?;
+                        return Err(failure);
+                    }
+                },
                 Ok(Message::Found(..) | Message::Done(..)) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     break Solved::unknown(None, &Stop::Internal("the solving thread has failed".to_owned()));
@@ -122,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             {
                 break match found {
                     Some((answer, engine)) => {
-                        Solved { answer, engine, reason: None, witness: None, page: None }
+                        Solved { answer, engine, reason: None, hint: None, witness: None, page: None }
                     }
                     None => Solved::unknown(None, &Stop::Interrupted(reason)),
                 };
@@ -130,12 +145,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         };
         question += 1;
         let number = (questions > 1).then_some(question);
-        without_limits(|| talk.answer(number, &solved, out))?;
+        without_limits(|| {
+            if arguments.prints_page() {
+                talk.answer(number, &solved, &mut io::stderr())
+            } else {
+                talk.answer(number, &solved, out)
+            }
+        })?;
         if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
             let message = "shofar: there was no time to make the witness";
             complete = complete.and(Err(Failure::Incomplete(message.to_owned())));
         } else {
-            complete = complete.and(explain::save(arguments, solved.page.as_deref()));
+            complete = complete.and(explain::save(arguments, solved.page.as_deref(), out));
         }
     }
     complete
@@ -181,11 +202,12 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
     let solved = |verdict: &Verdict, engine: Option<Label>| {
         let answer = verdict.name();
         if let Verdict::Unknown(stop) = verdict {
-            return Solved { page: page(Err(&stop.to_string())), ..Solved::unknown(engine, stop) };
+            let hint = looks_like_smt_script(store, system).then_some(SMT_SCRIPT);
+            return Solved { page: page(Err(&stop.to_string())), hint, ..Solved::unknown(engine, stop) };
         }
         let witness = if arguments.shows_witness() { verdict.clone().witness() } else { None };
         let Some(witness) = witness else {
-            return Solved { answer, engine, reason: None, witness: None, page: None };
+            return Solved { answer, engine, reason: None, hint: None, witness: None, page: None };
         };
         events.found(answer, engine.clone());
         let shown = match (arguments.explanation(), arguments.wanted_witness()) {
@@ -195,7 +217,7 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
             }
             (None, format) => format.map(|format| Shown::Text(witness.to_text(store, system, format))),
         };
-        Solved { answer, engine, reason: None, witness: shown, page: page(Ok(&witness)) }
+        Solved { answer, engine, reason: None, hint: None, witness: shown, page: page(Ok(&witness)) }
     };
     // Whoever does not ask what the other engines have done need not wait until they have ended.
     let tell_at_once = |verdict: &Verdict, engine: &Label| {
@@ -205,6 +227,15 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
     };
     let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
     solved(&outcome.verdict, outcome.engine)
+}
+
+/// The hint for a file that is no system of clauses.
+const SMT_SCRIPT: &str = "the file declares no predicate with arguments; `shofar smt` executes SMT scripts";
+
+/// Whether a system declares constants or functions, and no predicate with arguments.
+fn looks_like_smt_script(store: &TermStore, system: &HornSystem) -> bool {
+    let is_relation = |fun: Fun| !store.fun_decl(fun).domain.is_empty();
+    !system.functions.is_empty() && !system.predicates().any(|(_, fun)| is_relation(fun))
 }
 
 /// Passes events on to the thread that writes, but of the progress of each engine only so much as is wanted.

@@ -35,7 +35,7 @@ impl<'a> Talk<'a> {
         start: Instant,
         out: &mut impl Write,
     ) -> Result<Self, Failure> {
-        let is_shown = !arguments.quiet && !arguments.verbose;
+        let is_shown = !arguments.quiet && arguments.verbose == 0;
         let talk = Talk {
             arguments,
             start,
@@ -57,7 +57,7 @@ impl<'a> Talk<'a> {
         if self.arguments.json || self.display.is_some() {
             Some(INTERVAL)
         } else {
-            self.arguments.verbose.then_some(VERBOSE_INTERVAL)
+            (self.arguments.verbose > 0).then_some(VERBOSE_INTERVAL)
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Talk<'a> {
         if self.arguments.json {
             self.print(&describe_json(event, self.start.elapsed()), out)?;
         }
-        if self.arguments.verbose
+        if self.arguments.verbose > 0
             && let Some(text) = describe(event)
         {
             self.say(&format!("{:>9.3}s  {text}", self.start.elapsed().as_secs_f64()));
@@ -136,12 +136,29 @@ impl<'a> Talk<'a> {
             && !self.arguments.quiet
         {
             self.say(&format!("shofar: unknown: {reason}"));
+            if let Some(hint) = solved.hint {
+                self.say(&format!("help: {hint}"));
+            }
         }
         if self.arguments.stats {
             self.say(&self.statistics.table(solved.engine.as_deref(), self.start.elapsed()));
         }
         self.statistics = Statistics::default();
         Ok(())
+    }
+
+    /// Tells programs why there is no answer; the message for people comes last.
+    pub(crate) fn fail(&mut self, failure: &Failure, out: &mut impl Write) -> Result<(), Failure> {
+        if let Some(display) = &mut self.display {
+            display.clear();
+        }
+        let mut event = match failure {
+            Failure::Mistake(mistake) => mistake.to_json(),
+            Failure::Input(message) => json!({"event": "error", "message": message}),
+            _ => return Ok(()),
+        };
+        event["at"] = self.start.elapsed().as_secs_f64().into();
+        if self.arguments.json { self.print(&event, out) } else { Ok(()) }
     }
 
     /// Writes an object as a line, at once.

@@ -4,28 +4,29 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use shofar_horn::Context;
-use shofar_horn::transform::{Pipeline, Report};
+use shofar_horn::transform::Report;
 use shofar_horn::{Format, HornGraph};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
 use crate::Failure;
+use crate::arguments::pipeline;
 use crate::input::{QueryArgument, read_system_within, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
-/// Writes the clauses as transformations leave them.
+/// Write the clauses as transformations leave them, as in `shofar transform program.smt2 --passes inline`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file with Horn clauses; `-` is standard input.
+    /// The file with the Horn clauses; `-` reads standard input.
     file: String,
 
-    /// The transformations to apply, in this order; `standard` is what solving starts with, and `no-NAME` takes one
-    /// out of what stands before.
+    /// Apply these transformations, in this order. `standard` stands for those that solving starts with; `no-NAME` removes
+    /// one of the names before it, as in `--passes standard,no-inline`.
     #[arg(long, value_name = "NAMES", default_value = "standard")]
     passes: String,
 
-    /// Tell on standard error what each transformation has changed.
+    /// Print on standard error what each transformation has changed.
     #[arg(long)]
     stats: bool,
 
@@ -37,8 +38,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let pipeline =
-        Pipeline::parse(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
+    let pipeline = pipeline(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =

@@ -56,7 +56,10 @@ fn a_mistake_has_its_place_and_exit_status_2() {
     let output = shofar(&["info", "-"], b"(declare-fun P (Int) Bool)\n(assert (P true))");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(stdout(&output), "");
-    assert_eq!(stderr(&output), "<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n");
+    assert_eq!(
+        stderr(&output),
+        "<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n  |\n2 | (assert (P true))\n  |            ^^^^\n"
+    );
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn a_script_is_answered_command_by_command() {
          (define-fun x () Int 4)\n  (define-fun |y z| () Real (/ 7.0 2.0))\n)\n\
          (error \"undeclared symbol `b`\")\n(error \"expected a term, found a string\")\n\
          (error \"unknown command `foo`\")\n(error \"cannot pop 3 of 0 levels\")\nunknown\n\
-         (:reason-unknown \"non-linear arithmetic: not supported, as in (* x x)\")\n\
+         (:reason-unknown \"a command failed: undeclared symbol `b`\")\n\
          \"say \"\"x\"\"\"\n(:name \"Shofar\")\n(error \"undeclared symbol `x`\")\n"
     );
 }
@@ -213,7 +216,10 @@ fn numbers_that_nobody_can_compute_are_refused() {
     }
     script.push_str(&format!("(< x a79){})(check-sat)", ")".repeat(80)));
     let output = shofar(&["smt"], script.as_bytes());
-    assert_eq!(stdout(&output), "(error \"the numbers in this term are too large to compute with\")\nsat\n");
+    assert_eq!(
+        stdout(&output),
+        "(error \"the numbers in this term are too large to compute with\")\nunknown\n"
+    );
 }
 
 #[test]
@@ -321,10 +327,8 @@ fn commands_about_one_system_want_to_know_which_question_is_meant() {
     for command in [&["info", "-"][..], &["convert", "-"], &["transform", "-"], &["check", "-", COUNTER]] {
         let output = shofar(command, QUESTIONS);
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(
-            stderr(&output),
-            "<stdin>:2:54: the script asks 3 questions, of which this is the second: choose one by its number (`--query N`)\n"
-        );
+        let question = "<stdin>:2:54: the script asks 3 questions, of which this is the second: choose one by its number (`--query N`)\n";
+        assert!(stderr(&output).starts_with(question), "{}", stderr(&output));
     }
     let output = shofar(&["convert", "-", "--query", "2"], QUESTIONS);
     assert_eq!(stdout(&output).matches("(assert").count(), 2);

@@ -32,7 +32,7 @@ fn long_options(command: &[&str]) -> Vec<String> {
         .filter(|line| line.trim_start().starts_with('-'))
         .flat_map(str::split_whitespace)
         .filter(|word| word.starts_with("--"))
-        .map(|word| word.trim_end_matches(',').to_owned())
+        .map(|word| word.trim_end_matches([',', '.']).to_owned())
         .collect();
     options.dedup();
     assert!(options.len() >= 2, "{words}");

@@ -149,7 +149,7 @@ fn mistakes_have_a_place_and_exit_status_2() {
     let output = shofar(&["-"], "(declare-fun P (Int) Bool)\n(assert (P true))");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stdout), "");
-    assert_eq!(text(&output.stderr), "<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n");
+    assert!(text(&output.stderr).starts_with("<stdin>:2:12: argument 1 of P has sort Bool, expected Int\n"));
     let output = shofar(&["no/such/file.smt2"], "");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).starts_with("shofar: cannot read no/such/file.smt2: "));

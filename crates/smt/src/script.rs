@@ -53,6 +53,8 @@ pub struct Script<'a> {
     /// The number of asserted formulas: each is its own part in proofs.
     assertions: u32,
     state: State,
+    /// The mistake in the text of the last command.
+    mistake: Option<SyntaxError>,
 }
 
 /// The assertions and declarations of one level.
@@ -100,6 +102,8 @@ enum State {
 /// Why a command is not executed.
 enum Failure {
     Message(String),
+    /// A mistake at a place in the text of the command.
+    Syntax(SyntaxError),
     /// Answered with `unsupported`.
     Unsupported,
     Output(io::Error),
@@ -113,7 +117,7 @@ impl From<io::Error> for Failure {
 
 impl From<SyntaxError> for Failure {
     fn from(error: SyntaxError) -> Self {
-        Failure::Message(error.message)
+        Failure::Syntax(error)
     }
 }
 
@@ -136,7 +140,13 @@ impl<'a> Script<'a> {
             options: Options::default(),
             assertions: 0,
             state: State::Open,
+            mistake: None,
         }
+    }
+
+    /// The mistake in the last command, with its place in the text of that command; none if the text was understood.
+    pub fn mistake(&self) -> Option<&SyntaxError> {
+        self.mistake.as_ref()
     }
 
     /// Executes one command and writes its answer.
@@ -146,10 +156,15 @@ impl<'a> Script<'a> {
         limits: &Limits<'_>,
         out: &mut impl Write,
     ) -> io::Result<Progress> {
-        match self.command(command, limits, out) {
+        let executed = self.command(command, limits, out);
+        self.mistake = match &executed {
+            Err(Failure::Syntax(error)) => Some(error.clone()),
+            _ => None,
+        };
+        match executed {
             Ok(progress) => Ok(progress),
             Err(Failure::Output(error)) => Err(error),
-            Err(Failure::Message(message)) => {
+            Err(Failure::Message(message) | Failure::Syntax(SyntaxError { message, .. })) => {
                 writeln!(out, "(error \"{}\")", message.replace('"', "\"\""))?;
                 if changes_formula(command) {
                     self.state = State::Open;
@@ -168,6 +183,7 @@ impl<'a> Script<'a> {
         let store = self.store;
         let mut reader = Reader::new(store, &mut self.environment, text);
         let Some(name) = reader.command()? else { return Ok(Progress::Continue) };
+        tracing::debug!(name, "command");
         match name {
             "exit" => {
                 reader.close()?;

@@ -121,12 +121,6 @@ pub(crate) fn save(path: &Path, page: &str) -> io::Result<()> {
     written
 }
 
-/// Whether a file can be in such a place, as far as that is seen beforehand.
-pub(crate) fn is_place(path: &Path) -> bool {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    !path.is_dir() && folder.is_none_or(Path::is_dir)
-}
-
 struct Writer<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
@@ -365,10 +359,5 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(save(&folder.path().join("missing/page.html"), "new").is_err());
-        assert!(
-            is_place(&path)
-                && !is_place(folder.path())
-                && !is_place(&folder.path().join("missing/page.html"))
-        );
     }
 }
