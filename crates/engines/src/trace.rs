@@ -1,4 +1,4 @@
-//! What engines write into the debug trace (`tracing`).
+//! The debug trace of engines (`tracing`).
 //!
 //! Trace points are for developers: lemmas, interpolants, depths. They carry the module as their target. Progress for users
 //! and programs is reported as events instead (`event.rs`). Texts are made only if the trace is on.
@@ -7,7 +7,7 @@ use std::fmt;
 
 use shofar_logic::{Term, TermStore};
 
-/// Formulas with commas between them.
+/// Formulas, separated by commas.
 pub(crate) struct Listed<'a>(pub(crate) &'a TermStore, pub(crate) &'a [Term]);
 
 impl fmt::Display for Listed<'_> {

@@ -36,7 +36,7 @@ impl Position {
 }
 
 impl Position {
-    /// The place behind a text that starts at this one.
+    /// The position after a text that starts at this one.
     pub fn after(self, text: &[u8]) -> Self {
         let step = Position::of(text, text.len());
         let column = if step.line == 1 { self.column.saturating_add(step.column - 1) } else { step.column };
