@@ -173,17 +173,32 @@ impl Arguments {
                 "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
             return Err(Failure::Input(message.to_owned()));
         }
-        let (file, Some(second)) = (self.file(), self.more.first()) else { return Ok(()) };
+        self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))
+    }
+
+    /// Complains about a misspelt or misplaced command, and about a second file.
+    fn check_words(&self) -> Result<(), String> {
+        let file = self.file();
+        if self.more.is_empty() && (file == "-" || Path::new(file).exists()) {
+            return Ok(());
+        }
         let program = CommandLine::command();
-        let commands = program.get_subcommands().map(clap::Command::get_name);
-        let message = match nearest(file, commands).filter(|_| !Path::new(file).exists()) {
-            Some(command) => format!("there is no command `{file}`; {}", did_you_mean(command)),
-            None => format!(
+        let commands: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        let mut words = self.more.iter().map(String::as_str).chain([file]);
+        if let Some(command) = words.find(|word| commands.contains(word) && !Path::new(word).exists()) {
+            return Err(format!("the command stands first: `shofar {command} ...`"));
+        }
+        let near = nearest(file, commands.iter().copied()).filter(|_| !Path::new(file).exists());
+        match (near, self.more.first()) {
+            (Some(command), _) => {
+                Err(format!("there is no command or file `{file}`; {}", did_you_mean(command)))
+            }
+            (None, Some(second)) => Err(format!(
                 "one file at a time, please: `{second}` stands behind `{file}`. To check a witness, write \
                  `shofar check {file} {second}`"
-            ),
-        };
-        Err(Failure::Input(format!("shofar: {message}")))
+            )),
+            (None, None) => Ok(()),
+        }
     }
 
     /// What is chosen about solving.

@@ -32,6 +32,7 @@ pub(crate) fn start(verbosity: u8) -> Result<(), Failure> {
     let lines = fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(is_coloured)
+        .with_thread_names(true)
         .with_timer(fmt::time::uptime())
         .with_filter(targets);
     // Only this function installs a subscriber, and a command calls it once.

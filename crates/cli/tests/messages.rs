@@ -115,12 +115,16 @@ fn a_misspelt_command_and_a_second_file_are_explained() {
     let counter = example("counter");
     assert_eq!(
         complaint(&["chek", &counter, "witness"]),
-        "shofar: there is no command `chek`; did you mean `check`?\n"
+        "shofar: there is no command or file `chek`; did you mean `check`?\n"
     );
     assert_eq!(
         complaint(&["-t", "5", "infos", &counter]),
-        "shofar: there is no command `infos`; did you mean `info`?\n"
+        "shofar: there is no command or file `infos`; did you mean `info`?\n"
     );
+    assert_eq!(complaint(&["chek"]), "shofar: there is no command or file `chek`; did you mean `check`?\n");
+    for arguments in [&["--color", "never", "info", &counter][..], &[&counter, "info"]] {
+        assert_eq!(complaint(arguments), "shofar: the command stands first: `shofar info ...`\n");
+    }
     let told = complaint(&[&counter, "second.smt2"]);
     assert!(
         told.contains("one file at a time") && told.contains(&format!("shofar check {counter} second.smt2")),

@@ -128,7 +128,8 @@ impl Search<'_> {
     /// Adds a lemma. Returns whether it is new.
     pub(super) fn learn(&mut self, node: NodeId, cube: Vec<Term>, level: Level) -> bool {
         debug_assert!(self.is_lemma(node, &cube, level), "L2");
-        tracing::debug!(node = node.index(), level, excluded = %Listed(self.store, &cube), "lemma");
+        let finite = (level != INFINITY).then_some(level);
+        tracing::debug!(node = node.index(), level = finite, excluded = %Listed(self.store, &cube), "lemma");
         let is_news = matches!(self.frames[node.index()].add(self.store, cube, level), Learnt::New(_));
         if is_news {
             self.statistics.lemmas += 1;
