@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, CommandFactory};
 use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
-use shofar_cooperate::slot::{self, Slot};
+use shofar_cooperate::slot::{Setting, Slot};
 use shofar_engines::InterpolationMethod;
-use shofar_horn::transform::Pipeline;
+use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
-use shofar_logic::{did_you_mean, nearest};
+use shofar_run::{OptionError, did_you_mean, nearest};
 
 use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
@@ -37,18 +37,18 @@ pub(crate) struct Arguments {
 
     /// Make interpolants in this way in all engines: farkas, dual, decomposed or dual-decomposed, as in `--interpolation
     /// dual`. By default each engine has its own way.
-    #[arg(long, value_name = "NAME", value_parser = interpolation_method)]
+    #[arg(long, value_name = "NAME")]
     interpolation: Option<InterpolationMethod>,
 
     /// Set an option of an engine, as in `-O spacer.guidance=no`; `shofar engines` lists all options. You can give it
     /// several times.
-    #[arg(short = 'O', long = "option", value_name = "ENGINE.OPTION=VALUE", value_parser = setting)]
-    settings: Vec<(String, String, String)>,
+    #[arg(short = 'O', long = "option", value_name = "ENGINE.OPTION=VALUE")]
+    settings: Vec<Setting>,
 
     /// Transform the clauses by these passes before solving, as in `--passes standard,no-inline`. The default is `standard`;
     /// see `shofar transform`.
-    #[arg(long, value_name = "NAMES", value_parser = passes)]
-    passes: Option<String>,
+    #[arg(long, value_name = "NAMES")]
+    passes: Option<Passes>,
 
     /// Replay the solver's proofs that the model satisfies the clauses before printing `sat`.
     #[arg(long)]
@@ -224,12 +224,6 @@ impl Arguments {
     }
 }
 
-fn interpolation_method(name: &str) -> Result<InterpolationMethod, String> {
-    let known = || InterpolationMethod::ALL.map(InterpolationMethod::name).join(", ");
-    let found = InterpolationMethod::ALL.into_iter().find(|interpolation| interpolation.name() == name);
-    found.ok_or_else(|| format!("there are {}", known()))
-}
-
 /// How many engines run at the same time: one at least.
 fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -239,46 +233,9 @@ fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads an option of an engine and tries whether there is such a thing.
-fn setting(text: &str) -> Result<(String, String, String), String> {
-    let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
-    let ((engine, option), value) = parts.ok_or("write ENGINE.OPTION=VALUE")?;
-    let mut known = slot::engine(engine).map_err(|message| with_nearest_engine(message, engine))?;
-    shofar_engines::set_option(known.as_mut(), option, value)?;
-    Ok((known.name().to_owned(), option.to_owned(), value.to_owned()))
-}
-
-/// Checks the names of transformations.
-fn passes(names: &str) -> Result<String, String> {
-    pipeline(names).map(|_| names.to_owned())
-}
-
-/// The transformations with these names. If there is no such transformation, the message names the nearest one.
-pub(crate) fn pipeline(names: &str) -> Result<Pipeline, String> {
-    Pipeline::parse(names).map_err(|message| {
-        let known = Pipeline::names();
-        let is_known = |name: &str| known.contains(&name.trim_start_matches("no-")) || name == "standard";
-        let unknown = names.split(',').map(str::trim).find(|name| !name.is_empty() && !is_known(name));
-        let near = nearest(unknown.unwrap_or_default(), known.iter().copied().chain(["standard"]));
-        with_hint(message, near)
-    })
-}
-
-/// A message about an engine that does not exist, with the engine that may be meant.
-fn with_nearest_engine(message: String, text: &str) -> String {
-    let engines = shofar_engines::all();
-    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
-    let name = text.split(':').next().unwrap_or_default().trim();
-    with_hint(message, nearest(name, names.iter().copied()).filter(|near| *near != name))
-}
-
-fn with_hint(message: String, near: Option<&str>) -> String {
-    near.map_or(message.clone(), |near| format!("{message}; {}", did_you_mean(near)))
-}
-
 /// Engines with their settings; none for those that are chosen by the clauses.
 #[derive(Clone)]
-struct Engines(Vec<String>);
+struct Engines(Vec<Slot>);
 
 fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
@@ -286,7 +243,7 @@ fn engines(names: &str) -> Result<Engines, String> {
     }
     let slot = |text: &str| match text.trim() {
         "auto" => Err("`auto` chooses all engines itself; name engines or write `auto` alone".to_owned()),
-        _ => Slot::parse(text).map(|slot| slot.label()).map_err(|message| with_nearest_engine(message, text)),
+        text => text.parse().map_err(|error: OptionError| error.to_string()),
     };
     names.split(',').map(slot).collect::<Result<_, _>>().map(Engines)
 }

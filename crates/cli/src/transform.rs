@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use shofar_horn::Context;
-use shofar_horn::transform::Report;
+use shofar_horn::transform::{Passes, Report};
 use shofar_horn::{Format, HornGraph};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
 use crate::Failure;
-use crate::arguments::pipeline;
 use crate::input::{QueryArgument, read_system_within, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
@@ -24,7 +23,7 @@ pub(crate) struct Arguments {
     /// Apply these transformations, in this order. `standard` stands for those that solving starts with; `no-NAME` removes
     /// one of the names before it, as in `--passes standard,no-inline`.
     #[arg(long, value_name = "NAMES", default_value = "standard")]
-    passes: String,
+    passes: Passes,
 
     /// Print on standard error what each transformation has changed.
     #[arg(long)]
@@ -38,7 +37,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let pipeline = pipeline(&arguments.passes).map_err(|error| Failure::Input(format!("shofar: {error}")))?;
+    let pipeline = arguments.passes.pipeline();
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =

@@ -94,9 +94,7 @@ fn transformed_clauses_can_be_read_again() {
     }
     let output = shofar(&["transform", COUNTER, "--passes", "merge,magic"], b"");
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).starts_with("shofar: there is no transformation `magic`; there are unreachable, ")
-    );
+    assert!(stderr(&output).contains("there is no transformation `magic`: there are unreachable, "));
     let output = shofar(&["transform", COUNTER, "--stats"], b"");
     assert!(stderr(&output).starts_with("pass "));
 }

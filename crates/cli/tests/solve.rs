@@ -513,9 +513,10 @@ fn settings_side_by_side_have_names_of_their_own() {
     for group in ["bmc (", "bmc#2 ("] {
         assert!(text(&output.stderr).lines().any(|line| line.starts_with(group)), "{}", text(&output.stderr));
     }
-    for (engines, complaint) in
-        [("spacer:magic=1", "the options of spacer are: "), ("spacer:guidance", "write ENGINE:OPTION=VALUE")]
-    {
+    for (engines, complaint) in [
+        ("spacer:magic=1", "spacer has no option `magic`: its options are "),
+        ("spacer:guidance", "is not of the form ENGINE:OPTION=VALUE"),
+    ] {
         let output = shofar(&["-", "-e", engines], LOOP);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(complaint), "{}", text(&output.stderr));

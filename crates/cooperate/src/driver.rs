@@ -12,9 +12,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run, set_option};
+use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run};
 use shofar_horn::check::{self, Fault, Trust, check_refutation};
-use shofar_horn::transform::{Pipeline, Transformed, standard};
+use shofar_horn::transform::{Passes, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_run::{Gate, Stop};
@@ -22,21 +22,21 @@ use shofar_run::{Gate, Stop};
 use crate::portfolio::{Contender, race};
 use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
-use crate::slot::{self, Slot, labels};
+use crate::slot::{Setting, Slot, labels};
 
 /// What the user may choose.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// The engines to run side by side, as [`Slot::parse`] reads them; without any they are chosen by the clauses.
-    pub engines: Vec<String>,
+    /// The engines to run side by side; if there are none, the clauses choose.
+    pub engines: Vec<Slot>,
     /// How many engines may run at the same time; without that as many as the machine has cores.
     pub jobs: Option<usize>,
     /// How engines make interpolants; without that each has a way of its own.
     pub interpolation: Option<InterpolationMethod>,
-    /// Options of engines: the engine, the option, and its value.
-    pub settings: Vec<(String, String, String)>,
-    /// The transformations to start with, as [`Pipeline::parse`] reads them; without that the standard ones.
-    pub passes: Option<String>,
+    /// Settings for all slots of an engine.
+    pub settings: Vec<Setting>,
+    /// The transformations to start with; by default the standard ones.
+    pub passes: Option<Passes>,
     /// Whether the solver has to prove that a model satisfies the clauses.
     pub validate: bool,
     /// What a model is checked and given as. People want it readable; nothing is spent on that where nobody sees it.
@@ -118,7 +118,7 @@ fn decide(
     clock.phase("graph");
 
     let pipeline = match &options.passes {
-        Some(names) => Pipeline::parse(names).map_err(Stop::Unsupported)?,
+        Some(passes) => passes.pipeline(),
         None => standard(),
     };
     let (Transformed { graph, translation }, reports) = pipeline.run(run, original.clone());
@@ -184,20 +184,15 @@ fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Res
 /// The engines that are asked for, or those for such clauses, as far as they accept them.
 fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> Result<Vec<Contender>, Stop> {
     let features = Features::of(run.store, graph);
-    let (class, texts): (_, Vec<(&str, u32)>) = match &options.engines[..] {
-        [] => (features.class().name, features.class().engines.to_vec()),
-        chosen => ("chosen by name", chosen.iter().map(|text| (text.as_str(), 1)).collect()),
+    let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
+        [] => (features.class().name, features.class().slots()),
+        chosen => ("chosen by name", chosen.iter().map(|slot| (slot.clone(), 1)).collect()),
     };
-    let slots: Result<Vec<Slot>, String> = texts.iter().map(|(text, _)| Slot::parse(text)).collect();
-    let slots = slots.map_err(Stop::Unsupported)?;
-    // An engine that does not exist would be set by nobody.
-    for (name, ..) in &options.settings {
-        slot::engine(name).map_err(Stop::Unsupported)?;
-    }
+    let (slots, weights): (Vec<Slot>, Vec<u32>) = slots.into_iter().unzip();
     let mut contenders = Vec::new();
     let mut refusal = Stop::Exhausted("there are no engines");
-    for ((slot, label), (_, weight)) in slots.iter().zip(labels(&slots)).zip(texts) {
-        let engine = slot.engine(|engine| set(engine, options)).map_err(Stop::Unsupported)?;
+    for ((slot, label), weight) in slots.iter().zip(labels(&slots)).zip(weights) {
+        let engine = slot.engine(|engine| set(engine, options));
         match engine.accepts(run.store, graph) {
             Ok(()) => contenders.push(Contender { label, engine, weight }),
             Err(stop) => refusal = stop,
@@ -211,19 +206,14 @@ fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> R
     Ok(contenders)
 }
 
-/// Sets an engine as is wanted wherever it stands in the schedule.
-fn set(engine: &mut dyn Engine, options: &Options) -> Result<(), String> {
+/// Sets an engine by the options for all of its slots.
+fn set(engine: &mut dyn Engine, options: &Options) {
     if let Some(interpolation) = options.interpolation
         && let Some(option) = engine.options().iter_mut().find(|option| option.name == "interpolation")
     {
-        option.set(interpolation.name())?;
+        assert!(option.set(interpolation.name()), "every engine that interpolates knows every method");
     }
-    for (name, option, value) in &options.settings {
-        if engine.name().eq_ignore_ascii_case(name) {
-            set_option(engine, option, value)?;
-        }
-    }
-    Ok(())
+    options.settings.iter().for_each(|setting| setting.apply(engine));
 }
 
 /// Tells how long each phase took, without the time in which others had their turn.

@@ -29,6 +29,8 @@ use shofar_horn::HornGraph;
 use shofar_horn::transform::Size;
 use shofar_logic::{SortKind, TermStore};
 
+use crate::slot::Slot;
+
 /// A class of systems and its engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
@@ -38,8 +40,16 @@ pub struct Class {
     pub description: &'static str,
     /// Whether a system belongs to it, unless it belongs to one before.
     pub fits: fn(&Features) -> bool,
-    /// The engines in the order in which they start, as [`Slot::parse`](crate::slot::Slot::parse) reads them, and their weights.
+    /// The engines in the order in which they start, as the texts of [`Slot`]s, and their weights.
     pub engines: &'static [(&'static str, u32)],
+}
+
+impl Class {
+    /// The engines and their weights.
+    pub(crate) fn slots(&self) -> Vec<(Slot, u32)> {
+        let slot = |text: &str| text.parse().expect("a test reads the whole schedule");
+        self.engines.iter().map(|&(text, weight)| (slot(text), weight)).collect()
+    }
 }
 
 /// The schedule. The last class takes all systems that are left.
@@ -185,7 +195,6 @@ fn is_recursive(graph: &HornGraph) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slot::Slot;
     use shofar_horn::parse;
 
     fn class_of(text: &str) -> &'static str {
@@ -233,7 +242,7 @@ mod tests {
         for class in CLASSES {
             for (name, weight) in class.engines {
                 assert!(*weight > 0, "{name} in {}", class.name);
-                assert_eq!(Slot::parse(name).map(|slot| slot.label()), Ok((*name).to_owned()));
+                assert_eq!(name.parse::<Slot>().map(|slot| slot.to_string()), Ok((*name).to_owned()));
             }
         }
     }

@@ -10,9 +10,16 @@
 //!   said for all engines.
 //! - S3: an engine does not know its label: its run does, and tells events under it.
 
-use shofar_engines::{Engine, Label, all, by_name, set_option};
+use std::fmt;
+use std::str::FromStr;
 
-/// An engine of the schedule and the settings that it has there.
+use shofar_engines::{Engine, Label, by_name, set_option};
+use shofar_run::OptionError;
+
+/// Why slots and settings can be applied without errors.
+const TRIED: &str = "slots and settings are tried when they are made";
+
+/// An engine of the schedule with its own settings. The engine, the options and their values exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     engine: &'static str,
@@ -20,52 +27,94 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Reads a slot and tries whether there are such an engine and such settings; tells what there is if not.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// The engine, with the common settings first and the slot's own settings then.
+    pub(crate) fn engine(&self, common: impl FnOnce(&mut dyn Engine)) -> Box<dyn Engine> {
+        let mut engine = by_name(self.engine).expect(TRIED);
+        common(engine.as_mut());
+        for (option, value) in &self.settings {
+            set_option(engine.as_mut(), option, value).expect(TRIED);
+        }
+        engine
+    }
+}
+
+impl FromStr for Slot {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
         let mut parts = text.split(':').map(str::trim);
-        let mut engine = engine(parts.next().unwrap_or_default())?;
+        let mut engine = by_name(parts.next().unwrap_or_default())?;
         let mut settings = Vec::new();
         for part in parts {
-            let (option, value) = part.split_once('=').ok_or("write ENGINE:OPTION=VALUE")?;
+            let form = "ENGINE:OPTION=VALUE";
+            let malformed = || OptionError::Malformed { text: text.to_owned(), form };
+            let (option, value) = part.split_once('=').ok_or_else(malformed)?;
             set_option(engine.as_mut(), option, value)?;
             settings.push((option.to_owned(), value.to_owned()));
         }
         Ok(Slot { engine: engine.name(), settings })
     }
+}
 
-    /// Its text.
-    pub fn label(&self) -> String {
-        let settings = self.settings.iter().map(|(option, value)| format!(":{option}={value}"));
-        std::iter::once(self.engine.to_owned()).chain(settings).collect()
-    }
-
-    /// The engine, set by what counts for more slots first and by the slot's own settings then.
-    pub(crate) fn engine(
-        &self,
-        common: impl FnOnce(&mut dyn Engine) -> Result<(), String>,
-    ) -> Result<Box<dyn Engine>, String> {
-        let mut engine = engine(self.engine)?;
-        common(engine.as_mut())?;
-        for (option, value) in &self.settings {
-            set_option(engine.as_mut(), option, value)?;
-        }
-        Ok(engine)
+/// The engine with the settings that differ from the defaults.
+impl<E: Engine> From<E> for Slot {
+    fn from(mut engine: E) -> Self {
+        let options = engine.options();
+        let changed = options.iter().filter(|option| option.get() != option.default);
+        let settings = changed.map(|option| (option.name.to_owned(), option.get())).collect();
+        Slot { engine: engine.name(), settings }
     }
 }
 
-/// The engine with this name; tells which there are if there is none.
-pub fn engine(name: &str) -> Result<Box<dyn Engine>, String> {
-    by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = all().iter().map(|engine| engine.name()).collect();
-        format!("there is no engine `{name}`: the engines are {}", names.join(", "))
-    })
+/// The text that [`from_str`](Slot::from_str) reads.
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.engine)?;
+        self.settings.iter().try_for_each(|(option, value)| write!(f, ":{option}={value}"))
+    }
+}
+
+/// A setting of all slots of an engine. The engine, the option and the value exist.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setting {
+    engine: &'static str,
+    option: String,
+    value: String,
+}
+
+impl Setting {
+    /// Gives an option of an engine a value.
+    pub fn new(engine: &str, option: &str, value: &str) -> Result<Self, OptionError> {
+        let mut engine = by_name(engine)?;
+        set_option(engine.as_mut(), option, value)?;
+        Ok(Setting { engine: engine.name(), option: option.to_owned(), value: value.to_owned() })
+    }
+
+    /// Sets the option if the engine is the setting's.
+    pub(crate) fn apply(&self, engine: &mut dyn Engine) {
+        if engine.name() == self.engine {
+            set_option(engine, &self.option, &self.value).expect(TRIED);
+        }
+    }
+}
+
+/// Reads `ENGINE.OPTION=VALUE`.
+impl FromStr for Setting {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+        let malformed = || OptionError::Malformed { text: text.to_owned(), form: "ENGINE.OPTION=VALUE" };
+        let ((engine, option), value) = parts.ok_or_else(malformed)?;
+        Setting::new(engine, option, value)
+    }
 }
 
 /// The labels of slots in this order, by S1.
 pub(crate) fn labels(slots: &[Slot]) -> Vec<Label> {
     let label = |(index, slot): (usize, &Slot)| {
         let before = slots[..index].iter().filter(|other| *other == slot).count();
-        let text = slot.label();
+        let text = slot.to_string();
         Label::from(if before == 0 { text } else { format!("{text}#{}", before + 1) })
     };
     slots.iter().enumerate().map(label).collect()
@@ -73,10 +122,12 @@ pub(crate) fn labels(slots: &[Slot]) -> Vec<Label> {
 
 #[cfg(test)]
 mod tests {
+    use shofar_engines::{Spacer, Tpa};
+
     use super::*;
 
     fn slot(text: &str) -> Slot {
-        Slot::parse(text).expect("there is such a slot")
+        text.parse().expect("there is such a slot")
     }
 
     #[test]
@@ -93,14 +144,44 @@ mod tests {
     fn mistakes_are_explained() {
         for (text, part) in [
             ("magic", "there is no engine `magic`: the engines are spacer, "),
+            ("spaser", "there is no engine `spaser`, did you mean `spacer`? (the engines are spacer, "),
             ("", "the engines are"),
-            ("spacer:guidance", "write ENGINE:OPTION=VALUE"),
-            ("spacer:colour=red", "the options of spacer are: "),
-            ("split-tpa:chains=perhaps", "there are yes, no; the default is yes"),
-            ("imc:rounds=-1", "there are the whole numbers from 0 to 1000000; the default is 20"),
-            ("imc:rounds=1000001", "`1000001` is not possible"),
+            ("spacer:guidance", "`spacer:guidance` is not of the form ENGINE:OPTION=VALUE"),
+            ("spacer:colour=red", "spacer has no option `colour`: its options are "),
+            (
+                "spacer:guidence=no",
+                "spacer has no option `guidence`, did you mean `guidance`? (its options are ",
+            ),
+            ("bmc:depth=3", "bmc has no option `depth`: it has no options"),
+            ("split-tpa:chains=perhaps", "possible are yes, no; the default is yes"),
+            ("imc:rounds=-1", "possible are the whole numbers from 0 to 1000000; the default is 20"),
+            ("imc:rounds=1000001", "imc.rounds cannot be `1000001`"),
         ] {
-            let complaint = Slot::parse(text).expect_err("there is no such slot");
+            let complaint = text.parse::<Slot>().expect_err("there is no such slot").to_string();
+            assert!(complaint.contains(part), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_is_set_by_its_fields_is_the_slot_of_the_same_text() {
+        let mut spacer = Spacer::default();
+        assert_eq!(Slot::from(spacer), slot("spacer"));
+        spacer.options.guidance = false;
+        spacer.options.requeue = true;
+        assert_eq!(Slot::from(spacer), slot("spacer:guidance=no:requeue=yes"));
+        assert_eq!(Slot::from(Tpa::split()), slot("split-tpa"));
+    }
+
+    #[test]
+    fn settings_are_tried_when_they_are_made() {
+        assert_eq!("spacer.guidance=no".parse(), Setting::new("Spacer", "guidance", "no"));
+        for (text, part) in [
+            ("spaser.guidance=no", "did you mean `spacer`?"),
+            ("spacer.guidence=no", "did you mean `guidance`?"),
+            ("spacer.guidance=noo", "did you mean `no`?"),
+            ("spacer.guidance", "is not of the form ENGINE.OPTION=VALUE"),
+        ] {
+            let complaint = text.parse::<Setting>().expect_err("there is no such setting").to_string();
             assert!(complaint.contains(part), "{complaint}");
         }
     }
@@ -109,8 +190,9 @@ mod tests {
     #[test]
     fn own_settings_count_more_than_common_ones() {
         let value_of = |text: &str| {
-            let common = |engine: &mut dyn Engine| set_option(engine, "depth", "3");
-            let mut engine = slot(text).engine(common).expect("the settings are right");
+            let setting = Setting::new("pdkind", "depth", "3").expect("there is such a setting");
+            let common = |engine: &mut dyn Engine| setting.apply(engine);
+            let mut engine = slot(text).engine(common);
             engine.options().iter().find(|option| option.name == "depth").map(|option| option.get())
         };
         assert_eq!(value_of("pdkind").as_deref(), Some("3"));

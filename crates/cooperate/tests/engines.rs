@@ -53,7 +53,7 @@ fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Durati
         Err(Stop::Internal(what)) => panic!("{name}: {what}"),
         Err(_) => Found::Unknown,
     };
-    let options = Options { engines: vec![name.to_owned()], ..Options::default() };
+    let options = Options { engines: vec![name.parse().expect("the engine exists")], ..Options::default() };
     let driven = match driver::solve(system, &options, &within(store, time)).verdict {
         Verdict::Sat(_) => Found::Sat,
         Verdict::Unsat(_) => Found::Unsat,
@@ -324,17 +324,4 @@ fn a_long_derivation() {
         shofar_horn::check::check_refutation(&context, &system, &refutation),
         shofar_horn::check::Validity::Valid
     );
-}
-
-/// As on the command line.
-#[test]
-fn settings_of_engines_that_do_not_exist_are_refused() {
-    let store = TermStore::new();
-    let text =
-        b"(declare-fun P (Int) Bool)(assert (P 0))(assert (forall ((x Int)) (=> (and (P x) (> x 0)) false)))";
-    let system = parse(&store, "test", text).expect("the test's clauses are right");
-    let settings = vec![("spacre".to_owned(), "guidance".to_owned(), "no".to_owned())];
-    let outcome = driver::solve(&system, &Options { settings, ..Options::default() }, &Run::new(&store));
-    let Verdict::Unknown(Stop::Unsupported(why)) = outcome.verdict else { panic!("{:?}", outcome.verdict) };
-    assert!(why.starts_with("there is no engine `spacre`"), "{why}");
 }

@@ -27,7 +27,7 @@ mod unroll;
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel};
 use shofar_logic::TermStore;
-use shofar_run::Stop;
+use shofar_run::{OptionError, Stop};
 
 pub use bmc::Bmc;
 pub use event::{Event, EventSink, Label};
@@ -75,19 +75,23 @@ pub enum Evidence {
     Unsat(Derivation),
 }
 
-/// Gives an option of an engine a value; tells what there is if there is no such option or value.
-pub fn set_option(engine: &mut dyn Engine, name: &str, value: &str) -> Result<(), String> {
+/// Sets an option of an engine.
+pub fn set_option(engine: &mut dyn Engine, name: &str, value: &str) -> Result<(), OptionError> {
     let engine_name = engine.name();
     let mut options = engine.options();
-    if let Some(option) = options.iter_mut().find(|option| option.name == name) {
-        let default = &option.default;
-        let refusal = format!("{engine_name}.{name}: `{value}` is not possible");
-        let default = format!("the default is {default}");
-        return option.set(value).map_err(|why| format!("{refusal}: {why}; {default}"));
+    let Some(option) = options.iter_mut().find(|option| option.name == name) else {
+        let known = options.iter().map(|option| option.name).collect();
+        return Err(OptionError::UnknownOption { engine: engine_name, name: name.to_owned(), known });
+    };
+    if option.set(value) {
+        return Ok(());
     }
-    let known: Vec<&str> = options.iter().map(|option| option.name).collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Err(format!("the options of {engine_name} are: {known}"))
+    Err(OptionError::ImpossibleValue {
+        option: format!("{engine_name}.{name}"),
+        value: value.to_owned(),
+        possible: option.values(),
+        default: Some(option.default.clone()),
+    })
 }
 
 /// All engines, in the order in which they are listed.
@@ -104,7 +108,14 @@ pub fn all() -> Vec<Box<dyn Engine>> {
     ]
 }
 
-/// The engine with this name, in whatever case.
-pub fn by_name(name: &str) -> Option<Box<dyn Engine>> {
-    all().into_iter().find(|engine| engine.name().eq_ignore_ascii_case(name))
+/// The engine with this name, in upper or lower case.
+pub fn by_name(name: &str) -> Result<Box<dyn Engine>, OptionError> {
+    let mut engines = all();
+    match engines.iter().position(|engine| engine.name().eq_ignore_ascii_case(name)) {
+        Some(index) => Ok(engines.swap_remove(index)),
+        None => {
+            let known = engines.iter().map(|engine| engine.name()).collect();
+            Err(OptionError::UnknownEngine { name: name.to_owned(), known })
+        }
+    }
 }

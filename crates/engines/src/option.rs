@@ -81,15 +81,12 @@ impl EngineOption<'_> {
         }
     }
 
-    /// Gives it another value; tells the possible ones if this is none of them.
-    pub fn set(&mut self, value: &str) -> Result<(), String> {
+    /// Sets the value if it is possible, and returns whether it is.
+    #[must_use]
+    pub fn set(&mut self, value: &str) -> bool {
         let is_possible =
             self.range.as_ref().is_none_or(|range| value.parse().is_ok_and(|number| range.contains(&number)));
-        if is_possible && self.setting.set(value) {
-            Ok(())
-        } else {
-            Err(format!("there are {}", self.values()))
-        }
+        is_possible && self.setting.set(value)
     }
 }
 

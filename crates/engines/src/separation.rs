@@ -3,8 +3,10 @@
 //! [`InterpolationMethod`] is the user's choice. A [`Prover`] has fixed formulas on both sides and answers many
 //! queries; [`Parts`] is an unsatisfiable conjunction of several formulas, with interpolants for all cuts.
 
+use std::str::FromStr;
+
 use shofar_logic::{Term, TermStore};
-use shofar_run::{Reason, Stop};
+use shofar_run::{OptionError, Reason, Stop};
 use shofar_smt::interpolate::{Arithmetic, Error, Labelling, Options};
 use shofar_smt::proof::Part;
 use shofar_smt::sat::Outcome;
@@ -24,6 +26,21 @@ pub enum InterpolationMethod {
     Decomposed,
     /// The negation of the sum of B, decomposed into a disjunction.
     DualDecomposed,
+}
+
+impl FromStr for InterpolationMethod {
+    type Err = OptionError;
+
+    fn from_str(name: &str) -> Result<Self, OptionError> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+            OptionError::ImpossibleValue {
+                option: "interpolation".to_owned(),
+                value: name.to_owned(),
+                possible: Self::ALL.map(Self::name).join(", "),
+                default: None,
+            }
+        })
+    }
 }
 
 impl InterpolationMethod {

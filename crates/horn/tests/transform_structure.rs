@@ -275,9 +275,11 @@ fn doubling_clauses_do_not_make_derivations_exponential() {
 fn names_of_pipelines() {
     assert!(Pipeline::parse("").is_ok() && Pipeline::parse("standard, single-loop,no-merge").is_ok());
     for unknown in ["nothing", "no-nothing", "no-standard"] {
-        let error = Pipeline::parse(unknown).err().expect("there is no such name");
+        let error = Pipeline::parse(unknown).err().expect("there is no such name").to_string();
         assert!(error.contains(unknown) && error.contains("inline"), "{error}");
     }
+    let error = Pipeline::parse("standard,inlien").err().expect("there is no such name");
+    assert_eq!(error.suggestion(), Some("inline"));
     let store = TermStore::new();
     let context = Context { store: &store, limits: Limits::default() };
     let chain = "(declare-fun P (Int) Bool) (declare-fun Q (Int) Bool) (assert (forall ((x Int)) (=> (> x 0) (P x))))

@@ -32,7 +32,6 @@ mod free_vars;
 mod intern;
 mod linear;
 mod literal;
-mod nearest;
 mod nnf;
 mod op;
 pub mod smtlib;
@@ -48,7 +47,6 @@ pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretatio
 pub use free_vars::Symbols;
 pub use linear::LinearPoly;
 pub use literal::{Bound, Members, Relation};
-pub use nearest::{did_you_mean, nearest};
 pub use op::{NumberId, Op};
 pub use sort::{
     Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, MAX_WIDTH, Sort,

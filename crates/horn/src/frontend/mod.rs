@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Reader, SyntaxError};
-use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, did_you_mean, nearest};
-use shofar_run::{Limits, Poll, Reason};
+use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+use shofar_run::{Limits, Poll, Reason, did_you_mean, nearest};
 
 use crate::Context;
 use crate::clausify::{NotHorn, RawClause, clausify};

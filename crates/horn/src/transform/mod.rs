@@ -42,7 +42,7 @@ pub use infeasible::RemoveInfeasible;
 pub use inline::Inline;
 pub use merge::Merge;
 pub use nested_loops::NestedLoops;
-pub use pipeline::{Pipeline, Report, Size, standard, to_single_loop};
+pub use pipeline::{Passes, Pipeline, Report, Size, standard, to_single_loop};
 pub use simplify::Simplify;
 pub(crate) use simplify::by_context;
 pub use single_loop::SingleLoop;

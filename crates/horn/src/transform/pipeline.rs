@@ -3,10 +3,11 @@
 //! A pipeline consists of stages. Each stage repeats its transformations, until a round changes nothing or a bound on
 //! rounds, time or size is reached. The result so far is sound. Solving starts with [`standard`].
 
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use shofar_logic::{TermStore, Walker};
-use shofar_run::Stop;
+use shofar_run::{OptionError, Stop};
 
 use crate::Context;
 use crate::graph::HornGraph;
@@ -75,6 +76,25 @@ pub struct Pipeline {
     stages: Vec<Stage>,
 }
 
+/// The names of a pipeline's transformations, as [`Pipeline::parse`] reads them. All of them exist.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Passes(String);
+
+impl Passes {
+    /// The transformations.
+    pub fn pipeline(&self) -> Pipeline {
+        Pipeline::parse(&self.0).expect("the names were checked when they were read")
+    }
+}
+
+impl FromStr for Passes {
+    type Err = OptionError;
+
+    fn from_str(names: &str) -> Result<Self, OptionError> {
+        Pipeline::parse(names).map(|_| Passes(names.to_owned()))
+    }
+}
+
 /// Transformations that are repeated together.
 struct Stage {
     passes: Vec<Box<dyn Transformation>>,
@@ -137,7 +157,7 @@ impl Pipeline {
 
     /// Parses names of transformations, separated by commas. `standard` is the standard pipeline, with its rounds;
     /// `no-NAME` removes a transformation from those before it.
-    pub fn parse(names: &str) -> Result<Self, String> {
+    pub fn parse(names: &str) -> Result<Self, OptionError> {
         let mut pipeline = Pipeline::default();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             let by_name = |name: &str| ALL.iter().map(|make| make()).find(|pass| pass.name() == name);
@@ -147,10 +167,8 @@ impl Pipeline {
                 (None, Some(unwanted)) => pipeline.without(unwanted.name()),
                 (None, None) if name == "standard" => pipeline.then(standard()),
                 (None, None) => {
-                    let known = Self::names().join(", ");
-                    return Err(format!(
-                        "there is no transformation `{name}`; there are {known} and standard"
-                    ));
+                    let known = Self::names().into_iter().chain(["standard"]).collect();
+                    return Err(OptionError::UnknownPass { name: name.to_owned(), known });
                 }
             };
         }

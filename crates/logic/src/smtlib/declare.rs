@@ -6,12 +6,12 @@
 //! all of them are one declaration.
 
 use rustc_hash::FxHashMap;
+use shofar_run::did_you_mean;
 
 use super::environment::{Meaning, Name, SortMeaning, named_sorts};
 use super::lexer::{Short, SyntaxError, Token};
 use super::logic::Theories;
 use super::reader::Reader;
-use crate::nearest::did_you_mean;
 use crate::op::Op;
 use crate::sort::{ConstructorSpec, Fun, Sort, SortKind, Symbol};
 use crate::term::Term;

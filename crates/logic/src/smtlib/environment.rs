@@ -11,9 +11,9 @@
 //! otherwise the theory's.
 
 use rustc_hash::FxHashMap;
+use shofar_run::nearest;
 
 use super::logic::Theories;
-use crate::nearest::nearest;
 use crate::op::{Op, is_alias, named_operators};
 use crate::sort::{ConstructorId, ConstructorSpec, Fun, Sort, Symbol};
 use crate::term::{Term, TermStore};

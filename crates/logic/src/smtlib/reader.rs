@@ -8,13 +8,12 @@
 //! SMT-LIB has instead of negative and fractional literals, become numerals; an integer becomes a real if a real is
 //! expected, as in other solvers.
 
-use shofar_run::Poll;
+use shofar_run::{Poll, did_you_mean};
 
 use super::declare::Declaration;
 use super::environment::{Environment, Meaning, Name, Overload, SortMeaning};
 use super::lexer::{Lexer, Short, SyntaxError, Token};
 use super::logic::Theories;
-use crate::nearest::did_you_mean;
 use crate::number::{Integer, Rational};
 use crate::op::{Op, named_operators};
 use crate::sort::{ConstructorId, Fun, MAX_WIDTH, Sort, Symbol};
