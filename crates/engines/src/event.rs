@@ -151,6 +151,13 @@ pub trait EventSink: Sync {
     fn tell(&self, event: Event);
 }
 
+/// Calls the closure with each event.
+impl<F: Fn(Event) + Sync> EventSink for F {
+    fn tell(&self, event: Event) {
+        self(event);
+    }
+}
+
 /// Ignores all events.
 impl EventSink for () {
     fn tell(&self, _: Event) {}

@@ -27,6 +27,7 @@
 //! are used.
 
 use std::fmt;
+use std::ops::Deref;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::smtlib::Declaration;
@@ -67,8 +68,8 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 /// Builds a [`HornSystem`]; see the [module](self).
-pub struct SystemBuilder<'s> {
-    store: &'s TermStore,
+pub struct SystemBuilder<S> {
+    store: S,
     system: HornSystem,
     /// The names of the predicates.
     names: FxHashSet<Symbol>,
@@ -80,9 +81,9 @@ pub struct SystemBuilder<'s> {
     terms: FxHashSet<Term>,
 }
 
-impl<'s> SystemBuilder<'s> {
-    /// A system without clauses over the terms of a store.
-    pub fn new(store: &'s TermStore) -> Self {
+impl<S: Deref<Target = TermStore>> SystemBuilder<S> {
+    /// A system without clauses over the terms of a store, to which the builder has any kind of reference.
+    pub fn new(store: S) -> Self {
         SystemBuilder {
             store,
             system: HornSystem::default(),
@@ -112,13 +113,13 @@ impl<'s> SystemBuilder<'s> {
     }
 
     /// Starts a clause, which [`ClauseBuilder::implies`] or [`ClauseBuilder::implies_false`] completes.
-    pub fn clause(&mut self) -> ClauseBuilder<'_, 's> {
+    pub fn clause(&mut self) -> ClauseBuilder<'_, S> {
         ClauseBuilder { builder: self, name: None, position: None, body: Vec::new(), constraint: Vec::new() }
     }
 
     /// The system. Clauses that were given the same name are told apart by a suffix.
     pub fn finish(mut self) -> HornSystem {
-        self.system.name_clauses_apart(self.store);
+        self.system.name_clauses_apart(&self.store);
         self.system
     }
 
@@ -228,15 +229,15 @@ fn terms(body: &[Atom], constraint: Term, head: Option<&Atom>) -> Vec<Term> {
 
 /// A clause under construction: atoms and constraints of its body; the head comes last.
 #[must_use = "a clause is added when it gets its head"]
-pub struct ClauseBuilder<'b, 's> {
-    builder: &'b mut SystemBuilder<'s>,
+pub struct ClauseBuilder<'b, S> {
+    builder: &'b mut SystemBuilder<S>,
     name: Option<Symbol>,
     position: Option<Position>,
     body: Vec<Atom>,
     constraint: Vec<Term>,
 }
 
-impl ClauseBuilder<'_, '_> {
+impl<S: Deref<Target = TermStore>> ClauseBuilder<'_, S> {
     /// Gives the clause a name, which messages and witnesses mention.
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(self.builder.store.symbol(name));

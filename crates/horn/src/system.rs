@@ -9,7 +9,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::Declaration;
-use shofar_logic::{Fun, Symbol, Term, TermStore};
+use shofar_logic::{Fun, Sort, Symbol, Term, TermStore};
 
 /// A position in a text, counted from one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -160,6 +160,16 @@ impl HornSystem {
                 }
             });
         }
+    }
+
+    /// The name of a predicate, without quoting bars.
+    pub fn name<'s>(&self, store: &'s TermStore, predicate: PredicateId) -> &'s str {
+        store.name(store.fun_decl(self.fun(predicate)).name)
+    }
+
+    /// The sorts of the arguments of a predicate.
+    pub fn sorts<'s>(&self, store: &'s TermStore, predicate: PredicateId) -> &'s [Sort] {
+        &store.fun_decl(self.fun(predicate)).domain
     }
 
     /// The title of a clause in messages: its number counted from one, its name and its position.

@@ -28,6 +28,8 @@ impl fmt::Display for Reason {
     }
 }
 
+impl std::error::Error for Reason {}
+
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {

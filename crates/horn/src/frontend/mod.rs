@@ -49,16 +49,33 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+impl ParseError {
+    /// The mistake that a reader has found in a text.
+    pub fn of(file: &str, text: &[u8], error: SyntaxError) -> Self {
+        ParseError {
+            file: file.to_owned(),
+            position: Position::of(text, error.offset),
+            span: Some(error.span(text)),
+            message: error.message,
+            hint: error.hint,
+        }
+    }
+}
+
 /// Reads the system of Horn clauses of a script with one question, in any of the formats. `file` is the name of the
 /// input in error messages.
-pub fn parse(store: &TermStore, file: &str, text: &[u8]) -> Result<HornSystem, ParseError> {
+pub fn parse(store: &TermStore, file: &str, text: impl AsRef<[u8]>) -> Result<HornSystem, ParseError> {
     parse_in(store, &mut Environment::new(store), file, text)
 }
 
 /// Reads the systems of Horn clauses of a script, in the order of its questions. There is at least one.
-pub fn parse_all(store: &TermStore, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, ParseError> {
+pub fn parse_all(
+    store: &TermStore,
+    file: &str,
+    text: impl AsRef<[u8]>,
+) -> Result<Vec<HornSystem>, ParseError> {
     let limits = Limits::default();
-    parse_all_within(&Context { store, limits }, file, text).map_err(Unread::mistake)
+    parse_all_within(&Context { store, limits }, file, text.as_ref()).map_err(Unread::mistake)
 }
 
 /// Like [`parse`], and leaves the names declared at the question in the environment, for texts that refer to them.
@@ -66,7 +83,7 @@ pub fn parse_in(
     store: &TermStore,
     environment: &mut Environment,
     file: &str,
-    text: &[u8],
+    text: impl AsRef<[u8]>,
 ) -> Result<HornSystem, ParseError> {
     let limits = Limits::default();
     parse_within(&Context { store, limits }, environment, file, text).map_err(Unread::mistake)
@@ -77,9 +94,9 @@ pub fn parse_within(
     context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
-    text: &[u8],
+    text: impl AsRef<[u8]>,
 ) -> Result<HornSystem, Unread> {
-    parse_question_within(context, environment, file, text, None)
+    parse_question_within(context, environment, file, text.as_ref(), None)
 }
 
 /// Like [`parse_all`], within limits.
@@ -131,19 +148,24 @@ pub enum Unread {
     Interrupted(Reason),
 }
 
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unread::Wrong(error) => error.fmt(f),
+            Unread::Interrupted(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unread {}
+
 impl Unread {
     /// Converts an error of a reader.
     pub(crate) fn of(file: &str, text: &[u8], error: SyntaxError) -> Self {
-        if let Some(reason) = error.interruption {
-            return Unread::Interrupted(reason);
+        match error.interruption {
+            Some(reason) => Unread::Interrupted(reason),
+            None => Unread::Wrong(ParseError::of(file, text, error)),
         }
-        Unread::Wrong(ParseError {
-            file: file.to_owned(),
-            position: Position::of(text, error.offset),
-            span: Some(error.span(text)),
-            message: error.message,
-            hint: error.hint,
-        })
     }
 
     /// The same error without a span.
@@ -154,7 +176,7 @@ impl Unread {
         self
     }
 
-    /// The mistake, where there were no limits.
+    /// The mistake, if there were no limits.
     pub(crate) fn mistake(self) -> ParseError {
         match self {
             Unread::Wrong(error) => error,

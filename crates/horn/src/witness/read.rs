@@ -38,9 +38,9 @@ pub fn read(
     environment: &mut Environment,
     system: &HornSystem,
     file: &str,
-    text: &[u8],
+    text: impl AsRef<[u8]>,
 ) -> Result<Witness, ParseError> {
-    read_polling(store, environment, system, file, text, &Poll::new(&Limits::default()))
+    read_polling(store, environment, system, file, text.as_ref(), &Poll::new(&Limits::default()))
         .map_err(Unread::mistake)
 }
 
@@ -50,9 +50,9 @@ pub fn read_within(
     environment: &mut Environment,
     system: &HornSystem,
     file: &str,
-    text: &[u8],
+    text: impl AsRef<[u8]>,
 ) -> Result<Witness, Unread> {
-    read_polling(context.store, environment, system, file, text, &Poll::new(&context.limits))
+    read_polling(context.store, environment, system, file, text.as_ref(), &Poll::new(&context.limits))
 }
 
 fn read_polling(

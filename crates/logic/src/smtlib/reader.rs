@@ -187,6 +187,14 @@ impl<'e, 't> Reader<'e, 't> {
         }
     }
 
+    /// Fails unless the whole text is read.
+    pub fn end(&mut self) -> Result<()> {
+        match self.lexer.next_token()? {
+            Token::End => Ok(()),
+            token => Err(self.expected("the end of the text", token)),
+        }
+    }
+
     /// Reads the parenthesis that ends a command.
     pub fn close(&mut self) -> Result<()> {
         match self.lexer.next_token()? {
