@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use shofar::{HornSystem, Options, Run, TermStore, parse, solve};
+use shofar::engines::Spacer;
+use shofar::{OptionError, Options, System};
 
 const CLAUSES: &str = "
     (declare-fun even (Int) Bool)
@@ -12,26 +14,26 @@ const CLAUSES: &str = "
     (assert (forall ((x Int)) (=> (and (even x) (< x 1000)) (even (+ x 2)))))
     (assert (forall ((x Int)) (=> (and (even x) (> x 1001)) false)))";
 
-/// A schedule: Spacer with another order of its work everywhere, and two engines beside it where there is a single loop.
-fn schedule(store: &TermStore, system: &HornSystem) -> Options {
-    let engines: &[&str] =
-        if system.info(store).transition_system { &["spacer", "pdkind", "split-tpa"] } else { &["spacer"] };
-    let setting = |engine: &str, option: &str, value: &str| (engine.into(), option.into(), value.into());
-    Options {
-        engines: engines.iter().map(|&engine| engine.to_owned()).collect(),
-        jobs: Some(2),
-        settings: vec![setting("spacer", "guidance", "no"), setting("pdkind", "depth", "growing")],
-        ..Options::default()
+/// Runs Spacer without its guesses on all systems, and two engines beside it on a single loop.
+fn schedule(system: &System) -> Result<Options<'static>, OptionError> {
+    let mut spacer = Spacer::default();
+    spacer.options.guidance = false;
+    let options = Options::new().timeout(Duration::from_secs(60)).jobs(NonZeroUsize::MIN).engine(spacer);
+    if system.info().transition_system {
+        options.engines("pdkind:depth=growing,split-tpa")
+    } else {
+        Ok(options)
     }
 }
 
 pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let store = TermStore::new();
-    let system = parse(&store, "even.smt2", CLAUSES.as_bytes())?;
-    let options = schedule(&store, &system);
-    writeln!(out, "asked: {}", options.engines.join(", "))?;
-    let outcome = solve(&system, &options, &Run::new(&store).with_timeout(Duration::from_secs(60)));
+    let system = System::parse("even.smt2", CLAUSES)?;
+    let outcome = system.solve(&schedule(&system)?);
     writeln!(out, "{} by {}", outcome.verdict.name(), outcome.engine.as_deref().unwrap_or("none"))?;
+    match Options::new().engines("spaser") {
+        Ok(_) => return Err("there is no such engine".into()),
+        Err(error) => writeln!(out, "{error}")?,
+    }
     Ok(())
 }
 

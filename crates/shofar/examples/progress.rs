@@ -1,4 +1,4 @@
-//! Listens to what engines do, and ends the run from another thread.
+//! Listens to the engines, and ends the run from another thread.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use shofar::{Event, EventSink, Options, Run, TermStore, Verdict, parse, solve};
+use shofar::{Event, Options, System, Verdict};
 
 /// Two multiplications that agree. They have a model, but none in linear arithmetic: the search never ends.
 const CLAUSES: &str = "
@@ -17,32 +17,25 @@ const CLAUSES: &str = "
     (assert (forall ((x Int) (y Int) (z Int)) (=> (B x y z) (B (+ x 1) y (+ z y)))))
     (assert (forall ((x Int) (y Int) (z Int) (w Int)) (=> (and (A x y z) (B x y w) (not (= z w))) false)))";
 
-/// Remembers the greatest depth that an engine has told of.
-#[derive(Default)]
-struct Depth(AtomicU64);
-
-impl EventSink for Depth {
-    fn tell(&self, event: Event) {
-        if let Event::Progress { depth, .. } = event {
-            self.0.fetch_max(depth, Ordering::Relaxed);
-        }
-    }
-}
-
 pub(crate) fn run(patience: Duration, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let store = TermStore::new();
-    let system = parse(&store, "product.smt2", CLAUSES.as_bytes())?;
-    let (depth, cancel) = (Depth::default(), AtomicBool::new(false));
-    let run = Run::new(&store).with_events(&depth).with_cancel(&cancel);
+    let system = System::parse("product.smt2", CLAUSES)?;
+    // The greatest depth that an engine has reported.
+    let (deepest, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
+    let listener = |event: Event| {
+        if let Event::Progress { depth, .. } = event {
+            deepest.fetch_max(depth, Ordering::Relaxed);
+        }
+    };
+    let options = Options::new().events(&listener).cancel(&cancel);
     let outcome = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(patience);
             cancel.store(true, Ordering::Relaxed);
         });
-        solve(&system, &Options::default(), &run)
+        system.solve(&options)
     });
     if let Verdict::Unknown(reason) = outcome.verdict {
-        writeln!(out, "{reason} at depth {}", depth.0.load(Ordering::Relaxed))?;
+        writeln!(out, "{reason} at depth {}", deepest.load(Ordering::Relaxed))?;
     }
     Ok(())
 }

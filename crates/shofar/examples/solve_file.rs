@@ -9,16 +9,13 @@ use std::io::{self, Write};
 use std::time::Duration;
 use std::{env, fs};
 
-use shofar::{Options, Run, TermStore, Verdict, parse, solve};
+use shofar::{Options, System, Verdict};
 
 pub(crate) fn run(file: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let store = TermStore::new();
-    let system = parse(&store, file, &fs::read(file)?)?;
-    let limits = Run::new(&store).with_timeout(Duration::from_secs(10));
-    let outcome = solve(&system, &Options::default(), &limits);
-    match outcome.verdict {
+    let system = System::parse(file, fs::read(file)?)?;
+    match system.solve(&Options::new().timeout(Duration::from_secs(10))).verdict {
         Verdict::Sat(_) => writeln!(out, "safe")?,
-        Verdict::Unsat(refutation) => writeln!(out, "not safe, after {} steps", refutation.steps.len())?,
+        Verdict::Unsat(refutation) => writeln!(out, "not safe, after {} steps", refutation.steps().len())?,
         Verdict::Unknown(reason) => writeln!(out, "not known: {reason}")?,
     }
     Ok(())

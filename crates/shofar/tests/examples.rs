@@ -45,11 +45,12 @@ fn a_system_is_built_in_memory() {
 #[test]
 fn engines_are_chosen() {
     let told = written(choose_engines::run);
-    assert!(told.starts_with("asked: spacer, pdkind, split-tpa\nsat by "), "{told}");
+    assert!(told.starts_with("sat by "), "{told}");
+    assert!(told.contains("there is no engine `spaser`, did you mean `spacer`?"), "{told}");
 }
 
 #[test]
-fn a_derivation_is_walked_through_and_checked() {
+fn a_refutation_is_walked_through_and_checked() {
     let told = written(witness::run);
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(
@@ -62,7 +63,7 @@ fn a_derivation_is_walked_through_and_checked() {
             "claim: x = 16 is a contradiction",
         ]
     );
-    assert!(lines.last().unwrap().starts_with("without the first step: step "), "{told}");
+    assert!(told.contains("\nthe model violates clause 2 `round` at 4:5\n"), "{told}");
 }
 
 #[test]

@@ -1,0 +1,243 @@
+//! Answers, and the witnesses that prove them.
+
+use std::fmt;
+use std::io;
+
+use shofar_cooperate::driver;
+use shofar_engines::Label;
+use shofar_horn::witness;
+use shofar_horn::witness::{Interpretation, WitnessFormat};
+use shofar_run::Stop;
+
+use crate::error::ForeignError;
+use crate::system::{Clause, Predicate, System};
+use crate::terms::Term;
+use crate::value::Value;
+
+/// An answer, and the engine that found it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The label of the engine that found the answer.
+    pub engine: Option<Label>,
+}
+
+impl Outcome {
+    pub(crate) fn of(system: &System, outcome: driver::Outcome) -> Self {
+        let verdict = match outcome.verdict {
+            driver::Verdict::Sat(inner) => Verdict::Sat(Model { system: system.clone(), inner }),
+            driver::Verdict::Unsat(inner) => Verdict::Unsat(Refutation { system: system.clone(), inner }),
+            driver::Verdict::Unknown(stop) => Verdict::Unknown(stop),
+        };
+        Outcome { verdict, engine: outcome.engine }
+    }
+}
+
+/// The answer to whether clauses are satisfiable.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The clauses have this model.
+    Sat(Model),
+    /// The clauses have this refutation.
+    Unsat(Refutation),
+    /// Nothing is known, for this reason.
+    Unknown(Stop),
+}
+
+impl Verdict {
+    /// The answer in a word: `sat`, `unsat` or `unknown`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Sat(_) => "sat",
+            Verdict::Unsat(_) => "unsat",
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The model or the refutation.
+    pub fn witness(self) -> Option<Witness> {
+        match self {
+            Verdict::Sat(model) => Some(Witness::Model(model)),
+            Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
+/// A model or a refutation: what proves an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Witness {
+    /// For `sat`.
+    Model(Model),
+    /// For `unsat`.
+    Refutation(Refutation),
+}
+
+impl Witness {
+    pub(crate) fn of(system: &System, witness: witness::Witness) -> Self {
+        let system = system.clone();
+        match witness {
+            witness::Witness::Model(inner) => Witness::Model(Model { system, inner }),
+            witness::Witness::Refutation(inner) => Witness::Refutation(Refutation { system, inner }),
+        }
+    }
+
+    pub(crate) fn inner(&self) -> witness::Witness {
+        match self {
+            Witness::Model(model) => witness::Witness::Model(model.inner.clone()),
+            Witness::Refutation(refutation) => witness::Witness::Refutation(refutation.inner.clone()),
+        }
+    }
+
+    /// The system that the witness belongs to.
+    pub fn system(&self) -> &System {
+        match self {
+            Witness::Model(model) => &model.system,
+            Witness::Refutation(refutation) => &refutation.system,
+        }
+    }
+
+    /// The witness as text.
+    pub fn to_text(&self, format: WitnessFormat) -> String {
+        let system = self.system();
+        self.inner().to_text(system.store(), system.inner(), format)
+    }
+
+    /// Writes the witness as text.
+    pub fn write(&self, format: WitnessFormat, mut out: impl io::Write) -> io::Result<()> {
+        let system = self.system();
+        self.inner().write(system.store(), system.inner(), format, &mut out)
+    }
+}
+
+/// In the format `Text`.
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(WitnessFormat::Text))
+    }
+}
+
+impl From<Model> for Witness {
+    fn from(model: Model) -> Self {
+        Witness::Model(model)
+    }
+}
+
+impl From<Refutation> for Witness {
+    fn from(refutation: Refutation) -> Self {
+        Witness::Refutation(refutation)
+    }
+}
+
+/// A model of a system: a definition of every predicate. For a program's clauses, these are inductive invariants.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Model {
+    system: System,
+    inner: witness::Model,
+}
+
+/// When a predicate holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Definition {
+    /// Variables for the arguments.
+    pub parameters: Vec<Term>,
+    /// A formula over the parameters: the predicate holds where the formula is true.
+    pub formula: Term,
+}
+
+impl Model {
+    /// The system that the model belongs to.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The definition of a predicate.
+    pub fn definition(&self, predicate: Predicate) -> Result<Definition, ForeignError> {
+        let definition = self.inner.definition(self.system.own(predicate)?);
+        let terms = self.system.terms();
+        let formula = match definition.interpretation {
+            Interpretation::Formula(formula) => terms.term(formula),
+        };
+        Ok(Definition { parameters: terms.terms(&definition.parameters), formula })
+    }
+}
+
+/// In the format `Text`: a `define-fun` for each predicate.
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Witness::from(self.clone()).fmt(f)
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Model({self})")
+    }
+}
+
+/// A refutation of a system: instances of clauses that derive `false`. For a program's clauses, this is the run that goes
+/// wrong.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Refutation {
+    system: System,
+    inner: witness::Refutation,
+}
+
+impl Refutation {
+    /// The system that the refutation belongs to.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The steps. Every step comes after its premises, and the last one derives `false`.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
+        self.inner.steps.iter().map(|inner| Step { system: &self.system, inner })
+    }
+}
+
+/// In the format `Text`: one numbered line for each step.
+impl fmt::Display for Refutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Witness::from(self.clone()).fmt(f)
+    }
+}
+
+impl fmt::Debug for Refutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refutation({self})")
+    }
+}
+
+/// A step of a [`Refutation`]: a clause with values for its variables.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'r> {
+    system: &'r System,
+    inner: &'r witness::Step,
+}
+
+impl<'r> Step<'r> {
+    /// The clause.
+    pub fn clause(&self) -> Clause<'r> {
+        Clause::of(self.system, self.inner.clause)
+    }
+
+    /// The variables of the clause with their values.
+    pub fn values(&self) -> Vec<(Term, Value)> {
+        let values = Value::all(self.system.terms(), &self.inner.instantiation);
+        self.clause().variables().into_iter().zip(values).collect()
+    }
+
+    /// The positions of the steps that derive the atoms of the body, in the order of the body.
+    pub fn premises(&self) -> &'r [usize] {
+        &self.inner.premises
+    }
+
+    /// What the step derives: a predicate and its arguments, or `None` for `false`.
+    pub fn fact(&self) -> Option<(Predicate, Vec<Value>)> {
+        let head = self.clause().head()?;
+        Some((head.predicate, Value::all(self.system.terms(), &self.inner.fact)))
+    }
+}

@@ -1,0 +1,195 @@
+//! Every misuse is an error value: no panic, and no other meaning.
+
+use shofar::engines::{PdKind, Spacer};
+use shofar::smt::{Answer, Solver};
+use shofar::{
+    BuildError, CheckError, ForeignError, Limits, OptionError, Options, Sort, System, SystemBuilder, Terms,
+    Value, Verdict, View, Witness,
+};
+
+const COUNT: &str = "(declare-fun count (Int) Bool)
+    (assert (count 0))
+    (assert (forall ((x Int)) (=> (and (count x) (< x 5)) (count (+ x 1)))))
+    (assert (forall ((x Int)) (=> (and (count x) (> x 5)) false)))";
+
+fn is_foreign<T: std::fmt::Debug>(result: Result<T, BuildError>) -> bool {
+    matches!(result, Err(BuildError::Foreign(_)))
+}
+
+#[test]
+fn misspelt_names_are_errors_that_say_what_was_meant() {
+    let engine = Options::new().engines("bmc,spaser").unwrap_err();
+    assert!(matches!(&engine, OptionError::UnknownEngine { name, .. } if name == "spaser"), "{engine:?}");
+    assert_eq!(engine.suggestion(), Some("spacer"));
+    let engine = Options::new().set("spacre", "guidance", "no").unwrap_err();
+    assert_eq!(engine.suggestion(), Some("spacer"));
+    let option = Options::new().set("spacer", "giudance", "no").unwrap_err();
+    assert!(matches!(option, OptionError::UnknownOption { engine: "spacer", .. }), "{option:?}");
+    assert_eq!(option.suggestion(), Some("guidance"));
+    let value = Options::new().engines("spacer:guidance=yess").unwrap_err();
+    assert!(matches!(value, OptionError::ImpossibleValue { .. }), "{value:?}");
+    assert_eq!(value.suggestion(), Some("yes"));
+    let pass = Options::new().passes("standard,no-inlin").unwrap_err();
+    assert!(matches!(&pass, OptionError::UnknownPass { name, .. } if name == "no-inlin"), "{pass:?}");
+    assert!(pass.to_string().contains("inline"), "{pass}");
+}
+
+#[test]
+fn engines_are_chosen_by_value_and_by_name() {
+    let system = System::parse("count", COUNT).unwrap();
+    let mut pdkind = PdKind::default();
+    pdkind.options.depth = shofar::engines::pdkind::Depth::Growing;
+    for (options, label) in [
+        (Options::new().engine(Spacer::default()), "spacer"),
+        (Options::new().engines("spacer:guidance=no").unwrap(), "spacer:guidance=no"),
+        (Options::new().engine(pdkind), "pdkind:depth=growing"),
+    ] {
+        let outcome = system.solve(&options);
+        assert!(matches!(outcome.verdict, Verdict::Sat(_)), "{:?}", outcome.verdict);
+        assert_eq!(outcome.engine.as_deref(), Some(label));
+    }
+}
+
+/// The second store has no term with the index of the first one's term: without the check this would be out of bounds. The
+/// third one has, and it means something else.
+#[test]
+fn a_term_of_another_store_is_an_error() {
+    let terms = Terms::new();
+    let x = terms.variable("x", &Sort::Int).unwrap();
+    let formula = x.add(1).unwrap().mul(3).unwrap().lt(77).unwrap();
+    let full = Terms::new();
+    for number in 0..1000 {
+        full.variable(&format!("v{number}"), &Sort::Bool).unwrap();
+    }
+    for other in [Terms::new(), full] {
+        let y = other.variable("y", &Sort::Int).unwrap();
+        assert!(is_foreign(y.add(&x)) && is_foreign(y.lt(&x)) && is_foreign(x.equals(&y)));
+        let truth = other.bool(true);
+        assert!(
+            is_foreign(truth.ite(&x, &y)) && is_foreign(truth.ite(&y, &x)) && is_foreign(formula.ite(&y, 1))
+        );
+        assert!(is_foreign(other.and([&formula])) && is_foreign(other.or([&truth, &formula])));
+        assert!(matches!(other.parse("(+ x 1)", &[&x]), Err(shofar::Error::Foreign(_))));
+
+        let mut clauses = SystemBuilder::with_terms(&other);
+        let p = clauses.predicate("p", &[Sort::Int]).unwrap();
+        assert!(is_foreign(clauses.clause().implies(p, &[&x])));
+        assert!(is_foreign(clauses.clause().atom(p, &[&x]).implies_false()));
+        assert!(is_foreign(clauses.clause().atom(p, &[&y]).when(&formula).implies_false()));
+        assert_eq!(clauses.finish().clauses().len(), 0);
+
+        let mut solver = Solver::new(&other);
+        assert!(matches!(solver.assert(&formula), Err(shofar::smt::Error::Foreign(_))));
+        assert!(matches!(solver.check_assuming(&[&formula]), Err(shofar::smt::Error::Foreign(_))));
+        assert_eq!(solver.check(), Ok(Answer::Sat));
+        assert!(solver.value(&x).is_err());
+        assert_eq!(solver.value(&y), Ok(Some(Value::Int(0.into()))));
+    }
+}
+
+#[test]
+fn a_predicate_or_witness_of_another_system_is_an_error() {
+    let (system, other) = (System::parse("a", COUNT).unwrap(), System::parse("b", COUNT).unwrap());
+    let predicate = system.predicate("count").unwrap();
+    assert_eq!(system.name(predicate), Ok("count"));
+    assert_eq!(system.sorts(predicate), Ok(vec![Sort::Int]));
+    assert!(other.name(predicate).is_err() && other.sorts(predicate).is_err());
+    let Verdict::Sat(model) = other.solve(&Options::new()).verdict else {
+        panic!("the clauses have a model")
+    };
+    let foreign: ForeignError = model.definition(predicate).unwrap_err();
+    assert_eq!(foreign.to_string(), "the predicate belongs to another system");
+    let witness = Witness::from(model);
+    assert!(matches!(system.check(&witness, &Limits::new()), Err(CheckError::Foreign(_))));
+    assert_eq!(other.check(&witness, &Limits::new()), Ok(()));
+    // By its text a model can go from one to the other.
+    let read = system.parse_witness("model", witness.to_string()).unwrap();
+    assert_eq!(system.check(&read, &Limits::new()), Ok(()));
+
+    let mut clauses = SystemBuilder::with_terms(system.terms());
+    let x = clauses.variable("x", &Sort::Int).unwrap();
+    assert!(is_foreign(clauses.clause().implies(predicate, &[&x])));
+    assert!(is_foreign(clauses.clause().atom(predicate, &[&x]).implies_false()));
+}
+
+#[test]
+fn a_datatype_of_another_store_is_an_error() {
+    let text = "(declare-datatype T ((leaf))) (declare-fun P (T) Bool)";
+    let (system, other) = (System::parse("a", text).unwrap(), Terms::new());
+    let sorts = system.sorts(system.predicate("P").unwrap()).unwrap();
+    assert_eq!(sorts[0].to_string(), "T");
+    assert!(system.terms().variable("x", &sorts[0]).is_ok());
+    assert!(is_foreign(other.variable("x", &sorts[0])));
+    assert!(is_foreign(other.variable("x", &Sort::array(Sort::Int, sorts[0].clone()))));
+}
+
+#[test]
+fn mistakes_in_texts_and_sorts_are_errors_with_their_place() {
+    let error =
+        System::parse("file", String::from("(declare-fun P (Int) Bool)\n(assert (Q 1))")).unwrap_err();
+    assert_eq!(error.to_string(), "file:2:10: undeclared symbol `Q`");
+    let system = System::parse("count", COUNT).unwrap();
+    assert!(system.parse_witness("model", "(define-fun count ((x Bool)) Bool x)").is_err());
+    let terms = Terms::new();
+    for width in [0, u32::MAX] {
+        assert_eq!(terms.variable("x", &Sort::BitVec(width)), Err(BuildError::Width(width)));
+    }
+    let x = terms.variable("x", &Sort::Int).unwrap();
+    assert!(matches!(x.add(true), Err(BuildError::Sort(_))));
+    assert!(matches!(x.not(), Err(BuildError::Sort(_))));
+    assert!(matches!(Solver::new(&terms).assert(&x), Err(shofar::smt::Error::NotAFormula(_))));
+    assert!(terms.parse("(+ x 1) x", &[&x]).unwrap_err().to_string().starts_with("term:1:9: "));
+    assert!(terms.parse("", &[]).is_err() && terms.parse("((", &[]).is_err());
+}
+
+#[test]
+fn a_model_of_a_built_system_can_be_read_again() {
+    let mut clauses = SystemBuilder::new();
+    let p = clauses.predicate("p", &[Sort::Int]).unwrap();
+    let x = clauses.variable("x", &Sort::Int).unwrap();
+    clauses.clause().when(&x.ge(3).unwrap()).implies(p, &[&x]).unwrap();
+    clauses.clause().atom(p, &[&x]).when(&x.lt(1).unwrap()).implies_false().unwrap();
+    let system = clauses.finish();
+    for (model, is_valid) in [("(> x 0)", true), ("(> x 1)", true), ("(> x 3)", false), ("true", false)] {
+        let model = format!("(define-fun p ((x Int)) Bool {model})");
+        let witness = system.parse_witness("model", model).unwrap();
+        assert_eq!(system.check(&witness, &Limits::new()).is_ok(), is_valid);
+    }
+    let Verdict::Sat(model) = system.solve(&Options::new()).verdict else {
+        panic!("the clauses have a model")
+    };
+    let definition = model.definition(p).unwrap();
+    assert_eq!(definition.parameters.len(), 1);
+    assert!(matches!(definition.parameters[0].view(), View::Variable(_)));
+    assert_eq!(definition.formula.sort(), Sort::Bool);
+}
+
+#[test]
+fn all_types_can_be_sent_and_shared() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Terms>();
+    is_shared::<shofar::Term>();
+    is_shared::<Sort>();
+    is_shared::<Value>();
+    is_shared::<System>();
+    is_shared::<SystemBuilder>();
+    is_shared::<Options<'_>>();
+    is_shared::<Limits<'_>>();
+    is_shared::<shofar::Outcome>();
+    is_shared::<Witness>();
+    is_shared::<shofar::Error>();
+    is_shared::<shofar::Event>();
+    fn is_sent<T: Send>() {}
+    is_sent::<Solver<'_>>();
+    fn is_error<T: std::error::Error + Send + Sync + 'static>() {}
+    is_error::<shofar::Error>();
+    is_error::<shofar::ParseError>();
+    is_error::<BuildError>();
+    is_error::<ForeignError>();
+    is_error::<OptionError>();
+    is_error::<CheckError>();
+    is_error::<shofar::smt::Error>();
+    is_error::<shofar::SortError>();
+    is_error::<shofar::Stop>();
+    is_error::<shofar::Reason>();
+}
