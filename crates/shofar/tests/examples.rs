@@ -63,7 +63,7 @@ fn a_refutation_is_walked_through_and_checked() {
             "claim: x = 16 is a contradiction",
         ]
     );
-    assert!(told.contains("\nthe model violates clause 2 `round` at 4:5\n"), "{told}");
+    assert!(told.contains("\nthe model violates clause 2 `round` at 4:6\n"), "{told}");
 }
 
 #[test]
