@@ -38,11 +38,11 @@ fn misspelt_names_are_errors_that_say_what_was_meant() {
 fn engines_are_chosen_by_value_and_by_name() {
     let system = System::parse("count", COUNT).unwrap();
     let mut pdkind = PdKind::default();
-    pdkind.options.depth = shofar::engines::pdkind::Depth::Growing;
+    pdkind.options.depth = shofar::engines::pdkind::Depth::Fixed(2);
     for (options, label) in [
         (Options::new().engine(Spacer::default()), "spacer"),
         (Options::new().engines("spacer:guidance=no").unwrap(), "spacer:guidance=no"),
-        (Options::new().engine(pdkind), "pdkind:depth=growing"),
+        (Options::new().engine(pdkind), "pdkind:depth=2"),
     ] {
         let outcome = system.solve(&options);
         assert!(matches!(outcome.verdict, Verdict::Sat(_)), "{:?}", outcome.verdict);
