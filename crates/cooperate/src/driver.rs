@@ -1,13 +1,13 @@
-//! From clauses to an answer that is proved.
+//! The driver: from clauses to a proved answer.
 //!
 //! ```text
 //! clauses -> graph -> transformations -> engines, side by side:
-//!     engine -> ways back -> witness, readable if that is wanted -> checker -> answer
+//!     engine -> ways back -> witness, made readable on request -> checker -> answer
 //! ```
 //!
-//! D1: an answer is given only with a witness of the clauses as they were read, and only if the checker has found it to
-//! be one, in the very form in which it is given. A witness that it refuses is a mistake in Shofar: the answer is unknown,
-//! and the reason says so. Where time does not suffice for the check, the answer is unknown, too.
+//! D1: the driver returns `sat` or `unsat` only with a witness of the clauses as they were read, in exactly the form that the
+//! checker accepted. A refused witness is a bug of Shofar: the answer is `unknown`, and the reason says so. The answer is also
+//! `unknown` if a limit ends the check.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,33 +24,33 @@ use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
 use crate::slot::{Setting, Slot, labels};
 
-/// What the user may choose.
+/// The choices of the user.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// The engines to run side by side; if there are none, the clauses choose.
     pub engines: Vec<Slot>,
-    /// How many engines may run at the same time; without that as many as the machine has cores.
+    /// How many engines may run at the same time; by default as many as the machine has cores.
     pub jobs: Option<usize>,
-    /// How engines make interpolants; without that each has a way of its own.
+    /// How all engines interpolate; by default each engine has its own method.
     pub interpolation: Option<InterpolationMethod>,
     /// Settings for all slots of an engine.
     pub settings: Vec<Setting>,
     /// The transformations to start with; by default the standard ones.
     pub passes: Option<Passes>,
-    /// Whether the solver has to prove that a model satisfies the clauses.
+    /// Whether the checker replays the solver's proofs that a model satisfies the clauses.
     pub validate: bool,
-    /// What a model is checked and given as. People want it readable; nothing is spent on that where nobody sees it.
+    /// The form in which a model is checked and returned. Simplifying it is wasted if nobody reads it.
     pub model: ModelForm,
 }
 
-/// What is found out about clauses.
+/// The answer to whether clauses are satisfiable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The clauses have this model.
     Sat(Model),
     /// The clauses have this refutation.
     Unsat(Refutation),
-    /// Nothing is known.
+    /// Nothing is known, for this reason.
     Unknown(Stop),
 }
 
@@ -64,7 +64,7 @@ impl Verdict {
         }
     }
 
-    /// What proves the answer, if there is one.
+    /// The witness that proves the answer.
     pub fn witness(self) -> Option<Witness> {
         match self {
             Verdict::Sat(model) => Some(Witness::Model(model)),
@@ -74,12 +74,12 @@ impl Verdict {
     }
 }
 
-/// An answer and where it comes from.
+/// An answer, and the engine that found it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
-    /// The engine that has found the answer, as the schedule calls it.
+    /// The label of the engine that found the answer.
     pub engine: Option<Label>,
 }
 
@@ -88,8 +88,7 @@ pub fn solve(system: &HornSystem, options: &Options, run: &Run<'_>) -> Outcome {
     solve_and_tell(system, options, run, |_, _| ())
 }
 
-/// Decides a system of clauses, and tells an answer and its engine as soon as they are known: the other engines need some
-/// more time to end.
+/// Decides a system of clauses. `tell` gets the answer and its engine at once, before the other engines have ended.
 pub fn solve_and_tell(
     system: &HornSystem,
     options: &Options,
@@ -164,7 +163,7 @@ fn decide(
     race(&contenders, jobs, run, attempt, confirm, tell)
 }
 
-/// Passes on what the checker says about the witness of an engine.
+/// Turns the checker's verdict on the witness of an engine into a `Stop` unless it is valid.
 fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Result<(), Stop> {
     match verdict {
         check::Validity::Valid => Ok(()),
@@ -181,7 +180,7 @@ fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Res
     }
 }
 
-/// The engines that are asked for, or those for such clauses, as far as they accept them.
+/// The engines that the user names, or else those of the class of the clauses, if they accept the clauses.
 fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> Result<Vec<Contender>, Stop> {
     let features = Features::of(run.store, graph);
     let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
@@ -216,7 +215,7 @@ fn set(engine: &mut dyn Engine, options: &Options) {
     options.settings.iter().for_each(|setting| setting.apply(engine));
 }
 
-/// Tells how long each phase took, without the time in which others had their turn.
+/// Reports the duration of each phase, without the time in which the engine waited for its turn.
 struct Clock<'a, 'r> {
     run: &'a Run<'r>,
     engine: Option<&'a Label>,

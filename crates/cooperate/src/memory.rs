@@ -1,32 +1,32 @@
-//! Which engine has to end when memory becomes scarce.
+//! Chooses the engine that must end when memory becomes scarce.
 //!
-//! The system tells how much memory the process has, not who uses it. So what the process has grown by since the last look
-//! counts as used by the engines that ran since then, in equal parts, and what it has shrunk by as freed by them. On one
-//! place that is exact up to what others have freed meanwhile; on several, one that is greedy runs beside different others
-//! in the course of time and stands out.
+//! The system tells how much memory the process uses, but not which thread uses it. So the growth of the process since the last
+//! check counts as used by the engines that ran since then, in equal parts, and its shrinking as freed by them. With one place
+//! this is exact, apart from memory that others freed meanwhile. With several places, a greedy engine runs beside different
+//! engines in the course of time and stands out.
 //!
-//! - M1: at the *threshold*, three quarters of the limit, the engine that has used most ends, unless it is the only one that is
-//!   left. It is the last one of those that have used as much.
-//! - M2: nobody else ends until it has. Terms stay, and freed memory need not go back to the system, so the next threshold
-//!   is half way between what the process has then and the limit, if that is more than the first one.
-//! - M3: where one engine is left, or none that has used anything, all is over at the limit itself.
+//! - M1: at the *threshold*, three quarters of the limit, the engine that uses most memory must end, unless it is the only one
+//!   left. Among equals it is the last one.
+//! - M2: until it has ended, no other engine must end. Terms stay, and freed memory need not return to the system. So the next
+//!   threshold is half way between the memory of the process at that time and the limit, if that is more than the first one.
+//! - M3: if one engine is left, or no engine uses memory, the whole run ends at the limit itself.
 //!
-//! Without a limit, three quarters of the machine's memory are one: beyond that the system would end the process, or become
-//! slow for everybody.
+//! Without a limit, three quarters of the machine's memory are the limit. Beyond that, the system would kill the process or slow
+//! down.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Time between two looks at the memory, for which the system has to be asked.
+/// The interval between two checks of the memory, each of which asks the system.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Time between two times that others are told.
+/// The interval between two reports.
 const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The bytes by which an engine's memory has to change to be worth telling.
+/// The change of an engine's memory, in bytes, that is reported.
 const NEWS: usize = 1 << 20;
 
-/// What an engine may do to the memory.
+/// How an engine can change the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Use {
     /// It has not started.
@@ -39,36 +39,36 @@ pub(crate) enum Use {
     Over,
 }
 
-/// What is to be done.
+/// What the portfolio must do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Advice {
     GoOn,
     /// This engine has to end.
     Stop(usize),
-    /// All have to end.
+    /// All engines have to end.
     StopAll,
 }
 
-/// The use of memory by engines.
+/// Counts the memory that each engine uses.
 pub(crate) struct Memory {
     limit: usize,
     threshold: usize,
     next_look: Instant,
-    /// What the process had at the last look.
+    /// The memory of the process at the last check.
     in_use: Option<usize>,
-    /// By engines: what they use, and the most that they have used.
+    /// By engine: the bytes that it uses, and the most that it has used.
     used: Vec<usize>,
     most: Vec<usize>,
-    /// What [`news`](Self::news) has told of them, and when it tells more.
+    /// By engine: the bytes that [`news`](Self::news) has reported; and when it reports again.
     told: Vec<usize>,
     next_news: Instant,
     stopped: Vec<bool>,
-    /// The engine that has to end and has not yet.
+    /// The engine that has to end and has not ended yet.
     ending: Option<usize>,
 }
 
 impl Memory {
-    /// For so many engines.
+    /// Counts for this number of engines.
     pub(crate) fn new(limit: Option<usize>, engines: usize) -> Self {
         let limit = limit.or_else(|| of_machine().map(|bytes| bytes / 4 * 3)).unwrap_or(usize::MAX);
         Memory {
@@ -95,7 +95,7 @@ impl Memory {
         self.most[engine]
     }
 
-    /// The engines whose memory has changed since it was told the last time, and the bytes that they use now.
+    /// The engines whose memory has changed since the last report, with the bytes that they use now.
     pub(crate) fn news(&mut self) -> Vec<(usize, usize)> {
         let now = Instant::now();
         if now < self.next_news {
@@ -112,7 +112,7 @@ impl Memory {
             .collect()
     }
 
-    /// Whether [`advice`](Self::advice) is to be asked for.
+    /// Whether it is time to call [`advice`](Self::advice).
     pub(crate) fn is_time_to_look(&mut self) -> bool {
         let now = Instant::now();
         let is_time = now >= self.next_look;
@@ -122,8 +122,8 @@ impl Memory {
         is_time
     }
 
-    /// Counts what the process has grown or shrunk by, for the engines that ran. To be told before others run, too: between
-    /// two looks a turn may end.
+    /// Attributes the change of the process's memory to the engines that ran. The portfolio also calls it when turns end
+    /// between two checks, before other engines run.
     pub(crate) fn count(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) {
         let growing: Vec<usize> =
             (0..self.used.len()).filter(|&index| engine(index) == Use::Growing).collect();
@@ -136,7 +136,7 @@ impl Memory {
         }
     }
 
-    /// What is to be done where the process has so many bytes.
+    /// What to do if the process uses this number of bytes.
     pub(crate) fn advice(&mut self, in_use: usize, engine: impl Fn(usize) -> Use) -> Advice {
         self.count(in_use, &engine);
         let numbers = 0..self.used.len();
@@ -166,7 +166,7 @@ impl Memory {
     }
 }
 
-/// How many bytes the machine has, or what this process may have of it, where the system tells.
+/// The bytes that this process may use on this machine, if the system tells.
 fn of_machine() -> Option<usize> {
     let kibibytes =
         |line: &str| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse().ok();

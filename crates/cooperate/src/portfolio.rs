@@ -1,31 +1,31 @@
-//! Several engines on the same clauses: the first one that has an answer wins.
+//! The portfolio: several engines on the same clauses. The first confirmed answer wins.
 //!
-//! Each engine has a thread of its own, but only as many of them run at a time as there are *places*. They take turns:
-//! a turn of an engine is as long as its weight says, and twice as long in each round.
+//! Each engine has its own thread, but at most as many threads run at a time as there are *places*. The engines take turns. A
+//! turn is proportional to the weight of its engine, and twice as long in each round.
 //!
 //! ```text
 //! while engines are left and there is no answer
-//!     those whose turn is over leave their places
-//!     those who had the fewest turns, the first in the schedule before others, take free places
-//!     listen: one has an answer (its witness is being confirmed), one has won, one has given up or panicked
-//!     if the memory becomes scarce, the one that has used most of it ends
-//! all others end
+//!     engines whose turn is over leave their places
+//!     engines with the fewest turns, in the order of the schedule, take free places
+//!     listen: an engine has an answer (its witness is being confirmed), has won, has given up or has panicked
+//!     if memory becomes scarce, end the engine that uses most of it
+//! end all other engines
 //! ```
 //!
-//! An engine whose turn is over waits at its gate ([`Gate`]) with all that it has learnt, and goes on from there: nothing is
-//! done twice. The first turns are short, so that a task which is easy for any engine is soon done; later ones are long
-//! enough that changing places costs nothing. An engine with weight `w` of the sum `W` has had its share `w / W` of each
-//! place after each round. A thread starts with the engine's first turn.
+//! An engine whose turn is over waits at its gate ([`Gate`]), keeps its state, and continues from there. Nothing is computed twice.
+//! The first turns are short, so that a task that is easy for any engine is solved soon. Later turns are so long that changing
+//! places costs nothing. After each round, an engine with weight `w` of the sum `W` has had the share `w / W` of each place. A
+//! thread starts with the first turn of its engine.
 //!
-//! - P1: an engine wins only if its answer was confirmed, so that one which is wrong is as if it had given up, and the others
-//!   go on. Whoever has an answer keeps its place until it is confirmed or refused. Meanwhile all others wait and leave
-//!   their places to the checker, since their work is in vain nearly always; but not for longer than the run has taken so
-//!   far, so that an answer that is hard to confirm does not keep the others from one that is easier.
-//! - P2: an engine ends when its own flag is set: all flags are, as soon as one has won or the whole run has to end. Who
-//!   waits is let through the gate to see its flag.
-//! - P3: an engine that has ended is not asked again, and what it had is freed before it is reported as ended.
-//! - P4: a panic ends the engine in which it happens. The store of terms stays as it was: a term is made in one step.
-//! - P5: engines do not look at the memory of the process, as all would give up where one is greedy; this thread does.
+//! - P1: an engine wins only if its answer is confirmed. A refused answer counts as giving up, and the others continue. An
+//!   engine with an answer keeps its place until the answer is confirmed or refused. Meanwhile all others wait and leave
+//!   their places to the checker, because their work is almost always in vain; but no longer than the run has taken so far, so
+//!   that an answer that is hard to confirm does not block an easier one.
+//! - P2: an engine ends when its own flag is set. All flags are set as soon as one engine has won or the whole run has to end.
+//!   A waiting engine passes its gate to see its flag.
+//! - P3: an engine that has ended is never resumed, and its memory is freed before it is reported as ended.
+//! - P4: a panic ends only its own engine. The store of terms stays valid, because a term is made in one step.
+//! - P5: engines do not check the memory of the process, because all would give up if one is greedy. This thread checks it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,19 +42,19 @@ use crate::memory::{Advice, Memory, Use};
 /// The first turn of an engine with weight 1.
 const FIRST_TURN: Duration = Duration::from_millis(50);
 
-/// How often turns, memory and the limits of the whole run are looked at.
+/// The interval between two checks of turns, memory and the limits of the whole run.
 const TICK: Duration = Duration::from_millis(5);
 
-/// An engine, what it is called in this run, and its share of the time.
+/// An engine, its label in this run, and its share of the time.
 pub(crate) struct Contender {
     pub(crate) label: Label,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) weight: u32,
 }
 
-/// Lets engines attempt the same in turns. Returns the first answer that is confirmed and the label of its engine, or why
-/// all of them ended without. What attempts waits where it is told to, what confirms does not. Whoever cannot wait until
-/// the others have ended is told of the answer at once.
+/// Runs engines in turns. Returns the first confirmed answer and the label of its engine, or the `Stop` that says most about
+/// why no engine has one. `attempt` pauses at its gate; `confirm` never does. `tell` gets the answer at once, before the other
+/// engines have ended.
 pub(crate) fn race<A, T: Send>(
     contenders: &[Contender],
     places: usize,
@@ -115,21 +115,21 @@ pub(crate) fn race<A, T: Send>(
     })
 }
 
-/// What an engine's thread says.
+/// A report of an engine's thread.
 enum Report<T> {
-    /// The engine has an answer, which is to be confirmed.
+    /// The engine has an answer, which is being confirmed.
     HasAnswer,
     /// The thread ends.
     Ended(Result<T, Stop>),
 }
 
-/// What a panic says, as far as it can be read.
+/// The message of a panic, if it is a text.
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// By which an engine's thread is told what to do.
+/// Controls the thread of an engine.
 #[derive(Default)]
 struct Seat {
     gate: Gate,
@@ -137,7 +137,7 @@ struct Seat {
 }
 
 impl Seat {
-    /// By P2.
+    /// Ends the engine, by P2.
     fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.gate.open();
@@ -152,7 +152,7 @@ enum State {
     Running {
         until: Instant,
     },
-    /// With an answer that is being confirmed, for which others wait until then.
+    /// The engine's answer is being confirmed. The others wait until then at the latest.
     Confirming {
         until: Instant,
     },
@@ -160,7 +160,7 @@ enum State {
 }
 
 impl State {
-    /// What an engine in this state may do to the memory.
+    /// How an engine in this state can change the memory.
     fn memory(self) -> Use {
         match self {
             State::NotStarted => Use::Possible,
@@ -171,7 +171,7 @@ impl State {
     }
 }
 
-/// Whose turn it is.
+/// The state of all engines: who runs, who waits, and for how long.
 struct Table<'a> {
     contenders: &'a [Contender],
     seats: &'a [Seat],
@@ -179,13 +179,13 @@ struct Table<'a> {
     run: &'a Run<'a>,
     memory: Memory,
     start: Instant,
-    /// What each engine does, the number of turns that it has had, and when it started.
+    /// By engine: its state, the number of its turns so far, and when it started.
     states: Vec<State>,
     turns: Vec<u32>,
     starts: Vec<Option<Instant>>,
-    /// Why engines have ended that have no answer: what says most.
+    /// Of the engines that ended without an answer: the one whose reason says most, and the reason.
     stop: Option<(usize, Stop)>,
-    /// Why all have to end.
+    /// Why all engines have to end.
     over: Option<Reason>,
     is_won: bool,
 }
@@ -217,7 +217,7 @@ impl<'a> Table<'a> {
         self.states.iter().any(|&state| state != State::Ended)
     }
 
-    /// Lets turns end and others begin. Returns the engines that are to be started.
+    /// Ends turns and starts others. Returns the engines whose threads must be started.
     fn change_places(&mut self) -> Vec<usize> {
         if self.over.is_some() {
             return Vec::new();
@@ -258,7 +258,7 @@ impl<'a> Table<'a> {
                 self.run.tell(Event::Resumed { engine: self.label(next) });
             }
             let turn = turn(self.contenders[next].weight, self.turns[next]);
-            // A turn that would end beyond all time may as well end at once: nobody notices after so long.
+            // If the clock overflows, the turn ends at once; this takes centuries.
             self.states[next] = State::Running { until: now.checked_add(turn).unwrap_or(now) };
         }
         for index in leaving.into_iter().filter(|&index| self.states[index] == State::Waiting) {
@@ -268,14 +268,14 @@ impl<'a> Table<'a> {
         starting
     }
 
-    /// By P1.
+    /// Keeps the place of an engine with an answer, by P1.
     fn keep_place(&mut self, index: usize) {
         let now = Instant::now();
         let until = now.checked_add(now.duration_since(self.start)).unwrap_or(now);
         self.states[index] = State::Confirming { until };
     }
 
-    /// An engine has ended, with the answer unless there is a reason.
+    /// Records that an engine has ended. `stop` is `None` if it has the answer.
     fn ended(&mut self, index: usize, stop: Option<Stop>) {
         self.states[index] = State::Ended;
         let stop = stop.map(|stop| match stop {
@@ -287,8 +287,8 @@ impl<'a> Table<'a> {
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
         let (engine, memory) = (self.label(index), self.memory.most(index));
         self.run.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
-        // What is wrong says more than what an engine does not know, and that more than a limit. Of reasons that say as
-        // much, the first engine's counts, whoever was the first to end.
+        // A bug says more than a missing feature, and that more than a limit. Of equal reasons, the first engine in the
+        // schedule counts.
         let rank = |(index, stop): &(usize, Stop)| match stop {
             Stop::Internal(_) => (0, *index),
             Stop::Unsupported(_) | Stop::Exhausted(_) => (1, *index),
@@ -298,7 +298,7 @@ impl<'a> Table<'a> {
         self.stop = self.stop.take().into_iter().chain(ended).min_by_key(rank);
     }
 
-    /// Ends all engines, for this reason unless there was another one before.
+    /// Ends all engines, for this reason unless there is an earlier one.
     fn end_all(&mut self, reason: Reason) {
         self.over.get_or_insert(reason);
         self.seats.iter().for_each(Seat::end);
@@ -309,7 +309,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Ends what has to end.
+    /// Checks limits and memory, and ends the engines that have to end.
     fn look_at_limits(&mut self) {
         let limits = Limits { memory: None, ..self.run.limits };
         if let Some(reason) = limits.interruption() {
@@ -331,7 +331,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     fn why(self) -> Stop {
         match self.over {
             Some(reason) => reason.into(),
@@ -340,7 +340,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// How long a turn of an engine with this weight is after so many turns.
+/// The length of the next turn of an engine with this weight, after so many turns.
 fn turn(weight: u32, turns: u32) -> Duration {
     let doublings = 1_u32.checked_shl(turns).unwrap_or(u32::MAX);
     FIRST_TURN.saturating_mul(weight.max(1).saturating_mul(doublings))
@@ -357,7 +357,7 @@ mod tests {
     use shofar_horn::witness::GraphModel;
     use shofar_logic::TermStore;
 
-    /// An engine that does what a function says.
+    /// An engine that calls a function.
     struct Does<F>(&'static str, F);
 
     impl<F: Fn(&Run<'_>) -> Result<Evidence, Stop> + Send + Sync> Engine for Does<F> {
@@ -385,7 +385,7 @@ mod tests {
         Contender { label: name.into(), engine: Box::new(Does(name, what)), weight: 1 }
     }
 
-    /// Works for so many milliseconds, without those in which it waits.
+    /// Works for so many milliseconds, not counting time at the gate.
     fn work(run: &Run<'_>, milliseconds: u64) -> Result<(), Stop> {
         let waited = || run.limits.gate.map_or(Duration::ZERO, Gate::waited);
         let (start, before) = (Instant::now(), waited());
@@ -426,7 +426,7 @@ mod tests {
         }
     }
 
-    /// Who wins, and what is told meanwhile.
+    /// The winner, and the events.
     fn watch(contenders: &[Contender], jobs: usize, limits: Limits<'_>) -> (Result<Label, Stop>, Vec<Event>) {
         let store = TermStore::new();
         let heard = Heard(Mutex::default());

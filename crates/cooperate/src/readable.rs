@@ -1,11 +1,11 @@
-//! Models for people that the checker has seen in the form in which they are printed.
+//! Readable models, checked in exactly the form in which they are printed.
 //!
 //! ```text
 //! model from the way back -> readable form -> checker -> answer
-//!                        \-> checker -> answer, if there is no readable form that the checker finds valid in time
+//!                        \-> checker -> answer, if the checker accepts no readable form in time
 //! ```
 //!
-//! A model is checked once where all goes well. Time for the plain form is left in any case.
+//! Usually a model is checked only once. Enough time is always left for the plain form.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use shofar_horn::check::{Trust, Validity, check_model};
 use shofar_horn::witness::Model;
 use shofar_horn::{Context, HornSystem};
 
-/// The share of the time for solving that making a model readable may take, and bounds on it.
+/// The part of the solving time that simplifying a model may take, and bounds on it.
 const SHARE: u32 = 4;
 const LEAST_TIME: Duration = Duration::from_millis(100);
 const MOST_TIME: Duration = Duration::from_millis(400);
 
-/// The least time for checking the readable form. It may take as long as solving did.
+/// The least time for checking the readable form. The check may take as long as solving.
 const LEAST_CHECK_TIME: Duration = Duration::from_secs(1);
 
-/// What a model is checked and given as.
+/// The form in which a model is checked and returned.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum ModelForm {
-    /// As engines and ways back have put it together.
+    /// As engines and translations built it.
     #[default]
     Plain,
-    /// In few and plain words ([`Model::readable`]), where that does not take long.
+    /// Simplified for people ([`Model::readable`]), if that does not take long.
     Readable,
 }
 
 impl ModelForm {
-    /// The model in this form, if it is another one than it has. `time` is what solving took.
+    /// The model in this form, or `None` if it has this form already. `time` is the solving time.
     pub fn of(self, context: &Context<'_>, model: &Model, time: Duration) -> Option<Model> {
         match self {
             ModelForm::Plain => None,
@@ -44,8 +44,8 @@ impl ModelForm {
     }
 }
 
-/// Checks a model in another form, if there is one, and as it is if that fails. Returns the form that the answer is about.
-pub fn check_forms(
+/// Checks the other form of a model, if there is one, and the model itself if that fails. Returns the checked form.
+pub(crate) fn check_forms(
     context: &Context<'_>,
     system: &HornSystem,
     (model, form): (Model, Option<Model>),

@@ -1,29 +1,28 @@
-//! Which engines run on which clauses when none are asked for.
+//! Chooses engines by the clauses, if the user names none.
 //!
-//! [`CLASSES`] is the whole schedule: classes of systems, from special to general, and for each of them engines in the
-//! order in which they start, with the weights by which they share the time. A system
-//! belongs to the first class that it fits, after the standard transformations, so that a chain of loops that could be
-//! joined counts as one loop.
+//! [`CLASSES`] is the whole schedule: classes of systems, from special to general. Each class lists its engines in the order
+//! in which they start, with the weights by which they share the time. A system belongs to the first class that fits it after
+//! the standard transformations, so that a chain of loops that could be joined counts as one loop.
 //!
-//! The classes are few, and are told apart by what matters to the methods: whether there is a recursion at all, whether
-//! derivations are paths (most engines need that), whether there is one loop already or several predicates have to be made
-//! one, which costs engines on transition systems the structure that others use. Orders and weights come from runs of each
-//! engine by itself on tasks of the competition, 4 s of processor time each, from which it was computed what a schedule
-//! would solve on one, two and four cores within 10 s. The figures hardly depend on the weights as long as the first engine
-//! has a quarter or a third and none of the others is left out that alone solves something: of 20 loops over integers all such
-//! schedules solve the 17 that some engine solves, of 20 over reals on two cores 13 to 15 of 15. Engines that all run at once,
-//! more than there are cores, need 1.3 to 3.2 times as much processor time until the answer as with turns on two places
-//! (six tasks that take engines some seconds, one run each on a busy machine).
+//! A few classes suffice. They differ in what matters to the methods: whether there is recursion, whether derivations are paths
+//! (most engines need that), and whether there is one loop or several predicates that must become one. Joining predicates costs
+//! engines on transition systems the structure that other engines use.
 //!
-//! Loops over reals were measured again since the models of `kind` are small, on all 60 of them: what is solved is solved first
-//! by `kind`, `spacer` and `bmc`, two thirds of it by `kind`. With weights by that, 40 of 48 tasks take less time than with
-//! the same weight for the first four engines (0.7 in the geometric mean), and one task is new.
+//! Orders and weights come from measurements: each engine ran by itself on tasks of the competition, with 4 s of processor time,
+//! and from these times follows what a schedule solves on one, two and four cores within 10 s. The results hardly depend on
+//! the weights, as long as the first engine has a quarter or a third of the time and every engine that alone solves a task has a
+//! place. Of 20 loops over integers, all such schedules solve the 17 that some engine solves; of 20 over reals, on two
+//! cores, 13 to 15 of 15. If all engines run at once on fewer cores, they need 1.3 to 3.2 times the processor time of taking
+//! turns on two places (six tasks that take engines some seconds, one run each on a busy machine).
 //!
-//! No engine has a second slot with other settings. `pdkind:interpolation=farkas` and `split-tpa:chains=no` were run by
-//! themselves on tasks that take the schedule more than half a second or are not solved by it, the 9 over integers and 8 or 9 of
-//! those over reals, 4 s of processor time each: they solve what `pdkind` and `split-tpa` solve by default, in about the
-//! same time, and of the rest one task in one of two runs, in 3.8 s, which is more than a further slot would have of 10 s on
-//! two cores.
+//! Loops over reals were measured again after the models of `kind` became small, on all 60 of them. `kind`, `spacer` and `bmc`
+//! solve first whatever is solved, `kind` two thirds of it. With weights to match, 40 of 48 tasks take less time than with
+//! equal weights for the first four engines (0.7 in the geometric mean), and one more task is solved.
+//!
+//! No engine has a second slot with other settings. `pdkind:interpolation=farkas` and `split-tpa:chains=no` ran by
+//! themselves, with 4 s of processor time, on tasks that the schedule does not solve in half a second: 9 over integers and 8
+//! or 9 over reals. They solve the tasks that `pdkind` and `split-tpa` solve by default, in about the same time. Of the rest,
+//! they solve one task in one of two runs, in 3.8 s, which is more than another slot would get of 10 s on two cores.
 
 use shofar_horn::HornGraph;
 use shofar_horn::transform::Size;
@@ -36,9 +35,9 @@ use crate::slot::Slot;
 pub struct Class {
     /// Its name.
     pub name: &'static str,
-    /// Which systems are meant.
+    /// The systems of the class.
     pub description: &'static str,
-    /// Whether a system belongs to it, unless it belongs to one before.
+    /// Whether a system belongs to this class, if it belongs to no earlier one.
     pub fits: fn(&Features) -> bool,
     /// The engines in the order in which they start, as the texts of [`Slot`]s, and their weights.
     pub engines: &'static [(&'static str, u32)],
@@ -52,35 +51,35 @@ impl Class {
     }
 }
 
-/// The schedule. The last class takes all systems that are left.
+/// The schedule. The last class takes all remaining systems.
 pub static CLASSES: &[Class] = &[
     Class {
         name: "no recursion",
         description: "no predicate depends on itself",
         fits: |features| !features.is_recursive,
-        // There are finitely many derivations, and the one is as good at enumerating them as the other.
+        // There are finitely many derivations, and both engines enumerate them equally well.
         engines: &[("bmc", 1), ("spacer", 1)],
     },
     Class {
         name: "non-linear",
         description: "clauses with several predicates in the body",
         fits: |features| !features.is_linear,
-        // No other engines take them.
+        // No other engine supports them.
         engines: &[("spacer", 4), ("bmc", 1)],
     },
     Class {
         name: "loop over reals",
         description: "one predicate, linear clauses, real numbers and no integers",
         fits: |features| features.predicates == 1 && features.has_reals && !features.has_integers,
-        // Induction over several steps proves most of what takes the first one too long, and interpolants of several steps are
-        // the next best. Where all paths end, `bmc` is the first to see it.
+        // Where `spacer` takes too long, `kind` proves most tasks, and `imc` is next best. If all paths end, `bmc` sees it
+        // first.
         engines: &[("spacer", 4), ("kind", 4), ("imc", 2), ("pdkind", 2), ("bmc", 2), ("split-tpa", 1)],
     },
     Class {
         name: "loop",
         description: "one predicate, linear clauses",
         fits: |features| features.predicates == 1,
-        // What the first one misses are loops with phases, for which the next two are good, mostly at once.
+        // `spacer` misses loops with phases; `pdkind` and `split-tpa` solve them, mostly at once.
         engines: &[
             ("spacer", 4),
             ("pdkind", 2),
@@ -95,7 +94,7 @@ pub static CLASSES: &[Class] = &[
         name: "linear",
         description: "linear clauses over several predicates",
         fits: |_| true,
-        // These keep their predicates in `spacer`, `lawi` and `bmc`.
+        // `spacer`, `lawi` and `bmc` keep the predicates.
         engines: &[
             ("spacer", 4),
             ("pdkind", 1),
@@ -108,7 +107,7 @@ pub static CLASSES: &[Class] = &[
     },
 ];
 
-/// What the schedule looks at.
+/// The features of a system that decide its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Features {
     /// The number of predicates.
@@ -171,8 +170,7 @@ impl Features {
     }
 }
 
-/// Whether some predicate depends on itself: whether some are left once those are taken away, again and again, that depend
-/// on none that is left.
+/// Whether some predicate depends on itself: repeatedly removing predicates that depend on no remaining one leaves some.
 fn is_recursive(graph: &HornGraph) -> bool {
     let (outgoing, _) = graph.outgoing();
     let targets = |node: usize| outgoing[node].iter().filter_map(|&edge| graph.edge(edge).target());

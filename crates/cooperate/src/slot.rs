@@ -1,14 +1,12 @@
-//! Places in a schedule: an engine, with settings of its own where it has any.
+//! Slots of a schedule: an engine with its own settings.
 //!
-//! A slot is written as the engine's name and its settings behind colons, `pdkind:interpolation=farkas:depth=2`; so the
-//! table of classes says it, and so users may. That text is also its *label*, by which events, statistics and messages
-//! call it.
+//! The text of a slot is the engine's name and its settings after colons, as in `pdkind:interpolation=farkas:depth=2`. Users
+//! and the table of classes write it like this. The text is also the slot's *label* in events, statistics and messages.
 //!
-//! - S1: the labels of a run are different, so that one engine can run with several settings side by side. Of slots with
-//!   the same text the second one is `pdkind#2`.
-//! - S2: what is said for a slot counts more than what is said for all slots of its engine, and that more than what is
-//!   said for all engines.
-//! - S3: an engine does not know its label: its run does, and tells events under it.
+//! - S1: the labels of a run are different, so that one engine can run with several settings side by side. The second of two
+//!   slots with the same text is `pdkind#2`.
+//! - S2: a setting of a slot overrides a setting of all slots of its engine, which overrides a setting of all engines.
+//! - S3: an engine does not know its label. Its run does, and reports events under it.
 
 use std::fmt;
 use std::str::FromStr;
