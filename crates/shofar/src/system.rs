@@ -9,7 +9,7 @@ use shofar_cooperate::driver;
 use shofar_engines::Run;
 use shofar_horn::check::{Validity, check_witness};
 use shofar_horn::{Context, Format, HornSystem, Info, ParseError, Position, PredicateId, Unread};
-use shofar_horn::{parse_in, parse_within, witness};
+use shofar_horn::{parse_all, parse_in, parse_within, witness};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
@@ -52,13 +52,13 @@ pub struct Predicate {
 }
 
 impl System {
-    /// Reads a system in the format of the CHC competition or in Z3's fixedpoint format. `name` is what messages call the
+    /// Reads a system in the format of the CHC competition or in Z3's fixedpoint format. The text asks one question. `name` is what messages call the
     /// text, usually the name of its file.
     pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
         Self::parse_with(&Terms::new(), name, text)
     }
 
-    /// As [`parse`](System::parse), with terms that other systems may have as well. Terms of one can then be used with the
+    /// Like [`parse`](System::parse), with terms that other systems may have as well. Terms of one can then be used with the
     /// other.
     pub fn parse_with(terms: &Terms, name: &str, text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
         let mut environment = Environment::new(terms.store());
@@ -66,7 +66,17 @@ impl System {
         Ok(Self::new(terms.clone(), SystemId::new(), system, Some(environment)))
     }
 
-    /// As [`parse`](System::parse), within limits. The error is [`Error::Parse`], or [`Error::Stop`] if a limit is reached.
+    /// Reads a script that may ask several questions: a system for each, in their order, all with the same terms.
+    pub fn parse_all(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<Self>, ParseError> {
+        let terms = Terms::new();
+        let systems = parse_all(terms.store(), name, text)?;
+        Ok(systems
+            .into_iter()
+            .map(|system| Self::new(terms.clone(), SystemId::new(), system, None))
+            .collect())
+    }
+
+    /// Like [`parse`](System::parse), within limits. The error is [`Error::Parse`], or [`Error::Stop`] if a limit is reached.
     pub fn parse_within(name: &str, text: impl AsRef<[u8]>, limits: &Limits<'_>) -> Result<Self, Error> {
         let terms = Terms::new();
         let mut environment = Environment::new(terms.store());

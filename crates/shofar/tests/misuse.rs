@@ -165,6 +165,17 @@ fn a_model_of_a_built_system_can_be_read_again() {
 }
 
 #[test]
+fn a_script_with_several_questions_is_several_systems() {
+    let text = "(declare-fun P (Int) Bool) (assert (P 0)) (check-sat)
+        (push 1) (assert (forall ((x Int)) (=> (and (P x) (= x 0)) false))) (check-sat) (pop 1)";
+    assert!(System::parse("questions", text).is_err());
+    let systems = System::parse_all("questions", text).unwrap();
+    let answers: Vec<&str> =
+        systems.iter().map(|system| system.solve(&Options::new()).verdict.name()).collect();
+    assert_eq!(answers, ["sat", "unsat"]);
+}
+
+#[test]
 fn all_types_can_be_sent_and_shared() {
     fn is_shared<T: Send + Sync>() {}
     is_shared::<Terms>();
