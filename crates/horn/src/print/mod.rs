@@ -144,7 +144,7 @@ impl Printer<'_> {
         }
         if constrained || clause.body.is_empty() {
             self.separate(&mut first, inner, out)?;
-            write!(out, "{}", self.store.display(clause.constraint).pretty(100, inner))?;
+            write!(out, "{}", self.store.display(clause.constraint).pretty(100, 2).at(inner))?;
         }
         writeln!(out, "{}", if several { ")" } else { "" })
     }
