@@ -105,11 +105,7 @@ impl Display {
                 }
             }
             Event::Stopped { engine, .. } => self.engines.retain(|line| line.engine != *engine),
-            Event::Phase { .. }
-            | Event::Pass(_)
-            | Event::Schedule { .. }
-            | Event::Statistics { .. }
-            | Event::Panicked { .. } => {}
+            _ => {}
         }
     }
 

@@ -87,13 +87,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 
 /// A mistake in a command that starts at this place of the file.
 fn diagnostic(file: &str, start: Position, command: &[u8], mistake: &SyntaxError) -> Diagnostic {
-    let error = ParseError {
-        file: file.to_owned(),
-        position: start.after(&command[..mistake.offset.min(command.len())]),
-        span: Some(mistake.span(command)),
-        message: mistake.message.clone(),
-        hint: mistake.hint.clone(),
-    };
+    let mut error = ParseError::of(file, command, mistake.clone());
+    error.position = start.after(&command[..mistake.offset.min(command.len())]);
     Diagnostic::new(command, error)
 }
 

@@ -58,13 +58,7 @@ impl Statistics {
                 group.end = format!("{:.3} s, {reason}", time.as_secs_f64());
                 group.rows.push(("memory".to_owned(), Value::Bytes(*memory)));
             }
-            Event::Panicked { .. }
-            | Event::Schedule { .. }
-            | Event::Started { .. }
-            | Event::Paused { .. }
-            | Event::Resumed { .. }
-            | Event::Progress { .. }
-            | Event::Memory { .. } => {}
+            _ => {}
         }
     }
 

@@ -214,14 +214,14 @@ fn describe(event: &Event) -> Option<String> {
         Event::Paused { engine } => format!("{engine}: waits"),
         Event::Resumed { engine } => format!("{engine}: goes on"),
         Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
-        // It changes often, and is told in the end.
-        Event::Memory { .. } => return None,
         Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
         Event::Stopped { engine, reason, time, .. } => {
             let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
             format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
         }
         Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
+        // `Memory` changes often, and the end of the engine tells it.
+        _ => return None,
     })
 }
 
@@ -271,6 +271,7 @@ fn describe_json(event: &Event, at: Duration) -> Json {
         Event::Panicked { engine, message } => {
             json!({"event": "panicked", "engine": &**engine, "message": message})
         }
+        _ => json!({"event": "other"}),
     };
     description["at"] = at.as_secs_f64().into();
     description

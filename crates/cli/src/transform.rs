@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 fn report(reports: &[Report]) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{:<12} {:>19} {:>19} {:>21} {:>9}", "pass", "nodes", "edges", "terms", "seconds");
-    for Report { name, before, after, time } in reports {
+    for Report { name, before, after, time, .. } in reports {
         let change = |before: usize, after: usize| format!("{before} -> {after}");
         let _ = writeln!(
             out,

@@ -292,7 +292,7 @@ impl<'a> Table<'a> {
         let rank = |(index, stop): &(usize, Stop)| match stop {
             Stop::Internal(_) => (0, *index),
             Stop::Unsupported(_) | Stop::Exhausted(_) => (1, *index),
-            Stop::Interrupted(_) => (2, *index),
+            _ => (2, *index),
         };
         let ended = stop.map(|stop| (index, stop));
         self.stop = self.stop.take().into_iter().chain(ended).min_by_key(rank);

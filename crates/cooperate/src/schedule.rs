@@ -129,7 +129,7 @@ pub struct Features {
 impl Features {
     /// The features of a graph.
     pub fn of(store: &TermStore, graph: &HornGraph) -> Self {
-        let Size { nodes, edges, terms } = Size::of(store, graph);
+        let Size { nodes, edges, terms, .. } = Size::of(store, graph);
         let has = |kind: fn(&SortKind) -> bool| {
             graph
                 .nodes()

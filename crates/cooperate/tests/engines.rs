@@ -199,7 +199,7 @@ fn simple_paths_decide_what_others_do_not() {
     let simple = KInduction::default().solve(&graph, &within(&store, Duration::from_secs(60)));
     let Ok(Evidence::Sat(model)) = simple else { panic!("{simple:?}") };
     assert_eq!(check_graph_model(&within(&store, Duration::from_secs(60)).context(), &graph, &model), Ok(()));
-    let any = KInduction { options: kind::Options { simple_paths: false } }
+    let any = KInduction { options: kind::Options::default().simple_paths(false) }
         .solve(&graph, &within(&store, Duration::from_millis(300)));
     assert!(matches!(any, Err(Stop::Interrupted(_))), "{any:?}");
 }

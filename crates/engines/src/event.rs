@@ -62,6 +62,7 @@ impl fmt::Display for Label {
 
 /// An event of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// A phase of the whole run, or of the work after an engine's answer, has ended.
     Phase {

@@ -18,6 +18,7 @@ macro_rules! options {
     )*) => {
         /// The options of the engine.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[non_exhaustive]
         pub struct Options {
             $(
                 $(#[doc = concat!("`", $name, "`: ", $meaning, ".\n\n")])?
@@ -34,6 +35,15 @@ macro_rules! options {
         }
 
         impl Options {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
+
             /// The options for users.
             fn list(&mut self) -> Vec<$crate::EngineOption<'_>> {
                 use $crate::option::{EngineOption, Setting};

@@ -6,7 +6,6 @@
 //! of it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
 
 use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
@@ -42,18 +41,6 @@ impl<'a> Run<'a> {
     /// Sets a deadline `time` from now.
     pub fn with_timeout(mut self, time: Duration) -> Self {
         self.context.limits.deadline = Instant::now().checked_add(time);
-        self
-    }
-
-    /// Stops the run when the process has more than `bytes` of resident memory.
-    pub fn with_memory(mut self, bytes: usize) -> Self {
-        self.context.limits.memory = Some(bytes);
-        self
-    }
-
-    /// Stops the run soon after another thread has set the flag.
-    pub fn with_cancel(mut self, flag: &'a AtomicBool) -> Self {
-        self.context.limits.cancel = Some(flag);
         self
     }
 

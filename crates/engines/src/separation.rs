@@ -16,6 +16,7 @@ use crate::Run;
 
 /// How interpolants are made from proofs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum InterpolationMethod {
     /// The weighted sum of A's inequalities.
     Farkas,

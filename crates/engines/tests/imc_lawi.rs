@@ -34,9 +34,9 @@ fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, 
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     for interpolation in InterpolationMethod::ALL {
-        engines.push(Box::new(Imc { options: imc::Options { interpolation, ..Default::default() } }));
+        engines.push(Box::new(Imc { options: imc::Options::default().interpolation(interpolation) }));
         for forced_covers in [0, 1] {
-            let options = lawi::Options { interpolation, forced_covers, ..Default::default() };
+            let options = lawi::Options::default().interpolation(interpolation).forced_covers(forced_covers);
             engines.push(Box::new(Lawi { options }));
         }
     }

@@ -53,11 +53,11 @@ fn strategies() -> Vec<PdKind> {
     let mut all = Vec::new();
     for depth in [Depth::Full, Depth::Growing, Depth::Fixed(1)] {
         for order in [Order::Fifo, Order::Lifo, Order::Shallow] {
-            all.push(PdKind { options: Options { depth, order, ..Options::default() } });
+            all.push(PdKind { options: Options::default().depth(depth).order(order) });
         }
     }
     for interpolation in InterpolationMethod::ALL {
-        all.push(PdKind { options: Options { interpolation, ..Options::default() } });
+        all.push(PdKind { options: Options::default().interpolation(interpolation) });
     }
     all
 }
@@ -138,7 +138,7 @@ fn decomposed_interpolants_solve_what_farkas_sums_do_not() {
         (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) (+ y 1)))))
         (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
     let with = |interpolation| PdKind {
-        options: Options { depth: Depth::Fixed(1), interpolation, ..Options::default() },
+        options: Options::default().depth(Depth::Fixed(1)).interpolation(interpolation),
     };
     let (found, counters) = answer_of(&with(InterpolationMethod::Decomposed), text, 60);
     assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");

@@ -126,7 +126,7 @@ fn a_long_path_is_found() {
 
 #[test]
 fn obligations_that_wait_above_find_the_same_path() {
-    let options = Options { requeue: true, ..Options::default() };
+    let options = Options::default().requeue(true);
     let Ok(Evidence::Unsat(found)) = answer_with(options, &counter_to(30), 20) else { panic!("it is there") };
     assert_eq!(found.steps.len(), 32);
 }
@@ -235,7 +235,7 @@ fn numbers_with_the_same_residue_become_one_lemma() {
             (=> (and (P n i j b) (>= n 30) (not (= i j))) false)))";
     for subsume in [true, false] {
         let store = TermStore::new();
-        let options = Options { subsume, ..Options::default() };
+        let options = Options::default().subsume(subsume);
         let found = observed_in(&store, options, text, 20, &Observer::default());
         let Ok(Evidence::Sat(model)) = found else { panic!("{found:?}") };
         let formulas: Result<Vec<Term>, Stop> =
@@ -255,7 +255,7 @@ fn all_forms_of_lemmas_lead_to_a_model() {
          (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y z) (> (+ x z) 3)) false)))";
     let forms = InterpolationMethod::ALL.map(LemmaForm::By);
     for interpolation in forms.into_iter().chain([LemmaForm::Core, LemmaForm::Adaptive]) {
-        let found = answer_with(Options { interpolation, ..Options::default() }, text, 20);
+        let found = answer_with(Options::default().interpolation(interpolation), text, 20);
         assert!(matches!(found, Ok(Evidence::Sat(_))), "{interpolation:?}: {found:?}");
     }
 }
@@ -360,21 +360,20 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
 #[test]
 fn random_finite_systems_are_decided() {
     let all = Options::default();
-    let by =
-        |interpolation: InterpolationMethod| Options { interpolation: LemmaForm::By(interpolation), ..all };
+    let by = |interpolation: InterpolationMethod| all.interpolation(LemmaForm::By(interpolation));
     let variants = [
-        Options { interpolation: LemmaForm::Core, ..all },
-        Options { generalise: false, interpolation: LemmaForm::Core, guidance: false, ..all },
-        Options { requeue: true, split_equations: false, ..all },
+        all.interpolation(LemmaForm::Core),
+        all.generalise(false).interpolation(LemmaForm::Core).guidance(false),
+        all.requeue(true).split_equations(false),
         by(InterpolationMethod::DualFarkas),
         by(InterpolationMethod::Decomposed),
         by(InterpolationMethod::DualDecomposed),
-        Options { interpolation: LemmaForm::Adaptive, requeue: true, ..all },
-        Options { incremental: false, weaken_bounds: false, ..all },
-        Options { subsumption: false, obstacles: false, ..all },
-        Options { descent: Descent::Backward, subsume: false, ..all },
-        Options { descent: Descent::Random, conjecture: false, ..all },
-        Options { generalise: false, concretise: false, ..all },
+        all.interpolation(LemmaForm::Adaptive).requeue(true),
+        all.incremental(false).weaken_bounds(false),
+        all.subsumption(false).obstacles(false),
+        all.descent(Descent::Backward).subsume(false),
+        all.descent(Descent::Random).conjecture(false),
+        all.generalise(false).concretise(false),
     ];
     for seed in 0..60 * scale() {
         let shape = if seed % 2 == 0 { Shape::LINEAR } else { Shape::NONLINEAR };

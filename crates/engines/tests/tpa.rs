@@ -200,7 +200,7 @@ fn loops_one_after_the_other() {
             assert_eq!((outcome.is_safe, outcome.steps as u64), (Some(false), 2 * n + 3));
             assert_eq!(outcome.counter("loops"), 2);
         }
-        let as_one = Tpa { options: Options { chains: false, ..engine.options } };
+        let as_one = Tpa { options: engine.options.chains(false) };
         let outcome = ask(&as_one, &TermStore::new(), &up_and_down(7, "(= y 0)"), LONG);
         assert_eq!((outcome.is_safe, outcome.steps, outcome.counter("loops")), (Some(false), 17, 1));
     }
@@ -339,9 +339,11 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
 /// With all options, answers on random systems agree with saturation, and most are decided.
 fn agrees_with_saturation(shape: &Shape, systems: u64) {
     let options = |interpolation: InterpolationMethod, intermediate| {
-        [false, true].map(|split| Options { split, intermediate, interpolation, ..Options::default() })
+        [false, true].map(|split| {
+            Options::default().split(split).intermediate(intermediate).interpolation(interpolation)
+        })
     };
-    let as_one = |options: Options| Options { chains: false, ..options };
+    let as_one = |options: Options| options.chains(false);
     let all = [
         options(InterpolationMethod::Decomposed, Intermediate::Projected),
         options(InterpolationMethod::Decomposed, Intermediate::Projected).map(as_one),

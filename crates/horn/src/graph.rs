@@ -73,7 +73,7 @@ impl Node {
     }
 
     /// The predicate with only the arguments at the given ascending positions, which keep their variables.
-    pub fn with_arguments(&self, positions: &[usize]) -> Self {
+    pub(crate) fn with_arguments(&self, positions: &[usize]) -> Self {
         let of = |all: &[Term]| positions.iter().map(|&position| all[position]).collect();
         Node {
             name: self.name,
@@ -225,7 +225,7 @@ impl HornGraph {
     }
 
     /// The graph without its edges.
-    pub fn without_edges(&self) -> Self {
+    pub(crate) fn without_edges(&self) -> Self {
         HornGraph { nodes: self.nodes.clone(), edges: Vec::new() }
     }
 
@@ -293,7 +293,7 @@ impl HornGraph {
     }
 
     /// Creates the variables of a node for further occurrences in one body.
-    pub fn ensure_occurrence(&mut self, store: &TermStore, node: NodeId, occurrence: usize) {
+    pub(crate) fn ensure_occurrence(&mut self, store: &TermStore, node: NodeId, occurrence: usize) {
         let node = &mut self.nodes[node.index()];
         let sorts = node.sorts(store);
         while node.occurrences.len() <= occurrence {
@@ -340,7 +340,7 @@ impl HornGraph {
 
     /// The variables of an edge's sources and target, with their values in facts: those of the premises in the order of
     /// the sources, and that of the derived fact.
-    pub fn values_at<'f>(
+    pub(crate) fn values_at<'f>(
         &self,
         edge: EdgeId,
         premises: impl IntoIterator<Item = &'f [Value]>,

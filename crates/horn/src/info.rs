@@ -9,6 +9,7 @@ use crate::system::{Clause, HornSystem};
 
 /// Statistics of a system.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// The predicates in the order of their declaration.
     pub predicates: Vec<PredicateInfo>,
@@ -34,6 +35,7 @@ pub struct Info {
 
 /// Statistics of a predicate.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PredicateInfo {
     /// Its name, without quoting bars.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct PredicateInfo {
 
 /// The theories of the clauses and of the predicates' sorts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Theories {
     /// Integers.
     pub integers: bool,
@@ -64,6 +67,7 @@ pub struct Theories {
 
 /// The largest clause of a system.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct LargestClause {
     /// The line where it starts.
     pub line: u32,

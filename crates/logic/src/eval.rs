@@ -143,11 +143,26 @@ impl EvalError {
         }
     }
 
-    /// Displays the error.
+    /// Displays the error with its term.
     pub fn display(self, store: &TermStore) -> DisplayEvalError<'_> {
         DisplayEvalError { store, error: self }
     }
 }
+
+/// The error without its term, for which [`EvalError::display`] needs the store.
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EvalError::Unassigned(_) => "no value is given to a symbol",
+            EvalError::Unspecified(_) => "the value of an application is left open",
+            EvalError::Quantifier(_) => "a quantifier is not evaluated",
+            EvalError::Recursive(_) => "the definition of a function refers to itself",
+            EvalError::WrongSort(_) => "the interpretation of a symbol is of another sort",
+        })
+    }
+}
+
+impl std::error::Error for EvalError {}
 
 /// An error to be printed; see [`EvalError::display`].
 #[derive(Clone, Copy)]

@@ -402,6 +402,7 @@ impl Step<'_, '_> {
                 let has_past = renewal != Renewal::Always || has_refused;
                 ("unknown: incomplete by old definitions", has_integers && has_past)
             }
+            _ => ("unknown: for a new reason", false),
         };
         self.coverage.count(name);
         match is_due {
@@ -620,7 +621,7 @@ impl Step<'_, '_> {
                     Reason::Cancelled => cancel.is_some(),
                     Reason::Memory => memory.is_some(),
                     Reason::Deadline => deadline.is_some() || !question.bounds.is_timed(),
-                    Reason::Budget | Reason::Incomplete => false,
+                    _ => false,
                 };
                 ("no interpolant: interrupted", is_due)
             }

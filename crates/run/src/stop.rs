@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Why a limit, or the difficulty of a query, interrupted the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Reason {
     /// The budget of conflicts or propagations is exhausted.
     Budget,
@@ -32,6 +33,7 @@ impl std::error::Error for Reason {}
 
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Stop {
     /// A limit of the run was reached, or a query was too hard.
     Interrupted(Reason),

@@ -101,7 +101,7 @@ impl SystemBuilder {
             horn::BuildError::NotAFormula(sort) => BuildError::NotAFormula(sort),
             horn::BuildError::NotHorn(term) => BuildError::NotHorn(self.terms.term(term).to_string()),
             horn::BuildError::Ambiguous(name) => BuildError::Ambiguous(name),
-            _ => BuildError::Foreign(ForeignError::PREDICATE),
+            horn::BuildError::Stranger => BuildError::Foreign(ForeignError::PREDICATE),
         }
     }
 }

@@ -55,11 +55,7 @@ impl<'a> Limits<'a> {
             (Some(end), Some(deadline)) => Some(end.min(deadline)),
             (end, deadline) => end.or(deadline),
         };
-        let mut limits = run::Limits::default();
-        limits.deadline = deadline;
-        limits.memory = self.memory;
-        limits.cancel = self.cancel;
-        limits
+        run::Limits { deadline, memory: self.memory, cancel: self.cancel, ..run::Limits::default() }
     }
 }
 
@@ -96,8 +92,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        let mut driver = driver::Options::default();
-        driver.model = ModelForm::Readable;
+        let driver = driver::Options { model: ModelForm::Readable, ..driver::Options::default() };
         Options { driver, limits: Limits::new(), seed: 0, events: &() }
     }
 }

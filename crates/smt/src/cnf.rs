@@ -102,7 +102,7 @@ impl<'a> Cnf<'a> {
     }
 
     /// As [`literal`](Self::literal), but requires nothing.
-    pub fn dispensable_literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
+    pub(crate) fn dispensable_literal(&mut self, formula: Term, clauses: &mut impl Clauses) -> Lit {
         self.known(formula).unwrap_or_else(|| self.translate(formula, clauses))
     }
 
@@ -169,7 +169,7 @@ impl<'a> Cnf<'a> {
     }
 
     /// Whether [`next_atom`](Self::next_atom) would return one.
-    pub fn has_new_atoms(&self) -> bool {
+    pub(crate) fn has_new_atoms(&self) -> bool {
         !self.new_atoms.is_empty()
     }
 

@@ -69,6 +69,15 @@ pub enum Feature {
     Quantifiers,
 }
 
+/// The missing feature; [`Unsupported::stop`] also displays the term.
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not supported: {}", self.feature)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -150,7 +159,7 @@ impl<'a> Purifier<'a> {
 
     /// The applications in purified formulas and definitions that were not returned before. Arguments that are
     /// applications come before their application.
-    pub fn take_applications(&mut self) -> Vec<Term> {
+    pub(crate) fn take_applications(&mut self) -> Vec<Term> {
         std::mem::take(&mut self.applications)
     }
 

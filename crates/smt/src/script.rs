@@ -776,7 +776,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::Cancelled => "cancelled",
         Reason::Deadline => "timeout",
         Reason::Memory => "memout",
-        Reason::Incomplete => "incomplete",
+        _ => "incomplete",
     }
 }
 

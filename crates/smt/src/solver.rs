@@ -450,7 +450,7 @@ impl<'a> Solver<'a> {
                     self.core.retain(|literal| smaller.contains(literal));
                 }
                 Outcome::Sat | Outcome::Unknown(Reason::Budget | Reason::Incomplete) => kept += 1,
-                Outcome::Unknown(Reason::Cancelled | Reason::Deadline | Reason::Memory) => return,
+                Outcome::Unknown(_) => return,
             }
         }
     }

@@ -113,6 +113,22 @@ impl Fault {
     }
 }
 
+/// The fault without the names of clauses and predicates, for which [`Fault::display`] needs the store and the system.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Violated { clause, .. } => write!(f, "the model violates clause {}", clause + 1),
+            Fault::Definition { message, .. } => write!(f, "the definition of a predicate: {message}"),
+            Fault::Step { step, message } | Fault::Open { step, message } => {
+                write!(f, "step {}: {message}", step + 1)
+            }
+            Fault::Shape(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// The display of a fault; see [`Fault::display`].
 #[derive(Clone, Copy)]
 pub struct DisplayFault<'a> {
@@ -136,10 +152,7 @@ impl fmt::Display for DisplayFault<'_> {
                 let name = self.store.fun_decl(self.system.fun(*predicate)).name;
                 write!(f, "the definition of {}: {message}", self.store.display_symbol(name))
             }
-            Fault::Step { step, message } | Fault::Open { step, message } => {
-                write!(f, "step {}: {message}", step + 1)
-            }
-            Fault::Shape(message) => f.write_str(message),
+            Fault::Step { .. } | Fault::Open { .. } | Fault::Shape(_) => self.fault.fmt(f),
         }
     }
 }

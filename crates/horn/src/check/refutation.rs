@@ -67,8 +67,7 @@ fn check_step<'a>(
     if !values.fit(store, &step.instantiation, &sorts) {
         return Err(wrong("the instantiation does not have values for the variables of the clause"));
     }
-    let head_sorts =
-        clause.head.as_ref().map_or(&[][..], |head| &store.fun_decl(system.fun(head.predicate)).domain);
+    let head_sorts = clause.head.as_ref().map_or(&[][..], |head| system.sorts(store, head.predicate));
     if !values.fit(store, &step.fact, head_sorts) {
         return Err(wrong("the fact does not have the sorts of the head"));
     }

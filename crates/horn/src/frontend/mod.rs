@@ -28,6 +28,7 @@ const MOST_LEVELS: usize = 1_000_000;
 
 /// An error in an input, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ParseError {
     /// The name of the input.
     pub file: String,

@@ -13,6 +13,7 @@ use crate::system::{Atom, Clause, HornSystem};
 
 /// An output format of systems.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Format {
     /// The format of the CHC competition. Reading it back gives the same system.
     Smtlib,

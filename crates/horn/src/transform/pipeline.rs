@@ -106,6 +106,7 @@ struct Stage {
 
 /// The report of one transformation.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// Its name.
     pub name: &'static str,
@@ -119,6 +120,7 @@ pub struct Report {
 
 /// The size of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Size {
     /// The number of nodes.
     pub nodes: usize,

@@ -50,6 +50,7 @@ pub enum Witness {
 
 /// An output format of witnesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum WitnessFormat {
     /// Models as definitions in the format of the CHC competition; refutations as numbered steps.
     Text,

@@ -89,7 +89,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Whether no step has several premises.
-    pub fn is_path(&self) -> bool {
+    pub(crate) fn is_path(&self) -> bool {
         self.lines.iter().all(|line| self.refutation.steps[line.step].premises.len() <= 1)
     }
 

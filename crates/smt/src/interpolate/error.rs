@@ -88,6 +88,8 @@ impl fmt::Display for Defect {
 
 impl std::error::Error for Error {}
 
+impl std::error::Error for Defect {}
+
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         match error {

@@ -15,6 +15,8 @@
 //!
 //! It is used if a refutation has a literal that mixes both sides, and as an independent procedure in tests.
 
+use std::fmt;
+
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason};
 
@@ -61,6 +63,21 @@ pub enum Failure {
     /// A's facts about functions could not be expressed over shared symbols.
     Functions,
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Satisfiable => f.write_str("the formulas have a model"),
+            Failure::Unknown(reason) => reason.fmt(f),
+            Failure::TooManyDisjuncts => f.write_str("the interpolant has too many disjuncts"),
+            Failure::Project(error) => error.fmt(f),
+            Failure::Unsupported(unsupported) => unsupported.fmt(f),
+            Failure::Functions => f.write_str("the interpolant needs functions that are not shared"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 /// An interpolant as a disjunction of cubes. It is the strongest one, up to weakening by cores of B.
 pub fn interpolant(store: &TermStore, a: &[Term], b: &[Term], bounds: &Bounds<'_>) -> Result<Term, Failure> {
@@ -121,7 +138,7 @@ pub fn dual_interpolant(
 }
 
 /// An interpolant of either kind.
-pub fn any_interpolant(
+pub(crate) fn any_interpolant(
     store: &TermStore,
     a: &[Term],
     b: &[Term],

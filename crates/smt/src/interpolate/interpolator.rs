@@ -82,7 +82,7 @@ impl<'a> Interpolator<'a> {
     }
 
     /// Regroups the parts of the same proof: each part joins the part that `part_of` maps it to.
-    pub fn regroup(self, part_of: impl Fn(Part) -> Part) -> Result<Self, Error> {
+    pub(crate) fn regroup(self, part_of: impl Fn(Part) -> Part) -> Result<Self, Error> {
         let mut parts: BTreeMap<Part, Vec<Term>> = BTreeMap::new();
         for (part, formulas) in self.parts {
             parts.entry(part_of(part)).or_default().extend(formulas);

@@ -96,7 +96,7 @@ impl ProjectError {
         }
     }
 
-    /// Displays the error.
+    /// Displays the error with its term.
     pub fn display(self, store: &TermStore) -> impl fmt::Display {
         let term = store.display(self.term());
         match self {
@@ -119,6 +119,23 @@ impl ProjectError {
         }
     }
 }
+
+/// The error without its term, for which [`ProjectError::display`] needs the store.
+impl fmt::Display for ProjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProjectError::NotSatisfied(_) => f.write_str("the model does not satisfy the formula"),
+            ProjectError::NoValue(error) => error.fmt(f),
+            ProjectError::Buried(_) => f.write_str("no method eliminates a variable"),
+            ProjectError::NotAVariable(_) => {
+                f.write_str("a term to eliminate is neither a variable nor a constant")
+            }
+            ProjectError::Unsupported(unsupported) => unsupported.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ProjectError {}
 
 /// Projects formulas of one store.
 pub struct Projector<'a> {

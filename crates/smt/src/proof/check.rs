@@ -60,6 +60,8 @@ impl fmt::Display for Fault {
     }
 }
 
+impl std::error::Error for Fault {}
+
 type Checked = Result<(), String>;
 
 /// Checks a proof. The caller must compare [`Proof::assertions`] and [`Proof::assumptions`] with the intended ones.

@@ -54,7 +54,7 @@ impl Var {
 impl Lit {
     /// The literal with a code, as [`code`](Self::code) gives it.
     #[inline]
-    pub fn from_code(code: u32) -> Self {
+    pub(crate) fn from_code(code: u32) -> Self {
         Self(code)
     }
 

@@ -242,7 +242,7 @@ impl<T: Theory> Solver<T> {
 
     /// Whether proofs are logged.
     #[inline]
-    pub fn logs_proofs(&self) -> bool {
+    pub(crate) fn logs_proofs(&self) -> bool {
         self.log.is_some()
     }
 

@@ -233,7 +233,7 @@ impl<T: Theory> Solver<T> {
     }
 
     /// Sets the seed that ranks new variables; see [`with_theory`](Self::with_theory).
-    pub fn set_seed(&mut self, seed: u64) {
+    pub(crate) fn set_seed(&mut self, seed: u64) {
         self.order.set_seed(seed);
     }
 
@@ -297,12 +297,12 @@ impl<T: Theory> Solver<T> {
     }
 
     /// The number of clauses with at least two literals, including redundant ones.
-    pub fn num_clauses(&self) -> usize {
+    pub(crate) fn num_clauses(&self) -> usize {
         self.arena.iter().count()
     }
 
     /// The number of those clauses that may be forgotten: learnt clauses and lemmas.
-    pub fn num_redundant(&self) -> usize {
+    pub(crate) fn num_redundant(&self) -> usize {
         self.redundant.len()
     }
 
@@ -317,12 +317,12 @@ impl<T: Theory> Solver<T> {
     }
 
     /// As [`add_clause`](Self::add_clause), and records the origin of the clause for proofs.
-    pub fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
+    pub(crate) fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
         self.add_guarded(lits, self.guard(), origin);
     }
 
     /// As [`add_permanent_clause`](Self::add_permanent_clause), and records the origin of the clause for proofs.
-    pub fn add_permanent_clause_from(&mut self, lits: &[Lit], origin: Origin) {
+    pub(crate) fn add_permanent_clause_from(&mut self, lits: &[Lit], origin: Origin) {
         self.add_guarded(lits, None, origin);
     }
 
@@ -353,7 +353,7 @@ impl<T: Theory> Solver<T> {
     }
 
     /// Resumes a query that has [paused](Self::has_paused), with the same assumptions.
-    pub fn resume(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
+    pub(crate) fn resume(&mut self, assumptions: &[Lit], limits: &Limits<'_>) -> Outcome {
         self.core.clear();
         self.model.clear();
         self.inbox.postponed = false;
@@ -372,7 +372,7 @@ impl<T: Theory> Solver<T> {
     }
 
     /// Whether the last query ended as `Unknown` because the theory postponed an answer that needs more than literals.
-    pub fn has_paused(&self) -> bool {
+    pub(crate) fn has_paused(&self) -> bool {
         self.inbox.postponed
     }
 
@@ -405,7 +405,7 @@ impl<T: Theory> Solver<T> {
 
     /// The theory, for example to add atoms. Its assertions are still in place: see
     /// [`backtrack_fully`](Self::backtrack_fully).
-    pub fn theory_mut(&mut self) -> &mut T {
+    pub(crate) fn theory_mut(&mut self) -> &mut T {
         &mut self.theory
     }
 
@@ -421,7 +421,7 @@ impl<T: Theory> Solver<T> {
     }
 
     /// Undoes everything above level 0. This is never necessary; the next query starts from scratch.
-    pub fn backtrack_fully(&mut self) {
+    pub(crate) fn backtrack_fully(&mut self) {
         self.backtrack(0);
     }
 

@@ -215,7 +215,7 @@ impl Answers<'_> {
     }
 
     /// Sets the mark of the member that answers from now on.
-    pub fn set_mark(&mut self, mark: u32) {
+    pub(crate) fn set_mark(&mut self, mark: u32) {
         self.mark = mark;
     }
 
@@ -224,7 +224,7 @@ impl Answers<'_> {
     }
 
     /// The next new variable. Two calls delimit the variables created between them.
-    pub fn next_var(&self) -> Var {
+    pub(crate) fn next_var(&self) -> Var {
         Var::from_index(self.inbox.first_new + self.inbox.new_vars.len())
     }
 
@@ -271,13 +271,13 @@ impl Answers<'_> {
     }
 
     /// Whether a conflict was reported.
-    pub fn has_conflict(&self) -> bool {
+    pub(crate) fn has_conflict(&self) -> bool {
         self.inbox.has_conflict()
     }
 
     /// Whether a final check may end with the answers so far: the search continues, or the theory gave up. Propagations
     /// do not count, because they may be true already.
-    pub fn is_decisive(&self) -> bool {
+    pub(crate) fn is_decisive(&self) -> bool {
         let Inbox { lemmas, new_vars, decisions, gave_up, postponed, .. } = &*self.inbox;
         let grown = !new_vars.is_empty() || decisions.iter().any(|&(_, decide)| decide);
         grown || !lemmas.is_empty() || *gave_up || *postponed

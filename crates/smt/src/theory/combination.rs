@@ -299,7 +299,7 @@ impl Combination {
     }
 
     /// Starts a query. Theories no longer need the returned variables to be decided.
-    pub fn start_query(&mut self) -> Vec<Var> {
+    pub(crate) fn start_query(&mut self) -> Vec<Var> {
         let mut released = Vec::new();
         self.congruence.start_query();
         self.others.iter_mut().for_each(|theory| theory.start_query(&mut released));

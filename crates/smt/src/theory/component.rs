@@ -180,7 +180,7 @@ impl<'t, 'a> Terms<'t, 'a> {
     }
 
     /// The literal of a normal formula, which the search need not decide.
-    pub fn dispensable_literal(&mut self, formula: Term) -> Lit {
+    pub(crate) fn dispensable_literal(&mut self, formula: Term) -> Lit {
         self.cnf.dispensable_literal(formula, &mut self.sink)
     }
 

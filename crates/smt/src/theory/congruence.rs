@@ -61,7 +61,7 @@ struct Atom {
 
 impl Congruence {
     /// A new function symbol.
-    pub fn new_symbol(&mut self) -> Symbol {
+    pub(crate) fn new_symbol(&mut self) -> Symbol {
         self.symbols += 1;
         Symbol(self.symbols - 1)
     }
@@ -78,12 +78,12 @@ impl Congruence {
     }
 
     /// Defines a variable of the search as the equality of the nodes.
-    pub fn define_equation(&mut self, atom: Var, left: Node, right: Node) {
+    pub(crate) fn define_equation(&mut self, atom: Var, left: Node, right: Node) {
         self.define(atom, Atom { left, right, is_truth: false });
     }
 
     /// Defines a variable of the search as the truth of the node, which has a truth value.
-    pub fn define_truth(&mut self, atom: Var, node: Node) {
+    pub(crate) fn define_truth(&mut self, atom: Var, node: Node) {
         self.define(atom, Atom { left: node, right: Node::TRUE, is_truth: true });
     }
 

@@ -204,7 +204,7 @@ impl LinearArithmetic {
     }
 
     /// Defines a variable of the search as the comparison of the sum, which is not constant, with the constant.
-    pub fn define_atom(
+    pub(crate) fn define_atom(
         &mut self,
         atom: Var,
         sum: &[(arith::Var, Rational)],
@@ -236,7 +236,7 @@ impl LinearArithmetic {
 
     /// Defines a variable of the search as the equality of the sum with the constant. The literals say that the sum is
     /// at most and at least the constant. The caller must add the clauses that make the equation their conjunction.
-    pub fn define_equation(
+    pub(crate) fn define_equation(
         &mut self,
         atom: Var,
         sum: &[(arith::Var, Rational)],

@@ -203,7 +203,7 @@ impl Default for Concretisation {
 
 impl Concretisation {
     /// Requires `low <= high` to stay true; it must hold for the delta-rationals.
-    pub fn keep_order(&mut self, low: &DeltaRational, high: &DeltaRational) {
+    pub(crate) fn keep_order(&mut self, low: &DeltaRational, high: &DeltaRational) {
         debug_assert!(low <= high, "{low} is not below {high}");
         if low.delta > high.delta {
             let limit = (&high.real - &low.real) / (&low.delta - &high.delta);
@@ -214,7 +214,7 @@ impl Concretisation {
     }
 
     /// Requires two different numbers to stay different.
-    pub fn keep_apart(&mut self, a: &DeltaRational, b: &DeltaRational) {
+    pub(crate) fn keep_apart(&mut self, a: &DeltaRational, b: &DeltaRational) {
         debug_assert!(a != b, "{a} is not different from itself");
         if a.delta != b.delta {
             self.excluded.push((&b.real - &a.real) / (&a.delta - &b.delta));

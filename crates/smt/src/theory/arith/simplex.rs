@@ -299,7 +299,7 @@ impl Simplex {
     }
 
     /// The form that defines a slack variable; any other variable is its own form.
-    pub fn form_of(&self, var: Var) -> Vec<(Var, Integer)> {
+    pub(crate) fn form_of(&self, var: Var) -> Vec<(Var, Integer)> {
         self.definition(var).map_or_else(|| vec![(var, Integer::ONE)], |definition| definition[1..].to_vec())
     }
 
@@ -321,7 +321,7 @@ impl Simplex {
     }
 
     /// The number of variables, including those that were removed.
-    pub fn var_count(&self) -> usize {
+    pub(crate) fn var_count(&self) -> usize {
         self.is_int.len()
     }
 

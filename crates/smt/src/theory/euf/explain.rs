@@ -158,7 +158,7 @@ impl EGraph {
 
     /// The equalities that the last explanation uses, by age: an equality by congruence comes after those of its
     /// arguments. Valid until the graph is changed or another explanation is requested.
-    pub fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
+    pub(crate) fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
         let mut edges = self.explainer.edges.clone();
         edges.sort_unstable();
         let edges = edges.into_iter().map(|edge| self.forest.edges[edge as usize]);

@@ -161,7 +161,7 @@ impl Integers {
     }
 
     /// Starts a query: resets the schedule.
-    pub fn start_query(&mut self) {
+    pub(crate) fn start_query(&mut self) {
         self.cost = 0;
         (self.cube, self.equations, self.cuts) = Default::default();
     }
