@@ -11,7 +11,7 @@ use shofar_logic::smtlib::Environment;
 use shofar_run::Reason;
 
 use crate::Failure;
-use crate::input::{QueryArgument, read_system_within, stopped};
+use crate::input::{QueryArgument, read_system_within, shown_name, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Write the clauses as transformations leave them, as in `shofar transform program.smt2 --passes inline`.
@@ -42,7 +42,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =
         read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
-    let (transformed, reports) = pipeline.run(&context, HornGraph::of(&store, &system));
+    let graph = HornGraph::within(&context, &system)
+        .map_err(|stop| Failure::Stopped(shown_name(&arguments.file).to_owned(), stop))?;
+    let (transformed, reports) = pipeline.run(&context, graph);
     if arguments.stats {
         report(&reports);
     }

@@ -11,12 +11,12 @@
 //! ∃x A  (also ¬∀x A)         A, and x is a variable of the clause
 //! P(t)                       an atom of the body
 //! ¬P(t)                      the head
-//! C, without predicates      part of the constraint
+//! C, without predicates      part of the constraint; also ∀x C and ¬∃x C
 //! ```
 //!
 //! Implication, equivalence, exclusive or and if-then-else are decomposed by their definitions. Only formulas with
 //! predicates or quantifiers are decomposed; constraints stay as written. Formulas that do not end in Horn clauses (two
-//! heads, a predicate inside a term, a quantifier alternation) are reported.
+//! heads, a predicate inside a term, a predicate below a quantifier alternation) are reported.
 //!
 //! A formula that occurs twice in one clause counts once, so shared subformulas do no harm. Disjunctions of predicates
 //! multiply clauses; [`MOST_CLAUSES`] bounds the clauses of one assertion.
@@ -48,8 +48,8 @@ pub(crate) enum NotHorn {
     TwoHeads(Symbol, Symbol),
     PredicateInTerm(Symbol),
     QuantifierInTerm,
-    UniversalInBody,
-    ExistentialInHead,
+    UniversalInBody(Symbol),
+    ExistentialInHead(Symbol),
     TooManyClauses,
     /// A limit was reached before this was decided.
     Interrupted(Reason),
@@ -67,9 +67,16 @@ impl NotHorn {
                 write!(f, "not a Horn clause: predicate `{name}` occurs inside a term")
             }
             NotHorn::QuantifierInTerm => f.write_str("not a Horn clause: a quantifier occurs inside a term"),
-            NotHorn::UniversalInBody => f.write_str("not a Horn clause: its body has a universal quantifier"),
-            NotHorn::ExistentialInHead => {
-                f.write_str("not a Horn clause: its head has an existential quantifier")
+            NotHorn::UniversalInBody(name) => {
+                let name = store.display_symbol(*name);
+                write!(f, "not a Horn clause: predicate `{name}` is below a universal quantifier of the body")
+            }
+            NotHorn::ExistentialInHead(name) => {
+                let name = store.display_symbol(*name);
+                write!(
+                    f,
+                    "not a Horn clause: predicate `{name}` is below an existential quantifier of the head"
+                )
             }
             NotHorn::TooManyClauses => {
                 write!(f, "the disjunctions of predicates make more than {MOST_CLAUSES} clauses")
@@ -91,7 +98,10 @@ pub(crate) fn clausify(
     let mut branches = vec![Branch::new(store, formula, free_variables)];
     while let Some(mut branch) = branches.pop() {
         match branch.decompose(store)? {
-            None => clauses.push(branch.clause),
+            None => {
+                branch.rename_bound_variables(store);
+                clauses.push(branch.clause);
+            }
             Some(alternatives) => {
                 if clauses.len() + branches.len() + alternatives.len() > MOST_CLAUSES {
                     return Err(NotHorn::TooManyClauses);
@@ -177,8 +187,9 @@ impl Branch {
                 }
                 Op::Exists if sign => self.open_quantifier(store, args, sign),
                 Op::Forall if !sign => self.open_quantifier(store, args, sign),
-                Op::Forall => return Err(NotHorn::UniversalInBody),
-                Op::Exists => return Err(NotHorn::ExistentialInHead),
+                // The quantifier is interpreted, as all that is below it.
+                _ if !store.has_predicate(term) => self.add_constraint(store, term, sign),
+                Op::Forall | Op::Exists => return Err(alternated(store, op, args)),
                 _ => return Err(misplaced(store, args)),
             }
         }
@@ -205,6 +216,48 @@ impl Branch {
         match self.clause.head.replace(atom) {
             Some(head) => Err(NotHorn::TwoHeads(predicate_name(store, head), predicate_name(store, atom))),
             None => Ok(()),
+        }
+    }
+
+    /// Renames the variables of quantifiers that stay in the constraint apart from the variables of the clause, as reading the
+    /// printed clause would.
+    fn rename_bound_variables(&mut self, store: &TermStore) {
+        let is_quantified = |&&part: &&Term| store.is_quantified(part);
+        let parts: Vec<Term> = self.clause.constraint.iter().filter(is_quantified).copied().collect();
+        if parts.is_empty() {
+            return;
+        }
+        let mut taken: FxHashSet<Symbol> = FxHashSet::default();
+        for term in store.subterms(&parts) {
+            if let (Op::Forall | Op::Exists, [variables @ .., _]) = store.view(term) {
+                taken.extend(variables.iter().map(|&variable| variable_name(store, variable)));
+            }
+        }
+        let names = &self.names;
+        for part in self.clause.constraint.iter_mut().filter(|part| store.is_quantified(**part)) {
+            *part = store.rewrite(*part, &mut |op, args| {
+                let (Op::Forall | Op::Exists, [variables @ .., body]) = (op, args) else {
+                    return store.app(op, args).expect("only names have changed");
+                };
+                let mut renaming = Substitution::default();
+                let mut renamed: Vec<Term> = Vec::with_capacity(args.len());
+                for &variable in variables {
+                    let name = variable_name(store, variable);
+                    let mut fresh = name;
+                    let mut suffix = 0;
+                    while names.contains(&fresh) || fresh != name && !taken.insert(fresh) {
+                        suffix += 1;
+                        fresh = store.symbol(&format!("{}!{suffix}", store.name(name)));
+                    }
+                    let image = store.var(fresh, store.sort_of(variable));
+                    if image != variable {
+                        renaming.insert(variable, image);
+                    }
+                    renamed.push(image);
+                }
+                renamed.push(store.substitute(*body, &renaming));
+                store.app(op, &renamed).expect("only names have changed")
+            });
         }
     }
 
@@ -302,6 +355,15 @@ fn equivalence(store: &TermStore, op: Op, args: &[Term], sign: bool) -> Vec<Vec<
 
 fn signed(store: &TermStore, (term, sign): Signed) -> Term {
     if sign { term } else { store.app(Op::Not, &[term]).expect("constraints are formulas") }
+}
+
+/// The error for a predicate below a quantifier that cannot be one of the clause.
+fn alternated(store: &TermStore, op: Op, args: &[Term]) -> NotHorn {
+    match (op, misplaced(store, args)) {
+        (Op::Forall, NotHorn::PredicateInTerm(name)) => NotHorn::UniversalInBody(name),
+        (_, NotHorn::PredicateInTerm(name)) => NotHorn::ExistentialInHead(name),
+        (_, other) => other,
+    }
 }
 
 /// The error for a misplaced predicate or quantifier below these terms.

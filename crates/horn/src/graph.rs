@@ -21,6 +21,7 @@ use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore,
 use shofar_run::Stop;
 
 use crate::Context;
+use crate::quantifiers::without_quantifiers;
 use crate::system::{Atom, Clause, HornSystem, Position, PredicateId};
 
 /// Clauses between two polls of the limits.
@@ -175,7 +176,12 @@ impl HornGraph {
             if number.is_multiple_of(STOP_INTERVAL) {
                 context.go_on()?;
             }
-            graph.add_clause_of_system(context.store, clause);
+            if context.store.is_quantified(clause.constraint) {
+                let constraint = without_quantifiers(context, clause.constraint)?;
+                graph.add_clause_of_system(context.store, &Clause { constraint, ..clause.clone() });
+            } else {
+                graph.add_clause_of_system(context.store, clause);
+            }
         }
         Ok(graph)
     }

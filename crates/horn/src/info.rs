@@ -191,7 +191,8 @@ impl HornSystem {
     fn track(&self, store: &TermStore) -> Option<&'static str> {
         let mut theories = Theories::default();
         theories.add_sorts(store, self.declared_sorts(store));
-        if theories.uninterpreted || !self.functions.is_empty() {
+        let is_quantified = |clause: &Clause| store.is_quantified(clause.constraint);
+        if theories.uninterpreted || !self.functions.is_empty() || self.clauses.iter().any(is_quantified) {
             return None;
         }
         let has_one_atom = |clause: &Clause| clause.body.iter().filter(|a| !a.args.is_empty()).count() <= 1;

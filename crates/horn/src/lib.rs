@@ -27,6 +27,7 @@ pub mod graph;
 pub mod ground;
 mod info;
 mod print;
+mod quantifiers;
 mod reachability;
 mod scc;
 mod system;

@@ -133,6 +133,37 @@ fn disjunctions_of_predicates_make_several_clauses() {
 }
 
 #[test]
+fn interpreted_quantifiers_are_kept_in_constraints() {
+    let head = "(assert (forall ((x Int)) (=> (P x) (exists ((y Int)) (= x (* 2 y))))))";
+    assert_eq!(
+        clauses(head),
+        ["(forall ((x Int)) (=> (and (P x) (not (exists ((y Int)) (= x (* 2 y))))) false))"]
+    );
+    let body =
+        "(assert (forall ((x Int)) (=> (and (P x) (forall ((y Int)) (=> (< y x) (< y 9)))) (Q x true))))";
+    assert_eq!(
+        clauses(body),
+        ["(forall ((x Int)) (=> (and (P x) (forall ((y Int)) (=> (< y x) (< y 9)))) (Q x true)))"]
+    );
+    // Variables of the clause and of quantifiers have different names.
+    let twice = "(assert (=> (and (exists ((y Int)) (P y)) (forall ((y Bool)) (or y (= R R)))\
+                 (forall ((y Int)) (exists ((y!1 Int)) (> y!1 y)))) (P 0)))";
+    assert_eq!(
+        mistake(&format!("{P}{twice}")).split_once(": ").unwrap().1,
+        "not a Horn clause: predicate `R` is below a universal quantifier of the body"
+    );
+    let twice = "(declare-fun P (Int) Bool)(assert (=> (and (exists ((y Int)) (P y)) (forall ((y Bool)) (or y (= 1 1)))\
+                 (forall ((y Int)) (exists ((y!1 Int)) (> y!1 y)))) (P 0)))";
+    let store = TermStore::new();
+    let system = returns(&store, twice);
+    let text = store.display(system.clauses[0].constraint).to_string();
+    assert_eq!(
+        text,
+        "(and (forall ((y!2 Bool)) (or y!2 (= 1 1))) (forall ((y!3 Int)) (exists ((y!1 Int)) (> y!1 y!3))))"
+    );
+}
+
+#[test]
 fn interpreted_heads_become_queries() {
     let found = clauses("(assert (forall ((x Int)) (=> (P x) (and (> x 0) (< x 9)))))(assert (not R))");
     assert_eq!(
@@ -341,6 +372,24 @@ fn clauses_of_one_assertion_have_different_names() {
 }
 
 #[test]
+fn lines_of_a_constraint_are_indented_below_its_beginning() {
+    let store = TermStore::new();
+    let long = "(let ((a (+ x x 1234567890)) (b (- x 1234567890)))\
+                (or (and (> a b) (= 1111111111 (+ a b 1))) (and (< a b) (= 2222222222 (+ a b 2)))))";
+    let system = read(&store, &format!("{P}(assert (forall ((x Int)) (=> (and (P x) {long}) R)))"));
+    let text = system.to_text(&store, Format::Smtlib);
+    let expected = "
+      (and
+        (P x)
+        (let ((a!1 (+ x x 1234567890)) (a!2 (- x 1234567890)))
+        (or
+          (and (> a!1 a!2) (= 1111111111 (+ a!1 a!2 1)))
+          (and (< a!1 a!2) (= 2222222222 (+ a!1 a!2 2))))))
+      R)))";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn queries_become_rules_for_one_relation_in_datalog() {
     let store = TermStore::new();
     let system =
@@ -420,11 +469,11 @@ fn mistakes_are_reported_with_their_position() {
         ("(assert (Q 0 (P 1)))", "1:88: not a Horn clause: predicate `P` occurs inside a term"),
         (
             "(assert (=> (forall ((x Int)) (P x)) R))",
-            "1:88: not a Horn clause: its body has a universal quantifier",
+            "1:88: not a Horn clause: predicate `P` is below a universal quantifier of the body",
         ),
         (
             "(assert (exists ((x Int)) (P x)))",
-            "1:88: not a Horn clause: its head has an existential quantifier",
+            "1:88: not a Horn clause: predicate `P` is below an existential quantifier of the head",
         ),
         (
             "(assert (P (ite (exists ((x Int)) (> x 0)) 1 2)))",

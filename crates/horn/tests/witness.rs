@@ -842,3 +842,95 @@ fn no_text_is_too_strange() {
         }
     }
 }
+
+/// Even numbers, with quantifiers in a head and in a body.
+const EVEN: &str = "(declare-fun even (Int) Bool)
+    (assert (even 0))
+    (assert (forall ((x Int)) (=> (even x) (even (+ x 2)))))
+    (assert (forall ((x Int)) (=> (even x) (exists ((y Int)) (= x (* 2 y))))))
+    (assert (forall ((x Int)) (=> (and (even x) (forall ((y Int)) (or (distinct x (+ (* 2 y) 1)) (> y 7)))) (>= x (- 20)))))";
+
+fn of_formula(store: &TermStore, formula: &str) -> (HornSystem, Model) {
+    let mut environment = Environment::new(store);
+    let system = parse_in(store, &mut environment, "test", EVEN.as_bytes()).unwrap();
+    let text = format!("((define-fun even ((x Int)) Bool {formula}))");
+    let witness = read_witness(store, &mut environment, &system, "model", text.as_bytes()).unwrap();
+    let Witness::Model(model) = witness else { panic!("this is a model") };
+    (system, model)
+}
+
+#[test]
+fn models_are_checked_against_clauses_with_quantifiers() {
+    let store = TermStore::new();
+    for trust in [Trust::Solver, Trust::Proofs] {
+        let (system, right) = of_formula(&store, "(and (>= x 0) (= (mod x 2) 0))");
+        assert_eq!(check_model(&context(&store), &system, &right, trust), Validity::Valid);
+        for (wrong, violated) in [("(>= x 0)", 2), ("(= (mod x 2) 0)", 3), ("(= x 0)", 1)] {
+            let (system, model) = of_formula(&store, wrong);
+            let found = check_model(&context(&store), &system, &model, trust);
+            let Validity::Invalid(Fault::Violated { clause, .. }) = found else {
+                panic!("{wrong}: {found:?}")
+            };
+            assert_eq!(clause, violated, "{wrong}");
+        }
+    }
+}
+
+#[test]
+fn steps_by_clauses_with_quantifiers_are_checked() {
+    let store = TermStore::new();
+    let system = read(
+        &store,
+        "(declare-fun P (Int) Bool)(assert (P 3))
+         (assert (forall ((x Int)) (=> (P x) (exists ((y Int)) (= x (* 2 y))))))
+         (assert (forall ((x Int)) (=> (and (P x) (forall ((y Int)) (=> (< y x) (< y 3)))) false)))
+         (assert (forall ((x Int) (z Int)) (=> (and (P x) (forall ((y Int)) (= (< y z) (< y (+ x 1))))) (P z))))",
+    );
+    let graph = HornGraph::within(&context(&store), &system).unwrap();
+    assert!(graph.edges().all(|(_, edge)| !store.is_quantified(edge.label())));
+    for query in [1, 2] {
+        let steps = derivation(&[(0, &[], &[3]), (query, &[0], &[])]);
+        let refutation = Refutation::of_graph(&context(&store), &system, steps).unwrap();
+        assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
+    }
+    // The value of a variable that only the quantifier speaks of is found, and a wrong one is not accepted.
+    let steps = derivation(&[(0, &[], &[3]), (3, &[0], &[4]), (3, &[1], &[5]), (1, &[2], &[])]);
+    let mut refutation = Refutation::of_graph(&context(&store), &system, steps).unwrap();
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
+    refutation.steps[1].instantiation = ints(&[3, 5]);
+    refutation.steps[1].fact = ints(&[5]);
+    let found = check_refutation(&context(&store), &system, &refutation);
+    assert!(matches!(found, Validity::Invalid(Fault::Step { step: 1, .. })), "{found:?}");
+}
+
+/// Equivalences that eliminate quantifiers, as clauses whose predicate has the quantified formula as its meaning.
+#[test]
+fn eliminations_are_confirmed() {
+    let store = TermStore::new();
+    for (formula, expected) in [
+        ("(exists ((y Int)) (and (<= a (* 2 y)) (<= y b)))", "(<= a (* 2 b))"),
+        ("(exists ((y Int)) (and (< a y) (< y 20) (= (mod y 4) 1)))", "(< a 17)"),
+        ("(exists ((y Int)) (= (div y 2) a))", "true"),
+        ("(forall ((y Int)) (or (< y a) (> y b)))", "(> a b)"),
+        ("(forall ((y Int)) (exists ((z Int)) (and (> z y) (> z a) (= (mod z 2) 0))))", "true"),
+        (
+            "(exists ((y Int) (z Int)) (and (= a (+ (* 6 y) (* 4 z))) (> b 0)))",
+            "(and (= (mod a 2) 0) (> b 0))",
+        ),
+        ("(exists ((r Real)) (and (< (to_real a) r) (< (* 2.0 r) (to_real b))))", "(< (* 2 a) b)"),
+        ("(forall ((p Bool)) (= p (> a b)))", "false"),
+    ] {
+        let clauses = format!(
+            "(declare-fun P (Int Int) Bool)(assert (forall ((a Int) (b Int)) (=> {formula} (P a b))))\
+             (assert (forall ((a Int) (b Int)) (=> (P a b) {formula})))"
+        );
+        let mut environment = Environment::new(&store);
+        let system = parse_in(&store, &mut environment, "test", clauses.as_bytes()).unwrap();
+        let text = format!("((define-fun P ((a Int) (b Int)) Bool {expected}))");
+        let witness = read_witness(&store, &mut environment, &system, "model", text.as_bytes()).unwrap();
+        let Witness::Model(model) = witness else { panic!("this is a model") };
+        for trust in [Trust::Solver, Trust::Proofs] {
+            assert_eq!(check_model(&context(&store), &system, &model, trust), Validity::Valid, "{formula}");
+        }
+    }
+}

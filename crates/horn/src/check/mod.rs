@@ -19,6 +19,7 @@
 
 mod graph;
 mod model;
+mod quantifiers;
 mod refutation;
 
 use std::fmt;

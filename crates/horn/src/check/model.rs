@@ -8,6 +8,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
+use super::quantifiers::without_quantifiers;
 use super::{Fault, UNSHOWN, Validity};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
@@ -112,15 +113,17 @@ fn check_clause(
     if clause.constraint == Term::FALSE || instances.iter().any(is_false) {
         return Ok(());
     }
+    let constraint = without_quantifiers(context, trust, clause.constraint);
+    let constraint = constraint.map_err(Validity::Unknown)?;
     let Some((at, cases)) = instances[..clause.body.len()].iter().enumerate().find_map(|(at, instance)| {
         let (op, cases) = store.view(instance.formula);
         (op == Op::Or && cases.len() <= MOST_CASES).then_some((at, cases))
     }) else {
-        return refute(context, trust, number, clause, &instances);
+        return refute(context, trust, number, clause, constraint, &instances);
     };
     cases.iter().try_for_each(|&case| {
         instances[at].formula = case;
-        refute(context, trust, number, clause, &instances)
+        refute(context, trust, number, clause, constraint, &instances)
     })
 }
 
@@ -131,6 +134,7 @@ fn refute(
     trust: Trust,
     number: usize,
     clause: &Clause,
+    constraint: Term,
     instances: &[Instance],
 ) -> Result<(), Validity> {
     let store = context.store;
@@ -139,13 +143,13 @@ fn refute(
         Trust::Proofs => Solver::with_proofs(store),
     };
     let unsupported = |unsupported: Unsupported| Validity::Unknown(unsupported.stop(store));
-    solver.assert_instances(&[clause.constraint], instances).map_err(unsupported)?;
+    solver.assert_instances(&[constraint], instances).map_err(unsupported)?;
     let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
     if outcome == Outcome::Unsat && trust == Trust::Solver {
         return Ok(());
     }
     let formulas: Vec<Term> =
-        instances.iter().map(|instance| instance.term(store)).chain([clause.constraint]).collect();
+        instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect();
     match outcome {
         Outcome::Unsat => return replay(context, number, &formulas, &solver),
         Outcome::Sat => {}

@@ -9,7 +9,8 @@ use shofar_smt::proof;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Fault, UNSHOWN, Validity, Values};
+use super::quantifiers::without_quantifiers;
+use super::{Fault, Trust, UNSHOWN, Validity, Values};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Refutation, Step};
@@ -31,7 +32,11 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
         {
             return Validity::Unknown(Stop::Interrupted(reason));
         }
-        let checked = check_step(store, system, refutation, step, &mut values)
+        let constraint = match ground_constraint(context, system, &refutation.steps[step]) {
+            Ok(constraint) => constraint,
+            Err(stop) => return Validity::Unknown(stop),
+        };
+        let checked = check_step(store, system, refutation, step, constraint, &mut values)
             .map_err(Validity::Invalid)
             .and_then(|instance| if has_elements { instance.holds_anyway(context, step) } else { Ok(()) });
         if let Err(validity) = checked {
@@ -45,12 +50,28 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
     }
 }
 
+/// The constraint of a step's clause, to be evaluated. If it has quantifiers, these are eliminated from the ground instance.
+fn ground_constraint(context: &Context<'_>, system: &HornSystem, step: &Step) -> Result<Term, Stop> {
+    let store = context.store;
+    let Some(clause) = system.clauses.get(step.clause) else { return Ok(Term::TRUE) };
+    let sorts = step.instantiation.iter().map(|value| store.value_sort(value));
+    let fits = sorts.eq(clause.variables.iter().map(|&variable| store.sort_of(variable)));
+    // An instantiation that does not fit is reported with the step.
+    if !fits || !store.is_quantified(clause.constraint) {
+        return Ok(clause.constraint);
+    }
+    let values = step.instantiation.iter().map(|value| store.value_to_term(value));
+    let values: Substitution = clause.variables.iter().copied().zip(values).collect();
+    without_quantifiers(context, Trust::Proofs, store.substitute(clause.constraint, &values))
+}
+
 /// Checks that a step is an instance of its clause, with the facts of its premises in the body.
 fn check_step<'a>(
     store: &TermStore,
     system: &'a HornSystem,
     refutation: &'a Refutation,
     number: usize,
+    constraint: Term,
     values: &mut Values,
 ) -> Result<Instance<'a>, Fault> {
     let wrong = |message: &str| Fault::Step { step: number, message: message.to_owned() };
@@ -79,7 +100,7 @@ fn check_step<'a>(
         clause.variables.iter().copied().zip(step.instantiation.iter().cloned()).collect();
     let mut instance = Instance { clause, step, atoms: Vec::with_capacity(needed + 1) };
     let mut evaluator = Evaluator::new(store, &assignment);
-    match evaluator.eval(clause.constraint) {
+    match evaluator.eval(constraint) {
         Ok(Value::Bool(true)) => {}
         Ok(_) => return Err(wrong("the constraint is false")),
         Err(error) => return Err(no_value("the constraint", error)),

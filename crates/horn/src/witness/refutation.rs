@@ -5,6 +5,7 @@ use shofar_run::Stop;
 
 use crate::Context;
 use crate::ground;
+use crate::quantifiers::without_quantifiers;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::Derivation;
 
@@ -76,7 +77,8 @@ fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> 
     let is_known = |variable: &Term| known.get(*variable).is_some();
     if !clause.variables.iter().all(is_known) {
         let equations = others.iter().map(|&(arg, value)| equation(store, arg, value));
-        let formula = store.and_of([clause.constraint].into_iter().chain(equations));
+        let constraint = without_quantifiers(context, clause.constraint)?;
+        let formula = store.and_of([constraint].into_iter().chain(equations));
         let given =
             clause.variables.iter().filter_map(|&variable| Some((variable, known.get(variable)?.clone())));
         return Ok(ground::complete(context, formula, given, &clause.variables)?.into());
