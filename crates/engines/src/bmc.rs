@@ -23,6 +23,10 @@
 //!   many derivations with few ranks are the same in another order.
 //!
 //! Nodes and edges that no facts lead to, or that lead to no query, are left out.
+//!
+//! **Operators that the solver does not support**, such as products of variables, are no obstacle as long as the values on a path
+//! fix enough of their arguments. So a mistake of a program that starts with given values is found. But where there is no
+//! short one, there is little hope: after [`UNSUPPORTED_RANKS`] ranks the search ends and names the operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -34,11 +38,15 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
+use shofar_smt::supports;
 
 use crate::eliminate::eliminate_all_but;
 use crate::fragment;
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, Evidence, Run};
+
+/// The number of ranks that are searched if an operator is not supported.
+const UNSUPPORTED_RANKS: usize = 50;
 
 /// The BMC engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -153,9 +161,17 @@ impl<'a> Unfolding<'a> {
         if self.queries.is_empty() {
             return Ok(Evidence::Sat(self.model_of_shape()));
         }
+        let labels: Vec<Term> =
+            self.edges.iter().chain(&self.queries).map(|&id| self.graph.edge(id).label()).collect();
+        let unsupported = supports(self.run.store, &labels).err();
         loop {
             self.run.go_on()?;
             let rank = self.slots.len();
+            if let Some(unsupported) = unsupported
+                && rank >= UNSUPPORTED_RANKS
+            {
+                return Err(unsupported.stop(self.run.store));
+            }
             let queries = self.applicable(&self.queries, rank);
             if !queries.is_empty() {
                 let goal = self.fresh_bool("goal");
