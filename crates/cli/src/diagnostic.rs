@@ -29,8 +29,11 @@ use terminal_size::terminal_size_of;
 /// Bytes of a line that are shown at most before and after the beginning of the mistake.
 const WINDOW: usize = 400;
 
-/// The width of messages if standard error is no terminal.
+/// The width of messages if standard error is not a terminal.
 const WIDTH: usize = 120;
+
+/// The least width of messages. Narrower terminals break the lines.
+const LEAST_WIDTH: usize = 40;
 
 /// A mistake in the input, ready to be printed in any thread.
 pub(crate) struct Diagnostic {
@@ -120,7 +123,7 @@ impl Excerpt {
         let hint = hint.map(|hint| Level::HELP.message(hint));
         let group = Group::with_level(Level::ERROR).element(snippet).elements(hint);
         let width = terminal_size_of(io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0));
-        Renderer::styled().term_width(width).render(&[group])
+        Renderer::styled().term_width(width.max(LEAST_WIDTH)).render(&[group])
     }
 }
 
@@ -132,6 +135,8 @@ fn whole_characters(text: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use shofar_testing::Random;
+
     use super::*;
 
     /// The excerpt for a part of a text, without colours.
@@ -174,6 +179,32 @@ mod tests {
         let text = b"(a\n (b\n\n";
         assert_eq!(excerpt_at(text, text.len()..text.len()), "  |\n2 |  (b\n  |    ^");
         assert_eq!(excerpt_at(b"", 0..0), "  |\n1 |\n  | ^");
+    }
+
+    #[test]
+    fn no_bytes_make_the_renderer_panic() {
+        let mut random = Random::new(17);
+        let parts: [&[u8]; 12] = [
+            b"(",
+            b")",
+            b"\n",
+            b"\r",
+            b"\t",
+            b"ab",
+            b"\0",
+            b"\xff",
+            b"\x1b[0m",
+            "\u{301}".as_bytes(),
+            "漢".as_bytes(),
+            "\u{202e}".as_bytes(),
+        ];
+        for _ in 0..2000 {
+            let length = random.below(30);
+            let text: Vec<u8> = (0..length).flat_map(|_| parts[random.below(parts.len())]).copied().collect();
+            let start = random.below(text.len() + 1);
+            let end = start + random.below(text.len() + 2);
+            assert!(!excerpt_at(&text, start..end).is_empty());
+        }
     }
 
     /// By D1.
