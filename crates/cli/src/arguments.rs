@@ -15,14 +15,14 @@ use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
 use crate::{CommandLine, Failure};
 
-/// How to solve, and what to tell.
+/// How to solve, and what to print.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Arguments {
     /// The file with the Horn clauses; `-` reads standard input.
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
-    /// What stands behind the file, by mistake.
+    /// Words behind the file, which are errors.
     #[arg(hide = true)]
     more: Vec<String>,
 
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// How to explain the witness, in the place of printing it.
+    /// How to explain the witness instead of printing it.
     #[arg(skip)]
     explanation: Option<Explanation>,
 
@@ -98,11 +98,11 @@ pub(crate) struct Arguments {
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
 
-    /// Another way to name the file.
+    /// Golem's way to name the file.
     #[arg(short = 'i', long, value_name = "FILE", hide = true, conflicts_with = "file")]
     input: Option<String>,
 
-    /// The logic is seen from the clauses.
+    /// Golem's option for the logic; ignored, as the clauses show it.
     #[arg(short = 'l', long, value_name = "LOGIC", hide = true)]
     logic: Option<String>,
 }
@@ -136,7 +136,7 @@ impl Arguments {
         self.file.as_ref().or(self.input.as_ref()).map_or("-", |file| file)
     }
 
-    /// Where a page is to be written.
+    /// The file for the page.
     pub(crate) fn html(&self) -> Option<&Path> {
         self.html.as_deref()
     }
@@ -146,27 +146,27 @@ impl Arguments {
         Arguments { explanation: Some(explanation), ..self.clone() }
     }
 
-    /// How the witness is to be explained, if it is.
+    /// How to explain the witness; `None` if it is not explained.
     pub(crate) fn explanation(&self) -> Option<Explanation> {
         self.explanation
     }
 
-    /// Whether the witness is to be told with the answer.
+    /// Whether the witness is printed or explained with the answer.
     pub(crate) fn tells_witness(&self) -> bool {
         self.wanted_witness().is_some() || self.explanation.is_some()
     }
 
-    /// Whether the witness is to be seen in some way.
+    /// Whether the witness is shown in any way.
     pub(crate) fn shows_witness(&self) -> bool {
         self.tells_witness() || self.html.is_some()
     }
 
-    /// Whether standard output is for the page.
+    /// Whether the page goes to standard output.
     pub(crate) fn prints_page(&self) -> bool {
         self.html().is_some_and(|path| path == "-")
     }
 
-    /// Complains about what cannot be meant, before time is spent on it.
+    /// Refuses options and words that make no sense, before solving starts.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.prints_page() && self.json {
             let message =
@@ -201,7 +201,7 @@ impl Arguments {
         }
     }
 
-    /// What is chosen about solving.
+    /// The options of the driver.
     pub(crate) fn driver_options(&self) -> driver::Options {
         driver::Options {
             engines: self.engine.0.clone(),
@@ -214,7 +214,7 @@ impl Arguments {
         }
     }
 
-    /// The format in which the witness is wanted, if it is wanted.
+    /// The format of the printed witness; `None` if it is not printed.
     pub(crate) fn wanted_witness(&self) -> Option<WitnessFormat> {
         let default = if self.json { WitnessFormat::Json } else { WitnessFormat::Text };
         match self.witness_format {
@@ -224,7 +224,7 @@ impl Arguments {
     }
 }
 
-/// How many engines run at the same time: one at least.
+/// Parses the number of engines that run at the same time, at least one.
 fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("at least one engine has to run".to_owned()),
@@ -233,7 +233,7 @@ fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Engines with their settings; none for those that are chosen by the clauses.
+/// Engines with their settings; empty for `auto`.
 #[derive(Clone)]
 struct Engines(Vec<Slot>);
 

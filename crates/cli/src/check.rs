@@ -1,4 +1,4 @@
-//! `shofar check`: whether a witness proves its answer.
+//! `shofar check`: checks that a witness proves its answer.
 
 use std::io::Write;
 use std::time::Instant;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &validity)))
 }
 
-/// Passes on what was read; where a limit has ended reading, the answer is unknown.
+/// Passes a result on; prints `unknown` if a limit has ended reading.
 fn known<T>(read: Result<T, Failure>, out: &mut impl Write) -> Result<T, Failure> {
     if let Err(Failure::Stopped(..)) = read {
         writeln!(out, "unknown")?;
@@ -56,7 +56,7 @@ fn known<T>(read: Result<T, Failure>, out: &mut impl Write) -> Result<T, Failure
     read
 }
 
-/// Why a witness does not count.
+/// The message about a witness that is not valid.
 pub(crate) fn complaint(
     store: &TermStore,
     system: &HornSystem,
@@ -71,7 +71,7 @@ pub(crate) fn complaint(
     }
 }
 
-/// What is wrong, with the clause that it is about as it is written.
+/// The message about a fault, with the text of the violated clause.
 fn explanation(store: &TermStore, system: &HornSystem, file: &str, fault: &Fault) -> String {
     let message = fault.display(store, system);
     match fault {

@@ -1,4 +1,4 @@
-//! `shofar completions`: what shells need to complete options and their values.
+//! `shofar completions`: scripts that complete options and their values in shells.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    // The generator panics if it cannot write, but a reader may go away.
+    // The generator panics if it cannot write, so it writes to memory: a reader may close the pipe.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command(), "shofar", &mut script);
     if arguments.shell == Shell::Fish {
@@ -27,8 +27,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Ok(out.write_all(&script)?)
 }
 
-/// What is generated for fish completes options of the program as long as there is no command. It gives up where an option
-/// still waits for its value, and takes the file for a command; both are mended here.
+/// Corrects the generated script for fish, which completes the options of the program as long as there is no command. It
+/// gives up if an option still lacks its value, and it takes the file for a command.
 fn for_fish(script: &str) -> String {
     const GIVES_UP: &str = "-- $cmd 2>/dev/null\n    or return\n";
     const WAITS: &str = "-- $cmd 2>/dev/null
@@ -47,7 +47,7 @@ fn for_fish(script: &str) -> String {
     script.replacen(GIVES_UP, WAITS, 1).replacen(ANY_WORD, &a_command, 1)
 }
 
-/// The command line with the names that options are checked against when they are read.
+/// The command line with all possible values of the options whose parsers check names.
 fn command() -> Command {
     let with = |values: Vec<String>| move |arg: Arg| arg.value_parser(PossibleValuesParser::new(values));
     let mut engines = vec!["auto".to_owned()];

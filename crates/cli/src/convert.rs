@@ -1,4 +1,4 @@
-//! `shofar convert`: the clauses in another format.
+//! `shofar convert`: writes the clauses in another format.
 
 use std::io::Write;
 use std::time::Instant;

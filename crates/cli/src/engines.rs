@@ -1,4 +1,4 @@
-//! `shofar engines`: which engines there are, and their options.
+//! `shofar engines`: lists the engines and their options.
 
 use std::io::Write;
 

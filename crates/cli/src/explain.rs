@@ -1,7 +1,7 @@
-//! `shofar explain`: what an answer says, for people.
+//! `shofar explain`: explains an answer to people.
 //!
-//! Solves as `shofar FILE` does, or takes a witness that somebody has, and tells what it says instead of printing it as
-//! it is. A witness from elsewhere is checked first: nothing wrong is explained.
+//! It solves as `shofar FILE` does, or reads a witness from a file, and explains the witness instead of printing it. A witness
+//! from a file is checked first: no wrong witness is explained.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
 }
 
-/// Checks and explains a witness that somebody has.
+/// Checks and explains a witness from a file.
 fn explain_file(
     arguments: &Arguments,
     file: &str,
@@ -103,7 +103,7 @@ fn shown(context: &Context<'_>, system: &HornSystem, witness: Witness, time: Dur
     Witness::Model(readable.into_iter().chain([named]).find(is_valid).unwrap_or(model))
 }
 
-/// What a witness says, as text.
+/// The explanation of a witness as text.
 pub(crate) fn text(
     store: &TermStore,
     system: &HornSystem,
@@ -115,7 +115,7 @@ pub(crate) fn text(
     String::from_utf8(out).expect("only text is written")
 }
 
-/// A page about a witness, or about why there is none.
+/// The page about a witness, or about the reason why there is none.
 pub(crate) fn page(
     store: &TermStore,
     system: &HornSystem,
@@ -130,7 +130,7 @@ pub(crate) fn page(
     html::page(store, system, file, &answer)
 }
 
-/// Writes a page where one is wanted: to a file, or to standard output for `-`.
+/// Writes the page if `--html` is given: to a file, or to standard output for `-`.
 pub(crate) fn save(
     arguments: &arguments::Arguments,
     page: Option<&str>,

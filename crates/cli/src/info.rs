@@ -1,4 +1,4 @@
-//! `shofar info`: what kind of clauses a file has.
+//! `shofar info`: describes the clauses of a file.
 
 use std::io::{self, Write};
 use std::time::Instant;

@@ -14,10 +14,10 @@ use shofar_run::Reason;
 use crate::Failure;
 use crate::diagnostic::Diagnostic;
 
-/// How often the limits are looked at while a file is read.
+/// The interval at which the limits are polled while a file is read.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Which question of a file is meant.
+/// The choice of a question of the file.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct QueryArgument {
     /// Take the clauses of the N-th `check-sat` or `query`, counted from one, of a file that has several.
@@ -25,8 +25,8 @@ pub(crate) struct QueryArgument {
     pub(crate) query: Option<usize>,
 }
 
-/// Reads the Horn clauses in a file within limits; `-` stands for standard input. The names that the file declares are left in
-/// the environment.
+/// Reads the Horn clauses in a file within limits; `-` stands for standard input. The environment then has the names that the
+/// file declares.
 pub(crate) fn read_system_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -39,7 +39,7 @@ pub(crate) fn read_system_within(
     system.map_err(|unread| failure(file, &text, unread))
 }
 
-/// Reads the Horn clauses of all questions in a file within limits, or of the one that is chosen.
+/// Reads the Horn clauses of all questions in a file, or of the chosen one, within limits.
 pub(crate) fn read_systems_within(
     context: &Context<'_>,
     file: &str,
@@ -54,8 +54,7 @@ pub(crate) fn read_systems_within(
     systems.map_err(|unread| failure(file, &text, unread))
 }
 
-/// Reads a witness of a system within limits, in the environment that reading the system has left; `-` stands for standard
-/// input.
+/// Reads a witness of a system within limits, in the environment of the system; `-` stands for standard input.
 pub(crate) fn read_witness_within(
     context: &Context<'_>,
     environment: &mut Environment,
@@ -74,17 +73,18 @@ fn failure(file: &str, text: &[u8], unread: Unread) -> Failure {
     }
 }
 
-/// Reading the file, or what was to be done with it, has ended by a limit.
+/// The failure of a command that a limit has ended.
 pub(crate) fn stopped(file: &str, reason: Reason) -> Failure {
     Failure::Stopped(shown_name(file).to_owned(), reason.into())
 }
 
-/// What is in a file, within limits: a pipe may keep us waiting, or never end. Then a thread stays behind that waits for it.
+/// The content of a file, within limits. A pipe may block or never end, so a thread reads it; at a limit that thread is left
+/// behind.
 fn read_text_within(context: &Context<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();
     let reader = move || {
-        // Nobody listens any more if a limit has passed.
+        // After a limit nobody listens.
         let _ = sender.send(read_text(&place));
     };
     if thread::Builder::new().spawn(reader).is_err() {
@@ -100,7 +100,7 @@ fn read_text_within(context: &Context<'_>, file: &str) -> Result<Vec<u8>, Failur
     }
 }
 
-/// What is in a file; `-` stands for standard input.
+/// The content of a file; `-` stands for standard input.
 fn read_text(file: &str) -> io::Result<Vec<u8>> {
     if file == "-" {
         let mut text = Vec::new();
@@ -109,17 +109,17 @@ fn read_text(file: &str) -> io::Result<Vec<u8>> {
     std::fs::read(file)
 }
 
-/// The text of a file that was read, or a message about why there is none.
+/// The content of a file, or a message that it cannot be read.
 fn text_of(file: &str, text: io::Result<Vec<u8>>) -> Result<Vec<u8>, Failure> {
     text.map_err(|error| Failure::Input(format!("shofar: cannot read {}: {error}", shown_name(file))))
 }
 
-/// What messages call a file.
+/// The name of a file in messages.
 pub(crate) fn shown_name(file: &str) -> &str {
     if file == "-" { "<stdin>" } else { file }
 }
 
-/// A duration, as options have it.
+/// Parses a number of seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())

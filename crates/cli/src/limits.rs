@@ -1,7 +1,7 @@
 //! The limits of a command: the options for time and memory, and Ctrl-C.
 //!
-//! Ctrl-C and termination set a flag, which is one of the limits: what ends by it says so, as with the others. Where
-//! nobody looks at the flag because output is written, and always at the second time, they end the program at once.
+//! Ctrl-C and termination set a flag, which is one of the limits: the command ends as at the others, with a message. While
+//! output is written nobody polls the flag; then, and always the second time, they end the program at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ static CANCEL: AtomicBool = AtomicBool::new(false);
 /// Set while output is written.
 static WRITES: AtomicBool = AtomicBool::new(false);
 
-/// The exit status of a program that Ctrl-C has ended, by custom.
+/// The usual exit status of a program that Ctrl-C has ended.
 const INTERRUPTED: i32 = 130;
 
 /// The options of all commands that read clauses.
@@ -32,9 +32,9 @@ pub(crate) struct LimitArguments {
 }
 
 impl LimitArguments {
-    /// The limits of a command that has started at this time. From now on Ctrl-C is one of them.
+    /// The limits of a command that started at this time. From now on Ctrl-C is one of them.
     pub(crate) fn start(self, start: Instant) -> Limits<'static> {
-        // Without a handler Ctrl-C ends the program without a word; there is no other harm.
+        // Without a handler Ctrl-C ends the program without a message, which does no other harm.
         let _ = ctrlc::set_handler(interrupt);
         Limits {
             deadline: self.timeout.and_then(|timeout| start.checked_add(timeout)),
@@ -45,7 +45,7 @@ impl LimitArguments {
     }
 }
 
-/// Does something that does not look at limits: Ctrl-C ends the program meanwhile.
+/// Runs work that does not poll the limits. Ctrl-C ends the program meanwhile.
 pub(crate) fn without_limits<T>(write: impl FnOnce() -> T) -> T {
     WRITES.store(true, Ordering::Relaxed);
     let written = write();
@@ -53,7 +53,7 @@ pub(crate) fn without_limits<T>(write: impl FnOnce() -> T) -> T {
     written
 }
 
-/// What Ctrl-C does; this is called in a thread of its own.
+/// Handles Ctrl-C, in a thread of its own.
 #[expect(clippy::exit, reason = "the main thread may be blocked: it writes to a pipe that nobody reads from")]
 fn interrupt() {
     if CANCEL.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {

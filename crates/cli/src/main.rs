@@ -1,4 +1,4 @@
-//! The command line: options, output and exit status. The work is done in the library crates.
+//! The command line: options, output and exit status. The library crates do the work.
 
 mod arguments;
 mod check;
@@ -84,17 +84,17 @@ enum Command {
     Completions(completions::Arguments),
 }
 
-/// What ends a command early.
+/// Why a command ends early.
 enum Failure {
     /// The input cannot be read, or an option is wrong; the message is for the user.
     Input(String),
     /// There is a mistake in the text of the input.
     Mistake(Box<Diagnostic>),
-    /// The answer is no, and is given already; the message says why.
+    /// The answer is no and already printed; the message says why.
     Refused(String),
-    /// The answer was given, but not all that was asked for beside it; the message is for the user.
+    /// The answer is printed, but a part of the output is missing; the message says which.
     Incomplete(String),
-    /// There is no answer: reading this file, or something after it, has ended without a result.
+    /// There is no answer: the work on this file ended without a result.
     Stopped(String, Stop),
     /// The output cannot be written.
     Output(io::Error),
@@ -114,10 +114,10 @@ fn main() -> ExitCode {
     let flushed = out.flush();
     let (status, message) = match result.and_then(|()| Ok(flushed?)) {
         Ok(()) => return ExitCode::SUCCESS,
-        // Whoever reads the output has seen enough.
+        // The reader has closed the pipe.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Mistake(mistake)) => {
-            // Nothing can be done where even this message cannot be written.
+            // Ignore failures: there is no other place for a message.
             let _ = mistake.print();
             return ExitCode::from(2);
         }

@@ -1,7 +1,7 @@
 //! `shofar man`: the manual pages, from the same declarations as the help texts.
 //!
-//! There is a page for the program and one for each command. That of the program also has what is not said by any option:
-//! engines and their options, the exit status, and examples.
+//! There is a page for the program and one for each command. The page of the program also lists the engines with their
+//! options, the exit status, and examples.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use crate::{CommandLine, Failure};
 /// Print the manual page, as in `shofar man | man -l -`, or write all pages to a folder.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The page of this command.
+    /// Print the page of this command, as in `shofar man check`.
     command: Option<String>,
 
-    /// Write the pages of the program and of all commands to this folder.
+    /// Write all pages to this folder, as in `--folder ~/.local/share/man/man1`.
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     folder: Option<PathBuf>,
 }
@@ -77,13 +77,13 @@ fn description() -> Roff {
     roff.text([
         roman("Reads constrained Horn clauses and prints "),
         bold("sat"),
-        roman(" if they have a model (the program that they describe is safe), "),
+        roman(" if they have a model (the program is safe), "),
         bold("unsat"),
         roman(" if "),
         italic("false"),
-        roman(" can be derived from them (it is not), or "),
+        roman(" can be derived from them (the program is unsafe), or "),
         bold("unknown"),
-        roman(", with the reason on standard error. Answers are checked before they are printed."),
+        roman(", with the reason on standard error. Shofar checks every answer before it prints it."),
     ]);
     roff
 }

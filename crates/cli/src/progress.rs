@@ -1,7 +1,7 @@
-//! How far engines are, on a terminal: a line for each engine that runs, and one for the whole run.
+//! Progress on a terminal: a line for each running engine, and one for the whole run.
 //!
-//! The lines are drawn again over the ones before, at most ten times a second, and are gone when the answer comes. Where
-//! standard error is no terminal, or one that knows no cursor, nothing is drawn.
+//! [`Display`] redraws the lines in place, at most ten times a second, and erases them when the answer comes. It draws nothing
+//! if standard error is not a terminal or `TERM` is `dumb`.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -11,17 +11,17 @@ use shofar_engines::{Event, Label};
 use shofar_run::memory_in_use;
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// The least time between two pictures.
+/// The least time between two redraws.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time before the first picture: what is done at once needs none.
+/// The time before the first drawing. Short runs show no progress.
 const DELAY: Duration = Duration::from_millis(300);
 
-/// The least width of the column with the engines, so that it seldom changes.
+/// The least width of the column of engines; it keeps the layout stable.
 const LEAST_COLUMN: usize = 10;
 
-/// The counters worth a place on the line, and what they are called there: what was learnt, what there is to do, and
-/// queries. An engine has one or none of each kind, of which the first counts.
+/// The counters on a line, with their titles, in three kinds: what the engine has learnt, its open work, and its queries.
+/// Of each kind the line shows the first counter that the engine has.
 const COUNTERS: &[&[(&str, &str)]] = &[
     &[
         ("lemmas", "lemmas"),
@@ -40,37 +40,37 @@ const COUNTERS: &[&[(&str, &str)]] = &[
     &[("solver.queries", "queries"), ("queries", "queries")],
 ];
 
-/// The lines.
+/// The progress lines.
 pub(crate) struct Display {
     start: Instant,
     last: Instant,
-    /// How many lines there are on the terminal.
+    /// The number of lines on the terminal.
     drawn: usize,
     engines: Vec<Line>,
 }
 
-/// What is known of an engine that has started and not ended.
+/// An engine that has started and not ended.
 struct Line {
     engine: Label,
-    /// Since when it runs; none while it waits.
+    /// The start of its current turn; `None` while it waits.
     since: Option<Instant>,
-    /// How long it ran before.
+    /// The time of its earlier turns.
     ran: Duration,
-    /// The bytes that it has.
+    /// Its memory in bytes.
     memory: usize,
     depth: Option<u64>,
     counters: Vec<(&'static str, u64)>,
 }
 
 impl Display {
-    /// An empty display, if standard error is a terminal for it.
+    /// An empty display; `None` if standard error cannot show one.
     pub(crate) fn new(start: Instant) -> Option<Self> {
         let is_dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
         let is_possible = io::stderr().is_terminal() && !(cfg!(unix) && is_dumb);
         is_possible.then(|| Display { start, last: start, drawn: 0, engines: Vec::new() })
     }
 
-    /// Takes notice of an event.
+    /// Updates the lines by an event.
     pub(crate) fn hear(&mut self, event: &Event) {
         let now = Instant::now();
         match event {
@@ -113,7 +113,7 @@ impl Display {
         self.engines.iter_mut().find(|line| line.engine == engine)
     }
 
-    /// Draws the lines as they are now, if it is time.
+    /// Redraws the lines, if it is time.
     pub(crate) fn redraw(&mut self) {
         let now = Instant::now();
         if now.duration_since(self.last) < INTERVAL || now.duration_since(self.start) < DELAY {
@@ -128,24 +128,24 @@ impl Display {
             picture.push('\n');
         }
         self.drawn = lines.len();
-        // Nobody misses what cannot be shown.
+        // Progress that cannot be shown is lost without harm.
         let _ = io::stderr().write_all(picture.as_bytes());
     }
 
-    /// Takes the lines away.
+    /// Erases the lines.
     pub(crate) fn clear(&mut self) {
         let erasure = self.erasure();
         self.drawn = 0;
         let _ = io::stderr().write_all(erasure.as_bytes());
     }
 
-    /// What moves the cursor to where the lines begin, and deletes what is below.
+    /// The control sequence that moves the cursor to the first line and erases everything below.
     fn erasure(&self) -> String {
         if self.drawn == 0 { String::new() } else { format!("\r\x1b[{}A\x1b[J", self.drawn) }
     }
 
-    /// The lines for a terminal of this size. None is as long as the terminal is wide, as it would take two then. They have
-    /// columns where these fit.
+    /// The lines for a terminal of this size. Each is shorter than the terminal is wide, so that none wraps. They are aligned
+    /// in columns if these fit.
     fn lines(
         &self,
         now: Instant,
@@ -200,7 +200,7 @@ impl Line {
     }
 }
 
-/// A number in at most six characters, up to a thousand million.
+/// A number below a thousand million in at most six characters.
 fn short(number: u64) -> String {
     match number {
         0..100_000 => number.to_string(),

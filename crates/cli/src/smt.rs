@@ -1,4 +1,4 @@
-//! `shofar smt`: the SMT solver by itself.
+//! `shofar smt`: the SMT solver without Horn clauses.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -66,12 +66,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let limits = Limits { deadline, memory, ..Limits::default() };
         let progress = script.execute(&command, &limits, out)?;
-        // Whoever drives the solver waits for the answer.
+        // The program that drives the solver waits for the answer.
         out.flush()?;
         if let Some(mistake) = script.mistake()
             && arguments.file != "-"
         {
-            // The answer says what is wrong, and this where. Nobody misses it where it cannot be written.
+            // The answer says what is wrong, and this where. Failures to write are ignored.
             let _ = diagnostic(&arguments.file, place, &command, mistake).print();
         }
         place = place.after(&command);
@@ -92,7 +92,7 @@ fn diagnostic(file: &str, start: Position, command: &[u8], mistake: &SyntaxError
     Diagnostic::new(command, error)
 }
 
-/// Writes the figures that are not zero. Where even standard error cannot be written to, nobody misses them.
+/// Writes the figures that are not zero. Failures to write are ignored.
 fn report(statistics: &[(&'static str, u64)]) {
     let mut out = io::stderr().lock();
     for (name, value) in statistics.iter().filter(|(_, value)| *value > 0) {

@@ -1,14 +1,14 @@
-//! `shofar FILE`: decides a system of clauses, or several: a file has one for each question that it asks. They are decided
-//! one after the other, and the limits hold for all of them together.
+//! `shofar FILE`: decides the clauses of each question that the file asks, in order. The limits apply to all questions
+//! together.
 //!
-//! A thread of its own reads and solves; this one listens, writes, and watches the limits. Reading and engines end soon
-//! after a limit is reached, but single large steps do not look at the clock: if nothing comes for a while after the limit,
-//! the answer is given without them. An answer that was found is given even where there is no time left for its witness.
+//! The worker thread reads and solves. The main thread receives its messages, writes the output, and watches the limits.
+//! Reader and engines end soon after a limit, but some large steps do not poll it: [`GRACE`] after the limit the main thread
+//! answers without waiting for them. If the answer is known by then, it is printed without its witness.
 //!
 //! Ctrl-C is such a limit (`limits.rs`).
 //!
-//! A panic in an engine is caught where engines run side by side, and one anywhere else here. It is reported with what
-//! helps to find the mistake, and the answer is what the others find, or unknown.
+//! The portfolio catches panics of engines; this file catches all others. A panic is reported with its message and place,
+//! and the answer is that of the other engines, or `unknown`.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -34,23 +34,23 @@ use crate::limits::without_limits;
 use crate::talk::Talk;
 use crate::{Failure, explain};
 
-/// How often the limits are looked at here.
+/// The interval at which the main thread polls the limits.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the solving thread has to end by itself after a limit is reached.
+/// The time that the worker thread has to end by itself after a limit.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// The name of the thread that reads and solves.
+/// The name of the worker thread.
 const WORKER: &str = "solver";
 
-/// What the solving thread says.
+/// A message of the worker thread.
 enum Message {
     Event(Event),
-    /// How many questions the file asks.
+    /// The number of questions in the file.
     Questions(usize),
-    /// The answer to a question is found, and what is to be told with it is being made.
+    /// The answer to a question is known; its witness and page are being made.
     Found(usize, &'static str, Option<Label>),
-    /// The answer to a question, of which only the first one counts.
+    /// The complete answer to a question; the main thread uses the first one.
     Done(usize, Result<Solved, Failure>),
 }
 
@@ -58,7 +58,7 @@ enum Message {
 pub(crate) struct Solved {
     pub(crate) answer: &'static str,
     pub(crate) engine: Option<Label>,
-    /// Why it is unknown.
+    /// The reason of `unknown`.
     pub(crate) reason: Option<String>,
     /// What the user may want instead.
     pub(crate) hint: Option<&'static str>,
@@ -72,7 +72,7 @@ pub(crate) struct Solved {
 #[serde(untagged)]
 pub(crate) enum Shown {
     Text(String),
-    /// As a part of the JSON of the answer.
+    /// An object inside of the answer event.
     Json(JsonWitness),
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 /// Reads and solves.
 fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<Solved, Failure> {
     let start = Instant::now();
-    // The process ends soon: to free millions of terms one by one would only delay the answer.
+    // The process ends soon: freeing millions of terms would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
     let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
     let systems = match read_systems_within(&run, arguments.file(), arguments.question) {
@@ -219,7 +219,7 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
         };
         Solved { answer, engine, reason: None, hint: None, witness: shown, page: page(Ok(&witness)) }
     };
-    // Whoever does not ask what the other engines have done need not wait until they have ended.
+    // Without `--stats` and `--json` nobody needs the figures of the other engines, so the answer does not wait for them.
     let tell_at_once = |verdict: &Verdict, engine: &Label| {
         if !arguments.stats && !arguments.json {
             events.done(Ok(solved(verdict, Some(engine.clone()))));
@@ -229,7 +229,7 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
     solved(&outcome.verdict, outcome.engine)
 }
 
-/// The hint for a file that is no system of clauses.
+/// The hint for a file that is probably an SMT script.
 const SMT_SCRIPT: &str = "the file declares no predicate with arguments; `shofar smt` executes SMT scripts";
 
 /// Whether a system declares constants or functions, and no predicate with arguments.
@@ -238,14 +238,14 @@ fn looks_like_smt_script(store: &TermStore, system: &HornSystem) -> bool {
     !system.functions.is_empty() && !system.predicates().any(|(_, fun)| is_relation(fun))
 }
 
-/// Passes events on to the thread that writes, but of the progress of each engine only so much as is wanted.
+/// Sends events to the main thread, and progress events of each engine at most once per interval.
 struct Events {
     sender: Sender<Message>,
-    /// The question at present, counted from zero.
+    /// The current question, counted from zero.
     question: AtomicUsize,
-    /// The least time between two events about the progress of an engine; without it there are none.
+    /// The least time between two progress events of an engine; `None` suppresses them.
     interval: Option<Duration>,
-    /// When there was the last one, by engines.
+    /// The time of the last progress event of each engine.
     last: Mutex<Vec<(Label, Instant)>>,
 }
 
@@ -254,12 +254,12 @@ impl Events {
         Events { sender, question: AtomicUsize::new(0), interval, last: Mutex::default() }
     }
 
-    /// Passes on what the answer will be.
+    /// Sends the answer before its witness is made.
     fn found(&self, answer: &'static str, engine: Option<Label>) {
         let _ = self.sender.send(Message::Found(self.question.load(Ordering::Relaxed), answer, engine));
     }
 
-    /// Passes on how many questions there are.
+    /// Sends the number of questions.
     fn questions(&self, number: usize) {
         let _ = self.sender.send(Message::Questions(number));
     }
@@ -269,12 +269,12 @@ impl Events {
         self.question.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Passes the answer on. Only the first one counts, and nobody listens any more if a limit has passed.
+    /// Sends the complete answer. The main thread uses the first one, and none after a limit.
     fn done(&self, done: Result<Solved, Failure>) {
         let _ = self.sender.send(Message::Done(self.question.load(Ordering::Relaxed), done));
     }
 
-    /// Whether it is time to tell how far an engine is.
+    /// Whether the next progress event of an engine is due.
     fn is_time_for(&self, engine: &Label) -> bool {
         let Some(interval) = self.interval else { return false };
         let now = Instant::now();
@@ -293,17 +293,17 @@ impl EventSink for Events {
         let event = match event {
             Event::Progress { ref engine, .. } if !self.is_time_for(engine) => return,
             Event::Memory { .. } if self.interval.is_none() => return,
-            // It is told by the thread that has panicked.
+            // The panicking thread itself sends this event.
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },
             event => event,
         };
-        // Nobody listens any more if a limit has passed.
+        // After a limit the main thread no longer listens.
         let _ = self.sender.send(Message::Event(event));
     }
 }
 
 thread_local! {
-    /// What the last panic of this thread said, and where.
+    /// The message and place of the last panic of this thread.
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -311,7 +311,7 @@ fn last_panic() -> String {
     LAST_PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| "of which nothing is known".to_owned())
 }
 
-/// Keeps what the panics of threads say that solve, for the report; others are printed as ever.
+/// Stores the panic messages of the worker and of engines for the report. Other threads print theirs as usual.
 fn keep_panics() {
     let print = panic::take_hook();
     let keep = |info: &PanicHookInfo<'_>| {

@@ -1,15 +1,15 @@
-//! `--stats`: what was done and how long it took, as a table.
+//! `--stats`: a table of times and counters.
 //!
-//! First the run as a whole, then a group for each engine with what it has counted; that which has the answer comes
-//! first. Times of phases add up where an engine has several. The memory of an engine is the most that it had, by the
-//! count of whoever lets engines run; that of the run is what the process has in the end.
+//! The table begins with the whole run. A group for each engine follows, that of the answer first. If an engine goes through
+//! a phase several times, the times add up. The memory of an engine is its maximum as the portfolio counts it; the memory of
+//! the run is that of the process at the end.
 
 use std::time::Duration;
 
 use shofar_engines::{Event, Label};
 use shofar_run::memory_in_use;
 
-/// What is known so far.
+/// The figures so far.
 #[derive(Default)]
 pub(crate) struct Statistics {
     run: Group,
@@ -18,7 +18,7 @@ pub(crate) struct Statistics {
 
 #[derive(Default)]
 struct Group {
-    /// How it ended, for an engine.
+    /// Why the engine ended.
     end: String,
     rows: Vec<(String, Value)>,
 }
@@ -40,7 +40,7 @@ impl Group {
 }
 
 impl Statistics {
-    /// Takes notice of an event.
+    /// Adds the figures of an event.
     pub(crate) fn hear(&mut self, event: &Event) {
         match event {
             Event::Phase { name, engine, time } => {
@@ -62,7 +62,7 @@ impl Statistics {
         }
     }
 
-    /// The table, for an answer of this engine after this time.
+    /// The table, given the engine of the answer and the total time.
     pub(crate) fn table(&self, engine: Option<&str>, time: Duration) -> String {
         let mut table = Table::default();
         table.row("engine", engine.unwrap_or("none"));

@@ -1,4 +1,4 @@
-//! What is told about a run: the answer and JSON on standard output, all else on standard error.
+//! The output of a run: the answer and JSON on standard output, messages on standard error.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -14,22 +14,22 @@ use crate::progress::{Display, INTERVAL};
 use crate::solve::{Shown, Solved};
 use crate::statistics::Statistics;
 
-/// Time between two lines about the progress of an engine where all events are told as lines.
+/// The time between two progress lines of an engine with `-v`.
 const VERBOSE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Tells the user what happens.
+/// Prints events and the answer.
 pub(crate) struct Talk<'a> {
     arguments: &'a Arguments,
     start: Instant,
-    /// Lines on a terminal, if there are to be any.
+    /// The progress lines on a terminal, if they are drawn.
     display: Option<Display>,
     statistics: Statistics,
-    /// The engines in which a mistake was reported.
+    /// The engines whose failure is already reported.
     reported: Vec<Label>,
 }
 
 impl<'a> Talk<'a> {
-    /// Begins to tell.
+    /// Starts the output.
     pub(crate) fn new(
         arguments: &'a Arguments,
         start: Instant,
@@ -52,7 +52,7 @@ impl<'a> Talk<'a> {
         Ok(talk)
     }
 
-    /// The least time between two events about the progress of an engine; none if they are not wanted.
+    /// The least time between two progress events of an engine; `None` if nobody wants them.
     pub(crate) fn progress_interval(&self) -> Option<Duration> {
         if self.arguments.json || self.display.is_some() {
             Some(INTERVAL)
@@ -61,7 +61,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Tells of an event.
+    /// Prints an event.
     pub(crate) fn hear(&mut self, event: &Event, out: &mut impl Write) -> Result<(), Failure> {
         if self.arguments.json {
             self.print(&describe_json(event, self.start.elapsed()), out)?;
@@ -83,7 +83,7 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    /// Reports a mistake in an engine, once.
+    /// Reports the failure of an engine, once.
     fn report(&mut self, engine: &Label, message: &str) {
         if self.arguments.quiet || self.reported.contains(engine) {
             return;
@@ -96,14 +96,14 @@ impl<'a> Talk<'a> {
         ));
     }
 
-    /// Shows on a terminal how far engines are, if it is time.
+    /// Redraws the progress lines, if it is time.
     pub(crate) fn show_progress(&mut self) {
         if let Some(display) = &mut self.display {
             display.redraw();
         }
     }
 
-    /// Gives the answer, with the number of the question if there are several.
+    /// Prints the answer, with the number of the question if there are several.
     pub(crate) fn answer(
         &mut self,
         query: Option<usize>,
@@ -123,7 +123,7 @@ impl<'a> Talk<'a> {
             )?;
         } else {
             writeln!(out, "{}", solved.answer)?;
-            // Whoever waits for the answer need not wait for the witness.
+            // The answer is out before the witness is written.
             out.flush()?;
             match &solved.witness {
                 Some(Shown::Text(text)) => out.write_all(text.as_bytes())?,
@@ -147,7 +147,7 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    /// Tells programs why there is no answer; the message for people comes last.
+    /// Prints an error as an event of `--json`. `main` prints the message for people.
     pub(crate) fn fail(&mut self, failure: &Failure, out: &mut impl Write) -> Result<(), Failure> {
         if let Some(display) = &mut self.display {
             display.clear();
@@ -161,14 +161,14 @@ impl<'a> Talk<'a> {
         if self.arguments.json { self.print(&event, out) } else { Ok(()) }
     }
 
-    /// Writes an object as a line, at once.
+    /// Writes an object as a line and flushes it.
     fn print(&self, object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
         serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
         writeln!(out)?;
         Ok(out.flush()?)
     }
 
-    /// Writes to standard error. Where even that cannot be written to, nobody misses it.
+    /// Writes to standard error. Failures are ignored: there is no other place for a message.
     fn say(&mut self, text: &str) {
         if let Some(display) = &mut self.display {
             display.clear();
@@ -190,7 +190,7 @@ struct AnswerEvent<'a> {
     witness: &'a Option<Shown>,
 }
 
-/// An event in words, if it is worth a line that stays.
+/// One log line, or `None` for events that change too often.
 fn describe(event: &Event) -> Option<String> {
     let list = |counters: &[(&'static str, u64)]| {
         let counters: Vec<String> = counters.iter().map(|(name, value)| format!("{name} {value}")).collect();

@@ -1,4 +1,4 @@
-//! `shofar transform`: what transformations make of the clauses.
+//! `shofar transform`: transforms the clauses and writes them.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         report(&reports);
     }
     match context.interrupted() {
-        // What there was time for is sound.
+        // The transformations so far are sound.
         None | Some(Reason::Deadline) => {}
         Some(reason) => return Err(stopped(&arguments.file, reason)),
     }
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     })
 }
 
-/// Writes the figures. Where even standard error cannot be written to, nobody misses them.
+/// Writes the figures. Failures to write are ignored.
 fn report(reports: &[Report]) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{:<12} {:>19} {:>19} {:>21} {:>9}", "pass", "nodes", "edges", "terms", "seconds");
