@@ -95,7 +95,8 @@ impl<S: Deref<Target = TermStore>> SystemBuilder<S> {
     }
 
     /// Declares a predicate by its name and the sorts of its arguments. Any name is possible, but printed clauses
-    /// cannot be read again if the name has a meaning in SMT-LIB, such as `and`.
+    /// cannot be read again if the name belongs to SMT-LIB's core theory, such as `and`, or if it hides an operator that
+    /// clauses use.
     pub fn predicate(&mut self, name: &str, sorts: &[Sort]) -> Result<PredicateId, BuildError> {
         let symbol = self.store.symbol(name);
         if !self.names.insert(symbol) {

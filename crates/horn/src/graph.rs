@@ -162,7 +162,8 @@ impl HornGraph {
         HornGraph::default()
     }
 
-    /// The graph of a system: predicates become nodes and clauses become edges, in the same order.
+    /// The graph of a system: predicates become nodes and clauses become edges, in the same order. Labels keep the
+    /// quantifiers of constraints; [`within`](Self::within) eliminates them.
     pub fn of(store: &TermStore, system: &HornSystem) -> Self {
         let mut graph = HornGraph::of_predicates(store, system);
         system.clauses.iter().for_each(|clause| graph.add_clause_of_system(store, clause));
