@@ -42,11 +42,16 @@ use shofar_smt::supports;
 
 use crate::eliminate::eliminate_all_but;
 use crate::fragment;
+use crate::invariants;
+use crate::progressions::join_progressions;
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, Evidence, Run};
 
 /// The number of ranks that are searched if an operator is not supported.
 const UNSUPPORTED_RANKS: usize = 50;
+
+/// The number of ranks up to which their states are shown as they are.
+const FEW_RANKS: usize = 4;
 
 /// The BMC engine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -340,10 +345,16 @@ impl<'a> Unfolding<'a> {
         GraphModel::of_formulas(self.is_derivable.iter().map(|&yes| self.run.store.bool(yes)))
     }
 
-    /// The model of a linear system if all paths have been explored: the ends of the paths, rank by rank.
+    /// The model of a linear system if all paths have been explored. Equalities and bounds that exclude the queries are
+    /// what a reader wants to see; otherwise it is the ends of the paths, rank by rank, as few formulas.
     fn model_of_ranks(&self) -> Result<GraphModel, Stop> {
         if !self.is_linear {
             return Err(Stop::Exhausted("there are no more facts to be derived, but a model is not known"));
+        }
+        if self.slots.len() > FEW_RANKS
+            && let Some(model) = invariants::model(self.run, self.graph)?
+        {
+            return Ok(model);
         }
         let store = self.run.store;
         let mut before: BTreeMap<NodeId, Term> = BTreeMap::new();
@@ -367,7 +378,7 @@ impl<'a> Unfolding<'a> {
             before = here;
         }
         let formula = |(id, _)| match ends.get(&id) {
-            Some(ends) => store.or(ends),
+            Some(ends) => store.or(&join_progressions(store, self.graph.node(id).variables(), ends)),
             None => store.bool(self.is_derivable[id.index()] && !self.is_useful[id.index()]),
         };
         Ok(GraphModel::of_formulas(self.graph.nodes().map(formula)))

@@ -15,6 +15,7 @@
 //! for N = 0, 1, ..
 //!     enqueue the obligation (false, N)
 //!     while an obligation (P, cube, n) is in the queue, of the lowest level                obligations.rs
+//!         once, after many queries: affine equalities and bounds exclude the queries: a model  ../invariants
 //!         expand                                                                           expand.rs
 //!             a reach fact of P meets the cube:                 it is reached
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
@@ -69,12 +70,14 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
+use shofar_horn::witness::GraphModel;
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use crate::fragment;
+use crate::invariants;
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run};
 use concretise::Families;
@@ -91,7 +94,12 @@ use weaken::Constants;
 pub use expand::Descent;
 pub use proof_lemmas::LemmaForm;
 
+/// Queries after which cheap invariants are looked for. Tasks that take fewer would pay for the analysis; the others hardly
+/// notice it, because it asks less than half as many.
+const PATIENCE: u64 = 2000;
+
 options! {
+    invariants: bool = true, "invariants": "look for affine equalities and bounds of linear sums once, if the search takes long";
     incremental: bool = true, "incremental": "keep the solvers of clauses from query to query";
     /// A literal can be dropped if no clause derives a fact in the cube, assuming that none was derived before.
     generalise: bool = true, "generalise": "leave out literals of cubes by induction";
@@ -142,8 +150,8 @@ impl Engine for Spacer {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let (graph, goal) = with_goal(run.store, graph);
-        let mut search = Search::new(&graph, goal, run, self.options);
+        let (extended, goal) = with_goal(run.store, graph);
+        let mut search = Search::new(graph, &extended, goal, run, self.options);
         let answer = search.solve();
         let counters = search.statistics.counters();
         run.tell_statistics(counters, start);
@@ -202,10 +210,22 @@ impl Statistics {
     }
 }
 
+/// What is known of `false` at a bound.
+enum Reach {
+    /// It has a derivation.
+    Reached,
+    /// It has none of at most that height.
+    Blocked,
+    /// It has none at all, by this model.
+    Excluded(GraphModel),
+}
+
 /// The state of a run.
 struct Search<'a> {
     // The problem.
     store: &'a TermStore,
+    original: &'a HornGraph,
+    /// With a predicate `false`.
     graph: &'a HornGraph,
     /// The predicate `false`.
     goal: NodeId,
@@ -240,16 +260,25 @@ struct Search<'a> {
     constants: Constants,
     /// The state of random choices; not zero.
     random: u64,
+    /// Whether cheap invariants were looked for.
+    has_analysed: bool,
 
     statistics: Statistics,
 }
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a HornGraph, goal: NodeId, run: &'a Run<'a>, options: Options) -> Self {
+    fn new(
+        original: &'a HornGraph,
+        graph: &'a HornGraph,
+        goal: NodeId,
+        run: &'a Run<'a>,
+        options: Options,
+    ) -> Self {
         let store = run.store;
         let nodes = graph.nodes().len();
         Search {
             store,
+            original,
             graph,
             goal,
             run,
@@ -268,14 +297,17 @@ impl<'a> Search<'a> {
             cubes: expand::Cubes::new(run),
             constants: Constants::of(store, graph),
             random: (run.seed() << 1) | 1,
+            has_analysed: false,
             statistics: Statistics::default(),
         }
     }
 
     fn solve(&mut self) -> Result<Evidence, Stop> {
         for level in 0.. {
-            if self.reach_goal(level)? {
-                return Ok(Evidence::Unsat(self.derivation()?));
+            match self.reach_goal(level)? {
+                Reach::Reached => return Ok(Evidence::Unsat(self.derivation()?)),
+                Reach::Excluded(model) => return Ok(Evidence::Sat(model)),
+                Reach::Blocked => {}
             }
             if let Some(inductive) = self.propagate(level)? {
                 return Ok(Evidence::Sat(self.model(inductive)));
@@ -285,24 +317,36 @@ impl<'a> Search<'a> {
         Err(Stop::Exhausted("derivations of all heights"))
     }
 
+    /// A model of cheap invariants, looked for once, as soon as the search takes long enough for their price not to matter.
+    fn cheap_model(&mut self) -> Result<Option<GraphModel>, Stop> {
+        if self.has_analysed || !self.options.invariants || self.statistics.queries < PATIENCE {
+            return Ok(None);
+        }
+        self.has_analysed = true;
+        invariants::model(self.run, self.original)
+    }
+
     /// Decides whether `false` has a derivation of height at most `bound`. Its obligation is in the queue until it is
     /// decided (O1).
-    fn reach_goal(&mut self, bound: Level) -> Result<bool, Stop> {
+    fn reach_goal(&mut self, bound: Level) -> Result<Reach, Stop> {
         let goal = self.goal_obligation(bound);
         while let Some(id) = self.obligations.take(bound) {
             self.run.go_on()?;
+            if let Some(model) = self.cheap_model()? {
+                return Ok(Reach::Excluded(model));
+            }
             let counters = self.statistics.counters();
             self.run.tell_progress(u64::from(bound), counters);
             match self.expand(id)? {
                 Expansion::Reached => {
                     if self.climb(id, goal)? {
-                        return Ok(true);
+                        return Ok(Reach::Reached);
                     }
                 }
                 Expansion::Blocked(level) => {
                     self.retire(id, level);
                     if id == goal {
-                        return Ok(false);
+                        return Ok(Reach::Blocked);
                     }
                 }
                 // Its child goes first, since it has a lower level (O2).

@@ -1,0 +1,224 @@
+//! Cheap inductive invariants of numbers: affine equalities, and bounds of a few linear sums.
+//!
+//! **What it finds.** For each predicate a conjunction of linear equalities and inequalities that holds of all its facts.
+//! It takes all clauses that the solver understands, linear or not. If the conjunctions exclude the bodies of all queries,
+//! [`model`] returns those parts of them that this needs. It cannot find a derivation of `false`.
+//!
+//! **The idea.** A loop such as `i += 1; j += 2` keeps `j = 2i` and its guard bounds `i`. Engines that learn from
+//! counterexamples find bounds one round after the other; abstract interpretation finds both at once:
+//!
+//! ```text
+//! hulls   := affine hulls of the facts of each predicate                       affine.rs
+//! rows    := sums worth a bound: arguments, atoms, sums that loops preserve    template.rs
+//! bounds  := least bounds of the rows that the clauses preserve, widened to what labels bound by themselves
+//! ```
+//!
+//! A second round knows the bounds of the first one. Both steps ask the solver for a step of a clause that leaves the element found so far, and join the fact that it derives.
+//! The element is inductive when no such step exists: the last queries are the proof.
+//!
+//! **Invariants.** V1: a predicate is unreached (`None`) or has equalities and bounds that hold of all facts found so far.
+//! V2: an analysis that ends without an error is inductive, clause by clause.
+//!
+//! **Effort is counted.** Each query may use [`CONFLICTS`] conflicts and an analysis [`QUERIES`] queries. Beyond that it ends
+//! with `Stop::Interrupted(Reason::Budget)`, and nothing is known.
+//!
+//! **Where it comes from.** M. Karr, "Affine relationships among variables of a program" (Acta Informatica 1976), for the
+//! domain of equalities; T. Reps, M. Sagiv, G. Yorsh, "Symbolic implementation of the best transformer" (VMCAI 2004), for
+//! the joins driven by models; S. Sankaranarayanan, H. Sipma, Z. Manna, "Scalable analysis of linear systems using
+//! mathematical programming" (VMCAI 2005), for bounds of fixed rows. Projection takes the place of their linear programs:
+//! it also sees through disjunctions and integers.
+
+mod affine;
+mod template;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::witness::GraphModel;
+use shofar_logic::number::Rational;
+use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
+use shofar_run::{Limits, Reason, Stop};
+use shofar_smt::solver::Solver;
+
+use crate::Run;
+
+/// Conflicts that one query may resolve.
+const CONFLICTS: u64 = 200;
+
+/// Queries that one analysis may ask.
+const QUERIES: usize = 800;
+
+/// The number of terms in labels up to which an analysis is worth its time.
+const MOST_TERMS: usize = 3000;
+
+/// Rounds of an analysis. The second one knows the bounds of the first, which make more equalities hold: a loop that ends
+/// when `j >= 10`, where `j <= 10` is known, ends with `j = 10`.
+const ROUNDS: usize = 2;
+
+/// A model of equalities and bounds, if they exclude the bodies of all queries. `None` if they do not, or if that takes more
+/// than its budget; the error says why the run has to end.
+pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphModel>, Stop> {
+    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+    if run.store.subterms(&labels).len() > MOST_TERMS {
+        return Ok(None);
+    }
+    match search(&mut Questions::new(run, graph)) {
+        Ok(model) => Ok(model),
+        Err(stop) => run.interrupted().map_or(Ok(None), |_| Err(stop)),
+    }
+}
+
+fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
+    let (store, graph) = (questions.run.store, questions.graph);
+    for _ in 0..ROUNDS {
+        let hulls = affine::hulls(questions)?;
+        let templates = template::templates(questions, &hulls)?;
+        let found = template::bounded(questions, hulls, templates)?;
+        questions.learn(found);
+        if let Some(needed) = questions.needed()? {
+            let formula = |(node, _): (NodeId, _)| store.and_of(needed[node.index()].iter().copied());
+            return Ok(Some(GraphModel::of_formulas(graph.nodes().map(formula))));
+        }
+    }
+    Ok(None)
+}
+
+/// Asks about single clauses, with a solver for each that has its label.
+struct Questions<'a> {
+    run: &'a Run<'a>,
+    graph: &'a HornGraph,
+    /// By edges, once they were asked.
+    solvers: Vec<Option<Solver<'a>>>,
+    /// How many may still be asked.
+    left: usize,
+    /// By nodes: literals that are inductive together (V2); none for a node without facts.
+    known: Vec<Option<Vec<Term>>>,
+}
+
+impl<'a> Questions<'a> {
+    fn new(run: &'a Run<'a>, graph: &'a HornGraph) -> Self {
+        let solvers = graph.edges().map(|_| None).collect();
+        let known = graph.nodes().map(|_| Some(Vec::new())).collect();
+        Questions { run, graph, solvers, left: QUERIES, known }
+    }
+
+    /// Adds what was found with the help of what is known.
+    fn learn(&mut self, found: Vec<Option<Vec<Term>>>) {
+        for (known, found) in self.known.iter_mut().zip(found) {
+            match (known.as_mut(), found) {
+                (Some(known), Some(found)) => {
+                    known.extend(found);
+                    known.sort_unstable();
+                    known.dedup();
+                }
+                _ => *known = None,
+            }
+        }
+    }
+
+    /// What is known of the sources of an edge; `None` if one has no facts.
+    fn known_at_sources(&self, edge: EdgeId) -> Option<Vec<Term>> {
+        let mut formulas = Vec::new();
+        for (source, &node) in self.graph.edge(edge).sources().iter().enumerate() {
+            let known = self.known[node.index()].as_ref()?.iter();
+            formulas
+                .extend(known.map(|&literal| self.graph.at_source(self.run.store, edge, source, literal)));
+        }
+        Some(formulas)
+    }
+
+    /// By nodes, an inductive part of the known literals that excludes the queries; `None` if not even all of
+    /// them do. A node without facts has the literal `false`, if that is needed.
+    fn needed(&mut self) -> Result<Option<Vec<BTreeSet<Term>>>, Stop> {
+        let graph = self.graph;
+        let (incoming, queries) = graph.incoming();
+        let mut needed: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); graph.nodes().len()];
+        let mut open = VecDeque::new();
+        for query in queries {
+            let Some(core) = self.core(query, None)? else { return Ok(None) };
+            open.extend(core);
+        }
+        while let Some((node, literal)) = open.pop_front() {
+            if !needed[node.index()].insert(literal) {
+                continue;
+            }
+            for &edge in &incoming[node.index()] {
+                // By V2 there is one, but for a solver that gives another answer to the same question.
+                let Some(core) = self.core(edge, Some(literal))? else { return Ok(None) };
+                open.extend(core);
+            }
+        }
+        Ok(Some(needed))
+    }
+
+    /// The literals of the sources with which an edge derives the literal at its target, or nothing if it is a query;
+    /// `None` if all literals do not suffice.
+    fn core(&mut self, edge: EdgeId, literal: Option<Term>) -> Result<Option<Vec<(NodeId, Term)>>, Stop> {
+        let (run, graph) = (self.run, self.graph);
+        let mut origins: BTreeMap<Term, (NodeId, Term)> = BTreeMap::new();
+        for (source, &node) in graph.edge(edge).sources().iter().enumerate() {
+            let Some(literals) = &self.known[node.index()] else {
+                return Ok(Some(vec![(node, Term::FALSE)]));
+            };
+            for &literal in literals {
+                origins.insert(graph.at_source(run.store, edge, source, literal), (node, literal));
+            }
+        }
+        let mut assumptions: Vec<Term> = origins.keys().copied().collect();
+        assumptions.extend(literal.map(|literal| run.store.not(graph.at_target(run.store, edge, literal))));
+        if self.holds(edge, &assumptions)? {
+            return Ok(None);
+        }
+        let solver = self.solver(edge)?;
+        solver.minimize_core(&Limits { conflicts: Some(CONFLICTS), ..run.limits });
+        Ok(Some(solver.core().iter().filter_map(|assumption| origins.get(assumption).copied()).collect()))
+    }
+
+    fn solver(&mut self, edge: EdgeId) -> Result<&mut Solver<'a>, Stop> {
+        let place = &mut self.solvers[edge.index()];
+        if place.is_none() {
+            let mut solver = self.run.solver();
+            self.run.assert(&mut solver, &[self.graph.edge(edge).label()])?;
+            *place = Some(solver);
+        }
+        Ok(place.as_mut().expect("it was made above"))
+    }
+
+    /// Whether the label and the assumptions have a model.
+    fn holds(&mut self, edge: EdgeId, assumptions: &[Term]) -> Result<bool, Stop> {
+        self.left = self.left.checked_sub(1).ok_or(Stop::Interrupted(Reason::Budget))?;
+        let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
+        let run = self.run.clone().with_limits(limits);
+        run.is_satisfiable(self.solver(edge)?, assumptions)
+    }
+
+    /// A model of the label and the assumptions, with values for their variables and some others.
+    fn model(
+        &mut self,
+        edge: EdgeId,
+        assumptions: &[Term],
+        others: &[Term],
+    ) -> Result<Option<Assignment>, Stop> {
+        if !self.holds(edge, assumptions)? {
+            return Ok(None);
+        }
+        let mut terms = vec![self.graph.edge(edge).label()];
+        terms.extend(assumptions.iter().chain(others));
+        Ok(Some(self.solver(edge)?.model(&terms)))
+    }
+}
+
+/// The number that a variable is in a model; `None` if its sort is another one.
+fn number(store: &TermStore, model: &Assignment, variable: Term) -> Option<Rational> {
+    match crate::unroll::value(store, model, variable) {
+        Value::Int(value) => Some(value.into()),
+        Value::Real(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether a variable is a number.
+fn is_number(store: &TermStore, variable: Term) -> bool {
+    matches!(store.sort_of(variable), Sort::INT | Sort::REAL)
+}
