@@ -14,12 +14,15 @@
 //! A disjunct that implies another one is dropped: at first if the literals show it; when the search is complete, also
 //! if the solver shows that it follows from the others together.
 //!
+//! The solver is incomplete for integers without bounds: it may fail to see that no model is left. Cooper's procedure
+//! (`cooper.rs`), which needs no solver, then decides.
+//!
 //! The universal quantifier is the dual: `forall x. f` is the negation of `exists x. not f`.
 
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason};
 
-use super::{ProjectError, Projector, cube};
+use super::{ProjectError, Projector, cooper, cube};
 use crate::sat::Outcome;
 use crate::solver::Solver;
 
@@ -93,11 +96,36 @@ pub fn eliminate(
         disjuncts.push(projection.literals);
     };
     let mut disjuncts: Vec<Term> = disjuncts.iter().map(|literals| store.and(literals)).collect();
+    let status = match status {
+        Status::Unknown(Reason::Incomplete) => complete(store, formula, vars, &mut disjuncts, bounds)?,
+        status => status,
+    };
     let few = (2..=MAX_MINIMIZED).contains(&disjuncts.len());
     if bounds.minimize && status == Status::Complete && few {
         drop_redundant(store, &mut disjuncts, bounds)?;
     }
     Ok(Elimination { formula: store.or(&disjuncts), status, projections })
+}
+
+/// Completes an elimination in which the solver could not tell whether a model is left. Cooper's procedure gives an exact
+/// result. If the disjuncts cover it, they are exact as well, and smaller; otherwise it takes their place.
+fn complete(
+    store: &TermStore,
+    formula: Term,
+    vars: &[Term],
+    disjuncts: &mut Vec<Term>,
+    bounds: &Bounds<'_>,
+) -> Result<Status, ProjectError> {
+    let Some(exact) = cooper::eliminate(store, formula, vars) else {
+        return Ok(Status::Unknown(Reason::Incomplete));
+    };
+    let mut solver = Solver::new(store);
+    let missed: Vec<Term> = disjuncts.iter().map(|&disjunct| store.not(disjunct)).chain([exact]).collect();
+    match solver.check(&missed, &bounds.limits).map_err(ProjectError::Unsupported)? {
+        Outcome::Unsat => {}
+        Outcome::Sat | Outcome::Unknown(_) => *disjuncts = store.disjuncts(exact).collect(),
+    }
+    Ok(Status::Complete)
 }
 
 /// A formula without the variables that is equivalent to `forall vars. formula`, or implied by it.

@@ -32,6 +32,7 @@
 mod arith;
 mod constraint;
 mod context;
+mod cooper;
 pub(crate) mod cube;
 pub(crate) mod definition;
 mod eliminate;

@@ -55,6 +55,9 @@ use crate::proof::{CongruenceEdge, CongruenceProof, EdgeRule, Justification};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 use crate::theory::claims::is_application;
 
+/// The nodes that are truth values.
+const TRUTH_VALUES: usize = 2;
+
 /// The theories of a solver and their shared terms.
 pub struct Combination {
     congruence: Congruence,
@@ -69,7 +72,7 @@ pub struct Combination {
     opened: [u32; MOST_THEORIES],
     /// The nodes of symbols, values and applications.
     nodes: FxHashMap<Term, Node>,
-    /// The term of each node.
+    /// The term of each node but the truth values, which come first.
     terms: Vec<Term>,
     /// The congruence symbols of functions with arguments, by operator.
     functions: FxHashMap<Op, euf::Symbol>,
@@ -109,7 +112,7 @@ impl Combination {
             level: 0,
             opened: [0; MOST_THEORIES],
             nodes: FxHashMap::default(),
-            terms: vec![Term::TRUE, Term::FALSE],
+            terms: Vec::new(),
             functions: FxHashMap::default(),
             shared: Vec::new(),
             positions: FxHashMap::default(),
@@ -269,7 +272,7 @@ impl Combination {
         };
         self.nodes.insert(term, node);
         // Terms with the same representatives as arguments have one node.
-        match self.terms.get_mut(node.0 as usize) {
+        match self.terms.get_mut(node.0 as usize - TRUTH_VALUES) {
             Some(known) => *known = term,
             None => self.terms.push(term),
         }
@@ -377,7 +380,11 @@ impl Combination {
     }
 
     fn term(&self, node: Node) -> Term {
-        self.terms[node.0 as usize]
+        match node {
+            Node::TRUE => Term::TRUE,
+            Node::FALSE => Term::FALSE,
+            Node(number) => self.terms[number as usize - TRUTH_VALUES],
+        }
     }
 
     // ---- models ------------------------------------------------------------------------------------------------
