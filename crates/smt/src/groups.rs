@@ -11,10 +11,7 @@
 //! of trees is that of SMTInterpol.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::number::{Integer, Rational};
 use shofar_logic::smtlib::{Lexer, Token};
-
-use crate::interpolate::farkas::Strength;
 
 /// A group of assertions and the position of its parent. The root is last; its parent is the position after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,17 +82,6 @@ fn without_repetitions(groups: Vec<Group<'_>>) -> Result<Vec<Group<'_>>, String>
         Some(name) => Err(format!("`{name}` is listed twice")),
         None => Ok(groups),
     }
-}
-
-/// Reads the number of `(set-option :interpolation-strength NUMBER)`.
-pub(crate) fn strength(text: &[u8]) -> Option<Strength> {
-    let mut lexer = Lexer::new(text);
-    let mut tokens = std::iter::from_fn(|| lexer.next_token().ok());
-    let (Token::Numeral(digits) | Token::Decimal(digits)) = tokens.nth(3)? else { return None };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let digits: u32 = format!("{whole}{fraction}").parse().ok()?;
-    let scale = 10u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    Strength::new(Rational::new(Integer::from(digits), Integer::from(scale)))
 }
 
 #[cfg(test)]

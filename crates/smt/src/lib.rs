@@ -7,6 +7,7 @@ mod groups;
 pub mod interpolate;
 pub mod known_literals;
 mod model;
+pub mod options;
 pub mod project;
 pub mod proof;
 pub mod purify;

@@ -9,6 +9,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufRead, Write};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,8 +20,8 @@ use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol,
 use shofar_run::{Limits, Reason};
 
 use crate::groups;
-use crate::interpolate::farkas::Strength;
-use crate::interpolate::{self, Arithmetic, Interpolator, Labelling};
+use crate::interpolate::{self, Interpolator};
+use crate::options::{self, Flag, Number, Options, Refusal};
 use crate::project::{self, Bounds, Elimination, Status};
 use crate::proof::{Part, Proof, write_alethe};
 use crate::purify::Unsupported;
@@ -50,6 +51,8 @@ pub struct Script<'a> {
     /// The assertions of the innermost frame that the solver does not have yet.
     pending: Vec<(Term, Part)>,
     options: Options,
+    /// The file that answers go to, if it is not the output of the caller.
+    channel: Option<File>,
     /// The number of asserted formulas: each is its own part in proofs.
     assertions: u32,
     state: State,
@@ -65,30 +68,13 @@ struct Frame {
     named: Vec<(Symbol, Term)>,
     /// With interpolants, the parts of assertions, and their names.
     parts: Vec<(Part, Option<Symbol>)>,
+    /// The formulas inside of assertions that have a name.
+    labels: Vec<(Symbol, Term)>,
     declared: Vec<Fun>,
     /// The first assertion that the solver does not support.
     unsupported: Option<Unsupported>,
     /// The error message of the first failed command that would have changed the formula.
     failed: Option<String>,
-}
-
-#[derive(Default)]
-struct Options {
-    print_success: bool,
-    unsat_cores: bool,
-    minimal_cores: bool,
-    proofs: bool,
-    interpolants: bool,
-    interpolation: interpolate::Options,
-    /// The factor of flexible interpolants.
-    strength: Strength,
-}
-
-impl Options {
-    /// Whether the solver must log proofs.
-    fn log_proofs(&self) -> bool {
-        self.proofs || self.interpolants
-    }
 }
 
 /// The result of the last query, if nothing has changed since.
@@ -138,6 +124,7 @@ impl<'a> Script<'a> {
             frames: vec![Frame::default()],
             pending: Vec::new(),
             options: Options::default(),
+            channel: None,
             assertions: 0,
             state: State::Open,
             mistake: None,
@@ -151,6 +138,25 @@ impl<'a> Script<'a> {
 
     /// Executes one command and writes its answer.
     pub fn execute(
+        &mut self,
+        command: &[u8],
+        limits: &Limits<'_>,
+        out: &mut impl Write,
+    ) -> io::Result<Progress> {
+        if self.channel.is_none() {
+            return self.execute_to(command, limits, out);
+        }
+        // The command may change the channel.
+        let mut answer = Vec::new();
+        let progress = self.execute_to(command, limits, &mut answer)?;
+        match &mut self.channel {
+            Some(file) => file.write_all(&answer)?,
+            None => out.write_all(&answer)?,
+        }
+        Ok(progress)
+    }
+
+    fn execute_to(
         &mut self,
         command: &[u8],
         limits: &Limits<'_>,
@@ -196,20 +202,16 @@ impl<'a> Script<'a> {
             }
             "set-info" => reader.skip_rest()?,
             "set-option" => {
-                let (keyword, value) = (reader.keyword()?, reader.optional_symbol()?);
+                let name = reader.keyword()?;
                 reader.skip_rest()?;
-                if keyword.starts_with(":interpolation-") {
-                    self.set_interpolation(keyword, value.map(|value| store.name(value)), text)?;
-                }
-                let value = value.is_some_and(|value| store.name(value) == "true");
-                match keyword {
-                    ":print-success" => self.options.print_success = value,
-                    ":produce-unsat-cores" => self.options.unsat_cores = value,
-                    ":minimal-unsat-cores" => self.options.minimal_cores = value,
-                    ":produce-proofs" => self.log_proofs(value, self.options.interpolants)?,
-                    ":produce-interpolants" => self.log_proofs(self.options.proofs, value)?,
-                    _ => {}
-                }
+                self.set_option(name, options::Value::read(text))?;
+            }
+            "get-option" => {
+                let name = reader.keyword()?;
+                reader.close()?;
+                let value = self.options.get(name).ok_or(Failure::Unsupported)?;
+                writeln!(out, "{value}")?;
+                return Ok(Progress::Continue);
             }
             "echo" => {
                 let text = reader.string()?;
@@ -221,8 +223,12 @@ impl<'a> Script<'a> {
                 let formula = reader.formula()?;
                 reader.close()?;
                 check_magnitude(store, &[formula])?;
-                let name = reader.take_named().into_iter().find(|&(_, term)| term == formula);
-                self.assert(formula, name.map(|(name, _)| name));
+                let named = reader.take_named();
+                let name = named.iter().find(|&&(_, term)| term == formula).map(|&(name, _)| name);
+                self.frame()
+                    .labels
+                    .extend(named.into_iter().filter(|&(_, term)| store.sort_of(term) == Sort::BOOL));
+                self.assert(formula, name);
             }
             "push" | "pop" => {
                 let count = reader.optional_numeral()?.unwrap_or(1);
@@ -276,9 +282,15 @@ impl<'a> Script<'a> {
                 self.get_info(keyword, out)?;
                 return Ok(Progress::Continue);
             }
-            "get-model" | "get-unsat-core" | "get-unsat-assumptions" | "get-assertions" | "get-proof" => {
+            "get-assignment"
+            | "get-model"
+            | "get-unsat-core"
+            | "get-unsat-assumptions"
+            | "get-assertions"
+            | "get-proof" => {
                 reader.close()?;
                 match name {
+                    "get-assignment" => self.get_assignment(out)?,
                     "get-model" => self.get_model(out)?,
                     "get-unsat-core" => self.get_unsat_core(out)?,
                     "get-unsat-assumptions" => self.get_unsat_assumptions(out)?,
@@ -289,13 +301,16 @@ impl<'a> Script<'a> {
             }
             "reset" => {
                 reader.close()?;
-                let options = std::mem::take(&mut self.options);
-                *self = Script { solver: new_solver(store, &options), options, ..Script::new(store) };
+                let (options, channel) = (std::mem::take(&mut self.options), self.channel.take());
+                let solver = new_solver(store, &options);
+                *self = Script { solver, options, channel, ..Script::new(store) };
             }
             "reset-assertions" => {
                 reader.close()?;
                 let declared = std::mem::take(&mut self.frames[0].declared);
-                (1..self.frames.len()).for_each(|_| self.environment.pop());
+                if !self.options.has(Flag::GlobalDeclarations) {
+                    (1..self.frames.len()).for_each(|_| self.environment.pop());
+                }
                 self.frames = vec![Frame { declared, ..Frame::default() }];
                 self.pending.clear();
                 self.solver = new_solver(store, &self.options);
@@ -303,12 +318,15 @@ impl<'a> Script<'a> {
                 self.state = State::Open;
             }
             _ => match reader.declaration(name)? {
+                Some(Declaration::Fun(fun)) if self.options.has(Flag::GlobalDeclarations) => {
+                    self.frames[0].declared.push(fun);
+                }
                 Some(Declaration::Fun(fun)) => self.frame().declared.push(fun),
                 Some(_) => {}
                 None => return failure(format!("unknown command `{name}`")),
             },
         }
-        if self.options.print_success {
+        if self.options.has(Flag::PrintSuccess) {
             writeln!(out, "success")?;
         }
         Ok(Progress::Continue)
@@ -342,13 +360,13 @@ impl<'a> Script<'a> {
     fn assert(&mut self, formula: Term, name: Option<Symbol>) {
         self.state = State::Open;
         self.frame().assertions.push(formula);
-        if let Some(name) = name.filter(|_| self.options.unsat_cores) {
+        if let Some(name) = name.filter(|_| self.options.has(Flag::UnsatCores)) {
             self.frame().named.push((name, formula));
             return;
         }
         self.assertions += 1;
         let part = Part(self.assertions);
-        if !self.options.interpolants {
+        if !self.options.has(Flag::Interpolants) {
             self.pending.push((formula, part));
             return;
         }
@@ -367,13 +385,31 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Clauses without a step in the log would be missing in proofs, so the solver is made anew.
-    fn log_proofs(&mut self, proofs: bool, interpolants: bool) -> Result<()> {
-        if self.frames.len() > 1 || !self.frames[0].assertions.is_empty() {
-            return failure("proofs and interpolants must be switched on before the first assertion");
+    /// Sets an option. Some are about all assertions, so that the solver is made anew with them.
+    fn set_option(&mut self, name: &str, value: options::Value<'_>) -> Result<()> {
+        let is_early = Options::is_early(name);
+        if is_early && (self.frames.len() > 1 || !self.frames[0].assertions.is_empty()) {
+            return failure(format!("`{name}` must be set before the first assertion"));
         }
-        (self.options.proofs, self.options.interpolants) = (proofs, interpolants);
-        self.solver = new_solver(self.store, &self.options);
+        let before = self.options.regular_channel().to_owned();
+        self.options.set(name, value).map_err(|refusal| match refusal {
+            Refusal::Unknown => Failure::Unsupported,
+            Refusal::Value(message) => Failure::Message(message),
+        })?;
+        let channel = self.options.regular_channel();
+        if channel != before {
+            match open_channel(channel) {
+                Ok(opened) => self.channel = opened,
+                Err(error) => {
+                    let message = format!("cannot write to {channel}: {error}");
+                    self.options.set(name, options::Value::String(&before)).expect("it was the value before");
+                    return failure(message);
+                }
+            }
+        }
+        if is_early {
+            self.solver = new_solver(self.store, &self.options);
+        }
         Ok(())
     }
 
@@ -382,7 +418,9 @@ impl<'a> Script<'a> {
         self.flush();
         for _ in 0..count {
             self.solver.push();
-            self.environment.push();
+            if !self.options.has(Flag::GlobalDeclarations) {
+                self.environment.push();
+            }
             self.frames.push(Frame::default());
         }
     }
@@ -398,7 +436,9 @@ impl<'a> Script<'a> {
         }
         for _ in 0..count {
             self.solver.pop();
-            self.environment.pop();
+            if !self.options.has(Flag::GlobalDeclarations) {
+                self.environment.pop();
+            }
             self.frames.pop();
         }
         Ok(())
@@ -417,10 +457,12 @@ impl<'a> Script<'a> {
             Some(unsupported) => Err(unsupported),
             None => {
                 let all: Vec<(Term, Part)> = std::iter::zip(all, assumed_parts()).collect();
-                self.solver.check_in(&all, limits)
+                let most = self.options.number(Number::ResourceLimit);
+                let conflicts = (most > 0).then_some(most).or(limits.conflicts);
+                self.solver.check_in(&all, &Limits { conflicts, ..*limits })
             }
         };
-        if self.options.minimal_cores && matches!(outcome, Ok(Outcome::Unsat)) {
+        if self.options.has(Flag::MinimalCores) && matches!(outcome, Ok(Outcome::Unsat)) {
             self.solver.minimize_core(limits);
         }
         self.state = match outcome {
@@ -444,6 +486,9 @@ impl<'a> Script<'a> {
         let State::Sat { assumptions } = &self.state else {
             return failure("a model is there after the answer sat only");
         };
+        if !self.options.has(Flag::Models) {
+            return failure("models need the option :produce-models");
+        }
         let asserted = self.frames.iter().flat_map(|frame| frame.assertions.iter().copied());
         let all: Vec<Term> =
             asserted.chain(assumptions.iter().copied()).chain(terms.iter().copied()).collect();
@@ -506,6 +551,22 @@ impl<'a> Script<'a> {
         body
     }
 
+    /// Prints the truth values of the formulas that have names.
+    fn get_assignment(&self, out: &mut impl Write) -> Result<()> {
+        if !self.options.has(Flag::Assignments) {
+            return failure("assignments need the option :produce-assignments");
+        }
+        let labels: Vec<(Symbol, Term)> =
+            self.frames.iter().flat_map(|frame| &frame.labels).copied().collect();
+        let model = self.model(&labels.iter().map(|&(_, term)| term).collect::<Vec<Term>>())?;
+        let pairs = labels.iter().filter_map(|&(name, term)| match self.store.eval(term, &model) {
+            Ok(Value::Bool(truth)) => Some(format!("({} {truth})", self.store.display_symbol(name))),
+            // A formula below a quantifier has no value outside of it.
+            _ => None,
+        });
+        Ok(writeln!(out, "({})", joined(pairs))?)
+    }
+
     fn get_value(&self, terms: &[Term], out: &mut impl Write) -> Result<()> {
         let store = self.store;
         let model = self.model(terms)?;
@@ -551,7 +612,7 @@ impl<'a> Script<'a> {
     }
 
     fn get_unsat_core(&self, out: &mut impl Write) -> Result<()> {
-        if !self.options.unsat_cores {
+        if !self.options.has(Flag::UnsatCores) {
             return failure("cores need the option :produce-unsat-cores");
         }
         let State::Unsat { .. } = &self.state else {
@@ -578,7 +639,7 @@ impl<'a> Script<'a> {
     }
 
     fn get_proof(&self, out: &mut impl Write) -> Result<()> {
-        if !self.options.proofs {
+        if !self.options.has(Flag::Proofs) {
             return failure("proofs need the option :produce-proofs");
         }
         let State::Unsat { .. } = &self.state else {
@@ -590,38 +651,10 @@ impl<'a> Script<'a> {
         Ok(writeln!(out, ")")?)
     }
 
-    fn set_interpolation(&mut self, keyword: &str, value: Option<&str>, text: &[u8]) -> Result<()> {
-        let options = &mut self.options.interpolation;
-        match (keyword, value) {
-            (":interpolation-bool", Some("mcmillan")) => options.labelling = Labelling::McMillan,
-            (":interpolation-bool", Some("pudlak")) => options.labelling = Labelling::Pudlak,
-            (":interpolation-bool", Some("dual-mcmillan")) => options.labelling = Labelling::DualMcMillan,
-            (":interpolation-lra", Some("farkas")) => options.arithmetic = Arithmetic::Farkas,
-            (":interpolation-lra", Some("dual")) => options.arithmetic = Arithmetic::DualFarkas,
-            (":interpolation-lra", Some("decomposed")) => options.arithmetic = Arithmetic::Decomposed,
-            (":interpolation-lra", Some("dual-decomposed")) => {
-                options.arithmetic = Arithmetic::DualDecomposed
-            }
-            (":interpolation-lra", Some("flexible")) => {
-                options.arithmetic = Arithmetic::Flexible(self.options.strength.clone());
-            }
-            (":interpolation-strength", None) => {
-                let strength = groups::strength(text)
-                    .ok_or_else(|| Failure::Message("the strength is a number between 0 and 1".to_owned()))?;
-                if matches!(options.arithmetic, Arithmetic::Flexible(_)) {
-                    options.arithmetic = Arithmetic::Flexible(strength.clone());
-                }
-                self.options.strength = strength;
-            }
-            _ => return failure(format!("`{keyword}` has no such value")),
-        }
-        Ok(())
-    }
-
     /// Prints the interpolants of a sequence or tree of groups of assertions. Assertions in no group belong to the last
     /// one.
     fn get_interpolants(&self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<()> {
-        if !self.options.interpolants {
+        if !self.options.has(Flag::Interpolants) {
             return failure("interpolants need the option :produce-interpolants");
         }
         let State::Unsat { assumptions } = &self.state else {
@@ -670,6 +703,9 @@ impl<'a> Script<'a> {
     }
 
     fn get_unsat_assumptions(&self, out: &mut impl Write) -> Result<()> {
+        if !self.options.has(Flag::UnsatAssumptions) {
+            return failure("assumptions at fault need the option :produce-unsat-assumptions");
+        }
         let State::Unsat { assumptions } = &self.state else {
             return failure("assumptions at fault are there after the answer unsat only");
         };
@@ -679,6 +715,9 @@ impl<'a> Script<'a> {
     }
 
     fn get_assertions(&self, out: &mut impl Write) -> Result<()> {
+        if !self.options.has(Flag::Assertions) {
+            return failure("assertions need the option :produce-assertions");
+        }
         let assertions = self.frames.iter().flat_map(|frame| &frame.assertions);
         Ok(writeln!(out, "({})", joined(assertions.map(|&term| self.store.display(term))))?)
     }
@@ -760,7 +799,17 @@ fn assumed_parts() -> impl Iterator<Item = Part> {
 }
 
 fn new_solver<'a>(store: &'a TermStore, options: &Options) -> Solver<'a> {
-    if options.log_proofs() { Solver::with_proofs(store) } else { Solver::new(store) }
+    let solver = if options.log_proofs() { Solver::with_proofs(store) } else { Solver::new(store) };
+    solver.with_seed(options.number(Number::Seed))
+}
+
+/// Opens the file of an output channel; `None` is the output of the caller.
+fn open_channel(channel: &str) -> io::Result<Option<File>> {
+    if channel == "stdout" {
+        Ok(None)
+    } else {
+        File::options().create(true).append(true).open(channel).map(Some)
+    }
 }
 
 fn check_magnitude(store: &TermStore, terms: &[Term]) -> Result<()> {

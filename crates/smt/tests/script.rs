@@ -142,3 +142,213 @@ fn a_failed_question_changes_nothing() {
         (check-sat-assuming (y))(set-option :verbosity true)(check-sat)";
     assert_eq!(answer(script), "sat");
 }
+
+// ---- options -----------------------------------------------------------------------------------------------
+
+#[test]
+fn an_option_accepts_the_values_of_its_type_only() {
+    for (value, answer) in [("true", "success"), ("false", "success"), ("1", "success"), ("0", "success")] {
+        let script = format!("(set-option :print-success true)(set-option :produce-interpolants {value})");
+        assert_eq!(answers(&script)[1], answer, "{value}");
+    }
+    for value in ["foo", "2", "\"true\"", "(true)", ""] {
+        let script = format!("(set-option :print-success true)(set-option :produce-interpolants {value})");
+        assert_eq!(answers(&script)[1], r#"(error "`:produce-interpolants` is true or false")"#, "{value}");
+    }
+    assert_eq!(answers("(set-option :random-seed foo)"), [r#"(error "`:random-seed` is a natural number")"#]);
+    assert_eq!(answers("(set-option :print-success true)(set-option :foo 1)"), ["success", "unsupported"]);
+}
+
+#[test]
+fn ones_and_zeros_switch_interpolants_on_and_off() {
+    let script = |value: &str| {
+        format!(
+            "(set-option :produce-interpolants {value})(declare-const x Int)
+            (assert (! (< x 0) :named A))(assert (! (> x 0) :named B))(check-sat)(get-interpolants A B)"
+        )
+    };
+    assert_eq!(answers(&script("1")), ["unsat", "((<= x (- 1)))"]);
+    assert_eq!(
+        answers(&script("0")),
+        ["unsat", r#"(error "interpolants need the option :produce-interpolants")"#]
+    );
+}
+
+#[test]
+fn algorithms_by_number_are_those_by_name() {
+    let script = |option: &str| {
+        format!(
+            "(set-option :produce-interpolants 1)(set-option {option})(declare-const x Real)(declare-const y Real)
+            (assert (! (and (< x 0.0) (= y x)) :named A))(assert (! (> y 4.0) :named B))(check-sat)
+            (get-interpolants A B)"
+        )
+    };
+    let weak = answers(&script(":interpolation-lra-algorithm 2"));
+    assert_eq!(weak, answers(&script(":interpolation-lra dual")));
+    assert_ne!(weak, answers(&script(":interpolation-lra-algorithm 0")));
+    assert_eq!(
+        answer("(set-option :interpolation-bool-algorithm 3)"),
+        r#"(error "`:interpolation-bool-algorithm` is 0 (McMillan), 1 (Pudlak) or 2 (dual McMillan)")"#
+    );
+}
+
+#[test]
+fn get_option_answers_the_current_value() {
+    for (set, option, value) in [
+        ("", ":print-success", "false"),
+        ("", ":produce-models", "true"),
+        ("(set-option :produce-proofs 1)", ":produce-proofs", "true"),
+        ("(set-option :random-seed 7)", ":random-seed", "7"),
+        ("", ":regular-output-channel", "\"stdout\""),
+        ("(set-option :interpolation-lra-algorithm 4)", ":interpolation-lra", "decomposed"),
+        ("(set-option :interpolation-strength 0.25)", ":interpolation-lra-factor", "\"1/4\""),
+        ("", ":foo", "unsupported"),
+    ] {
+        assert_eq!(answer(&format!("{set}(get-option {option})")), value, "{set} {option}");
+    }
+}
+
+#[test]
+fn options_about_all_assertions_come_before_the_first() {
+    for option in [":produce-unsat-cores", ":produce-proofs", ":produce-interpolants", ":global-declarations"]
+    {
+        let message = format!("(error \"`{option}` must be set before the first assertion\")");
+        assert_eq!(answers(&format!("(assert true)(set-option {option} true)")), [message]);
+    }
+}
+
+#[test]
+fn models_and_failed_assumptions_can_be_switched_off() {
+    assert_eq!(
+        answer("(set-option :produce-models false)(check-sat)(get-model)"),
+        r#"(error "models need the option :produce-models")"#
+    );
+    assert_eq!(
+        answer(
+            "(set-option :produce-unsat-assumptions false)(check-sat-assuming (false))(get-unsat-assumptions)"
+        ),
+        r#"(error "assumptions at fault need the option :produce-unsat-assumptions")"#
+    );
+}
+
+#[test]
+fn global_declarations_outlive_their_level() {
+    let script = |value: &str| {
+        format!(
+            "(set-option :global-declarations {value})(push)(declare-const x Int)(pop)(assert (> x 0))(check-sat)"
+        )
+    };
+    assert_eq!(answers(&script("true")), ["sat"]);
+    assert_eq!(answers(&script("false")), [r#"(error "undeclared symbol `x`")"#, "unknown"]);
+}
+
+#[test]
+fn the_resource_limit_bounds_a_query() {
+    // Seven pigeons in six holes take some hundred conflicts.
+    let mut script = "(set-option :reproducible-resource-limit 3)".to_owned();
+    for pigeon in 0..7 {
+        (0..6).for_each(|hole| script.push_str(&format!("(declare-const p{pigeon}{hole} Bool)")));
+        let holes: String = (0..6).map(|hole| format!("p{pigeon}{hole} ")).collect();
+        script.push_str(&format!("(assert (or {holes}))"));
+        for other in 0..pigeon {
+            (0..6).for_each(|h| script.push_str(&format!("(assert (not (and p{pigeon}{h} p{other}{h})))")));
+        }
+    }
+    script.push_str("(check-sat)");
+    let unlimited = format!("{script}(set-option :reproducible-resource-limit 0)(check-sat)");
+    assert_eq!(answers(&unlimited), ["unknown", "unsat"]);
+}
+
+#[test]
+fn answers_go_to_the_regular_output_channel() {
+    let file = std::env::temp_dir().join(format!("shofar-channel-{}", std::process::id()));
+    let script = format!(
+        "(echo \"here\")(set-option :regular-output-channel \"{}\")(echo \"there\")
+        (set-option :regular-output-channel \"stdout\")(echo \"back\")
+        (set-option :regular-output-channel \"/nonexistent/file\")(get-option :regular-output-channel)",
+        file.display()
+    );
+    let answers = answers(&script);
+    assert_eq!(answers[..2], ["\"here\"", "\"back\""]);
+    assert!(answers[2].starts_with("(error \"cannot write to /nonexistent/file"), "{}", answers[2]);
+    assert_eq!(answers[3], "\"stdout\"");
+    let written = std::fs::read_to_string(&file).expect("the file is written");
+    std::fs::remove_file(&file).expect("the file can be removed");
+    assert_eq!(written, "\"there\"\n");
+}
+
+#[test]
+fn the_documentation_lists_all_options_and_commands() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/smt.md");
+    let text = std::fs::read_to_string(path).expect("the documentation is there");
+    for name in shofar_smt::options::names() {
+        assert!(text.contains(&format!("`{name}`")), "{name} is not documented");
+    }
+}
+
+// ---- assignments -------------------------------------------------------------------------------------------
+
+#[test]
+fn get_assignment_tells_the_truth_of_named_formulas() {
+    let script = "(set-option :produce-assignments true)(declare-const x Int)
+        (assert (! (or (! (> x 5) :named big) (! (< x 0) :named small)) :named all))
+        (assert (not small))(push)(assert (! (= x 7) :named seven))(check-sat)(get-assignment)(pop)
+        (assert (= x 6))(check-sat)(get-assignment)";
+    assert_eq!(
+        answers(script),
+        [
+            "sat",
+            "((big true) (small false) (all true) (seven true))",
+            "sat",
+            "((big true) (small false) (all true))"
+        ]
+    );
+    assert_eq!(
+        answer("(check-sat)(get-assignment)"),
+        r#"(error "assignments need the option :produce-assignments")"#
+    );
+    assert_eq!(
+        answer("(set-option :produce-assignments true)(get-assignment)"),
+        r#"(error "a model is there after the answer sat only")"#
+    );
+}
+
+// ---- quantifiers -------------------------------------------------------------------------------------------
+
+#[test]
+fn remainders_in_unbounded_formulas_are_eliminated() {
+    // By the residue of `a`, the least `x` is `a`.
+    let script = "(declare-const a Int)(declare-const b Int)
+        (get-qe (exists ((x Int)) (and (<= a x) (<= (+ (* 3 x) (mod x 3)) b))))";
+    let result = answer(script);
+    assert!(!result.contains("error") && !result.contains('x'), "{result}");
+    for (a, b) in (-5..=5).flat_map(|a: i64| (-16..=16).map(move |b: i64| (a, b))) {
+        let number = |n: i64| if n < 0 { format!("(- {})", -n) } else { n.to_string() };
+        let script = format!(
+            "(define-const a Int {})(define-const b Int {})(assert {result})(check-sat)",
+            number(a),
+            number(b)
+        );
+        let expected = if 3 * a + a.rem_euclid(3) <= b { "sat" } else { "unsat" };
+        assert_eq!(answer(&script), expected, "a = {a}, b = {b}");
+    }
+}
+
+#[test]
+fn several_remainders_and_quotients_are_eliminated() {
+    for (formula, checks) in [
+        ("(exists ((x Int)) (and (<= a (+ (* 2 x) (mod x 2))) (<= (div (+ (* 5 x) 1) 2) b)))", "mod and div"),
+        (
+            "(exists ((x Int) (y Int)) (and (<= a (+ (* 2 x) (* 3 y))) (<= (+ (mod x 2) (* 2 x) (* 3 y)) b) (> x y)))",
+            "two",
+        ),
+        ("(forall ((x Int)) (=> (<= a x) (<= (+ (* 3 x) (mod x 3)) b)))", "forall"),
+        (
+            "(exists ((x Int)) (and ((_ divisible 3) (+ x a)) ((_ divisible 5) (+ x b)) (< a x) (< (* 2 x) (+ b a))))",
+            "divisible",
+        ),
+    ] {
+        let result = answer(&format!("(declare-const a Int)(declare-const b Int)(get-qe {formula})"));
+        assert!(!result.contains("error"), "{checks}: {result}");
+    }
+}
