@@ -170,7 +170,8 @@ impl HornGraph {
         graph
     }
 
-    /// Like [`of`](Self::of), within limits.
+    /// Like [`of`](Self::of), within limits and with the quantifiers of constraints eliminated. Fails where a theory has no
+    /// elimination.
     pub fn within(context: &Context<'_>, system: &HornSystem) -> Result<Self, Stop> {
         let mut graph = HornGraph::of_predicates(context.store, system);
         for (number, clause) in system.clauses.iter().enumerate() {
