@@ -37,7 +37,7 @@ impl Limits<'_> {
         Poll::new(self).interruption()
     }
 
-    /// As [`interruption`](Self::interruption), for the operator `?`.
+    /// Like [`interruption`](Self::interruption), for the operator `?`.
     pub fn go_on(&self) -> Result<(), Reason> {
         self.interruption().map_or(Ok(()), Err)
     }

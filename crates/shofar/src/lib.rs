@@ -2,7 +2,7 @@
 //!
 //! Program verifiers turn the question whether a program can go wrong into constrained Horn clauses. If the clauses are
 //! *satisfiable*, the program is safe, and a model consists of its inductive invariants. If they are *unsatisfiable*, a refutation
-//! is a run that goes wrong. Shofar finds the one or the other, and checks it before it returns it.
+//! is a run that goes wrong. Shofar finds a model or a refutation, and checks it before it returns it.
 //!
 //! This page is a tutorial. The names of the types lead to the reference.
 //!

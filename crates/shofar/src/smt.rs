@@ -130,7 +130,7 @@ impl<'t> Solver<'t> {
         self.check_within(assumptions, &Limits::new())
     }
 
-    /// As [`check_assuming`](Solver::check_assuming), within limits.
+    /// Like [`check_assuming`](Solver::check_assuming), within limits.
     pub fn check_within(&mut self, assumptions: &[&Term], limits: &Limits<'_>) -> Result<Answer, Error> {
         let assumptions: Vec<logic::Term> =
             assumptions.iter().map(|term| self.formula(term)).collect::<Result<_, _>>()?;
