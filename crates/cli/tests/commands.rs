@@ -1,6 +1,7 @@
 //! Commands as users see them: output, messages and exit status.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 const COUNTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/counter.smt2");
@@ -24,6 +25,12 @@ fn stdout(output: &Output) -> &str {
 
 fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// The clause systems among the examples.
+fn examples() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(EXAMPLES).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.is_file()).collect()
 }
 
 #[test]
@@ -72,8 +79,7 @@ fn a_missing_file_and_a_wrong_option() {
 
 #[test]
 fn conversion_is_the_identity_on_its_own_output() {
-    for entry in std::fs::read_dir(EXAMPLES).unwrap() {
-        let file = entry.unwrap().path();
+    for file in examples() {
         let once = shofar(&["convert", file.to_str().unwrap(), "--to", "smtlib"], b"");
         assert!(once.status.success(), "{}", stderr(&once));
         let twice = shofar(&["convert", "-"], &once.stdout);
@@ -83,8 +89,7 @@ fn conversion_is_the_identity_on_its_own_output() {
 
 #[test]
 fn transformed_clauses_can_be_read_again() {
-    for entry in std::fs::read_dir(EXAMPLES).unwrap() {
-        let file = entry.unwrap().path();
+    for file in examples() {
         for passes in ["standard", "chains,inline,single-loop"] {
             let output = shofar(&["transform", file.to_str().unwrap(), "--passes", passes], b"");
             assert!(output.status.success(), "{}", stderr(&output));

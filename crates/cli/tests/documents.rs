@@ -169,7 +169,9 @@ fn run_document(document: &Path) -> usize {
     let folder = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(format!("{ROOT}/examples")).unwrap() {
         let file = entry.unwrap().path();
-        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+        if file.is_file() {
+            fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+        }
     }
     let programs = Path::new(SHOFAR).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
