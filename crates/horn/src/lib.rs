@@ -25,6 +25,7 @@ mod context;
 mod frontend;
 pub mod graph;
 pub mod ground;
+pub mod infix;
 mod info;
 mod print;
 mod quantifiers;
