@@ -7,6 +7,7 @@ use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_engines::InterpolationMethod;
+use shofar_horn::infix::Notation;
 use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
 use shofar_run::{OptionError, did_you_mean, nearest};
@@ -67,6 +68,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
+    /// How pages and explanations write formulas: in mathematical notation, the same in ASCII, or as in SMT-LIB.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = NotationName::Math)]
+    notation: NotationName,
+
     /// How to explain the witness instead of printing it.
     #[arg(skip)]
     explanation: Option<Explanation>,
@@ -119,6 +124,16 @@ enum Format {
     Alethe,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum NotationName {
+    /// `x ≥ 0 ∧ y ≠ 1`.
+    Math,
+    /// `x >= 0 and y != 1`.
+    Ascii,
+    /// `(and (>= x 0) (not (= y 1)))`.
+    Smtlib,
+}
+
 impl From<Format> for WitnessFormat {
     fn from(format: Format) -> Self {
         match format {
@@ -139,6 +154,15 @@ impl Arguments {
     /// The file for the page.
     pub(crate) fn html(&self) -> Option<&Path> {
         self.html.as_deref()
+    }
+
+    /// How formulas are written for people.
+    pub(crate) fn notation(&self) -> Notation {
+        match self.notation {
+            NotationName::Math => Notation::Math,
+            NotationName::Ascii => Notation::Ascii,
+            NotationName::Smtlib => Notation::Smtlib,
+        }
     }
 
     /// The same, with an explanation of the witness.

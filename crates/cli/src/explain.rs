@@ -3,13 +3,14 @@
 //! It solves as `shofar FILE` does, or reads a witness from a file, and explains the witness instead of printing it. A witness
 //! from a file is checked first: no wrong witness is explained.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use shofar_cooperate::ModelForm;
 use shofar_horn::check::{Trust, Validity, check_model, checked};
+use shofar_horn::infix::Notation;
 use shofar_horn::witness::{Explanation, Model, Witness};
 use shofar_horn::{Context, HornSystem};
 use shofar_logic::TermStore;
@@ -55,10 +56,31 @@ fn is_coloured() -> bool {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let explanation = Explanation { color: is_coloured(), full: arguments.full, locals: arguments.locals };
+    let explanation = Explanation {
+        color: is_coloured(),
+        full: arguments.full,
+        locals: arguments.locals,
+        notation: for_terminal(arguments.solve.notation()),
+    };
     match &arguments.witness_file {
         Some(file) => explain_file(arguments, file, explanation, out),
         None => solve::run(&arguments.solve.explained(explanation), out),
+    }
+}
+
+/// The notation in characters that standard output can show: a terminal whose locale has another encoding than UTF-8
+/// gets ASCII. Without a locale, and for files and pipes, UTF-8 is assumed.
+fn for_terminal(notation: Notation) -> Notation {
+    let variables = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let locale = variables.into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+    let is_utf8 = locale.is_none_or(|locale| {
+        let locale = locale.to_string_lossy().to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    });
+    if notation == Notation::Math && !is_utf8 && io::stdout().is_terminal() {
+        Notation::Ascii
+    } else {
+        notation
     }
 }
 
@@ -90,7 +112,7 @@ fn explain_file(
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }
-    let page = arguments.solve.html().map(|_| page(&store, &system, clauses, Ok(&shown)));
+    let page = arguments.solve.html().map(|_| page(&store, &system, &arguments.solve, Ok(&shown)));
     save(&arguments.solve, page.as_deref(), out)
 }
 
@@ -119,7 +141,7 @@ pub(crate) fn text(
 pub(crate) fn page(
     store: &TermStore,
     system: &HornSystem,
-    file: &str,
+    arguments: &arguments::Arguments,
     witness: Result<&Witness, &str>,
 ) -> String {
     let answer = match witness {
@@ -127,7 +149,7 @@ pub(crate) fn page(
         Ok(Witness::Refutation(refutation)) => html::Answer::Unsat(refutation),
         Err(reason) => html::Answer::Unknown(reason),
     };
-    html::page(store, system, file, &answer)
+    html::page(store, system, arguments.file(), arguments.notation(), &answer)
 }
 
 /// Writes the page if `--html` is given: to a file, or to standard output for `-`.

@@ -197,7 +197,7 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
 fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Events) -> Solved {
     let store = run.store;
     let page = |witness: Result<&Witness, &str>| {
-        arguments.html().map(|_| explain::page(store, system, arguments.file(), witness))
+        arguments.html().map(|_| explain::page(store, system, arguments, witness))
     };
     let solved = |verdict: &Verdict, engine: Option<Label>| {
         let answer = verdict.name();

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value as Json;
+
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 /// Counts to a bound that must not be reached.
@@ -55,9 +57,13 @@ fn a_run_is_told_in_program_order_with_its_changes() {
 The clauses contradict each other: a run of 4 steps leads to false.
 
 1  Inv  x = 0, y = 7  (clause 1 at 2:2)
-2  Inv  x: 0 -> 1, y = 7  (clause 2 `step` at 3:2)
-3  Inv  x: 1 -> 2, y = 7  (clause 2 `step` at 3:2)
+2  Inv  x: 0 → 1, y = 7  (clause 2 `step` at 3:2)
+3  Inv  x: 1 → 2, y = 7  (clause 2 `step` at 3:2)
 4  false  (clause 3 at 4:2)
+
+clause 1      Inv(0, y) ← y = 7
+clause 2      Inv(z, y) ← Inv(x, y), z = x + 1
+clause 3      false ← Inv(x, y), x ≥ 2
 ";
     let told: String = text(&output.stdout)
         .lines()
@@ -72,7 +78,7 @@ fn colours_are_for_terminals() {
     let (_folder, file) = folder(&counter(2));
     let is_coloured = |when: &[&str]| {
         let output = shofar(&[&["explain", &file], when].concat());
-        text(&output.stdout).contains("\x1b[1m\x1b[33mx: 0 -> 1,\x1b[0m")
+        text(&output.stdout).contains("\x1b[1m\x1b[33mx: 0 → 1,\x1b[0m")
     };
     assert!(is_coloured(&["--color", "always"]));
     assert!(!is_coloured(&["--color", "never"]) && !is_coloured(&[]));
@@ -85,9 +91,9 @@ fn long_runs_are_cut_in_the_middle() {
     let output = shofar(&["explain", &file, "-e", "bmc"]);
     let told = text(&output.stdout);
     assert!(told.contains("a run of 92 steps") && told.contains("... 52 steps are left out"), "{told}");
-    assert_eq!(told.lines().count(), 3 + 25 + 1 + 15);
+    assert_eq!(told.lines().count(), 3 + 25 + 1 + 15 + 4);
     let output = shofar(&["explain", &file, "-e", "bmc", "--full"]);
-    assert_eq!(text(&output.stdout).lines().count(), 3 + 92);
+    assert_eq!(text(&output.stdout).lines().count(), 3 + 92 + 4);
 }
 
 #[test]
@@ -95,14 +101,32 @@ fn a_model_is_told_with_the_clauses_that_it_makes_true() {
     let output = shofar(&["explain", &example("counter")]);
     let told = text(&output.stdout);
     assert!(told.starts_with(
-        "sat\nAll clauses are true if the predicates mean this:\n\nloop (x Int, y Int, n Int)\n"
+        "sat\nAll clauses are true if the predicates mean this:\n\nloop(x, y, n: Int)\n    x = y\n"
     ));
-    let roles: Vec<&str> = told.lines().filter(|line| line.contains(" clause ")).collect();
+    let roles: Vec<&str> = told.lines().filter(|line| line.contains("(clause ")).collect();
     let expected = [("  init", "clause 1"), ("  preserved by", "clause 2"), ("  excludes", "clause 3")];
     assert_eq!(roles.len(), expected.len());
     for (line, (role, clause)) in roles.iter().zip(expected) {
         assert!(line.starts_with(role) && line.contains(clause), "{told}");
     }
+    assert!(told.contains("excludes      false ← loop(x, y, n), x ≥ n, y ≠ x  (clause 3 at 14:2)"), "{told}");
+}
+
+#[test]
+fn formulas_have_the_notation_that_is_asked_for() {
+    let told = |notation: &[&str]| {
+        let output = shofar(&[&["explain", &example("mccarthy91")], notation].concat());
+        text(&output.stdout).lines().nth(4).unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(told(&[]), "s ≥ 91 ∧ (n ≥ s + 10 ∨ s ≤ 91)");
+    assert_eq!(told(&["--notation", "ascii"]), "s >= 91 and (n >= s + 10 or s <= 91)");
+    assert_eq!(told(&["--notation", "smtlib"]), "(and (>= s 91) (or (>= n (+ s 10)) (<= s 91)))");
+    let (math, _) = page(&[&example("mccarthy91")]);
+    assert!(math.contains("s ≥ 91 ∧ (n ≥ s + 10 ∨ s ≤ 91)") && math.contains("m(n, n − 10) ← n &gt; 100"));
+    let (smtlib, _) = page(&[&example("mccarthy91"), "--notation", "smtlib"]);
+    assert!(
+        smtlib.contains("(and (&gt;= s 91) (or (&gt;= n (+ s 10)) (&lt;= s 91)))") && !smtlib.contains('∧')
+    );
 }
 
 #[test]
@@ -118,10 +142,10 @@ fn witnesses_of_others_are_explained_if_they_are_right() {
         shofar(&["explain", &file, "--witness-file", witness.to_str().unwrap()])
     };
     let output = explain("(define-fun P ((a Int)) Bool (and (not (< 8 a)) (< a 9) (<= a 12)))");
-    assert!(text(&output.stdout).contains("P (a Int)\n    (<= a 8)\n"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("P(a: Int)\n    a ≤ 8\n"), "{}", text(&output.stdout));
     // A name that a solver has made up gives way to that of the clauses.
     let output = explain("(define-fun P ((x!0 Int)) Bool (<= x!0 8))");
-    assert!(text(&output.stdout).contains("P (x Int)\n    (<= x 8)\n"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("P(x: Int)\n    x ≤ 8\n"), "{}", text(&output.stdout));
     let output = explain("(define-fun P ((a Int)) Bool (<= a 5))");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
     assert!(text(&output.stderr).contains("the model violates clause 2"), "{}", text(&output.stderr));
@@ -252,11 +276,11 @@ fn chain(length: usize) -> String {
 
 #[test]
 fn graphs_that_are_too_large_for_a_picture_are_listed() {
-    let (_folder, file) = folder(&loops(250));
+    let (_folder, file) = folder(&loops(450));
     let (page, _) = page(&[&file]);
     let elements = checked(&page);
     assert!(page.contains("too large for a picture") && !elements.iter().any(|(name, _)| name == "svg"));
-    assert_eq!(elements.iter().filter(|(name, _)| name == "section").count(), 250);
+    assert_eq!(elements.iter().filter(|(name, _)| name == "section").count(), 450);
 }
 
 #[test]
@@ -274,7 +298,7 @@ fn boxes_are_small_where_there_are_many() {
 #[test]
 fn long_chains_are_boxes_that_open() {
     for (clauses, answer, shown) in [
-        (chain(300), "sat", "<b>P17</b><span></span><pre>(= x 0)</pre>"),
+        (chain(300), "sat", "<b>P17</b><span></span><pre>x = 0</pre>"),
         (chain(300).replace("(= x 0)", "(> x 0)"), "unsat", "<b>P17</b><span> x = 0</span>"),
     ] {
         let (folder, file) = folder(&clauses);
@@ -283,7 +307,7 @@ fn long_chains_are_boxes_that_open() {
         let elements = checked(&content);
         let boxes = elements.iter().filter(|(_, attributes)| attributes.contains("class=\"node "));
         assert_eq!(boxes.count(), 3, "the chain between the start and false");
-        assert!(content.contains("P0 ... P299") && content.contains("300 in a row"));
+        assert!(content.contains("P0 … P299") && content.contains("300 in a row"));
         // A click on the box, and one on the member in which the run is to be seen.
         let clicks = "document.querySelector('.node.chain').dispatchEvent(new MouseEvent('click'));
             document.querySelectorAll('#chain li')[17].click();";
@@ -341,6 +365,8 @@ fn in_browser(page: &Path) -> Option<(String, String)> {
     let output = names.iter().find_map(|name| {
         Command::new(name)
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
+            .args(["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"])
+            .args(["--disable-component-update", "--window-size=1400,900"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg(format!("file://{}", page.display()))
             .output()
@@ -364,4 +390,212 @@ fn scripts_run_in_a_browser() {
     assert_eq!(complaints, "");
     assert!(dom.contains("max=\"2\"") && dom.contains("node predicate used now"), "{dom}");
     assert_eq!(dom.matches("<script").count(), 2, "nothing of the input became a script");
+}
+
+/// What a script finds in a page once the page's own script has run; `None` without a browser.
+fn found(page: &str, script: &str) -> Option<Json> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    let probe = format!(
+        "<script>(() => {{ {HELPERS} const found = (() => {{ {script} }})();
+        document.documentElement.dataset.found = encodeURIComponent(JSON.stringify(found)); }})();</script></body>"
+    );
+    std::fs::write(&path, page.replace("</body>", &probe)).unwrap();
+    let Some((dom, complaints)) = in_browser(&path) else {
+        eprintln!("skipped: there is no browser");
+        return None;
+    };
+    assert_eq!(complaints, "");
+    let found =
+        dom.split("data-found=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("the script ran");
+    Some(serde_json::from_str(&decoded(found)).unwrap())
+}
+
+/// The text without the escapes of URIs.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (code, rest) = part.split_at(2);
+        bytes.push(u8::from_str_radix(code, 16).unwrap());
+        bytes.extend(rest.as_bytes());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What several scripts need: whether a box is inside of another, whether all boxes of the graph are in its window, and
+/// how many pixels the small text of boxes has.
+const HELPERS: &str = "
+    const one = (selector) => document.querySelector(selector);
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const isInside = (inner, outer) => {
+        const [a, b] = [inner, outer].map((element) => element.getBoundingClientRect());
+        return a.width > 0 && a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+    };
+    const isWhole = () => all('.node').every((node) => isInside(node, one('#stage')));
+    const pixels = () => 12 * one('#graph').getScreenCTM().a;
+    const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    const seek = (text) => {
+        one('#search').value = text;
+        one('#search').dispatchEvent(new Event('input'));
+        return all('.hit.current').map((hit) => [hit.textContent, isInside(hit, one('aside'))]);
+    };";
+
+/// A loop over many variables of which three matter.
+fn wide(arguments: usize, query: &str) -> String {
+    let list = |item: &dyn Fn(usize) -> String| (0..arguments).map(item).collect::<Vec<String>>().join(" ");
+    let [sorts, bound] = [list(&|_| "Int".to_owned()), list(&|place| format!("(x{place} Int)"))];
+    let variables = list(&|place| format!("x{place}"));
+    let next = list(&|place| match place {
+        3 => "(+ x3 1)".to_owned(),
+        5 => "(+ x5 2)".to_owned(),
+        _ => format!("x{place}"),
+    });
+    format!(
+        "(declare-fun state ({sorts}) Bool)
+(assert (forall ({bound}) (=> (and (= x3 0) (= x5 0) (= x7 3)) (state {variables}))))
+(assert (! (forall ({bound}) (=> (and (state {variables}) (< x3 x7)) (state {next}))) :named step))
+(assert (forall ({bound}) (=> (and (state {variables}) {query}) false)))
+"
+    )
+}
+
+#[test]
+fn a_graph_opens_whole_and_readable() {
+    let (_folder, unsafe_file) = folder(&wide(62, "(= x3 3)"));
+    let (_other, safe_file) = folder(&wide(62, "(< x5 x3)"));
+    for (file, answer) in [
+        (example("mccarthy91"), "sat"),
+        (example("overshoot"), "unsat"),
+        (safe_file, "sat"),
+        (unsafe_file, "unsat"),
+    ] {
+        let (page, output) = page(&[&file]);
+        assert_eq!(text(&output.stdout), format!("{answer}\n"));
+        let script = "const before = [isWhole(), pixels()];
+            one('#larger').click(); one('#larger').click(); one('#larger').click(); one('#larger').click();
+            const larger = pixels();
+            one('#graph').dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: 300, clientY: 400 }));
+            const wheel = pixels();
+            press('0');
+            return { before, larger, wheel, after: [isWhole(), pixels()],
+                clauses: all('.clause pre').map((rule) => [rule.textContent, rule.checkVisibility()]) };";
+        let Some(found) = found(&page, script) else { return };
+        let size = found["before"][1].as_f64().unwrap();
+        assert!(found["before"][0] == true && (10.0..=20.0).contains(&size), "{file}: {found}");
+        assert!(
+            found["larger"].as_f64().unwrap() > 2.0 * size
+                && found["wheel"].as_f64() > found["larger"].as_f64()
+        );
+        assert_eq!(found["after"], found["before"], "the key 0 shows all of it again");
+        let rules = found["clauses"].as_array().unwrap();
+        // Wide ones have all their arguments in a second rule that opens.
+        let open = rules.iter().filter(|rule| rule[1] == true);
+        assert_eq!(open.count(), 3, "the rules are open: {found}");
+        assert!(rules.iter().any(|rule| rule[0].as_str().unwrap().starts_with("false ← ")), "{found}");
+    }
+}
+
+#[test]
+fn a_box_names_the_arguments_that_matter() {
+    let (_folder, file) = folder(&wide(62, "(< x5 x3)"));
+    let (page, _) = page(&[&file]);
+    let script = "const node = one('.node.predicate');
+        const texts = [...node.querySelectorAll('text')].map((text) => text.textContent).join(' ');
+        const details = one('section details');
+        const before = details.querySelector('p').checkVisibility();
+        details.open = true;
+        return { texts, hint: node.querySelector('title').textContent, before,
+            all: details.textContent, after: details.querySelector('p').checkVisibility() };";
+    let Some(found) = found(&page, script) else { return };
+    let texts = found["texts"].as_str().unwrap();
+    assert!(texts.contains("x5") && texts.contains("… +") && !texts.contains("x40"), "{found}");
+    assert!(
+        found["hint"].as_str().unwrap().contains("x40") && found["all"].as_str().unwrap().contains("x40")
+    );
+    assert!(found["before"] == false && found["after"] == true, "{found}");
+}
+
+#[test]
+fn steps_show_changes_and_the_rest_on_demand() {
+    let (_folder, file) = folder(&wide(62, "(= x3 3)"));
+    let (page, _) = page(&[&file]);
+    let script = "const steps = () => all('#steps li').map((step) => step.innerText);
+        const before = steps();
+        all('#steps .rest')[1].click();
+        const opened = steps()[1];
+        all('#steps .rest')[1].click();
+        press('a');
+        const every = steps();
+        one('#all').click();
+        const again = steps();
+        press('ArrowRight'); press('ArrowRight');
+        const values = [...one('.node.predicate').querySelectorAll('.value')].map((row) => row.textContent);
+        return { before, opened, every, again, values: values.filter((text) => text), now: one('#now').textContent,
+            here: all('#steps li.here').map((step) => step.value), marked: one('.node.predicate.now') !== null };";
+    let Some(found) = found(&page, script) else { return };
+    let step = found["before"][1].as_str().unwrap();
+    assert!(step.contains("x3: 0 → 1") && step.contains("x5: 0 → 2") && step.contains("+60"), "{found}");
+    assert!(!step.contains("x4") && !step.contains(" = "), "{found}");
+    let first = found["before"][0].as_str().unwrap();
+    assert!(
+        first.contains("x3 = 0") && first.contains("+60"),
+        "of the first values those that change: {found}"
+    );
+    assert!(found["opened"].as_str().unwrap().contains("x61 = "), "{found}");
+    for step in found["every"].as_array().unwrap().iter().take(4) {
+        assert!(
+            step.as_str().unwrap().contains("x61 = ") && step.as_str().unwrap().contains("x7 = 3"),
+            "{found}"
+        );
+    }
+    assert_eq!(found["again"], found["before"]);
+    assert_eq!(found["values"], serde_json::json!(["x3 = 2", "x5 = 4"]), "{found}");
+    assert!(found["now"].as_str().unwrap().contains("Step 3 of 5: state  x3: 1 → 2"), "{found}");
+    assert!(found["here"] == serde_json::json!([3]) && found["marked"] == true, "{found}");
+}
+
+#[test]
+fn a_search_finds_predicates_arguments_and_clauses() {
+    let (_folder, file) = folder(&loops(120));
+    let (page, _) = page(&[&file]);
+    let script = "const predicate = seek('P117');
+        const box = isInside(one('#n117'), one('#stage')) && one('#n117').classList.contains('hit');
+        const count = one('#found').textContent;
+        one('#search').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+        const next = one('#found').textContent;
+        const clause = seek('P118(x) ← P117(x)');
+        const nothing = [seek('P120'), one('#found').textContent];
+        one('#search').dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+        return { predicate, box, count, next, clause, nothing, left: all('.hit').length };";
+    let Some(result) = found(&page, script) else { return };
+    assert!(result["predicate"][0][0].as_str().unwrap().starts_with("P117(x)"), "{result}");
+    assert!(result["predicate"][0][1] == true && result["box"] == true, "both are in view: {result}");
+    assert!(
+        result["count"].as_str().unwrap().starts_with("1 of ")
+            && result["next"].as_str().unwrap().starts_with("2 of ")
+    );
+    assert!(result["clause"][0][0].as_str().unwrap().contains("← P117(x)") && result["clause"][0][1] == true);
+    assert_eq!(result["nothing"], serde_json::json!([[], "not found"]));
+    assert_eq!(result["left"], 0);
+    let (_folder, file) = folder(&wide(62, "(= x3 3)"));
+    let (page, _) = self::page(&[&file]);
+    let Some(result) = found(&page, "return seek('x5: 4 → 6');") else { return };
+    assert_eq!((result.as_array().unwrap().len(), &result[0][1]), (1, &Json::Bool(true)), "{result}");
+}
+
+/// Text is never too small to be read; what does not fit is on a map.
+#[test]
+fn large_graphs_open_at_their_beginning() {
+    let (_folder, file) = folder(&loops(350));
+    let (page, _) = page(&[&file]);
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    let script = "const opened = [isWhole(), pixels(), isInside(one('.node.start'), one('#stage')),
+            one('#overview').getBoundingClientRect().height];
+        one('#fit').click();
+        return { opened, fitted: isWhole(), map: one('#overview').getBoundingClientRect().height };";
+    let Some(found) = found(&page, script) else { return };
+    let opened = &found["opened"];
+    assert!(opened[0] == false && opened[1].as_f64() >= Some(9.9) && opened[2] == true, "{found}");
+    assert!(opened[3].as_f64() > Some(50.0) && found["map"] == 0.0 && found["fitted"] == true, "{found}");
 }

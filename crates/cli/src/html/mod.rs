@@ -1,7 +1,8 @@
 //! Answers as pages for a browser.
 //!
 //! A page has the clause graph as a picture, and beside it what each predicate means, or the run that leads to `false`,
-//! step by step. It is one file without anything from elsewhere: styles, script and picture are inside, and its security
+//! step by step, and the clauses as rules. Steps show what they change; of many arguments a page shows those that a formula
+//! mentions or a run changes, and the others on demand. It is one file without anything from elsewhere: styles, script and picture are inside, and its security
 //! policy forbids it to load anything.
 //!
 //! - H1: every text of the input is escaped, by [`Escaped`] in the markup and by [`data`] in what the script reads; the
@@ -13,15 +14,17 @@ mod chains;
 mod layout;
 mod picture;
 
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use shofar_horn::HornSystem;
-use shofar_horn::witness::{Interpretation, Model, Refutation, Trace, clause_roles, parameters, value_text};
-use shofar_logic::{Term, TermStore};
+use shofar_horn::infix::{Fit, Notation};
+use shofar_horn::witness::{Interpretation, Model, Refutation, Trace, clause_roles, parameters};
+use shofar_horn::{Clause, HornSystem, PredicateId};
+use shofar_logic::{Op, Term, TermStore};
 
 use picture::{Picture, node_of, picture};
 
@@ -38,11 +41,17 @@ const MOST_LISTED: usize = 4000;
 const MOST_BYTES: usize = 2_000_000;
 
 /// Characters of a formula or clause, and of a value.
-const MOST_CHARACTERS: usize = 6000;
+const MOST_CHARACTERS: usize = 12_000;
 const MOST_VALUE_CHARACTERS: usize = 200;
 
-/// Subterms of so many symbols are named where they occur more than once.
-const LEAST_NAMED: u32 = 12;
+/// Arguments of a predicate that are all shown.
+const FEW_ARGUMENTS: usize = 6;
+
+/// The space for a formula or clause in the list.
+const FORMULA: Fit = Fit { width: 64, column: 0, symbols: 2500, arguments: usize::MAX };
+
+/// Arguments of the atoms of a clause that are shown at once.
+const MOST_ARGUMENTS: usize = 8;
 
 /// What a page is about.
 pub(crate) enum Answer<'a> {
@@ -53,33 +62,45 @@ pub(crate) enum Answer<'a> {
 }
 
 /// A page about the clauses of a file.
-pub(crate) fn page(store: &TermStore, system: &HornSystem, file: &str, answer: &Answer<'_>) -> String {
+pub(crate) fn page(
+    store: &TermStore,
+    system: &HornSystem,
+    file: &str,
+    notation: Notation,
+    answer: &Answer<'_>,
+) -> String {
     let parameters = parameters(store, system);
-    let picture = picture(store, system, answer, &parameters);
-    let writer = Writer { store, system, parameters, picture };
+    let trace = match answer {
+        Answer::Unsat(refutation) => Some(Trace::new(store, system, refutation)),
+        _ => None,
+    };
+    let shown = shown_arguments(store, &parameters, answer, trace.as_ref());
+    let picture = picture(store, system, notation, answer, &parameters, &shown);
+    let writer = Writer { store, system, notation, parameters, shown, picture };
     let (word, summary) = match answer {
-        Answer::Sat(_) => {
-            ("sat", "All clauses are true if the predicates mean what stands in the boxes.".to_owned())
-        }
-        Answer::Unsat(_) => {
-            ("unsat", "The clauses contradict each other: the run leads to false.".to_owned())
-        }
+        Answer::Sat(_) => ("sat", "These invariants make all clauses true.".to_owned()),
+        Answer::Unsat(_) => ("unsat", "This run leads to false.".to_owned()),
         Answer::Unknown(reason) => ("unknown", format!("Nothing is known: {reason}.")),
     };
-    let (list, data) = match answer {
-        Answer::Sat(model) => (writer.predicates(Some(model)), Vec::new()),
-        Answer::Unsat(refutation) => writer.steps(refutation),
-        Answer::Unknown(_) => (writer.predicates(None), Vec::new()),
+    let (listing, list, data) = match (answer, &trace) {
+        (Answer::Sat(model), _) => ("Invariants", writer.predicates(Some(model)), json!({ "steps": [] })),
+        (_, Some(trace)) => {
+            let (list, data) = writer.steps(trace);
+            ("Run", list, data)
+        }
+        _ => ("Predicates", writer.predicates(None), json!({ "steps": [] })),
     };
-    let data = json!({ "steps": data, "chains": writer.picture.chains });
+    let data = with(data, "chains", writer.picture.chains.clone().into());
     let (drawing, note) = match &writer.picture.svg {
         Ok(svg) => (svg.as_str(), String::new()),
-        Err(why) => ("", format!("<p class=\"note\">{}</p>", Escaped::new(why))),
+        Err(why) => ("", format!("<p class=\"note\">{}</p>\n", Escaped::new(why))),
     };
     let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
     filled(PAGE, |hole| match hole {
         "name" => Escaped::new(&name).0,
         "answer" => word.to_owned(),
+        "shape" => if drawing.is_empty() { "list" } else { "drawn" }.to_owned(),
+        "listing" => listing.to_owned(),
         "summary" => Escaped::new(&summary).0,
         "counts" => {
             let (predicates, clauses) = (system.predicates().len(), system.clauses.len());
@@ -89,8 +110,8 @@ pub(crate) fn page(store: &TermStore, system: &HornSystem, file: &str, answer: &
         }
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
-        "picture" => format!("{note}{drawing}"),
-        "list" => list.clone(),
+        "picture" => drawing.to_owned(),
+        "list" => format!("{note}{list}"),
         "clauses" => writer.clauses(),
         "data" => self::data(&data),
         _ => String::new(),
@@ -121,48 +142,113 @@ pub(crate) fn save(path: &Path, page: &str) -> io::Result<()> {
     written
 }
 
+/// An object of JSON with one more member.
+fn with(mut object: Json, name: &str, value: Json) -> Json {
+    object[name] = value;
+    object
+}
+
+/// The arguments of each predicate that pages show at once: all if they are few, otherwise those that its invariant
+/// mentions or that the run changes.
+fn shown_arguments(
+    store: &TermStore,
+    parameters: &[Box<[Term]>],
+    answer: &Answer<'_>,
+    trace: Option<&Trace<'_>>,
+) -> Vec<Vec<usize>> {
+    let mut is_wanted: Vec<Vec<bool>> =
+        parameters.iter().map(|own| vec![own.len() <= FEW_ARGUMENTS; own.len()]).collect();
+    if let Answer::Sat(model) = answer {
+        for (definition, wanted) in model.definitions.iter().zip(&mut is_wanted) {
+            let mentioned: HashSet<Term> = match definition.interpretation {
+                Interpretation::Formula(formula) => store.free_vars(&[formula]).into_iter().collect(),
+            };
+            for (wanted, parameter) in wanted.iter_mut().zip(&definition.parameters) {
+                *wanted |= mentioned.contains(parameter);
+            }
+        }
+    }
+    if let Some(trace) = trace {
+        for line in 0..trace.lines().len() {
+            let Some(predicate) = trace.predicate(line) else { continue };
+            let arguments = trace.arguments(line);
+            for (wanted, argument) in is_wanted[predicate.index()].iter_mut().zip(&arguments) {
+                *wanted |= argument.is_changed();
+            }
+        }
+    }
+    let places = |wanted: Vec<bool>| (0..wanted.len()).filter(|&place| wanted[place]).collect();
+    is_wanted.into_iter().map(places).collect()
+}
+
 struct Writer<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
+    notation: Notation,
     parameters: Vec<Box<[Term]>>,
+    /// The places of the arguments that are shown at once.
+    shown: Vec<Vec<usize>>,
     picture: Picture,
 }
 
 impl Writer<'_> {
+    /// The name of a predicate.
+    fn name(&self, predicate: PredicateId) -> String {
+        let name = self.store.fun_decl(self.system.fun(predicate)).name;
+        cut(&self.notation.name(self.store, name), MOST_VALUE_CHARACTERS)
+    }
+
     /// The predicates with what they mean and the clauses that this makes true.
     fn predicates(&self, model: Option<&Model>) -> String {
         let mut html = String::new();
         // Writing to a string does not fail, here and below.
         let mut listed = 0;
-        for ((predicate, fun), roles) in self.system.predicates().zip(clause_roles(self.system)) {
+        for ((predicate, _), roles) in self.system.predicates().zip(clause_roles(self.system)) {
             if listed == MOST_LISTED || html.len() > MOST_BYTES {
                 break;
             }
             listed += 1;
-            let name =
-                Escaped::new(&cut(self.store.name(self.store.fun_decl(fun).name), MOST_VALUE_CHARACTERS));
-            let _ = write!(html, "<section data-node=\"{}\"><h3>{name}</h3>", node_of(predicate));
-            let sorted = |&parameter: &Term| {
-                let sort = self.store.display_sort(self.store.sort_of(parameter));
-                format!("{} {sort}", self.store.display(parameter))
-            };
-            let parameters: Vec<String> = self.parameters[predicate.index()].iter().map(sorted).collect();
-            let parameters = cut(&parameters.join(", "), MOST_CHARACTERS);
-            let _ = write!(html, "<p class=\"parameters\">{}</p>", Escaped::new(&parameters));
+            let parameters = &self.parameters[predicate.index()];
+            let shown = &self.shown[predicate.index()];
+            let names: Vec<String> =
+                shown.iter().map(|&place| variable(self.store, self.notation, parameters[place])).collect();
+            let hidden = parameters.len() - shown.len();
+            let dots = if hidden > 0 { vec![self.notation.ellipsis().to_owned()] } else { Vec::new() };
+            let listing = cut(&[names, dots].concat().join(", "), MOST_CHARACTERS);
+            let _ = write!(
+                html,
+                "<section data-node=\"{}\"><h3>{}<span class=\"parameters\">({})</span></h3>",
+                node_of(predicate),
+                Escaped::new(&self.name(predicate)),
+                Escaped::new(&listing)
+            );
             if let Some(model) = model {
                 let text = match model.definition(predicate).interpretation {
-                    Interpretation::Formula(formula) => {
-                        self.store.display(formula).pretty(64, 2).naming_from(LEAST_NAMED).to_string()
-                    }
+                    Interpretation::Formula(formula) => self.notation.term(self.store, formula, FORMULA),
                 };
-                let text = cut(&text, MOST_CHARACTERS);
-                let _ = write!(html, "<pre>{}</pre>", Escaped::new(&text));
+                let _ =
+                    write!(html, "<pre class=\"long\">{}</pre>", Escaped::new(&cut(&text, MOST_CHARACTERS)));
+            }
+            if hidden > 0 {
+                let all = signature(self.store, self.notation, parameters);
+                let _ = write!(
+                    html,
+                    "<details><summary>All {} arguments</summary>\
+                     <p class=\"parameters\">{}</p></details>",
+                    parameters.len(),
+                    Escaped::new(&all)
+                );
             }
             html.push_str("<ul>");
             for (role, clause) in roles.iter().take(MOST_LISTED) {
                 let title =
                     Escaped::new(&cut(&self.system.clause_title(self.store, *clause), MOST_VALUE_CHARACTERS));
-                let _ = write!(html, "<li><span class=\"role\">{}</span> {title}</li>", role.name());
+                let _ = write!(
+                    html,
+                    "<li><span class=\"role\">{}</span> \
+                     <button class=\"link\" data-clause=\"{clause}\">{title}</button></li>",
+                    role.name()
+                );
             }
             html.push_str("</ul></section>\n");
         }
@@ -170,82 +256,79 @@ impl Writer<'_> {
         html
     }
 
-    /// The steps of a run as a list, and what the script is to know of them.
-    fn steps(&self, refutation: &Refutation) -> (String, Vec<Json>) {
-        let trace = Trace::new(self.store, self.system, refutation);
+    /// The place for the steps of a run, and what the script fills it with.
+    fn steps(&self, trace: &Trace<'_>) -> (String, Json) {
         let count = trace.lines().len();
         let is_cut = count > MOST_FIRST + MOST_LAST;
         let first = if is_cut { MOST_FIRST } else { count };
         let mut html = String::from("<ol id=\"steps\">\n");
-        let mut data: Vec<Json> = Vec::new();
-        for line in 0..first {
-            data.push(self.step(&trace, line, data.len(), &mut html));
-        }
+        let mut lines: Vec<usize> = (0..first).collect();
         if is_cut {
             let left_out = count - MOST_FIRST - MOST_LAST;
             let _ = writeln!(html, "<li class=\"note\">{left_out} steps are left out here.</li>");
-            for line in count - MOST_LAST..count {
-                data.push(self.step(&trace, line, data.len(), &mut html));
-            }
+            lines.extend(count - MOST_LAST..count);
         }
         html.push_str("</ol>\n");
+        let mut last: BTreeMap<PredicateId, Vec<String>> = BTreeMap::new();
+        let steps: Vec<Json> = lines.iter().map(|&line| self.step(trace, line, &mut last)).collect();
+        let predicate = |predicate: PredicateId| {
+            let names: Vec<String> = self.parameters[predicate.index()]
+                .iter()
+                .map(|&parameter| variable(self.store, self.notation, parameter))
+                .collect();
+            let about = json!({ "names": names, "shown": self.shown[predicate.index()] });
+            (node_of(predicate).to_string(), about)
+        };
+        let predicates: serde_json::Map<String, Json> = last.into_keys().map(predicate).collect();
+        let arrow = self.notation.arrow();
+        let data = json!({ "steps": steps, "first": first, "predicates": predicates, "arrow": arrow });
         (html, data)
     }
 
-    fn step(&self, trace: &Trace<'_>, line: usize, position: usize, html: &mut String) -> Json {
+    /// A step: the values that differ from those of the last step with the same predicate, and what they replace.
+    fn step(&self, trace: &Trace<'_>, line: usize, last: &mut BTreeMap<PredicateId, Vec<String>>) -> Json {
         let step = trace.step(line);
         let predicate = trace.predicate(line);
-        let name = match predicate {
-            Some(predicate) => cut(
-                self.store.name(self.store.fun_decl(self.system.fun(predicate)).name),
-                MOST_VALUE_CHARACTERS,
-            ),
-            None => "false".to_owned(),
+        let name = predicate.map_or_else(|| "false".to_owned(), |predicate| self.name(predicate));
+        let title = match self.system.clauses[step.clause].name {
+            Some(name) => self.notation.name(self.store, name),
+            None => format!("clause {}", step.clause + 1),
         };
-        let level = trace.lines()[line].level.min(12);
-        let title = cut(&self.system.clause_title(self.store, step.clause), MOST_VALUE_CHARACTERS);
-        let _ = write!(
-            html,
-            "<li value=\"{}\" data-step=\"{position}\" class=\"level{level}\"><b>{}</b> ",
-            line + 1,
-            Escaped::new(&name)
-        );
-        let value = |value| cut(&value_text(self.store, value), MOST_VALUE_CHARACTERS);
-        let mut values: Vec<Json> = Vec::new();
-        for argument in trace.arguments(line) {
-            let name = self.store.display(argument.parameter).to_string();
-            let (now, before) = (value(argument.value), argument.before.map(value));
-            let shown = match &before {
-                Some(before) if argument.is_changed() => {
-                    format!(
-                        "<span class=\"changed\">{}</span>",
-                        Escaped::new(&format!("{name}: {before} \u{2192} {now}"))
-                    )
-                }
-                _ => format!("<span>{}</span>", Escaped::new(&format!("{name} = {now}"))),
-            };
-            let _ = write!(html, "{shown} ");
-            values.push(json!([name, now, argument.is_changed()]));
-        }
-        let premises: Vec<String> =
-            trace.premises(line).iter().map(|premise| (premise + 1).to_string()).collect();
-        let from = match premises.len() {
-            0 | 1 => String::new(),
-            _ => format!("from {}, ", premises.join(" and ")),
+        let value = |value| {
+            cut(&self.notation.value(self.store, value, MOST_VALUE_CHARACTERS), MOST_VALUE_CHARACTERS)
         };
-        let _ = writeln!(html, "<small>{from}{}</small></li>", Escaped::new(&title));
+        let arguments = trace.arguments(line);
+        let now: Vec<String> = arguments.iter().map(|argument| value(argument.value)).collect();
+        let before = predicate.and_then(|predicate| last.insert(predicate, now.clone())).unwrap_or_default();
+        let is_set = |place: &usize| before.get(*place) != Some(&now[*place]);
+        let set: Vec<Json> = (0..now.len()).filter(is_set).map(|place| json!([place, now[place]])).collect();
+        let changed: Vec<Json> = arguments
+            .iter()
+            .enumerate()
+            .filter(|(_, argument)| argument.is_changed())
+            .filter_map(|(place, argument)| Some(json!([place, value(argument.before?)])))
+            .collect();
+        let is_new = |place: &usize| arguments[*place].before.is_none();
+        let fresh: Vec<usize> = (0..arguments.len()).filter(is_new).collect();
+        let fresh = if fresh.len() == arguments.len() { json!(true) } else { json!(fresh) };
+        let from: Vec<usize> = trace.premises(line).iter().map(|premise| premise + 1).collect();
         json!({
             "line": line + 1,
+            "level": trace.lines()[line].level.min(12),
             "node": predicate.map(node_of).or(self.picture.end),
             "box": predicate.map(|predicate| self.picture.boxes[node_of(predicate)]).or(self.picture.end),
             "arrows": self.picture.arrows[step.clause],
             "name": name,
-            "values": values,
-            "clause": title,
+            "clause": step.clause,
+            "title": cut(&title, MOST_VALUE_CHARACTERS),
+            "from": from,
+            "set": set,
+            "changed": changed,
+            "fresh": fresh,
         })
     }
 
-    /// The clauses as they are written.
+    /// The clauses as rules.
     fn clauses(&self) -> String {
         let mut html = String::new();
         let mut listed = 0;
@@ -254,18 +337,55 @@ impl Writer<'_> {
                 break;
             }
             listed += 1;
-            let title = cut(&self.system.clause_title(self.store, number), MOST_VALUE_CHARACTERS);
-            let text = self.system.clause_text(self.store, number);
-            let text = cut(text.trim_end(), MOST_CHARACTERS);
-            let (title, text) = (Escaped::new(&title), Escaped::new(&text));
-            let _ = writeln!(
+            let Clause { name, position, head, body, .. } = &self.system.clauses[number];
+            let name = name.map(|name| self.notation.name(self.store, name)).unwrap_or_default();
+            let text = |arguments| {
+                let fit = Fit { arguments, ..FORMULA };
+                let text = self.notation.clause(self.store, self.system, number, fit);
+                Escaped::new(&cut(&text, MOST_CHARACTERS))
+            };
+            let arity = head.iter().chain(body).map(|atom| atom.args.len()).max().unwrap_or(0);
+            // SMT-LIB has no way to leave arguments out.
+            let is_short = arity > MOST_ARGUMENTS && self.notation != Notation::Smtlib;
+            let _ = write!(
                 html,
-                "<details id=\"c{number}\"><summary>{title}</summary><pre>{text}</pre></details>"
+                "<div class=\"clause\" id=\"c{number}\"><span class=\"number\">{}</span>\
+                 <div><pre class=\"long\">{}</pre>",
+                number + 1,
+                text(if is_short { MOST_ARGUMENTS } else { usize::MAX }),
             );
+            if is_short {
+                let all = text(usize::MAX);
+                let _ = write!(
+                    html,
+                    "<details><summary>All {arity} arguments</summary><pre>{all}</pre></details>"
+                );
+            }
+            let name = Escaped::new(&cut(&name, MOST_VALUE_CHARACTERS));
+            let _ = writeln!(html, "</div><small>{name} {position}</small></div>");
         }
         more(self.system.clauses.len() - listed, "clauses", &mut html);
         html
     }
+}
+
+/// The name of a parameter.
+fn variable(store: &TermStore, notation: Notation, parameter: Term) -> String {
+    let name = match store.op(parameter) {
+        Op::Var(name) => notation.name(store, name),
+        _ => store.display(parameter).to_string(),
+    };
+    cut(&name, MOST_VALUE_CHARACTERS)
+}
+
+/// Parameters with their sorts: `x, y: Int, b: Bool`.
+fn signature(store: &TermStore, notation: Notation, parameters: &[Term]) -> String {
+    let groups = parameters.chunk_by(|&a, &b| store.sort_of(a) == store.sort_of(b)).map(|group| {
+        let names: Vec<String> =
+            group.iter().map(|&parameter| variable(store, notation, parameter)).collect();
+        format!("{}: {}", names.join(", "), notation.sort(store, store.sort_of(group[0])))
+    });
+    cut(&groups.collect::<Vec<String>>().join(", "), MOST_CHARACTERS)
 }
 
 /// Says that a list goes on.

@@ -14,17 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
+use shofar_horn::infix::{Fit, Notation};
 use shofar_horn::witness::{Interpretation, Model};
 use shofar_horn::{HornSystem, PredicateId};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 
 use super::chains::chains;
 use super::layout::{Drawing, Graph, Point};
-use super::{Answer, Escaped, LEAST_NAMED, cut};
+use super::{Answer, Escaped, cut, signature, variable};
 
 /// Nodes and arrows up to which a picture can be read.
-const MOST_NODES: usize = 200;
-const MOST_ARROWS: usize = 500;
+const MOST_NODES: usize = 400;
+const MOST_ARROWS: usize = 1000;
 
 /// Nodes beyond which chains are one box each. If there are still more, boxes show names and a row of values only, and the
 /// rest when the pointer is on them: with formulas the picture would be too wide for arrows to be followed.
@@ -36,18 +37,32 @@ const MOST_MEMBERS: usize = 4000;
 /// Characters of a line in a box.
 const MOST_COLUMNS: usize = 40;
 
-/// Lines of a formula, and rows of values.
+/// Lines of a formula, and rows of values, where there are few nodes and otherwise.
+const FEW_NODES: usize = 8;
+const MOST_ROWS_OF_FEW: usize = 12;
 const MOST_ROWS: usize = 5;
+
+/// Characters that rows of values have room for at least.
+const LEAST_VALUE_COLUMNS: usize = 20;
+
+/// Space between the title of a box and the rest.
+const TITLE_GAP: i64 = 8;
 
 /// Labels on arrows up to which they do not hide the picture.
 const MOST_LABELS: usize = 80;
 
 /// The height of a line, and tenths of the width of a character.
-const LINE: i64 = 16;
-const CHARACTER: i64 = 73;
+const LINE: i64 = 17;
+const CHARACTER: i64 = 76;
 
 /// The width of a loop beside its box, without the label.
 const LOOP: i64 = 30;
+
+/// Symbols of a formula in a box.
+const MOST_SYMBOLS: usize = 200;
+
+/// The space for a clause that an arrow shows.
+const CLAUSE: Fit = Fit { width: 80, column: 0, symbols: 200, arguments: 8 };
 
 /// Characters of clauses that an arrow shows.
 const MOST_CLAUSE_CHARACTERS: usize = 700;
@@ -82,21 +97,29 @@ pub(super) fn node_of(predicate: PredicateId) -> usize {
     predicate.index()
 }
 
-/// A box with its text: a title, lines, and rows to be filled.
+/// A box with its text: a title with what stands beside or below it, lines, and rows to be filled.
+#[derive(Default)]
 struct Frame {
     title: String,
+    beside: String,
+    below: Option<String>,
     lines: Vec<String>,
     /// What there is no room for.
     hint: String,
     rows: usize,
+    /// Characters that a row has room for.
+    columns: usize,
     size: Point,
 }
 
 struct Painter<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
+    notation: Notation,
     answer: &'a Answer<'a>,
     parameters: &'a [Box<[Term]>],
+    /// The places of the arguments that boxes show.
+    shown: &'a [Vec<usize>],
     nodes: Vec<Node>,
     /// As in [`Picture`].
     boxes: Vec<usize>,
@@ -110,12 +133,25 @@ struct Painter<'a> {
 pub(super) fn picture(
     store: &TermStore,
     system: &HornSystem,
+    notation: Notation,
     answer: &Answer<'_>,
     parameters: &[Box<[Term]>],
+    shown: &[Vec<usize>],
 ) -> Picture {
     let nodes: Vec<Node> = system.predicates().map(|(id, _)| Node::Predicate(id)).collect();
     let (arrows, loops) = (BTreeMap::new(), BTreeMap::new());
-    let mut painter = Painter { store, system, answer, parameters, nodes, boxes: Vec::new(), arrows, loops };
+    let mut painter = Painter {
+        store,
+        system,
+        notation,
+        answer,
+        parameters,
+        shown,
+        nodes,
+        boxes: Vec::new(),
+        arrows,
+        loops,
+    };
     let end = painter.add_clauses();
     painter.boxes = (0..painter.nodes.len()).collect();
     if painter.nodes.len() > MANY_NODES {
@@ -125,8 +161,7 @@ pub(super) fn picture(
     let count = painter.arrows.len() + painter.loops.len();
     let svg = if painter.drawn().count() > MOST_NODES || count > MOST_ARROWS {
         Err(format!(
-            "With {} predicates and {} clauses the graph is too large for a picture that could be read. \
-             The list has all of it.",
+            "The graph of {} predicates and {} clauses is too large for a picture. The lists have all of it.",
             system.predicates().len(),
             system.clauses.len()
         ))
@@ -243,7 +278,8 @@ impl Painter<'_> {
 
     /// The name of a predicate as boxes have it.
     fn name(&self, predicate: PredicateId) -> String {
-        cut(self.store.name(self.store.fun_decl(self.system.fun(predicate)).name), MOST_COLUMNS)
+        let name = self.store.fun_decl(self.system.fun(predicate)).name;
+        cut(&self.notation.name(self.store, name), MOST_COLUMNS)
     }
 
     /// Arrows are numbered in the order of their ends, loops after the others.
@@ -277,11 +313,7 @@ impl Painter<'_> {
         let mut svg = String::new();
         // Writing to a string does not fail, here and below.
         let Point { x: width, y: height } = drawing.size;
-        let _ = writeln!(
-            svg,
-            "<svg id=\"graph\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"The clauses as a graph\">"
-        );
+        let _ = writeln!(svg, "<svg id=\"graph\" viewBox=\"0 0 {width} {height}\">");
         for kind in ["", "-used", "-now"] {
             let _ = writeln!(
                 svg,
@@ -305,8 +337,7 @@ impl Painter<'_> {
 
     fn frame(&self, node: &Node, is_small: bool) -> Frame {
         let width = |columns: usize| text_width(columns) + 20;
-        let plain =
-            |title: String, size| Frame { title, lines: Vec::new(), hint: String::new(), rows: 0, size };
+        let plain = |title: String, size| Frame { title, size, ..Frame::default() };
         match node {
             Node::Start => plain(String::new(), Point { x: 18, y: 18 }),
             Node::False => plain("false".to_owned(), Point { x: width(7), y: 32 }),
@@ -317,40 +348,85 @@ impl Painter<'_> {
             }
             Node::Chain(members) => {
                 let [first, .., last] = &**members else { unreachable!("a chain has several members") };
-                let title = format!("{} ... {}", self.name(*first), self.name(*last));
-                let lines = vec![format!("{} in a row", members.len())];
+                let title =
+                    format!("{} {} {}", self.name(*first), self.notation.ellipsis(), self.name(*last));
+                let below = format!("{} in a row", members.len());
                 // The predicate that a run has reached, and its values.
                 let rows = if matches!(self.answer, Answer::Unsat(_)) { 2 } else { 0 };
-                let columns = title.chars().count().max(lines[0].len()).max(if rows > 0 { 24 } else { 0 });
-                let size = Point { x: width(columns), y: LINE * (2 + rows as i64) + 14 };
-                Frame { title, lines, hint: String::new(), rows, size }
+                let columns = title.chars().count().max(below.len()).max(if rows > 0 { 24 } else { 0 });
+                let gap = if rows > 0 { TITLE_GAP } else { 0 };
+                let size = Point { x: width(columns), y: LINE * (2 + rows as i64) + 14 + gap };
+                Frame { title, below: Some(below), rows, columns, size, ..Frame::default() }
             }
             Node::Predicate(predicate) => {
                 let title = self.name(*predicate);
-                let parameters = &self.parameters[predicate.index()];
-                let names: Vec<String> =
-                    parameters.iter().map(|&parameter| self.store.display(parameter).to_string()).collect();
+                let mut below = self.arguments(*predicate);
                 let mut lines = Vec::new();
-                if !names.is_empty() {
-                    lines.push(cut(&format!("({})", names.join(", ")), MOST_COLUMNS));
-                }
                 let mut rows = 0;
                 match self.answer {
                     Answer::Sat(model) => lines.extend(self.meaning(model, *predicate)),
-                    Answer::Unsat(_) => rows = names.len().min(MOST_ROWS),
+                    Answer::Unsat(_) => rows = self.shown[predicate.index()].len().min(self.most_rows()),
                     Answer::Unknown(_) => {}
                 }
                 let mut hint = String::new();
+                let parameters = &self.parameters[predicate.index()];
+                if parameters.len() > self.shown[predicate.index()].len() {
+                    let all = signature(self.store, self.notation, parameters);
+                    hint = cut(&format!("({all})"), MOST_CLAUSE_CHARACTERS);
+                }
                 if is_small {
-                    hint = std::mem::take(&mut lines).join("\n");
+                    hint = below
+                        .take()
+                        .into_iter()
+                        .chain(std::mem::take(&mut lines))
+                        .collect::<Vec<_>>()
+                        .join("\n");
                     rows = rows.min(1);
                 }
-                let columns =
-                    lines.iter().chain([&title]).map(|line| line.chars().count()).max().unwrap_or(0);
-                let columns = if rows > 0 { columns.max(16) } else { columns };
-                let height = LINE * (1 + lines.len() + rows) as i64 + 14;
-                Frame { title, lines, hint, rows, size: Point { x: width(columns), y: height } }
+                let length = |text: &String| text.chars().count();
+                // Arguments stand beside the name if there is room.
+                let is_beside = |below: &mut String| length(&title) + length(below) <= MOST_COLUMNS;
+                let beside = below.take_if(is_beside).unwrap_or_default();
+                let columns = lines.iter().chain(&below).map(length).max().unwrap_or(0);
+                // The title has larger letters.
+                let columns = columns.max((length(&title) + length(&beside)) * 13 / 12 + 1);
+                let columns = if rows > 0 { columns.max(LEAST_VALUE_COLUMNS) } else { columns };
+                let count = 1 + usize::from(below.is_some()) + lines.len() + rows;
+                let gap = if lines.is_empty() && rows == 0 { 0 } else { TITLE_GAP };
+                let size = Point { x: width(columns), y: LINE * count as i64 + 14 + gap };
+                Frame { title, beside, below, lines, hint, rows, columns, size }
             }
+        }
+    }
+
+    /// Lines of a formula, and rows of values, that a box has at most.
+    fn most_rows(&self) -> usize {
+        if self.nodes.len() <= FEW_NODES { MOST_ROWS_OF_FEW } else { MOST_ROWS }
+    }
+
+    /// The arguments of a predicate that boxes show, and how many there are besides.
+    fn arguments(&self, predicate: PredicateId) -> Option<String> {
+        let (parameters, shown) = (&self.parameters[predicate.index()], &self.shown[predicate.index()]);
+        // A run has their values below.
+        if matches!(self.answer, Answer::Unsat(_)) && shown.len() < parameters.len() {
+            return Some(format!("({} arguments)", parameters.len()));
+        }
+        let mut names: Vec<String> =
+            shown.iter().map(|&place| variable(self.store, self.notation, parameters[place])).collect();
+        // As many as fit, with a note of the length of this one.
+        let note = |hidden: usize| format!("{} +{hidden}", self.notation.ellipsis());
+        let length = |names: &[String]| names.iter().map(|name| name.chars().count() + 2).sum::<usize>();
+        while length(&names) + note(parameters.len()).chars().count() > MOST_COLUMNS {
+            names.pop();
+        }
+        let hidden = parameters.len() - names.len();
+        if hidden > 0 {
+            names.push(note(hidden));
+        }
+        match (parameters.len(), names.len()) {
+            (0, _) => None,
+            (count, 1) if hidden == count => Some(format!("({count} arguments)")),
+            _ => Some(format!("({})", names.join(", "))),
         }
     }
 
@@ -363,19 +439,18 @@ impl Painter<'_> {
 
     /// The beginning of a formula, as lines: members of a conjunction, or the formula as it is broken into lines.
     fn formula(&self, formula: Term) -> Vec<String> {
-        let mut lines: Vec<String> = match self.store.view(formula) {
-            (Op::And, members) => {
-                let shown = members.iter().take(MOST_ROWS + 1);
-                shown.map(|&member| self.store.display(member).naming_from(LEAST_NAMED).to_string()).collect()
-            }
-            _ => {
-                let text = self.store.display(formula).pretty(MOST_COLUMNS, 1).naming_from(LEAST_NAMED);
-                text.to_string().lines().take(MOST_ROWS + 1).map(str::to_owned).collect()
-            }
-        };
-        if lines.len() > MOST_ROWS {
-            lines.truncate(MOST_ROWS);
-            lines.push("...".to_owned());
+        let fit = Fit { width: MOST_COLUMNS, column: 0, symbols: MOST_SYMBOLS, arguments: usize::MAX };
+        let conjuncts = self.notation.conjuncts(self.store, formula, fit);
+        let mut lines: Vec<String> =
+            conjuncts.iter().flat_map(|conjunct| conjunct.lines()).map(str::to_owned).collect();
+        let most = self.most_rows();
+        if lines.len() > most {
+            // Several fit into a line if they are short.
+            lines = self.notation.term(self.store, formula, fit).lines().map(str::to_owned).collect();
+        }
+        if lines.len() > most {
+            lines.truncate(most);
+            lines.push(self.notation.ellipsis().to_owned());
         }
         lines.iter().map(|line| cut(line, MOST_COLUMNS)).collect()
     }
@@ -414,7 +489,12 @@ impl Painter<'_> {
         label: Option<Point>,
         svg: &mut String,
     ) {
-        let _ = write!(svg, "<g id=\"e{number}\" class=\"{class}\"><title>{}</title>", self.clauses(clauses));
+        let _ = write!(
+            svg,
+            "<g id=\"e{number}\" class=\"{class}\" data-clauses=\"{}\"><title>{}</title>",
+            clauses.iter().map(usize::to_string).collect::<Vec<String>>().join(" "),
+            self.clauses(clauses)
+        );
         let _ = write!(svg, "<path class=\"near\" d=\"{path}\"/><path class=\"line\" d=\"{path}\"/>");
         if let Some(Point { x, y }) = label {
             let text = numbers(clauses);
@@ -432,7 +512,8 @@ impl Painter<'_> {
                 break;
             }
             let title = self.system.clause_title(self.store, clause);
-            let _ = writeln!(text, "{title}\n{}", self.system.clause_text(self.store, clause).trim_end());
+            let _ =
+                writeln!(text, "{title}\n{}", self.notation.clause(self.store, self.system, clause, CLAUSE));
         }
         Escaped::new(&cut(&text, 2 * MOST_CLAUSE_CHARACTERS))
     }
@@ -471,26 +552,35 @@ impl Painter<'_> {
             svg,
             "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
         );
-        let mut y =
-            top + if content.lines.is_empty() && content.rows == 0 { height / 2 + 4 } else { LINE + 3 };
+        let is_bare = content.lines.is_empty() && content.rows == 0 && content.below.is_none();
+        let mut y = top + if is_bare { height / 2 + 4 } else { LINE + 2 };
         let x = centre.x;
-        let _ =
-            write!(svg, "<text class=\"title\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(&content.title));
-        let has_subtitle = match self.nodes[node] {
-            Node::Predicate(predicate) => !self.parameters[predicate.index()].is_empty(),
-            Node::Chain(_) => true,
-            _ => false,
-        };
-        for (position, line) in content.lines.iter().enumerate() {
+        let _ = write!(svg, "<text class=\"title\" x=\"{x}\" y=\"{y}\">{}", Escaped::new(&content.title));
+        if !content.beside.is_empty() {
+            let _ = write!(svg, "<tspan class=\"parameters\">{}</tspan>", Escaped::new(&content.beside));
+        }
+        svg.push_str("</text>");
+        if let Some(below) = &content.below {
             y += LINE;
-            let is_subtitle = position == 0 && has_subtitle;
-            let (class, x) = if is_subtitle { ("parameters", x) } else { ("formula", left + 10) };
-            let _ = write!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(line));
+            let below = Escaped::new(below);
+            let _ = write!(svg, "<text class=\"parameters\" x=\"{x}\" y=\"{y}\">{below}</text>");
+        }
+        if !content.lines.is_empty() || content.rows > 0 {
+            let _ = write!(svg, "<path class=\"rule\" d=\"M{left} {}h{width}\"/>", y + TITLE_GAP);
+            y += TITLE_GAP;
+        }
+        let x = left + 10;
+        for line in &content.lines {
+            y += LINE;
+            let _ = write!(svg, "<text class=\"formula\" x=\"{x}\" y=\"{y}\">{}</text>", Escaped::new(line));
         }
         for row in 0..content.rows {
             y += LINE;
-            let x = left + 10;
-            let _ = write!(svg, "<text id=\"v{node}-{row}\" class=\"value\" x=\"{x}\" y=\"{y}\"></text>");
+            let columns = content.columns;
+            let _ = write!(
+                svg,
+                "<text id=\"v{node}-{row}\" class=\"value\" data-columns=\"{columns}\" x=\"{x}\" y=\"{y}\"></text>"
+            );
         }
         svg.push_str("</g>\n");
     }

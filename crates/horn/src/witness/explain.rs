@@ -4,25 +4,26 @@
 //! satisfies:
 //!
 //! ```text
-//! 1  Inv  x = 0, y = 5            (clause 1 at 3:2)        Inv (x Int)
-//! 2  Inv  x: 0 -> 1, y = 5        (clause 2 at 5:2)            (and (>= x 0) (<= x 10))
-//! 3  false                        (clause 3 at 7:2)          init          clause 1 at 3:2
-//!                                                            preserved by  clause 2 at 5:2
-//!                                                            excludes      clause 3 at 7:2
+//! 1  Inv  x = 0, y = 5    (clause 1 at 3:2)      Inv(x: Int)
+//! 2  Inv  x: 0 → 1, y = 5 (clause 2 at 5:2)          x ≥ 0 ∧ x ≤ 10
+//! 3  false                (clause 3 at 7:2)        init          Inv(0)  (clause 1 at 3:2)
+//!                                                  preserved by  Inv(z) ← Inv(x), z = x + 1  (clause 2 at 5:2)
+//!                                                  excludes      false ← Inv(x), x > 10  (clause 3 at 7:2)
 //! ```
 //!
 //! Long texts are cut in the middle unless `full` is set, so a trace of a million steps is a page. Names come from the
 //! input: control characters are not printed.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashSet;
-use shofar_logic::{Term, TermStore, Value};
+use shofar_logic::{Op, Term, TermStore, Value};
 
-use super::text::formula;
-use super::trace::{Argument, Trace, value_text};
-use super::{Definition, Interpretation, Model, Refutation, Witness, variable_name};
+use super::trace::{Argument, Trace};
+use super::{Definition, Interpretation, Model, Refutation, Witness};
+use crate::infix::{Fit, Notation};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
 /// The line width.
@@ -47,8 +48,15 @@ const MOST_PREDICATES: usize = 200;
 /// With more parameters of a predicate than this, only those in its definition are shown.
 const MOST_PARAMETERS: usize = 12;
 
-/// Lines of a formula that are shown.
+/// Lines and symbols of a formula that are shown.
 const MOST_LINES: usize = 60;
+const MOST_SYMBOLS: usize = 4000;
+
+/// Lines of a rule, its symbols and arguments of its atoms that are shown, and the column in which it starts.
+const MOST_RULE_LINES: usize = 4;
+const MOST_RULE_SYMBOLS: usize = 300;
+const MOST_RULE_ARGUMENTS: usize = 8;
+const RULE_COLUMN: usize = 16;
 
 /// The maximal number of levels of indentation shown.
 const MOST_LEVELS: usize = 16;
@@ -62,6 +70,8 @@ pub struct Explanation {
     pub full: bool,
     /// Show the values of the clauses' variables that are not arguments of the fact.
     pub locals: bool,
+    /// How formulas, clauses and values are written.
+    pub notation: Notation,
 }
 
 impl Witness {
@@ -120,14 +130,14 @@ impl Writer<'_> {
         let most = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
         let mut shown: String = printable(text).take(most).collect();
         if text.chars().nth(most).is_some() {
-            shown.push_str("...");
+            shown.push_str(self.explanation.notation.ellipsis());
         }
         shown
     }
 
     fn predicate(&self, predicate: PredicateId) -> String {
-        let name = self.store.display_symbol(self.store.fun_decl(self.system.fun(predicate)).name);
-        self.shown(&name.to_string())
+        let name = self.store.fun_decl(self.system.fun(predicate)).name;
+        self.shown(&self.explanation.notation.name(self.store, name))
     }
 
     fn title(&self, clause: usize) -> String {
@@ -155,7 +165,65 @@ impl Writer<'_> {
                 self.step(&trace, line, out)?;
             }
         }
+        self.rules(&trace, out)
+    }
+
+    /// The clauses that the steps instantiate, as rules. In SMT-LIB they would say the same as the input.
+    fn rules(&self, trace: &Trace<'_>, out: &mut impl io::Write) -> io::Result<()> {
+        if self.explanation.notation == Notation::Smtlib {
+            return Ok(());
+        }
+        let steps = 0..trace.lines().len();
+        let used: BTreeSet<usize> = steps.map(|line| trace.step(line).clause).collect();
+        let most = if self.explanation.full { usize::MAX } else { MOST_CLAUSES };
+        writeln!(out)?;
+        for &clause in used.iter().take(most) {
+            let number = format!("clause {}", clause + 1);
+            write!(out, "{number:<13} ")?;
+            self.rule(clause, number.len().max(13) + 1, None, out)?;
+        }
+        if let Some(more) = used.len().checked_sub(most).filter(|&more| more > 0) {
+            let note = format!("{more} more clauses; --full shows them");
+            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+        }
         Ok(())
+    }
+
+    /// A clause as a rule that starts in a column, and a remark behind it.
+    fn rule(
+        &self,
+        clause: usize,
+        column: usize,
+        aside: Option<&str>,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let (lines, symbols, arguments) = match self.explanation.full {
+            true => (usize::MAX, usize::MAX, usize::MAX),
+            false => (MOST_RULE_LINES, MOST_RULE_SYMBOLS, MOST_RULE_ARGUMENTS),
+        };
+        let notation = self.explanation.notation;
+        let fit = Fit { width: WIDTH, column, symbols, arguments };
+        let rule = notation.clause(self.store, self.system, clause, fit);
+        let mut end = column;
+        for (position, line) in rule.lines().take(lines).enumerate() {
+            if position > 0 {
+                writeln!(out)?;
+            }
+            write!(out, "{}", printable(line).collect::<String>())?;
+            end = line.chars().count() + if position == 0 { column } else { 0 };
+        }
+        if rule.lines().nth(lines).is_some() {
+            write!(out, " {}", notation.ellipsis())?;
+            end += 1 + notation.ellipsis().chars().count();
+        }
+        if let Some(aside) = aside {
+            match end + 2 + aside.chars().count() <= WIDTH {
+                true => write!(out, "  ")?,
+                false => write!(out, "\n{:column$}", "")?,
+            }
+            write!(out, "{}", self.marked(Mark::Aside, aside))?;
+        }
+        writeln!(out)
     }
 
     fn step(&self, trace: &Trace<'_>, line: usize, out: &mut impl io::Write) -> io::Result<()> {
@@ -175,10 +243,11 @@ impl Writer<'_> {
         let mut aside = format!("({})", self.title(trace.step(line).clause));
         if !is_plain {
             let numbers: Vec<String> = premises.iter().map(|premise| (premise + 1).to_string()).collect();
-            aside = format!("<- {}  {aside}", numbers.join(", "));
+            let arrow = self.explanation.notation.premise_arrow();
+            aside = format!("{arrow} {}  {aside}", numbers.join(", "));
         }
-        items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false, is_apart: true });
-        items[0].is_apart = true;
+        items.push(Item { text: aside, mark: Some(Mark::Aside), ends: false, space: 2 });
+        items[0].space = 2;
         self.wrapped(&items, column, head + 2, out)?;
         writeln!(out)?;
         if self.explanation.locals {
@@ -194,7 +263,7 @@ impl Writer<'_> {
         let mut items: Vec<Item> = shown.map(|argument| self.argument(argument)).collect();
         if is_cut {
             let text = format!("and {unchanged} as before");
-            items.push(Item { text, mark: Some(Mark::Aside), ends: true, is_apart: false });
+            items.push(Item { text, mark: Some(Mark::Aside), ends: true, space: 1 });
         }
         if let Some(last) = items.last_mut() {
             last.ends = false;
@@ -207,21 +276,28 @@ impl Writer<'_> {
         let value = self.value(argument.value);
         match argument.before.filter(|_| argument.is_changed()) {
             Some(before) => Item {
-                text: format!("{name}: {} -> {value}", self.value(before)),
+                text: {
+                    let arrow = self.explanation.notation.arrow();
+                    format!("{name}: {} {arrow} {value}", self.value(before))
+                },
                 mark: Some(Mark::Change),
                 ends: true,
-                is_apart: false,
+                space: 1,
             },
-            None => Item { text: format!("{name} = {value}"), mark: None, ends: true, is_apart: false },
+            None => Item { text: format!("{name} = {value}"), mark: None, ends: true, space: 1 },
         }
     }
 
     fn variable(&self, variable: Term) -> String {
-        self.shown(&variable_name(self.store, variable))
+        match self.store.op(variable) {
+            Op::Var(name) => self.shown(&self.explanation.notation.name(self.store, name)),
+            _ => self.shown(&self.store.display(variable).to_string()),
+        }
     }
 
     fn value(&self, value: &Value) -> String {
-        self.shown(&value_text(self.store, value))
+        let symbols = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
+        self.shown(&self.explanation.notation.value(self.store, value, symbols))
     }
 
     /// The variables of the clause that are not arguments of its head, on separate lines.
@@ -241,12 +317,12 @@ impl Writer<'_> {
                 text: format!("{} = {}", self.variable(variable), self.value(value)),
                 mark: Some(Mark::Aside),
                 ends: true,
-                is_apart: false,
+                space: 1,
             })
             .collect();
         let Some(last) = items.last_mut() else { return Ok(()) };
         last.ends = false;
-        items[0].is_apart = true;
+        items[0].space = 2;
         write!(out, "{:column$}{}", "", self.marked(Mark::Aside, "with"))?;
         self.wrapped(&items, column + "with".len(), column + 2, out)?;
         writeln!(out)
@@ -263,13 +339,12 @@ impl Writer<'_> {
         for item in items {
             let text = if item.ends { format!("{},", item.text) } else { item.text.clone() };
             let width = text.chars().count();
-            let space = if item.is_apart { "  " } else { " " };
-            if column + space.len() + width > WIDTH && column > indent {
+            if column + item.space + width > WIDTH && column > indent && item.space > 0 {
                 write!(out, "\n{:indent$}", "")?;
                 column = indent + width;
             } else {
-                write!(out, "{space}")?;
-                column += space.len() + width;
+                write!(out, "{:1$}", "", item.space)?;
+                column += item.space + width;
             }
             match item.mark {
                 Some(mark) => write!(out, "{}", self.marked(mark, &text))?,
@@ -314,8 +389,10 @@ impl Writer<'_> {
         let column = name.chars().count();
         self.wrapped(&self.parameters(definition), column, 6, out)?;
         writeln!(out)?;
+        let symbols = if self.explanation.full { usize::MAX } else { MOST_SYMBOLS };
+        let fit = Fit { width: WIDTH, column: 4, symbols, arguments: usize::MAX };
         let text = match definition.interpretation {
-            Interpretation::Formula(body) => formula(self.store, body, 4).to_string(),
+            Interpretation::Formula(body) => self.explanation.notation.term(self.store, body, fit),
         };
         let most = if self.explanation.full { usize::MAX } else { MOST_LINES };
         for (position, line) in text.lines().take(most).enumerate() {
@@ -336,22 +413,32 @@ impl Writer<'_> {
         let mentioned: FxHashSet<Term> = match definition.interpretation {
             Interpretation::Formula(body) => self.store.free_vars(&[body]).into_iter().collect(),
         };
-        let listed = all.iter().filter(|parameter| !is_cut || mentioned.contains(parameter));
-        let mut items: Vec<Item> = listed
-            .map(|&parameter| {
-                let sort = self.shown(&self.store.display_sort(self.store.sort_of(parameter)).to_string());
-                let text = format!("{} {sort}", self.variable(parameter));
-                Item { text, mark: None, ends: true, is_apart: false }
-            })
-            .collect();
+        let listed: Vec<Term> =
+            all.iter().copied().filter(|parameter| !is_cut || mentioned.contains(parameter)).collect();
+        let is_smtlib = self.explanation.notation == Notation::Smtlib;
+        let sort_of = |parameter: Term| self.store.sort_of(parameter);
+        let item = |(position, &parameter): (usize, &Term)| {
+            let name = self.variable(parameter);
+            let sort = self.shown(&self.explanation.notation.sort(self.store, sort_of(parameter)));
+            // One sort stands behind all neighbours that have it.
+            let is_same = listed.get(position + 1).is_some_and(|&next| sort_of(next) == sort_of(parameter));
+            let text = match (is_smtlib, is_same) {
+                (true, _) => format!("{name} {sort}"),
+                (false, true) => name,
+                (false, false) => format!("{name}: {sort}"),
+            };
+            Item { text, mark: None, ends: true, space: 1 }
+        };
+        let mut items: Vec<Item> = listed.iter().enumerate().map(item).collect();
         let others = all.len() - items.len();
         if others > 0 {
             let text =
                 if items.is_empty() { format!("{others} arguments") } else { format!("and {others} others") };
-            items.push(Item { text, mark: Some(Mark::Aside), ends: true, is_apart: false });
+            items.push(Item { text, mark: Some(Mark::Aside), ends: true, space: 1 });
         }
         if let [first, ..] = &mut *items {
             first.text.insert(0, '(');
+            first.space = usize::from(is_smtlib);
         }
         if let [.., last] = &mut *items {
             last.text.push(')');
@@ -364,8 +451,13 @@ impl Writer<'_> {
     fn clauses(&self, clauses: &[(Role, usize)], out: &mut impl io::Write) -> io::Result<()> {
         let most = if self.explanation.full { usize::MAX } else { MOST_CLAUSES };
         for &(role, number) in clauses.iter().take(most) {
-            let with = self.company(&self.system.clauses[number], role);
-            writeln!(out, "  {:<13} {}{with}", role.name(), self.marked(Mark::Aside, &self.title(number)))?;
+            write!(out, "  {:<13} ", role.name())?;
+            if self.explanation.notation == Notation::Smtlib {
+                let with = self.company(&self.system.clauses[number], role);
+                writeln!(out, "{}{with}", self.marked(Mark::Aside, &self.title(number)))?;
+            } else {
+                self.rule(number, RULE_COLUMN, Some(&format!("({})", self.title(number))), out)?;
+            }
         }
         if let Some(more) = clauses.len().checked_sub(most).filter(|&more| more > 0) {
             let note = format!("{more} more clauses; --full shows them");
@@ -374,7 +466,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Which predicates a clause involves, where its role does not say that.
+    /// Which predicates a clause involves, where its role does not say that. A rule says so itself.
     fn company(&self, clause: &Clause, role: Role) -> String {
         let names = |atoms: &[Atom]| {
             let names: Vec<String> = atoms.iter().map(|atom| self.predicate(atom.predicate)).collect();
@@ -394,8 +486,8 @@ struct Item {
     mark: Option<Mark>,
     /// Whether another item of the same list follows.
     ends: bool,
-    /// Whether a wider space stands before it.
-    is_apart: bool,
+    /// Spaces before it. Without any it stays behind the one before.
+    space: usize,
 }
 
 /// The role of a clause for one of its predicates.

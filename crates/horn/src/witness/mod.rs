@@ -27,7 +27,6 @@ use std::io;
 use shofar_logic::TermStore;
 
 use crate::system::HornSystem;
-use json::variable_name;
 
 pub use explain::{Explanation, Role, clause_roles};
 pub use graph::{Derivation, GraphModel, GraphStep};
@@ -37,7 +36,7 @@ pub use model::{Definition, Model};
 pub use names::parameters;
 pub use read::{read, read_within};
 pub use refutation::{Refutation, Step};
-pub use trace::{Argument, Line, Trace, value_text};
+pub use trace::{Argument, Line, Trace};
 
 /// The proof of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -100,6 +100,6 @@ impl<W: io::Write> Printer<'_, W> {
 }
 
 /// A formula for people, on its own line that starts in a column.
-pub(super) fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
+fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
     store.display(formula).pretty(WIDTH, 2).at(column).naming_from(LEAST_NAMED)
 }

@@ -135,15 +135,6 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// A value as people write it: numbers with their signs in front, all else as in SMT-LIB.
-pub fn value_text(store: &TermStore, value: &Value) -> String {
-    match value {
-        Value::Int(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        _ => store.display_value(value).to_string(),
-    }
-}
-
 /// The steps that the last one rests on, by a search in depth that leaves a step after its premises.
 fn lines(system: &HornSystem, refutation: &Refutation) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
