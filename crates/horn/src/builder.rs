@@ -284,7 +284,7 @@ impl<S: Deref<Target = TermStore>> ClauseBuilder<'_, S> {
         let variables = builder.store.free_vars(&terms(&body, constraint, head.as_ref())).into();
         let line = u32::try_from(builder.system.clauses.len() + 1).unwrap_or(u32::MAX);
         let position = position.unwrap_or(Position { line, column: 1 });
-        builder.add(Clause { variables, body: body.into(), constraint, head, name, position })
+        builder.add(Clause { variables, body: body.into(), constraint, head, name, position, written: None })
     }
 }
 

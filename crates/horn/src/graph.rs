@@ -226,7 +226,7 @@ impl HornGraph {
             let arguments = body.iter().chain(&head).flat_map(|atom| &atom.args).copied();
             let variables = arguments.chain(self.locals(store, id)).collect();
             let position = Position { line: 1, column: 1 };
-            Clause { variables, body, constraint: edge.label, head, name: None, position }
+            Clause { variables, body, constraint: edge.label, head, name: None, position, written: None }
         };
         let clauses = self.edges().map(clause).collect();
         HornSystem { sorts: origin.sorts.clone(), functions: origin.functions.clone(), predicates, clauses }

@@ -85,6 +85,8 @@ pub struct Clause {
     pub name: Option<Symbol>,
     /// The position of the clause in the text.
     pub position: Position,
+    /// The closed formula that it comes from, as it was asserted; `None` for a clause made in memory.
+    pub written: Option<Term>,
 }
 
 impl Clause {
@@ -105,7 +107,7 @@ impl Clause {
 
     /// Whether both clauses are syntactically equal, wherever they were read.
     pub fn same_as(&self, other: &Clause) -> bool {
-        let Clause { variables, body, constraint, head, name, position: _ } = self;
+        let Clause { variables, body, constraint, head, name, position: _, written: _ } = self;
         *variables == other.variables
             && *body == other.body
             && *constraint == other.constraint

@@ -538,7 +538,8 @@ impl<'t> Script<'_, 't> {
             )?;
         let position = self.places.position(offset);
         for clause in clauses {
-            let clause = self.clause(clause, name, position);
+            let mut clause = self.clause(clause, name, position);
+            clause.written = free_variables.is_empty().then_some(formula);
             self.system.clauses.push(clause);
         }
         Ok(())
@@ -557,6 +558,7 @@ impl<'t> Script<'_, 't> {
             head: clause.head.map(|atom| self.atom(atom)),
             name,
             position,
+            written: None,
         }
     }
 

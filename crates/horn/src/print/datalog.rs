@@ -124,6 +124,7 @@ impl Printer<'_> {
                 head: clause.head.as_ref().map(atom),
                 name: clause.name,
                 position: clause.position,
+                written: None,
             });
         }
         let mut declared: FxHashSet<Term> = FxHashSet::default();
