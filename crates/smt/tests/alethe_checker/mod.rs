@@ -359,6 +359,10 @@ impl Checker<'_> {
             return None;
         }
         for (&literal, &coefficient) in std::iter::zip(clause, args) {
+            // A fraction of integers is ill-sorted for a checker that does not take these for reals.
+            if store.sort_of(coefficient) != Sort::INT {
+                return Some(false);
+            }
             let coefficient = LinearPoly::from_term(store, coefficient).constant().clone();
             let (atom, is_denied) = match store.view(literal) {
                 (Op::Not, &[atom]) => (atom, true),

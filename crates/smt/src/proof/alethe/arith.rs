@@ -106,22 +106,23 @@ pub(super) fn coefficients(facts: &[Rc<Fact>]) -> Option<Vec<Rational>> {
     is_contradiction(facts, &found).then_some(found)
 }
 
-/// A number, as an argument of a rule.
-fn number(value: &Rational) -> String {
-    if value.is_negative() {
-        format!("(- {})", number(&-value))
-    } else if value.is_integer() {
-        value.numer().to_string()
-    } else {
-        format!("(/ {} {})", value.numer(), value.denom())
-    }
+/// An integer, as an argument of a rule.
+fn integer(value: &Rational) -> String {
+    if value.is_negative() { format!("(- {})", -value) } else { value.to_string() }
 }
 
 /// The arguments of the rule for a clause with these coefficients. `la_generic` reads an equation as `left - right`,
 /// and a fact has the opposite sign.
+///
+/// Multiples of the coefficients do as well, so that fractions are avoided: `(/ 1 2)` is ill-sorted for a checker that does
+/// not take integers for reals, and `(/ 1.0 2.0)` is no number for all of them.
 pub(super) fn la_generic(store: &TermStore, clause: &[Literal], coefficients: &[Rational]) -> Vec<Arg> {
+    let are_integers = coefficients.iter().all(Rational::is_integer);
+    let content = coefficients.iter().fold(Rational::ZERO, |content, coefficient| content.gcd(coefficient));
+    let factor = if are_integers { Rational::ONE } else { content.recip() };
     let args = std::iter::zip(clause, coefficients).map(|((atom, _), coefficient)| {
-        Arg::Text(if store.op(*atom) == Op::Eq { number(&-coefficient) } else { number(coefficient) })
+        let multiple = coefficient * &factor;
+        Arg::Text(integer(&if store.op(*atom) == Op::Eq { -multiple } else { multiple }))
     });
     args.collect()
 }
