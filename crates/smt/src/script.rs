@@ -301,9 +301,7 @@ impl<'a> Script<'a> {
             }
             "reset" => {
                 reader.close()?;
-                let (options, channel) = (std::mem::take(&mut self.options), self.channel.take());
-                let solver = new_solver(store, &options);
-                *self = Script { solver, options, channel, ..Script::new(store) };
+                *self = Script::new(store);
             }
             "reset-assertions" => {
                 reader.close()?;

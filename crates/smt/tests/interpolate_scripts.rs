@@ -262,9 +262,18 @@ fn mistakes_are_told() {
         ),
         ("(get-interpolants a (b c))", "(error \"a tree needs a group at its root\")"),
         ("(get-interpolants a 7)", "(error \"a name, a group `(and ...)` or a subtree is expected\")"),
-        ("(set-option :interpolation-bool best)", "(error \"`:interpolation-bool` has no such value\")"),
-        ("(set-option :interpolation-lra)", "(error \"`:interpolation-lra` has no such value\")"),
-        ("(set-option :interpolation-strength 2)", "(error \"the strength is a number between 0 and 1\")"),
+        (
+            "(set-option :interpolation-bool best)",
+            "(error \"`:interpolation-bool` is mcmillan, pudlak or dual-mcmillan\")",
+        ),
+        (
+            "(set-option :interpolation-lra)",
+            "(error \"`:interpolation-lra` is farkas, dual, decomposed, dual-decomposed or flexible\")",
+        ),
+        (
+            "(set-option :interpolation-strength 2)",
+            "(error \"`:interpolation-strength` is a number between 0 and 1\")",
+        ),
         (
             "(assert true) (get-interpolants a b)",
             "(error \"interpolants are there after the answer unsat only\")",

@@ -89,12 +89,13 @@ fn a_logic_is_set_once_and_first() {
         answers("(declare-const x Int)(set-logic QF_UF)"),
         [r#"(error "the logic must be set before the first declaration and assertion")"#]
     );
-    // `reset` forgets the logic, `reset-assertions` does not.
+    // `reset` forgets the logic and options, `reset-assertions` does not.
     assert_eq!(answer("(set-logic QF_LIA)(reset)(set-logic QF_UF)(declare-sort Int 0)(check-sat)"), "sat");
     assert_eq!(
         answer("(set-logic QF_UF)(reset-assertions)(declare-const x Int)"),
         r#"(error "the logic has no sort `Int`")"#
     );
+    assert_eq!(answers("(set-option :produce-proofs true)(reset)(get-option :produce-proofs)"), ["false"]);
 }
 
 // ---- mistakes ----------------------------------------------------------------------------------------------
