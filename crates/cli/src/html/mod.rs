@@ -48,7 +48,7 @@ const MOST_VALUE_CHARACTERS: usize = 200;
 const FEW_ARGUMENTS: usize = 6;
 
 /// The space for a formula or clause in the list.
-const FORMULA: Fit = Fit { width: 64, column: 0, symbols: 2500, arguments: usize::MAX };
+const FORMULA: Fit = Fit { width: 58, column: 0, symbols: 2500, arguments: usize::MAX };
 
 /// Arguments of the atoms of a clause that are shown at once.
 const MOST_ARGUMENTS: usize = 8;
