@@ -13,8 +13,9 @@
 //! bounds  := least bounds of the rows that the clauses preserve, widened to what labels bound by themselves
 //! ```
 //!
-//! A second round knows the bounds of the first one. Both steps ask the solver for a step of a clause that leaves the element found so far, and join the fact that it derives.
-//! The element is inductive when no such step exists: the last queries are the proof.
+//! A second round knows the bounds of the first one. Both analyses ask the solver for a clause instance that leaves the
+//! current element, and join the fact that it derives. The element is inductive when no such instance exists: the last
+//! queries are the proof.
 //!
 //! **Invariants.** V1: a predicate is unreached (`None`) or has equalities and bounds that hold of all facts found so far.
 //! V2: an analysis that ends without an error is inductive, clause by clause.
