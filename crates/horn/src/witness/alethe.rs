@@ -388,6 +388,8 @@ impl<W: io::Write> Proof<'_, W> {
         let mut result = String::new();
         let mut is_needed = vec![false; source.parts.len()];
         is_needed[last] = true;
+        // Parts that stand below two negations in a clause. One step removes these, because resolution takes only one form away.
+        let mut is_doubled = vec![false; source.parts.len()];
         for position in (0..source.parts.len()).rev() {
             if !is_needed[position] {
                 continue;
@@ -395,13 +397,19 @@ impl<W: io::Write> Proof<'_, W> {
             let Some(value) = truth[position] else { continue };
             let is = |&(at, holds): &Literal| truth[at].map(|value| value == holds);
             let this = self.text(source, position, instance);
+            if is_doubled[position] {
+                let name = format!("t{number}.{position}n");
+                writeln!(self.out, "(step {name} (cl (not (not (not {this}))) {this}) :rule not_not)")?;
+                premises.push(name);
+            }
             let literal = |&(at, holds): &Literal| signed(&self.text(source, at, instance), holds);
             let denied = |child: &Literal| format!("(not {})", literal(child));
             let joined = |texts: Vec<String>| texts.join(" ");
-            let mut children: Vec<Literal> = Vec::new();
+            // Literals whose negations are in the clause, and literals that are themselves.
+            let (mut below, mut children): (Vec<Literal>, Vec<Literal>) = (Vec::new(), Vec::new());
             let (rule, others, argument) = match (&source.parts[position].kind, value) {
                 (Kind::And(literals), true) => {
-                    children.extend(literals);
+                    below.extend(literals);
                     ("and_neg", joined(literals.iter().map(denied).collect()), None)
                 }
                 (Kind::Or(literals), false) => {
@@ -412,15 +420,17 @@ impl<W: io::Write> Proof<'_, W> {
                     let Some(at) = literals.iter().position(|child| is(child) == Some(value)) else {
                         continue;
                     };
-                    children.push(literals[at]);
                     if value {
+                        below.push(literals[at]);
                         ("or_neg", denied(&literals[at]), Some(at))
                     } else {
+                        children.push(literals[at]);
                         ("and_pos", literal(&literals[at]), Some(at))
                     }
                 }
                 (Kind::Implies([premise, conclusion]), false) => {
-                    children.extend([*premise, *conclusion]);
+                    below.push(*premise);
+                    children.push(*conclusion);
                     ("implies_pos", format!("{} {}", denied(premise), literal(conclusion)), None)
                 }
                 (Kind::Implies([premise, conclusion]), true) => {
@@ -428,7 +438,7 @@ impl<W: io::Write> Proof<'_, W> {
                         children.push(*premise);
                         ("implies_neg1", literal(premise), None)
                     } else {
-                        children.push(*conclusion);
+                        below.push(*conclusion);
                         ("implies_neg2", denied(conclusion), None)
                     }
                 }
@@ -477,6 +487,10 @@ impl<W: io::Write> Proof<'_, W> {
             let this = signed(&this, value);
             writeln!(self.out, "(step t{number}.{position} (cl {this} {others}) :rule {rule}{argument})")?;
             premises.push(format!("t{number}.{position}"));
+            for (at, holds) in below {
+                is_needed[at] = true;
+                is_doubled[at] |= !holds;
+            }
             children.into_iter().for_each(|(at, _)| is_needed[at] = true);
         }
         // The assumption comes second, because it has a literal of the first clause; the facts come last, because one may be an
