@@ -393,6 +393,7 @@ fn scripts_run_in_a_browser() {
 }
 
 /// What a script finds in a page once the page's own script has run; `None` without a browser.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn found(page: &str, script: &str) -> Option<Json> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.html");

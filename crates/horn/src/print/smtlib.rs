@@ -21,11 +21,12 @@ impl Printer<'_> {
     }
 
     pub(super) fn assertion(self, clause: &Clause, out: &mut impl io::Write) -> io::Result<()> {
-        writeln!(out, "(assert")?;
         let mut closing = String::from(")");
         if let Some(name) = clause.name {
-            writeln!(out, "  (!")?;
+            writeln!(out, "(assert (!")?;
             closing = format!(" :named {}))", self.store.display_symbol(name));
+        } else {
+            writeln!(out, "(assert")?;
         }
         if !clause.variables.is_empty() {
             write!(out, "  (forall (")?;
