@@ -237,7 +237,7 @@ fn number(store: &TermStore, random: &mut Random, depth: usize) -> Term {
     if depth == 0 || random.one_in(4) {
         return match random.below(3) {
             0 => store.int(random.between(-4, 4)),
-            _ => store.var(store.symbol(*random.choose(&["x", "y", "z"])), Sort::INT),
+            _ => store.var(store.symbol(["x", "y", "z"][random.below(3)]), Sort::INT),
         };
     }
     let some = |random: &mut Random| number(store, random, depth - 1);
