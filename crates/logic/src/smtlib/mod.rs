@@ -1,8 +1,10 @@
 //! SMT-LIB 2.6 as text: reading and printing.
 
+mod apply;
 mod declare;
 mod display;
 mod environment;
+mod hints;
 mod lexer;
 mod logic;
 mod print;
