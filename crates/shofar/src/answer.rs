@@ -101,15 +101,25 @@ impl Witness {
 
     /// The witness as text.
     pub fn to_text(&self, format: WitnessFormat) -> String {
-        let system = self.system();
-        self.inner().to_text(system.store(), system.inner(), format)
+        text(|out| self.write(format, out))
     }
 
     /// Writes the witness as text.
     pub fn write(&self, format: WitnessFormat, mut out: impl io::Write) -> io::Result<()> {
         let system = self.system();
-        self.inner().write(system.store(), system.inner(), format, &mut out)
+        let (store, clauses) = (system.store(), system.inner());
+        match self {
+            Witness::Model(model) => model.inner.write(store, clauses, format, &mut out),
+            Witness::Refutation(refutation) => refutation.inner.write(store, clauses, format, &mut out),
+        }
     }
+}
+
+/// Collects written text.
+fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).expect("writing to memory does not fail");
+    String::from_utf8(out).expect("only text is written")
 }
 
 /// In the format `Text`.
@@ -168,7 +178,8 @@ impl Model {
 /// In the format `Text`: a `define-fun` for each predicate.
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Witness::from(self.clone()).fmt(f)
+        let (store, system) = (self.system.store(), self.system.inner());
+        f.write_str(&text(|out| self.inner.write(store, system, WitnessFormat::Text, out)))
     }
 }
 
@@ -201,7 +212,8 @@ impl Refutation {
 /// In the format `Text`: one numbered line for each step.
 impl fmt::Display for Refutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Witness::from(self.clone()).fmt(f)
+        let (store, system) = (self.system.store(), self.system.inner());
+        f.write_str(&text(|out| self.inner.write(store, system, WitnessFormat::Text, out)))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shofar_cooperate::driver;
 use shofar_engines::Run;
-use shofar_horn::check::{Validity, check_witness};
+use shofar_horn::check::{Validity, checked};
 use shofar_horn::{Context, Format, HornSystem, Info, ParseError, Position, PredicateId, Unread};
 use shofar_horn::{parse_all, parse_in, parse_within, witness};
 use shofar_logic::TermStore;
@@ -193,12 +193,12 @@ impl System {
             return Err(CheckError::Foreign(ForeignError::WITNESS));
         }
         let context = Context { store: self.store(), limits: limits.start() };
-        match check_witness(&context, self.inner(), &witness.inner()) {
-            Validity::Valid => Ok(()),
-            Validity::Invalid(fault) => {
+        match checked(&context, self.inner(), witness.inner()) {
+            Ok(_) | Err(Validity::Valid) => Ok(()),
+            Err(Validity::Invalid(fault)) => {
                 Err(CheckError::Invalid(fault.display(self.store(), self.inner()).to_string()))
             }
-            Validity::Unknown(stop) => Err(CheckError::Unknown(stop)),
+            Err(Validity::Unknown(stop)) => Err(CheckError::Unknown(stop)),
         }
     }
 }

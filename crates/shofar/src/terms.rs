@@ -19,8 +19,8 @@ use crate::sort::Sort;
 
 /// A home for terms, shared by all its clones and by all threads.
 ///
-/// [`System::parse`](crate::System::parse) and [`SystemBuilder::new`](crate::SystemBuilder::new) make terms of their own;
-/// whoever does not mix systems need not know of this type.
+/// [`System::parse`](crate::System::parse) and [`SystemBuilder::new`](crate::SystemBuilder::new) each make a new home. You need
+/// this type only to share terms between systems, or to use the SMT solver by itself.
 #[derive(Clone, Default)]
 pub struct Terms(Arc<TermStore>);
 

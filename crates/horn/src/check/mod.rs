@@ -39,12 +39,7 @@ pub use refutation::check_refutation;
 /// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
 
-/// Whether a witness proves its answer. The solver must give proofs. Quantifiers in models are eliminated first.
-pub fn check_witness(context: &Context<'_>, system: &HornSystem, witness: &Witness) -> Validity {
-    checked(context, system, witness.clone()).map_or_else(|validity| validity, |_| Validity::Valid)
-}
-
-/// The witness without quantifiers, if it proves its answer; otherwise the checker's verdict.
+/// The witness without quantifiers, if it proves its answer; otherwise the checker's judgement. The solver must give proofs.
 pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Validity> {
     let (witness, validity) = match witness {
         Witness::Model(model) => {

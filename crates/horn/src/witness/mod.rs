@@ -61,6 +61,42 @@ pub enum WitnessFormat {
     Alethe,
 }
 
+impl Model {
+    /// Writes the model of a system in a format.
+    pub fn write(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        format: WitnessFormat,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let mut printer = Printer { store, system, out };
+        match format {
+            WitnessFormat::Json => printer.json_model(self),
+            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => printer.text_model(self),
+        }
+    }
+}
+
+impl Refutation {
+    /// Writes the refutation of a system in a format.
+    pub fn write(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        format: WitnessFormat,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let mut printer = Printer { store, system, out };
+        match format {
+            WitnessFormat::Text => printer.text_refutation(self),
+            WitnessFormat::Tree => printer.tree(self),
+            WitnessFormat::Json => printer.json_refutation(self),
+            WitnessFormat::Alethe => printer.alethe(self),
+        }
+    }
+}
+
 impl Witness {
     /// Writes the witness of a system in a format.
     pub fn write(
@@ -70,14 +106,9 @@ impl Witness {
         format: WitnessFormat,
         out: &mut impl io::Write,
     ) -> io::Result<()> {
-        let mut printer = Printer { store, system, out };
-        match (self, format) {
-            (Witness::Model(model), WitnessFormat::Json) => printer.json_model(model),
-            (Witness::Model(model), _) => printer.text_model(model),
-            (Witness::Refutation(refutation), WitnessFormat::Text) => printer.text_refutation(refutation),
-            (Witness::Refutation(refutation), WitnessFormat::Tree) => printer.tree(refutation),
-            (Witness::Refutation(refutation), WitnessFormat::Json) => printer.json_refutation(refutation),
-            (Witness::Refutation(refutation), WitnessFormat::Alethe) => printer.alethe(refutation),
+        match self {
+            Witness::Model(model) => model.write(store, system, format, out),
+            Witness::Refutation(refutation) => refutation.write(store, system, format, out),
         }
     }
 
