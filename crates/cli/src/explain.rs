@@ -137,7 +137,7 @@ pub(crate) fn text(
     String::from_utf8(out).expect("only text is written")
 }
 
-/// The page about a witness, or about the reason why there is none.
+/// The page for an answer: its witness, or the reason for `unknown`.
 pub(crate) fn page(
     store: &TermStore,
     system: &HornSystem,

@@ -244,8 +244,8 @@ impl Bounds<'_, '_> {
         Ok(&self.thresholds[&(node, row)])
     }
 
-    /// The supremum of a row over the facts that an edge derives under assumptions about its sources. `None` if there is none,
-    /// or if it is not found in a few projections.
+    /// The supremum of a row over the facts that an edge derives under assumptions about its sources. `None` if it derives
+    /// none, if the row is unbounded, or if a few projections do not find the supremum.
     fn supremum(
         &mut self,
         edge: EdgeId,

@@ -6,8 +6,8 @@
 //!
 //! **The idea.** Reached states are propagated forward, and safe states backward. A loop searches for a path from its
 //! *entry*, the states with which it is entered, to one of its *exits*: a query, or an edge to states of the next loop
-//! that are neither safe nor blocked. If there is a path, the next loop is entered with the states behind the exit. If
-//! there is none, the entry is safe, and no longer an exit of the loops before.
+//! that are neither safe nor blocked. If the search finds a path, it enters the next loop with the states behind the
+//! exit. Otherwise the entry is safe, and edges of earlier loops to it stop being exits.
 //!
 //! ```text
 //! for n = 0, 1, ..

@@ -464,8 +464,8 @@ impl Simplex {
     /// bounds. Untouches all variables that satisfy their bounds. Returns `false` if interrupted.
     fn settle(&mut self, budget: &Budget<'_>) -> bool {
         let mut touched = mem::take(&mut self.touched);
-        // By I4 no value has changed since the last feasible check. So the bounds violated now are also those violated
-        // if the check fails and the assignment is restored; the others are settled for good.
+        // By I4 no value has changed since the last feasible check. A failing check restores this assignment, so it
+        // violates the same bounds afterwards. All other touched variables are settled.
         let mut is_interrupted = false;
         touched.retain(|var| {
             let makes_row = self.tableau.place(var) == Place::Dormant;
