@@ -4,27 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-const COUNTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/counter.smt2");
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+use program::{EXAMPLES, example, shofar, text};
 
-fn shofar(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_shofar"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
-}
+mod program;
 
 fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
+    text(&output.stdout)
 }
 
 fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
+    text(&output.stderr)
 }
 
 /// The clause systems among the examples.
@@ -35,7 +24,7 @@ fn examples() -> Vec<PathBuf> {
 
 #[test]
 fn info_for_people() {
-    let output = shofar(&["info", COUNTER], b"");
+    let output = shofar(&["info", &example("counter")], b"");
     assert!(output.status.success());
     assert_eq!(
         stdout(&output),
@@ -48,7 +37,7 @@ fn info_for_people() {
 
 #[test]
 fn info_for_programs() {
-    let output = shofar(&["info", "--json", "-"], &std::fs::read(COUNTER).unwrap());
+    let output = shofar(&["info", "--json", "-"], &std::fs::read(&example("counter")).unwrap());
     assert!(output.status.success());
     let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(info["track"], "LIA-Lin");
@@ -74,7 +63,7 @@ fn a_missing_file_and_a_wrong_option() {
     let output = shofar(&["convert", "no/such/file.smt2"], b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).starts_with("shofar: cannot read no/such/file.smt2: "));
-    assert_eq!(shofar(&["convert", COUNTER, "--to", "latin"], b"").status.code(), Some(2));
+    assert_eq!(shofar(&["convert", &example("counter"), "--to", "latin"], b"").status.code(), Some(2));
 }
 
 #[test]
@@ -97,10 +86,10 @@ fn transformed_clauses_can_be_read_again() {
             assert_eq!(stdout(&again), stdout(&output));
         }
     }
-    let output = shofar(&["transform", COUNTER, "--passes", "merge,magic"], b"");
+    let output = shofar(&["transform", &example("counter"), "--passes", "merge,magic"], b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("there is no transformation `magic`: there are unreachable, "));
-    let output = shofar(&["transform", COUNTER, "--stats"], b"");
+    let output = shofar(&["transform", &example("counter"), "--stats"], b"");
     assert!(stderr(&output).starts_with("pass "));
 }
 
@@ -283,20 +272,22 @@ fn check_confirms_witnesses_and_explains_what_is_wrong() {
         assert!(stderr(&checked).contains("wrong: step 7: the fact is not what the head says"));
     }
     let model = b"sat\n((define-fun loop ((x Int) (y Int) (n Int)) Bool (= x y)))";
-    let checked = shofar(&["check", COUNTER, "-"], model);
+    let checked = shofar(&["check", &example("counter"), "-"], model);
     assert_eq!((stdout(&checked), checked.status.code()), ("valid\n", Some(0)), "{}", stderr(&checked));
-    let checked =
-        shofar(&["check", COUNTER, "-"], b"(define-fun loop ((x Int) (y Int) (n Int)) Bool (<= x y))");
+    let checked = shofar(
+        &["check", &example("counter"), "-"],
+        b"(define-fun loop ((x Int) (y Int) (n Int)) Bool (<= x y))",
+    );
     assert_eq!((stdout(&checked), checked.status.code()), ("invalid\n", Some(1)));
     let message = stderr(&checked);
     assert!(message.starts_with("<stdin>: the model violates clause 3 at 14:2\n  x = "), "{message}");
     assert!(message.contains("counter.smt2:14:2:\n(assert\n"), "{message}");
-    let checked = shofar(&["check", COUNTER, "-"], b"sat\n");
+    let checked = shofar(&["check", &example("counter"), "-"], b"sat\n");
     assert_eq!((stdout(&checked), checked.status.code()), ("", Some(2)));
     assert_eq!(stderr(&checked), "<stdin>:2:1: the model does not define loop\n");
     let arrays = b"(define-fun loop ((x Int) (y Int) (n Int)) Bool
                      (forall ((a (Array Int Int))) (or (= x y) (> (select a x) 0))))";
-    let checked = shofar(&["check", COUNTER, "-"], arrays);
+    let checked = shofar(&["check", &example("counter"), "-"], arrays);
     assert_eq!((stdout(&checked), checked.status.code()), ("unknown\n", Some(1)), "{}", stderr(&checked));
 }
 
@@ -327,7 +318,9 @@ fn every_question_of_a_script_is_answered() {
 
 #[test]
 fn commands_about_one_system_want_to_know_which_question_is_meant() {
-    for command in [&["info", "-"][..], &["convert", "-"], &["transform", "-"], &["check", "-", COUNTER]] {
+    for command in
+        [&["info", "-"][..], &["convert", "-"], &["transform", "-"], &["check", "-", &example("counter")]]
+    {
         let output = shofar(command, QUESTIONS);
         assert_eq!(output.status.code(), Some(2));
         let question = "<stdin>:2:54: the script asks 3 questions, of which this is the second: choose one by its number (`--query N`)\n";

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use program::{example, text};
 use serde_json::Value as Json;
 
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+mod program;
 
 /// Counts to a bound that must not be reached.
 fn counter(bound: usize) -> String {
@@ -28,16 +29,7 @@ const HOSTILE: &str = "(declare-fun |<script>alert(1)</script>| (Int) Bool)
 ";
 
 fn shofar(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shofar"));
-    command.args(arguments).stdin(Stdio::null()).output().unwrap()
-}
-
-fn example(name: &str) -> String {
-    format!("{EXAMPLES}/{name}.smt2")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+    program::shofar(arguments, "")
 }
 
 /// A folder with a file of clauses in it.

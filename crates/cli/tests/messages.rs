@@ -1,40 +1,15 @@
 //! What users see when something is wrong: excerpts of the input, hints, colours, and the debug trace.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+use program::{example, feed, program, shofar, spawn, text};
 
-/// Runs the program with some environment variables set and all others that matter unset.
+mod program;
+
+/// Runs the program with some environment variables.
 fn shofar_with(variables: &[(&str, &str)], arguments: &[&str], input: &[u8]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shofar"));
-    for variable in ["RUST_LOG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    let mut child = command
-        .envs(variables.iter().copied())
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that refuses its options does not read.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
-
-fn shofar(arguments: &[&str], input: &str) -> Output {
-    shofar_with(&[], arguments, input.as_bytes())
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-fn example(name: &str) -> String {
-    format!("{EXAMPLES}/{name}.smt2")
+    feed(spawn(program().envs(variables.iter().copied()).args(arguments)), input)
 }
 
 /// A folder with one file in it.

@@ -1,15 +1,16 @@
 //! `shofar FILE` as its users see it: answers, messages, limits and exit status.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output};
 use std::time::{Duration, Instant};
 
+use program::{example, program, shofar, spawn, text};
 use shofar_horn::Context;
 use shofar_horn::witness::{self, Witness, WitnessFormat};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+mod program;
 
 /// Two multiplications that always agree: satisfiable, but no model can be said in linear arithmetic.
 const ENDLESS: &str = "(declare-fun A (Int Int Int) Bool) (declare-fun B (Int Int Int) Bool)
@@ -25,28 +26,7 @@ const LOOP: &str = "(declare-fun P (Int) Bool)(assert (P 0))
     (assert (forall ((x Int)) (=> (and (P x) (> x 9)) false)))";
 
 fn start(arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_shofar"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn shofar(arguments: &[&str], input: &str) -> Output {
-    let mut child = start(arguments);
-    // Whoever is told of a mistake in the options does not read on.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-fn example(name: &str) -> String {
-    format!("{EXAMPLES}/{name}.smt2")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+    spawn(program().args(arguments))
 }
 
 fn first_line(output: &Output) -> &str {
