@@ -145,7 +145,7 @@ fn what_is_not_supported_is_unknown() {
     assert_eq!(text(&output.stdout), "unknown\n");
     assert!(text(&output.stderr).starts_with("shofar: unknown: not supported: "), "{}", text(&output.stderr));
     assert_eq!(text(&shofar(&["-q", &example("list-length")], "").stderr), "");
-    let output = shofar(&["-", "--engine", "kind"], &std::fs::read_to_string(example("mccarthy91")).unwrap());
+    let output = shofar(&["-", "--engine", "kind"], std::fs::read_to_string(example("mccarthy91")).unwrap());
     assert_eq!((first_line(&output), output.status.code()), ("unknown", Some(0)));
 }
 
@@ -259,7 +259,7 @@ fn long_numbers(steps: usize, digits: usize) -> String {
 
 #[test]
 fn an_answer_is_given_though_there_is_no_time_for_its_witness() {
-    let output = shofar(&["-", "-t", "4", "-w"], &long_numbers(500, 100_000));
+    let output = shofar(&["-", "-t", "4", "-w"], long_numbers(500, 100_000));
     assert_eq!((text(&output.stdout), output.status.code()), ("unsat\n", Some(2)));
     assert_eq!(text(&output.stderr), "shofar: there was no time to make the witness\n");
 }
