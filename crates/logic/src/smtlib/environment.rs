@@ -235,10 +235,18 @@ impl Environment {
         store.app(op, &arguments.collect::<Vec<_>>()).is_ok().then_some(op)
     }
 
-    /// Sets a meaning of a name that a script may overload.
+    /// Whether a datatype was used whose declaration has to follow.
+    pub fn awaits_datatypes(&self) -> bool {
+        !self.postponed.missing.is_empty()
+    }
+
+    /// Sets a meaning of a name that a script may overload. A name that is bound locally keeps its local meaning.
     pub(super) fn set_builtin(&mut self, store: &TermStore, name: &str, meaning: Meaning) {
         let name = self.name(store, name);
         self.builtins.insert(name, meaning);
+        if self.trail.iter().any(|&(bound, ..)| bound == name) {
+            return;
+        }
         match self.meaning(name) {
             Meaning::Undeclared => self.set_meaning(name, meaning),
             declared => self.declare(name, declared),

@@ -27,14 +27,16 @@
 //!
 //! If a variable is inside of a choice, the formula is purified first (`purify.rs`), and the fresh symbols are eliminated, too.
 //!
-//! **Limits.** The number of atoms that are made is bounded; beyond it the answer is `None`. So it is for variables of other sorts
-//! than `Int` and `Bool`, and where a function is applied to a variable.
+//! **Limits.** The number of atoms that are made is bounded; beyond it, or if the limits of the call end, the answer is `None`. So it
+//! is for variables of other sorts than `Int` and `Bool`, and where a function is applied to a variable. Division by zero is such a
+//! function.
 //!
 //! D. C. Cooper, "Theorem proving in arithmetic without multiplication", Machine Intelligence 7, 1972.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Op, Sort, Substitution, Term, TermStore};
+use shofar_run::Limits;
 
 use super::constraint::{Constraint, Relation, combination};
 use crate::purify::{Purified, Purifier};
@@ -43,30 +45,36 @@ use crate::purify::{Purified, Purifier};
 const MOST_ATOMS: usize = 300_000;
 
 /// A formula without the variables that is equivalent to `exists vars. formula`, or `None` if it cannot be found.
-pub(super) fn eliminate(store: &TermStore, formula: Term, vars: &[Term]) -> Option<Term> {
+pub(super) fn eliminate(
+    store: &TermStore,
+    formula: Term,
+    vars: &[Term],
+    limits: &Limits<'_>,
+) -> Option<Term> {
     let normal = store.normalize(formula);
-    eliminate_normal(store, normal, vars).or_else(|| {
+    eliminate_normal(store, normal, vars, limits).or_else(|| {
         let mut purifier = Purifier::new(store);
         let Purified { formula, definitions } = purifier.purify(normal).ok()?;
         let fresh = purifier.origins().iter().map(|&(symbol, _)| symbol);
         let vars: Vec<Term> = vars.iter().copied().chain(fresh).collect();
-        eliminate_normal(store, store.and_of(definitions.into_iter().chain([formula])), &vars)
+        eliminate_normal(store, store.and_of(definitions.into_iter().chain([formula])), &vars, limits)
     })
 }
 
 /// As [`eliminate`], for a normal formula in which variables occur linearly, or in quotients and remainders.
-fn eliminate_normal(store: &TermStore, formula: Term, vars: &[Term]) -> Option<Term> {
+fn eliminate_normal(store: &TermStore, formula: Term, vars: &[Term], limits: &Limits<'_>) -> Option<Term> {
     let (booleans, others): (Vec<Term>, Vec<Term>) =
         vars.iter().copied().partition(|&var| store.sort_of(var) == Sort::BOOL);
     if others.iter().any(|&var| store.sort_of(var) != Sort::INT) {
         return None;
     }
     let mut formula = store.nnf(formula);
+    let mut budget = Budget { atoms: MOST_ATOMS, limits };
     for var in booleans {
+        budget.spend(2, &literals(store, formula))?;
         let cases = [Term::TRUE, Term::FALSE].map(|value| store.instantiate(formula, &single(var, value)));
         formula = store.nnf(store.or(&cases));
     }
-    let mut budget = MOST_ATOMS;
     let mut open = others;
     while !open.is_empty() {
         let (place, _) = open.iter().enumerate().min_by_key(|&(_, &var)| cost(store, formula, var))?;
@@ -76,35 +84,55 @@ fn eliminate_normal(store: &TermStore, formula: Term, vars: &[Term]) -> Option<T
     Some(formula)
 }
 
+/// What an elimination may still spend.
+struct Budget<'l> {
+    atoms: usize,
+    limits: &'l Limits<'l>,
+}
+
+impl Budget<'_> {
+    /// Pays for so many copies of atoms; `None` if the budget or a limit of the call does not allow them.
+    fn spend<T>(&mut self, copies: usize, atoms: &[T]) -> Option<()> {
+        self.atoms = self.atoms.checked_sub(copies.checked_mul(atoms.len())?)?;
+        self.limits.interruption().is_none().then_some(())
+    }
+}
+
 fn single(var: Term, value: Term) -> Substitution {
     Substitution::from_iter([(var, value)])
 }
 
 /// An estimate of how much the elimination of a variable multiplies the formula.
 fn cost(store: &TermStore, formula: Term, x: Term) -> (usize, Integer) {
-    let atoms: Vec<Atom> =
-        literals(store, formula).filter_map(|literal| Atom::of(store, literal, x).ok()?).collect();
+    let atoms: Vec<Atom> = literals(store, formula)
+        .into_iter()
+        .filter_map(|literal| Atom::of(store, literal, x).ok()?)
+        .collect();
     let factor = atoms.iter().fold(Integer::ONE, |factor, atom| factor.lcm(&atom.coefficient.abs()));
     let period = atoms.iter().fold(factor, |period, atom| period.lcm(&atom.modulus()));
     (period.bit_len(), period * Integer::from(atoms.len() as u64))
 }
 
 /// The literals of a formula in negation normal form.
-fn literals(store: &TermStore, formula: Term) -> impl Iterator<Item = Term> {
+fn literals(store: &TermStore, formula: Term) -> Vec<Term> {
     let is_inner = |term: Term| matches!(store.op(term), Op::And | Op::Or);
-    store
-        .subterms_until(&[formula], move |term| !is_inner(term))
-        .into_iter()
-        .filter(move |&term| !is_inner(term))
+    let mut terms = store.subterms_until(&[formula], |term| !is_inner(term));
+    terms.retain(|&term| !is_inner(term));
+    terms
+}
+
+/// Whether the variable occurs in the term.
+fn mentions(store: &TermStore, term: Term, x: Term) -> bool {
+    store.subterms(&[term]).contains(&x)
 }
 
 /// Eliminates one integer variable from a formula in negation normal form.
-fn eliminate_one(store: &TermStore, formula: Term, x: Term, budget: &mut usize) -> Option<Term> {
+fn eliminate_one(store: &TermStore, formula: Term, x: Term, budget: &mut Budget<'_>) -> Option<Term> {
     let mut found: FxHashSet<Term> = FxHashSet::default();
     let mut results = Vec::new();
     for disjunct in store.disjuncts(formula) {
         let (about, outside): (Vec<Term>, Vec<Term>) =
-            store.conjuncts(disjunct).partition(|&conjunct| store.subterms(&[conjunct]).contains(&x));
+            store.conjuncts(disjunct).partition(|&conjunct| mentions(store, conjunct, x));
         let outside = store.and(&outside);
         for case in split_residues(store, store.and(&about), x, budget)? {
             for result in eliminate_from(store, case, x, budget)? {
@@ -120,7 +148,7 @@ fn eliminate_one(store: &TermStore, formula: Term, x: Term, budget: &mut usize) 
 
 /// Formulas without the variable in quotients and remainders. Its existence in one of them is that in the given one: with `m` a
 /// common multiple of the divisors, `x` is `m x + r`, and `m x` can be taken out.
-fn split_residues(store: &TermStore, formula: Term, x: Term, budget: &mut usize) -> Option<Vec<Term>> {
+fn split_residues(store: &TermStore, formula: Term, x: Term, budget: &mut Budget<'_>) -> Option<Vec<Term>> {
     let mut open = vec![formula];
     let mut split = Vec::new();
     while let Some(formula) = open.pop() {
@@ -136,8 +164,11 @@ fn split_residues(store: &TermStore, formula: Term, x: Term, budget: &mut usize)
             };
             for term in inside {
                 if let (Op::IntDiv | Op::Mod, &[dividend, by]) = store.view(term)
-                    && store.subterms(&[dividend]).contains(&x)
+                    && mentions(store, dividend, x)
                 {
+                    if !is_taken_out(store, dividend, x) {
+                        return None;
+                    }
                     divisor = divisor.lcm(&store.numeral(by)?.to_integer().filter(Integer::is_positive)?);
                 }
             }
@@ -147,7 +178,7 @@ fn split_residues(store: &TermStore, formula: Term, x: Term, budget: &mut usize)
             continue;
         }
         let residues = divisor.to_usize()?;
-        *budget = budget.checked_sub(residues.checked_mul(literals(store, formula).count())?)?;
+        budget.spend(residues, &literals(store, formula))?;
         let multiple = store.mul_const(&Rational::from(divisor), x);
         for residue in 0..residues {
             let image = store.add(&[multiple, store.int(Integer::from(residue as u64))]);
@@ -158,8 +189,18 @@ fn split_residues(store: &TermStore, formula: Term, x: Term, budget: &mut usize)
     Some(split)
 }
 
+/// Whether a multiple of the divisors can be taken out of the dividend: only sums, multiples, quotients and remainders contain the
+/// variable. Inside of a choice it would stay for ever.
+fn is_taken_out(store: &TermStore, dividend: Term, x: Term) -> bool {
+    let is_linear = |term: Term| match store.view(term) {
+        (Op::Mul, &[factor, _]) => store.numeral(factor).is_some(),
+        (op, _) => term == x || matches!(op, Op::Add | Op::IntDiv | Op::Mod),
+    };
+    store.subterms(&[dividend]).into_iter().filter(|&term| mentions(store, term, x)).all(is_linear)
+}
+
 /// Eliminates the variable from a conjunction. Returns the disjuncts of the result.
-fn eliminate_from(store: &TermStore, formula: Term, x: Term, budget: &mut usize) -> Option<Vec<Term>> {
+fn eliminate_from(store: &TermStore, formula: Term, x: Term, budget: &mut Budget<'_>) -> Option<Vec<Term>> {
     let mut atoms: FxHashMap<Term, Atom> = FxHashMap::default();
     for literal in literals(store, formula) {
         if let Some(atom) = Atom::of(store, literal, x).ok()? {
@@ -183,16 +224,19 @@ fn eliminate_from(store: &TermStore, formula: Term, x: Term, budget: &mut usize)
     let mut ordered: Vec<(&Term, &Atom)> = atoms.iter().collect();
     ordered.sort_unstable_by_key(|(term, _)| **term);
     let bounds = |downward: bool| {
-        let mut bounds: Vec<LinearPoly> =
-            ordered.iter().filter_map(|(_, atom)| atom.bound(downward)).collect();
-        bounds.dedup();
+        let mut bounds: Vec<LinearPoly> = Vec::new();
+        for bound in ordered.iter().filter_map(|(_, atom)| atom.bound(downward)) {
+            if !bounds.contains(&bound) {
+                bounds.push(bound);
+            }
+        }
         bounds
     };
     let (lower, upper) = (bounds(true), bounds(false));
     let downward = lower.len() <= upper.len();
     let bounds = if downward { lower } else { upper };
     let steps = period.to_usize()?;
-    *budget = budget.checked_sub(steps.checked_mul((bounds.len() + 1) * atoms.len())?)?;
+    budget.spend(steps.checked_mul(bounds.len() + 1)?, &ordered)?;
     let multiple = |y: &LinearPoly| to_term(store, Constraint::divisible(factor.clone(), y.clone()));
     let mut results = Vec::new();
     for step in 0..steps {
@@ -220,9 +264,7 @@ fn replace(
 ) -> Term {
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
     // Arguments come before the terms that they are arguments of.
-    let mut parts = store.subterms_until(&[formula], |term| !matches!(store.op(term), Op::And | Op::Or));
-    parts.sort_unstable();
-    for part in parts {
+    for part in store.subterms_until(&[formula], |term| !matches!(store.op(term), Op::And | Op::Or)) {
         let result = match store.view(part) {
             (op @ (Op::And | Op::Or), args) => {
                 let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
@@ -263,7 +305,7 @@ struct Buried;
 impl Atom {
     /// The atom of a literal; `None` if the variable does not occur in it.
     fn of(store: &TermStore, literal: Term, x: Term) -> Result<Option<Atom>, Buried> {
-        if !store.subterms(&[literal]).contains(&x) {
+        if !mentions(store, literal, x) {
             return Ok(None);
         }
         let (atom, positive) = store.literal(literal);
@@ -273,7 +315,8 @@ impl Atom {
         }
         let (poly, kind) = match (op, store.view(left), store.numeral(right)) {
             (Op::Eq, (Op::Mod, &[dividend, modulus]), Some(rest)) => {
-                let modulus = store.numeral(modulus).and_then(Rational::to_integer).ok_or(Buried)?;
+                let modulus = store.numeral(modulus).and_then(Rational::to_integer);
+                let modulus = modulus.filter(Integer::is_positive).ok_or(Buried)?;
                 let mut poly = LinearPoly::from_term(store, dividend);
                 poly.add_constant(&-rest);
                 (poly, if positive { Kind::Divisible(modulus) } else { Kind::Indivisible(modulus) })
@@ -296,7 +339,7 @@ impl Atom {
             }
         };
         let (coefficient, rest) = poly.split(x);
-        let is_linear = rest.terms().iter().all(|&(term, _)| !store.subterms(&[term]).contains(&x));
+        let is_linear = rest.terms().iter().all(|&(term, _)| !mentions(store, term, x));
         match coefficient.to_integer() {
             Some(coefficient) if is_linear && !coefficient.is_zero() => {
                 Ok(Some(Atom { coefficient, rest, kind }))
@@ -419,7 +462,9 @@ mod tests {
             let store = TermStore::new();
             let symbols = ["x", "a", "b"].map(|name| store.var(store.symbol(name), Sort::INT));
             let formula = formula(&store, &mut random, symbols, 2);
-            let Some(result) = eliminate(&store, formula, &symbols[..1]) else { continue };
+            let Some(result) = eliminate(&store, formula, &symbols[..1], &Limits::default()) else {
+                continue;
+            };
             eliminated += 1;
             assert!(!store.subterms(&[result]).contains(&symbols[0]), "x is left");
             for (a, b) in (-5..=5).flat_map(|a| (-5..=5).map(move |b| (a, b))) {
@@ -443,8 +488,12 @@ mod tests {
         let x = store.var(store.symbol("x"), Sort::INT);
         let f = store.fun(store.symbol("f"), &[Sort::INT], Sort::INT);
         let value = store.apply(f, &[x]).expect("the sorts fit");
-        assert_eq!(eliminate(&store, store.le(value, x), &[x]), None);
+        let eliminated = |formula: Term, var: Term| eliminate(&store, formula, &[var], &Limits::default());
+        assert_eq!(eliminated(store.le(value, x), x), None);
         let r = store.var(store.symbol("r"), Sort::REAL);
-        assert_eq!(eliminate(&store, store.le(r, store.real(Rational::ONE)), &[r]), None);
+        assert_eq!(eliminated(store.le(r, store.real(Rational::ONE)), r), None);
+        // Division by zero is a function of the dividend.
+        let by_zero = store.modulo(x, store.int(Integer::ZERO));
+        assert_eq!(eliminated(store.eq(by_zero, store.int(Integer::ONE)), x), None);
     }
 }

@@ -116,8 +116,8 @@ fn complete(
     disjuncts: &mut Vec<Term>,
     bounds: &Bounds<'_>,
 ) -> Result<Status, ProjectError> {
-    let Some(exact) = cooper::eliminate(store, formula, vars) else {
-        return Ok(Status::Unknown(Reason::Incomplete));
+    let Some(exact) = cooper::eliminate(store, formula, vars, &bounds.limits) else {
+        return Ok(Status::Unknown(bounds.limits.interruption().unwrap_or(Reason::Incomplete)));
     };
     let mut solver = Solver::new(store);
     let missed: Vec<Term> = disjuncts.iter().map(|&disjunct| store.not(disjunct)).chain([exact]).collect();
