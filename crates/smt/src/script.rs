@@ -73,8 +73,11 @@ struct Frame {
     declared: Vec<Fun>,
     /// The first assertion that the solver does not support.
     unsupported: Option<Unsupported>,
-    /// The error message of the first failed command that would have changed the formula.
-    failed: Option<String>,
+    /// The error message of the first failed assertion.
+    unasserted: Option<String>,
+    /// The error message of the first failed command that would have changed more than the assertions of the frame:
+    /// declarations, or in the first frame the number of levels.
+    lost: Option<String>,
 }
 
 /// The result of the last query, if nothing has changed since.
@@ -172,10 +175,7 @@ impl<'a> Script<'a> {
             Err(Failure::Output(error)) => Err(error),
             Err(Failure::Message(message) | Failure::Syntax(SyntaxError { message, .. })) => {
                 writeln!(out, "(error \"{}\")", message.replace('"', "\"\""))?;
-                if changes_formula(command) {
-                    self.state = State::Open;
-                    self.frame().failed.get_or_insert(message);
-                }
+                self.remember_failure(command, message);
                 Ok(Progress::Continue)
             }
             Err(Failure::Unsupported) => {
@@ -185,10 +185,38 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// Remembers a failed command that would have changed the formula, in the frame whose end undoes what is missing.
+    fn remember_failure(&mut self, command: &[u8], message: String) {
+        let Some(name) = changing_command(command) else { return };
+        self.state = State::Open;
+        let is_declaration = name.starts_with("declare-") || name.starts_with("define-");
+        if name == "assert" {
+            self.frame().unasserted.get_or_insert(message);
+        } else if is_declaration && !self.options.has(Flag::GlobalDeclarations) {
+            self.frame().lost.get_or_insert(message);
+        } else {
+            // After a failed `push` or `pop`, the next `pop` ends another level than the script means.
+            self.frames[0].lost.get_or_insert(message);
+        }
+    }
+
     fn command(&mut self, text: &[u8], limits: &Limits<'_>, out: &mut impl Write) -> Result<Progress> {
         let store = self.store;
+        if Lexer::new(text).next_token() == Ok(Token::End) {
+            return Ok(Progress::Continue);
+        }
+        let awaits_datatypes = self.environment.awaits_datatypes();
         let mut reader = Reader::new(store, &mut self.environment, text);
-        let Some(name) = reader.command()? else { return Ok(Progress::Continue) };
+        let name = match reader.command() {
+            Err(error) if awaits_datatypes && !reader.environment().awaits_datatypes() => {
+                // The mistake is in an earlier command, and its declarations are missing from now on.
+                self.state = State::Open;
+                self.frames[0].lost.get_or_insert_with(|| error.message.clone());
+                return failure(error.message);
+            }
+            name => name?,
+        };
+        let Some(name) = name else { return Ok(Progress::Continue) };
         tracing::debug!(name, "command");
         match name {
             "exit" => {
@@ -305,11 +333,11 @@ impl<'a> Script<'a> {
             }
             "reset-assertions" => {
                 reader.close()?;
-                let declared = std::mem::take(&mut self.frames[0].declared);
+                let Frame { declared, lost, .. } = std::mem::take(&mut self.frames[0]);
                 if !self.options.has(Flag::GlobalDeclarations) {
                     (1..self.frames.len()).for_each(|_| self.environment.pop());
                 }
-                self.frames = vec![Frame { declared, ..Frame::default() }];
+                self.frames = vec![Frame { declared, lost, ..Frame::default() }];
                 self.pending.clear();
                 self.solver = new_solver(store, &self.options);
                 self.assertions = 0;
@@ -407,6 +435,7 @@ impl<'a> Script<'a> {
         }
         if is_early {
             self.solver = new_solver(self.store, &self.options);
+            self.state = State::Open;
         }
         Ok(())
     }
@@ -446,7 +475,9 @@ impl<'a> Script<'a> {
         self.flush();
         let named = self.frames.iter().flat_map(|frame| frame.named.iter().map(|&(_, term)| term));
         let all: Vec<Term> = named.chain(assumptions.iter().copied()).collect();
-        if let Some(message) = self.frames.iter().find_map(|frame| frame.failed.as_ref()) {
+        if let Some(message) =
+            self.frames.iter().find_map(|frame| frame.lost.as_ref().or(frame.unasserted.as_ref()))
+        {
             self.state = State::Unknown(format!("a command failed: {message}"));
             return Ok(writeln!(out, "unknown")?);
         }
@@ -764,9 +795,9 @@ impl fmt::Display for DisplayValue<'_> {
     }
 }
 
-/// Whether the formula is incomplete if the command fails. An unknown command might have been meant to change it,
-/// unless its name shows that it only asks.
-fn changes_formula(command: &[u8]) -> bool {
+/// The name of a command that would have changed the formula; `None` if it only asks, or sets an option. Text that is not a
+/// command may have been meant as anything.
+fn changing_command(command: &[u8]) -> Option<&str> {
     const ASKING: &[&str] = &[
         "apply",
         "display",
@@ -785,9 +816,10 @@ fn changes_formula(command: &[u8]) -> bool {
     let mut lexer = Lexer::new(command);
     match (lexer.next_token(), lexer.next_token()) {
         (Ok(Token::Open), Ok(Token::Symbol(name))) => {
-            !ASKING.contains(&name) && !name.starts_with("get-") && !name.starts_with("check-")
+            let is_asking = ASKING.contains(&name) || name.starts_with("get-") || name.starts_with("check-");
+            (!is_asking).then_some(name)
         }
-        _ => true,
+        _ => Some(""),
     }
 }
 

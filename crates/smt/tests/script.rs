@@ -138,6 +138,63 @@ fn a_failure_is_forgotten_with_its_frame() {
 }
 
 #[test]
+fn after_a_failed_push_or_pop_no_level_is_what_the_script_means() {
+    let start = "(declare-const a Bool)(push 1)(assert (not a))";
+    for (rest, answer) in [
+        ("(push foo)(assert a)(pop 1)(check-sat)(assert a)(check-sat)", ["unknown", "unknown"]),
+        ("(push 1)(assert a)(pop x)(pop 1)(assert a)(check-sat)(pop 1)(check-sat)", ["unknown", "unknown"]),
+    ] {
+        assert_eq!(answers(&format!("{start}{rest}"))[1..], answer, "{rest}");
+    }
+}
+
+#[test]
+fn a_failed_declaration_is_missing_as_long_as_it_would_have_been_there() {
+    let script = "(declare-fun f (Int) Int)(declare-fun f (Int) Int)(reset-assertions)(check-sat)";
+    assert_eq!(answer(script), "unknown");
+    let script = "(declare-const x Int)(push 1)(define-fun x () Int 5)(pop 1)(assert (= x 4))(check-sat)";
+    assert_eq!(answer(script), "sat");
+    assert_eq!(answer(&format!("(set-option :global-declarations true){script}")), "unknown");
+}
+
+#[test]
+fn a_datatype_may_be_declared_in_a_later_line_or_is_missing() {
+    let start = "(declare-datatype A ((a (f B))))\n; comment\n\n";
+    let script =
+        "(declare-datatype B ((b (g A)) (c)))\n(declare-const q B)\n(assert (= q q))\n(get-assertions)";
+    assert_eq!(answers(&format!("{start}{script}")), ["((= q q))"]);
+    let answers = answers(&format!("{start}(check-sat)(check-sat)"));
+    assert!(answers[0].starts_with("(error"), "{answers:?}");
+    assert_eq!(answers[1], "unknown");
+}
+
+#[test]
+fn options_for_new_solvers_forget_the_answer() {
+    let script =
+        "(declare-const b Int)(check-sat-assuming ((> b 5)))(set-option :random-seed 4)(get-value (b))";
+    assert!(answer(script).starts_with("(error"), "{}", answer(script));
+}
+
+#[test]
+fn a_name_of_lists_stays_bound_where_it_is_bound() {
+    let script = "(push 1)(assert (forall ((head Int)) (exists ((l (List Int))) (= head 0))))(pop 1)(assert (= head 0))";
+    assert!(answer(script).starts_with("(error"), "{}", answer(script));
+}
+
+#[test]
+fn division_by_zero_is_not_eliminated() {
+    let script = "(declare-const a Int)(declare-const b Int)(get-qe (exists ((x Int) (y Int))
+        (and (= x (* 2 a)) (= (mod x 0) 1) (<= a y) (<= (+ (* 3 y) (mod y 3)) b))))";
+    let result = answer(script);
+    let values = "(assert (= (mod 0 0) 1))(assert (= a 0))(assert (= b 1))";
+    if !result.starts_with("(error") {
+        let script =
+            format!("(declare-const a Int)(declare-const b Int){values}(assert {result})(check-sat)");
+        assert_eq!(answer(&script), "sat", "{result}");
+    }
+}
+
+#[test]
 fn a_failed_question_changes_nothing() {
     let script = "(declare-const x Int)(assert (> x 1))(get-value (x))(get-foo)(simplify 1)
         (check-sat-assuming (y))(set-option :verbosity true)(check-sat)";
