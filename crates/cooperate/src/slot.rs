@@ -21,15 +21,32 @@ const TRIED: &str = "slots and settings are tried when they are made";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     engine: &'static str,
+    /// The settings that the text shows.
     settings: Vec<(String, String)>,
+    /// Settings to the default value that the text leaves out. They still override the common settings.
+    defaults: Vec<(String, String)>,
 }
 
 impl Slot {
+    /// The slot of an engine that is set by its fields. It sets every option, so no common setting changes it. The text shows
+    /// the options that differ from the defaults.
+    pub fn of(mut engine: impl Engine) -> Result<Self, OptionError> {
+        let mut tried = by_name(engine.name())?;
+        let mut slot = Slot { engine: engine.name(), settings: Vec::new(), defaults: Vec::new() };
+        for option in engine.options() {
+            let value = option.get();
+            set_option(tried.as_mut(), option.name, &value)?;
+            let settings = if value == option.default { &mut slot.defaults } else { &mut slot.settings };
+            settings.push((option.name.to_owned(), value));
+        }
+        Ok(slot)
+    }
+
     /// The engine, with the common settings first and the slot's own settings then.
     pub(crate) fn engine(&self, common: impl FnOnce(&mut dyn Engine)) -> Box<dyn Engine> {
         let mut engine = by_name(self.engine).expect(TRIED);
         common(engine.as_mut());
-        for (option, value) in &self.settings {
+        for (option, value) in self.defaults.iter().chain(&self.settings) {
             set_option(engine.as_mut(), option, value).expect(TRIED);
         }
         engine
@@ -50,21 +67,11 @@ impl FromStr for Slot {
             set_option(engine.as_mut(), option, value)?;
             settings.push((option.to_owned(), value.to_owned()));
         }
-        Ok(Slot { engine: engine.name(), settings })
+        Ok(Slot { engine: engine.name(), settings, defaults: Vec::new() })
     }
 }
 
-/// The engine with the settings that differ from the defaults.
-impl<E: Engine> From<E> for Slot {
-    fn from(mut engine: E) -> Self {
-        let options = engine.options();
-        let changed = options.iter().filter(|option| option.get() != option.default);
-        let settings = changed.map(|option| (option.name.to_owned(), option.get())).collect();
-        Slot { engine: engine.name(), settings }
-    }
-}
-
-/// The text that [`from_str`](Slot::from_str) reads.
+/// The text that [`from_str`](Slot::from_str) reads, apart from settings to the default value that the fields of an engine make.
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.engine)?;
@@ -110,17 +117,17 @@ impl FromStr for Setting {
 
 /// The labels of slots in this order, by S1.
 pub(crate) fn labels(slots: &[Slot]) -> Vec<Label> {
-    let label = |(index, slot): (usize, &Slot)| {
-        let before = slots[..index].iter().filter(|other| *other == slot).count();
-        let text = slot.to_string();
-        Label::from(if before == 0 { text } else { format!("{text}#{}", before + 1) })
+    let texts: Vec<String> = slots.iter().map(Slot::to_string).collect();
+    let label = |(index, text): (usize, &String)| {
+        let before = texts[..index].iter().filter(|other| *other == text).count();
+        Label::from(if before == 0 { text.clone() } else { format!("{text}#{}", before + 1) })
     };
-    slots.iter().enumerate().map(label).collect()
+    texts.iter().enumerate().map(label).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use shofar_engines::{Spacer, Tpa};
+    use shofar_engines::{Imc, PdKind, Spacer, Tpa};
 
     use super::*;
 
@@ -160,14 +167,27 @@ mod tests {
         }
     }
 
+    fn of(engine: impl Engine) -> Slot {
+        Slot::of(engine).expect("the fields are in range")
+    }
+
     #[test]
-    fn an_engine_that_is_set_by_its_fields_is_the_slot_of_the_same_text() {
+    fn an_engine_that_is_set_by_its_fields_has_a_short_text() {
         let mut spacer = Spacer::default();
-        assert_eq!(Slot::from(spacer), slot("spacer"));
+        assert_eq!(of(spacer).to_string(), "spacer");
         spacer.options.guidance = false;
         spacer.options.requeue = true;
-        assert_eq!(Slot::from(spacer), slot("spacer:guidance=no:requeue=yes"));
-        assert_eq!(Slot::from(Tpa::split()), slot("split-tpa"));
+        assert_eq!(of(spacer).to_string(), "spacer:guidance=no:requeue=yes");
+        assert_eq!(of(Tpa::split()).to_string(), "split-tpa");
+        assert_eq!(labels(&[slot("spacer"), of(Spacer::default())]), ["spacer", "spacer#2"]);
+    }
+
+    #[test]
+    fn a_field_that_is_out_of_range_is_an_error() {
+        let mut imc = Imc::default();
+        imc.options.rounds = 1_000_001;
+        let error = Slot::of(imc).expect_err("there are too many rounds").to_string();
+        assert!(error.contains("imc.rounds cannot be `1000001`"), "{error}");
     }
 
     #[test]
@@ -187,13 +207,14 @@ mod tests {
     /// By S2.
     #[test]
     fn own_settings_count_more_than_common_ones() {
-        let value_of = |text: &str| {
+        let value_of = |slot: Slot| {
             let setting = Setting::new("pdkind", "depth", "3").expect("there is such a setting");
             let common = |engine: &mut dyn Engine| setting.apply(engine);
-            let mut engine = slot(text).engine(common);
+            let mut engine = slot.engine(common);
             engine.options().iter().find(|option| option.name == "depth").map(|option| option.get())
         };
-        assert_eq!(value_of("pdkind").as_deref(), Some("3"));
-        assert_eq!(value_of("pdkind:depth=2").as_deref(), Some("2"));
+        assert_eq!(value_of(slot("pdkind")).as_deref(), Some("3"));
+        assert_eq!(value_of(slot("pdkind:depth=2")).as_deref(), Some("2"));
+        assert_eq!(value_of(of(PdKind::default())).as_deref(), Some("growing"));
     }
 }

@@ -18,7 +18,7 @@ const CLAUSES: &str = "
 fn schedule(system: &System) -> Result<Options<'static>, OptionError> {
     let mut spacer = Spacer::default();
     spacer.options.guidance = false;
-    let options = Options::new().timeout(Duration::from_secs(60)).jobs(NonZeroUsize::MIN).engine(spacer);
+    let options = Options::new().timeout(Duration::from_secs(60)).jobs(NonZeroUsize::MIN).engine(spacer)?;
     if system.info().transition_system {
         options.engines("pdkind:depth=growing,split-tpa")
     } else {

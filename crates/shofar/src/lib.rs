@@ -90,7 +90,7 @@
 //! let mut spacer = Spacer::default();
 //! spacer.options.guidance = false;
 //! let options = Options::new()
-//!     .engine(spacer)
+//!     .engine(spacer)?
 //!     .engines("bmc,pdkind:depth=growing")?
 //!     .timeout(Duration::from_secs(10))
 //!     .memory(2 << 30);
@@ -266,7 +266,6 @@ pub use answer::{Definition, Model, Outcome, Refutation, Step, Verdict, Witness}
 pub use builder::{ClauseBuilder, SystemBuilder};
 pub use error::{BuildError, CheckError, Error, ForeignError};
 pub use options::{Limits, Options};
-pub use shofar_cooperate::slot::Slot;
 pub use shofar_engines::{Event, EventSink, InterpolationMethod, Label};
 pub use shofar_horn::transform::{Report, Size};
 pub use shofar_horn::witness::WitnessFormat;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_cooperate::{ModelForm, driver};
-use shofar_engines::{EventSink, InterpolationMethod};
+use shofar_engines::{Engine, EventSink, InterpolationMethod};
 use shofar_run as run;
 use shofar_run::OptionError;
 
@@ -72,7 +72,7 @@ impl<'a> Limits<'a> {
 /// spacer.options.guidance = false;
 /// let options = Options::new()
 ///     .timeout(Duration::from_secs(10))
-///     .engine(spacer)
+///     .engine(spacer)?
 ///     .engines("pdkind,split-tpa:chains=no")?
 ///     .set("pdkind", "depth", "growing")?
 ///     .passes("standard,no-inline")?;
@@ -103,11 +103,11 @@ impl<'a> Options<'a> {
         Self::default()
     }
 
-    /// Runs this engine, beside those that were named before. The engines of [`engines`](crate::engines) convert into a slot; so
-    /// does, by [`parse`](str::parse), a text such as `pdkind:depth=growing`.
-    pub fn engine(mut self, engine: impl Into<Slot>) -> Self {
-        self.driver.engines.push(engine.into());
-        self
+    /// Runs this engine, one of [`engines`](crate::engines), beside those that were named before. It runs as its fields say: no
+    /// other setting changes them. A field that is out of range is an error.
+    pub fn engine(mut self, engine: impl Engine) -> Result<Self, OptionError> {
+        self.driver.engines.push(Slot::of(engine)?);
+        Ok(self)
     }
 
     /// Runs these engines, separated by commas, beside those that were named before. An engine may have settings, as in
@@ -133,7 +133,7 @@ impl<'a> Options<'a> {
         Ok(self)
     }
 
-    /// Makes all engines interpolate by this method.
+    /// Makes all engines interpolate by this method, apart from those with a setting of their own.
     pub fn interpolation(mut self, method: InterpolationMethod) -> Self {
         self.driver.interpolation = Some(method);
         self

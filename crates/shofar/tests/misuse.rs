@@ -1,6 +1,8 @@
 //! Every misuse is an error value: no panic, and no other meaning.
 
-use shofar::engines::{PdKind, Spacer};
+use std::time::Duration;
+
+use shofar::engines::{Imc, KInduction, PdKind, Spacer};
 use shofar::smt::{Answer, Solver};
 use shofar::{
     BuildError, CheckError, ForeignError, Limits, OptionError, Options, Sort, System, SystemBuilder, Terms,
@@ -40,14 +42,45 @@ fn engines_are_chosen_by_value_and_by_name() {
     let mut pdkind = PdKind::default();
     pdkind.options.depth = shofar::engines::pdkind::Depth::Fixed(2);
     for (options, label) in [
-        (Options::new().engine(Spacer::default()), "spacer"),
+        (Options::new().engine(Spacer::default()).unwrap(), "spacer"),
         (Options::new().engines("spacer:guidance=no").unwrap(), "spacer:guidance=no"),
-        (Options::new().engine(pdkind), "pdkind:depth=2"),
+        (Options::new().engine(pdkind).unwrap(), "pdkind:depth=2"),
     ] {
         let outcome = system.solve(&options);
         assert!(matches!(outcome.verdict, Verdict::Sat(_)), "{:?}", outcome.verdict);
         assert_eq!(outcome.engine.as_deref(), Some(label));
     }
+}
+
+#[test]
+fn a_field_of_an_engine_that_is_out_of_range_is_an_error() {
+    let mut imc = Imc::default();
+    imc.options.rounds = 2_000_000;
+    let mut pdkind = PdKind::default();
+    pdkind.options.depth = shofar::engines::pdkind::Depth::Fixed(0);
+    for (options, name) in
+        [(Options::new().engine(imc), "imc.rounds"), (Options::new().engine(pdkind), "pdkind.depth")]
+    {
+        let error = options.unwrap_err();
+        assert!(matches!(&error, OptionError::ImpossibleValue { option, .. } if option == name), "{error:?}");
+    }
+}
+
+/// The state 1 has a loop and leads to the bad state 2, but is not reachable; state 3 has a loop and is reachable, but does not
+/// lead to 2. So k-induction, forward or backward, needs paths without repetitions.
+#[test]
+fn the_fields_of_an_engine_count_more_than_a_common_setting() {
+    let loops = "(declare-fun s (Int) Bool)
+        (assert (s 0))
+        (assert (forall ((x Int) (y Int))
+            (=> (and (s x) (or (and (= y 3) (or (= x 0) (= x 3))) (and (= x 1) (<= 1 y 2)))) (s y))))
+        (assert (forall ((x Int)) (=> (and (s x) (= x 2)) false)))";
+    let system = System::parse("loops", loops).unwrap();
+    let options = || Options::new().passes("simplify").unwrap().set("kind", "simple-paths", "no").unwrap();
+    let by_name = options().engines("kind").unwrap().timeout(Duration::from_millis(100));
+    assert_eq!(system.solve(&by_name).verdict.name(), "unknown");
+    let by_value = options().engine(KInduction::default()).unwrap().timeout(Duration::from_secs(60));
+    assert_eq!(system.solve(&by_value).verdict.name(), "sat");
 }
 
 /// The second store has no term with the index of the first one's term: without the check this would be out of bounds. The
