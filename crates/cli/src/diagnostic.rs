@@ -14,8 +14,8 @@
 //!
 //! - D1: the cost of a message depends on [`WINDOW`] only, except that the line is counted from the beginning of the text.
 //!   Files of one huge line are common, and are neither copied nor printed.
-//! - D2: bytes that are not UTF-8 become replacement characters, and the renderer replaces control characters. So a file
-//!   cannot control the terminal.
+//! - D2: a file cannot control the terminal. In file name, message and hint control characters are escaped. In the excerpt
+//!   the renderer replaces those of ASCII; the others, and bytes that are not UTF-8, become replacement characters.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -25,6 +25,8 @@ use anstyle::{Effects, Style};
 use serde_json::{Value as Json, json};
 use shofar_horn::{ParseError, Position};
 use terminal_size::terminal_size_of;
+
+use crate::escape;
 
 /// Bytes of a line that are shown at most before and after the beginning of the mistake.
 const WINDOW: usize = 400;
@@ -70,8 +72,9 @@ impl Diagnostic {
     pub(crate) fn print(&self) -> io::Result<()> {
         let bold = Style::new().effects(Effects::BOLD);
         let mut out = anstream::stderr().lock();
-        writeln!(out, "{bold}{}:{}:{bold:#} {}", self.file, self.position, self.message)?;
-        match (&self.excerpt, &self.hint) {
+        let (file, message) = (escape::line(&self.file), escape::line(&self.message));
+        writeln!(out, "{bold}{file}:{}:{bold:#} {message}", self.position)?;
+        match (&self.excerpt, self.hint.as_deref().map(escape::line)) {
             (Some(excerpt), hint) => writeln!(out, "{}", excerpt.rendered(hint.as_deref())),
             (None, Some(hint)) => writeln!(out, "help: {hint}"),
             (None, None) => Ok(()),
@@ -108,11 +111,11 @@ impl Excerpt {
         let after = &after[..after.iter().position(is_newline).unwrap_or(after.len())];
         let after = after.strip_suffix(b"\r").unwrap_or(after);
         let (marked, after) = after.split_at(span.end.saturating_sub(start).min(after.len()));
-        let mut excerpt = String::from_utf8_lossy(whole_characters(before)).into_owned();
+        let mut excerpt = shown(whole_characters(before));
         let begin = excerpt.len();
-        excerpt.push_str(&String::from_utf8_lossy(marked));
+        excerpt.push_str(&shown(marked));
         let end = excerpt.len();
-        excerpt.push_str(&String::from_utf8_lossy(after));
+        excerpt.push_str(&shown(after));
         Excerpt { text: excerpt, line, span: begin..end }
     }
 
@@ -125,6 +128,12 @@ impl Excerpt {
         let width = terminal_size_of(io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0));
         Renderer::styled().term_width(width.max(LEAST_WIDTH)).render(&[group])
     }
+}
+
+/// Bytes as the renderer gets them, which replaces only the control characters of ASCII.
+fn shown(bytes: &[u8]) -> String {
+    let is_left = |c: char| c.is_control() && !c.is_ascii();
+    String::from_utf8_lossy(bytes).replace(is_left, "\u{fffd}")
 }
 
 /// A text without the end of a character whose beginning was cut off.
@@ -140,7 +149,7 @@ mod tests {
     use super::*;
 
     /// The excerpt for a part of a text, without colours.
-    fn shown(text: &[u8], part: &[u8]) -> String {
+    fn excerpt_of(text: &[u8], part: &[u8]) -> String {
         let start = text.windows(part.len()).position(|window| window == part).expect("it is a part");
         excerpt_at(text, start..start + part.len())
     }
@@ -153,25 +162,26 @@ mod tests {
 
     #[test]
     fn the_whole_expression_is_underlined() {
-        assert_eq!(shown(b"(a)\n(b (c d))\n", b"(c d)"), "  |\n2 | (b (c d))\n  |    ^^^^^");
+        assert_eq!(excerpt_of(b"(a)\n(b (c d))\n", b"(c d)"), "  |\n2 | (b (c d))\n  |    ^^^^^");
     }
 
     #[test]
     fn tabs_wide_characters_and_carriage_returns_keep_the_underline_in_place() {
-        assert_eq!(shown(b"\t(b c)\r\n", b"c"), "  |\n1 |     (b c)\n  |        ^");
-        assert_eq!(shown("(漢字 c)\n".as_bytes(), b"c"), "  |\n1 | (漢字 c)\n  |       ^");
-        assert_eq!(shown("(漢字 c)\r\n".as_bytes(), "漢字".as_bytes()), "  |\n1 | (漢字 c)\n  |  ^^^^");
+        assert_eq!(excerpt_of(b"\t(b c)\r\n", b"c"), "  |\n1 |     (b c)\n  |        ^");
+        assert_eq!(excerpt_of("(漢字 c)\n".as_bytes(), b"c"), "  |\n1 | (漢字 c)\n  |       ^");
+        assert_eq!(excerpt_of("(漢字 c)\r\n".as_bytes(), "漢字".as_bytes()), "  |\n1 | (漢字 c)\n  |  ^^^^");
     }
 
     #[test]
     fn bytes_that_are_no_text_do_not_reach_the_terminal() {
-        let shown = shown(b"(\x1b[31m \xff\xfe c)\n", b"c");
-        assert!(!shown.contains('\x1b') && shown.contains("\u{fffd}\u{fffd} c)"), "{shown}");
+        let excerpt = excerpt_of(b"(\x1b[31m \xc2\x9b31m\xff\xfe c)\n", b"c");
+        assert!(!excerpt.contains(['\x1b', '\u{9b}']), "{excerpt:?}");
+        assert!(excerpt.contains("\u{fffd}31m\u{fffd}\u{fffd} c)"), "{excerpt}");
     }
 
     #[test]
     fn a_span_of_several_lines_is_cut_to_its_first() {
-        assert_eq!(shown(b"(a\n b\n c)", b"a\n b\n c"), "  |\n1 | (a\n  |  ^");
+        assert_eq!(excerpt_of(b"(a\n b\n c)", b"a\n b\n c"), "  |\n1 | (a\n  |  ^");
     }
 
     #[test]
@@ -212,7 +222,7 @@ mod tests {
     fn of_a_huge_line_only_a_window_is_looked_at() {
         for word in ["(> x 10) ", "漢字漢"] {
             let text = format!("{}mistake {}", word.repeat(1_000_000), word.repeat(1_000_000));
-            let shown = shown(text.as_bytes(), b"mistake");
+            let shown = excerpt_of(text.as_bytes(), b"mistake");
             assert!(
                 shown.len() < 2000 && shown.contains("mistake") && shown.ends_with(" ^^^^^^^"),
                 "{shown}"

@@ -6,6 +6,7 @@ mod completions;
 mod convert;
 mod diagnostic;
 mod engines;
+mod escape;
 mod explain;
 mod html;
 mod info;
@@ -126,7 +127,7 @@ fn main() -> ExitCode {
         Err(Failure::Refused(message)) => (1, message),
         Err(Failure::Stopped(file, stop)) => (1, format!("{file}: {stop}")),
     };
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", escape::lines(&message));
     ExitCode::from(status)
 }
 

@@ -8,11 +8,11 @@ use serde_json::{Map, Value as Json, json};
 use shofar_engines::{Event, Label};
 use shofar_run::Stop;
 
-use crate::Failure;
 use crate::arguments::Arguments;
 use crate::progress::{Display, INTERVAL};
 use crate::solve::{Shown, Solved};
 use crate::statistics::Statistics;
+use crate::{Failure, escape};
 
 /// The time between two progress lines of an engine with `-v`.
 const VERBOSE_INTERVAL: Duration = Duration::from_secs(1);
@@ -173,7 +173,7 @@ impl<'a> Talk<'a> {
         if let Some(display) = &mut self.display {
             display.clear();
         }
-        let _ = writeln!(io::stderr(), "{}", text.trim_end());
+        let _ = writeln!(io::stderr(), "{}", escape::lines(text.trim_end()));
     }
 }
 

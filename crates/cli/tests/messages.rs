@@ -35,6 +35,58 @@ fn a_mistake_is_shown_in_its_line_with_a_hint() {
     );
 }
 
+/// In names, file names and hints, of commands that read clauses.
+#[test]
+fn messages_about_the_input_do_not_control_the_terminal() {
+    let name = "a\x1b]0;title\x07b\u{9b}31m\r\n\x7f";
+    let undeclared = format!("(assert |{name}|)");
+    let misspelt = format!("(declare-fun |{name}c| () Bool)\n(assert |{name}d|)");
+    let ill_sorted = format!("(declare-fun |{name}| (Int) Bool)(assert (|{name}| true))");
+    let (folder, script) = file("script\x1b[2J.smt2", &undeclared);
+    let witness = folder.path().join("witness");
+    std::fs::write(&witness, format!("sat (define-fun loop ((x Int)) Bool |{name}|)")).unwrap();
+    let runs: [(&[&str], &str); 8] = [
+        (&["-"], &undeclared),
+        (&["-"], &misspelt),
+        (&["-"], &ill_sorted),
+        (&["info", "-"], &undeclared),
+        (&[&script], ""),
+        (&["smt", &script], ""),
+        (&["check", &example("counter"), witness.to_str().unwrap()], ""),
+        (&["no\x1b]0;title\x07file"], ""),
+    ];
+    for (arguments, input) in runs {
+        let output = shofar(&[arguments, &["--color", "always"]].concat(), input);
+        let told = text(&output.stderr);
+        let mut sequences = told.split('\x1b').skip(1);
+        let is_colour = |sequence: &str| {
+            let style = sequence.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+            style.is_some_and(|(style, _)| style.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
+        };
+        assert!(sequences.all(is_colour), "{arguments:?}: {told:?}");
+        assert!(
+            !told.contains(|c: char| c.is_control() && c != '\n' && c != '\x1b'),
+            "{arguments:?}: {told:?}"
+        );
+        assert!(told.contains("\\u{1b}"), "{arguments:?}: {told:?}");
+    }
+    // The first line has the whole message, for editors.
+    let told = text(&shofar(&["-"], &undeclared).stderr).to_owned();
+    let first = r"<stdin>:1:9: undeclared symbol `a\u{1b}]0;title\u{7}b\u{9b}31m\u{d}\u{a}\u{7f}`";
+    assert_eq!(told.lines().next(), Some(first));
+}
+
+/// Standard output is for programs.
+#[test]
+fn the_output_has_names_with_control_characters_unchanged() {
+    let name = "a\x1b]0;title\x07b";
+    let clauses = format!("(declare-fun |{name}| (Int) Bool)(assert (|{name}| 0))");
+    for arguments in [&["-", "-w"][..], &["convert", "-"]] {
+        let output = shofar(arguments, &clauses);
+        assert!(text(&output.stdout).contains(&format!("|{name}|")), "{:?}", text(&output.stdout));
+    }
+}
+
 #[test]
 fn mistakes_in_witnesses_are_shown() {
     let (_folder, witness) = file("witness", "sat\n(define-fun loop ((x Int)) Bool (<= x ture))\n");
