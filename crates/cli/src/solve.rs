@@ -10,7 +10,7 @@
 //! The portfolio catches panics of engines; this file catches all others. A panic is reported with its message and place,
 //! and the answer is that of the other engines, or `unknown`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -50,7 +50,7 @@ enum Message {
     Questions(usize),
     /// The answer to a question is known; its witness and page are being made.
     Found(usize, &'static str, Option<Label>),
-    /// The complete answer to a question; the main thread uses the first one.
+    /// The complete answer to a question.
     Done(usize, Result<Solved, Failure>),
 }
 
@@ -100,9 +100,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
         let events = Events::new(sender, interval);
         let work = || work(&job, limits, &events);
-        events.done(panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            Ok(Solved::unknown(None, &Stop::Internal(format!("a panic, {}", last_panic()))))
-        }));
+        match panic::catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => events.done(Err(failure)),
+            Err(_) => {
+                let stop = Stop::Internal(format!("a panic, {}", last_panic()));
+                events.done(Ok(Solved::unknown(None, &stop)));
+            }
+        }
     });
     worker.map_err(|error| Failure::Input(format!("shofar: cannot start a thread: {error}")))?;
 
@@ -162,21 +167,21 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     complete
 }
 
-/// Reads and solves.
-fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<Solved, Failure> {
+/// Reads and solves, and sends the answer to each question.
+fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<(), Failure> {
     let start = Instant::now();
     // The process ends soon: freeing millions of terms would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
     let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
     let systems = match read_systems_within(&run, arguments.file(), arguments.question) {
-        Err(Failure::Stopped(_, stop)) => return Ok(Solved::unknown(None, &stop)),
+        Err(Failure::Stopped(_, stop)) => {
+            events.done(Ok(Solved::unknown(None, &stop)));
+            return Ok(());
+        }
         read => ManuallyDrop::new(read?),
     };
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
-    let Some((last, others)) = systems.split_last() else {
-        return Ok(Solved::unknown(None, &Stop::Internal("there are no clauses".to_owned())));
-    };
-    if !others.is_empty() {
+    if systems.len() > 1 {
         if arguments.html().is_some() {
             let (file, number) = (shown_name(arguments.file()), systems.len());
             let message =
@@ -185,16 +190,15 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<So
         }
         events.questions(systems.len());
     }
-    for system in others {
-        let solved = decide(arguments, system, &run, events);
-        events.done(Ok(solved));
+    for system in systems.iter() {
+        decide(arguments, system, &run, events);
         events.next_question();
     }
-    Ok(decide(arguments, last, &run, events))
+    Ok(())
 }
 
-/// Decides a system.
-fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Events) -> Solved {
+/// Decides a system and sends the answer. Its witness and page may be large, so they are made once.
+fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Events) {
     let store = run.store;
     let page = |witness: Result<&Witness, &str>| {
         arguments.html().map(|_| explain::page(store, system, arguments, witness))
@@ -220,13 +224,17 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
         Solved { answer, engine, reason: None, hint: None, witness: shown, page: page(Ok(&witness)) }
     };
     // Without `--stats` and `--json` nobody needs the figures of the other engines, so the answer does not wait for them.
+    let is_told = Cell::new(false);
     let tell_at_once = |verdict: &Verdict, engine: &Label| {
         if !arguments.stats && !arguments.json {
             events.done(Ok(solved(verdict, Some(engine.clone()))));
+            is_told.set(true);
         }
     };
     let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
-    solved(&outcome.verdict, outcome.engine)
+    if !is_told.get() {
+        events.done(Ok(solved(&outcome.verdict, outcome.engine)));
+    }
 }
 
 /// The hint for a file that is probably an SMT script.
@@ -269,7 +277,7 @@ impl Events {
         self.question.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sends the complete answer. The main thread uses the first one, and none after a limit.
+    /// Sends the complete answer. After a limit the main thread does not use it.
     fn done(&self, done: Result<Solved, Failure>) {
         let _ = self.sender.send(Message::Done(self.question.load(Ordering::Relaxed), done));
     }
@@ -323,4 +331,42 @@ fn keep_panics() {
         Some(name) if name == WORKER || name.starts_with("engine ") => keep(info),
         _ => print(info),
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::CommandLine;
+
+    /// The messages of the worker thread about a system.
+    fn messages(options: &[&str], clauses: &str) -> Vec<Message> {
+        let line = CommandLine::parse_from([&["shofar", "-"], options].concat());
+        let store = TermStore::new();
+        let system = shofar_horn::parse(&store, "test", clauses).unwrap();
+        let (sender, messages) = mpsc::channel();
+        decide(&line.solve, &system, &Run::new(&store), &Events::new(sender, None));
+        messages.iter().collect()
+    }
+
+    #[test]
+    fn witness_and_page_are_made_once() {
+        let bound = "(declare-fun P (Int) Bool)(assert (P 0))(assert (forall ((x Int)) (=> (P x) (< x 3))))";
+        for options in [&["-w", "--html", "page.html"][..], &["-w", "--html", "page.html", "--stats"]] {
+            for clauses in [bound, &bound.replace("(< x 3)", "(> x 3)")] {
+                let messages = messages(options, clauses);
+                let found = messages.iter().filter(|message| matches!(message, Message::Found(..)));
+                assert_eq!(found.count(), 1, "{options:?}");
+                let done: Vec<&Solved> = messages
+                    .iter()
+                    .filter_map(|message| match message {
+                        Message::Done(_, done) => done.as_ref().ok(),
+                        _ => None,
+                    })
+                    .collect();
+                assert!(matches!(done[..], [Solved { witness: Some(_), page: Some(_), .. }]), "{options:?}");
+            }
+        }
+    }
 }
