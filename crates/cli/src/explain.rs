@@ -28,7 +28,7 @@ use crate::{Failure, arguments, check, html, solve};
 }))]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    solve: arguments::Arguments,
+    pub(crate) solve: arguments::Arguments,
 
     /// Explain the witness in this file instead of solving, as in `--witness-file witness`. Shofar checks it first.
     #[arg(long, value_name = "WITNESS")]
@@ -41,13 +41,6 @@ pub(crate) struct Arguments {
     /// Print the values of local variables of clauses, too.
     #[arg(long)]
     locals: bool,
-}
-
-impl Arguments {
-    /// How many times `-v` is given.
-    pub(crate) fn verbosity(&self) -> u8 {
-        self.solve.verbose
-    }
 }
 
 /// Whether standard output is coloured.

@@ -23,6 +23,7 @@ mod transform;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anstream::ColorChoice;
 use clap::{Parser, Subcommand};
@@ -108,10 +109,17 @@ impl From<io::Error> for Failure {
 }
 
 fn main() -> ExitCode {
+    let start = Instant::now();
     let arguments = CommandLine::parse();
     arguments.color.set();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &mut out));
+    if let Err(failure) = &result
+        && arguments.solving().is_some_and(|solving| solving.json)
+    {
+        // Ignore failures: the message on standard error matters more.
+        let _ = talk::print_error(failure, start.elapsed(), &mut out);
+    }
     let flushed = out.flush();
     let (status, message) = match result.and_then(|()| Ok(flushed?)) {
         Ok(()) => return ExitCode::SUCCESS,
@@ -132,13 +140,20 @@ fn main() -> ExitCode {
 }
 
 impl CommandLine {
+    /// The options of a command that solves.
+    fn solving(&self) -> Option<&arguments::Arguments> {
+        match &self.command {
+            None => Some(&self.solve),
+            Some(Command::Explain(arguments)) => Some(&arguments.solve),
+            Some(_) => None,
+        }
+    }
+
     /// How many times `-v` is given.
     fn verbosity(&self) -> u8 {
         match &self.command {
-            None => self.solve.verbose,
-            Some(Command::Explain(arguments)) => arguments.verbosity(),
             Some(Command::Smt(arguments)) => arguments.verbosity(),
-            Some(_) => 0,
+            _ => self.solving().map_or(0, |solving| solving.verbose),
         }
     }
 }

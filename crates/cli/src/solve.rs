@@ -93,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let start = Instant::now();
     let limits = arguments.limits.start(start);
     keep_panics();
-    arguments.check()?;
     let mut talk = Talk::new(arguments, start, out)?;
+    arguments.check()?;
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
                 Ok(Message::Done(number, done)) if number == question => match done {
                     Ok(solved) => break solved,
                     Err(failure) => {
-                        talk.fail(&failure, out)?;
+                        talk.clear();
                         return Err(failure);
                     }
                 },

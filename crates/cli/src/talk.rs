@@ -44,10 +44,8 @@ impl<'a> Talk<'a> {
             reported: Vec::new(),
         };
         if arguments.json {
-            talk.print(
-                &json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "file": arguments.file()}),
-                out,
-            )?;
+            let file = arguments.file();
+            print(&json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "file": file}), out)?;
         }
         Ok(talk)
     }
@@ -64,7 +62,7 @@ impl<'a> Talk<'a> {
     /// Prints an event.
     pub(crate) fn hear(&mut self, event: &Event, out: &mut impl Write) -> Result<(), Failure> {
         if self.arguments.json {
-            self.print(&describe_json(event, self.start.elapsed()), out)?;
+            print(&describe_json(event, self.start.elapsed()), out)?;
         }
         if self.arguments.verbose > 0
             && let Some(text) = describe(event)
@@ -110,17 +108,12 @@ impl<'a> Talk<'a> {
         solved: &Solved,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        if let Some(display) = &mut self.display {
-            display.clear();
-        }
+        self.clear();
         if self.arguments.json {
             let Solved { answer, reason, witness, .. } = solved;
             let engine = solved.engine.as_deref();
             let seconds = self.start.elapsed().as_secs_f64();
-            self.print(
-                &AnswerEvent { event: "answer", query, answer, engine, reason, seconds, witness },
-                out,
-            )?;
+            print(&AnswerEvent { event: "answer", query, answer, engine, reason, seconds, witness }, out)?;
         } else {
             writeln!(out, "{}", solved.answer)?;
             // The answer is out before the witness is written.
@@ -147,34 +140,39 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    /// Prints an error as an event of `--json`. `main` prints the message for people.
-    pub(crate) fn fail(&mut self, failure: &Failure, out: &mut impl Write) -> Result<(), Failure> {
+    /// Erases the progress lines.
+    pub(crate) fn clear(&mut self) {
         if let Some(display) = &mut self.display {
             display.clear();
         }
-        let mut event = match failure {
-            Failure::Mistake(mistake) => mistake.to_json(),
-            Failure::Input(message) => json!({"event": "error", "message": message}),
-            _ => return Ok(()),
-        };
-        event["at"] = self.start.elapsed().as_secs_f64().into();
-        if self.arguments.json { self.print(&event, out) } else { Ok(()) }
-    }
-
-    /// Writes an object as a line and flushes it.
-    fn print(&self, object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
-        serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
-        writeln!(out)?;
-        Ok(out.flush()?)
     }
 
     /// Writes to standard error. Failures are ignored: there is no other place for a message.
     fn say(&mut self, text: &str) {
-        if let Some(display) = &mut self.display {
-            display.clear();
-        }
+        self.clear();
         let _ = writeln!(io::stderr(), "{}", escape::lines(text.trim_end()));
     }
+}
+
+/// Prints an error as an event of `--json`, unless the answer is printed or nothing can be. `main` prints the message for
+/// people.
+pub(crate) fn print_error(failure: &Failure, at: Duration, out: &mut impl Write) -> Result<(), Failure> {
+    let error = |message: &str| json!({"event": "error", "message": message});
+    let mut event = match failure {
+        Failure::Mistake(mistake) => mistake.to_json(),
+        Failure::Input(message) | Failure::Refused(message) => error(message),
+        Failure::Stopped(file, stop) => error(&format!("{file}: {stop}")),
+        Failure::Incomplete(_) | Failure::Output(_) => return Ok(()),
+    };
+    event["at"] = at.as_secs_f64().into();
+    print(&event, out)
+}
+
+/// Writes an object as a line and flushes it.
+fn print(object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+    serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 /// The answer as a JSON object.
