@@ -1,15 +1,15 @@
-//! `--stats`: a table of times and counters.
+//! `--stats`: a table of times and counters, for each question of the file.
 //!
-//! The table begins with the whole run. A group for each engine follows, that of the answer first. If an engine goes through
-//! a phase several times, the times add up. The memory of an engine is its maximum as the portfolio counts it; the memory of
-//! the run is that of the process at the end.
+//! The table begins with the whole run; reading the file is part of the first question. A group for each engine follows, that
+//! of the answer first. If an engine goes through a phase several times, the times add up. The memory of an engine is its
+//! maximum as the portfolio counts it; the memory of the run is that of the process at the end.
 
 use std::time::Duration;
 
 use shofar_engines::{Event, Label};
 use shofar_run::memory_in_use;
 
-/// The figures so far.
+/// The figures of a question so far.
 #[derive(Default)]
 pub(crate) struct Statistics {
     run: Group,
@@ -62,9 +62,12 @@ impl Statistics {
         }
     }
 
-    /// The table, given the engine of the answer and the total time.
-    pub(crate) fn table(&self, engine: Option<&str>, time: Duration) -> String {
+    /// The table, given the number of the question if there are several, the engine of the answer and the time for it.
+    pub(crate) fn table(&self, query: Option<usize>, engine: Option<&str>, time: Duration) -> String {
         let mut table = Table::default();
+        if let Some(query) = query {
+            table.row("query", &query.to_string());
+        }
         table.row("engine", engine.unwrap_or("none"));
         table.row("time", &in_seconds(time));
         if let Some(bytes) = memory_in_use() {

@@ -21,8 +21,11 @@ const VERBOSE_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Talk<'a> {
     arguments: &'a Arguments,
     start: Instant,
+    /// The start of the current question. The first one includes reading the file.
+    question_start: Instant,
     /// The progress lines on a terminal, if they are drawn.
     display: Option<Display>,
+    /// The figures of the current question.
     statistics: Statistics,
     /// The engines whose failure is already reported.
     reported: Vec<Label>,
@@ -39,6 +42,7 @@ impl<'a> Talk<'a> {
         let talk = Talk {
             arguments,
             start,
+            question_start: start,
             display: if is_shown { Display::new(start) } else { None },
             statistics: Statistics::default(),
             reported: Vec::new(),
@@ -109,10 +113,11 @@ impl<'a> Talk<'a> {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         self.clear();
+        let time = self.question_start.elapsed();
         if self.arguments.json {
             let Solved { answer, reason, witness, .. } = solved;
             let engine = solved.engine.as_deref();
-            let seconds = self.start.elapsed().as_secs_f64();
+            let seconds = time.as_secs_f64();
             print(&AnswerEvent { event: "answer", query, answer, engine, reason, seconds, witness }, out)?;
         } else {
             writeln!(out, "{}", solved.answer)?;
@@ -134,9 +139,10 @@ impl<'a> Talk<'a> {
             }
         }
         if self.arguments.stats {
-            self.say(&self.statistics.table(solved.engine.as_deref(), self.start.elapsed()));
+            self.say(&self.statistics.table(query, solved.engine.as_deref(), time));
         }
         self.statistics = Statistics::default();
+        self.question_start = Instant::now();
         Ok(())
     }
 

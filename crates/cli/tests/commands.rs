@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use program::{EXAMPLES, example, shofar, text};
+use program::{EXAMPLES, example, feed, program, shofar, spawn, text};
 
 mod program;
 
@@ -314,6 +316,35 @@ fn every_question_of_a_script_is_answered() {
         answers.collect::<Vec<_>>(),
         [(1.into(), "sat".into()), (2.into(), "unsat".into()), (3.into(), "sat".into())]
     );
+}
+
+/// The clauses come late, so that the first question takes longer than the others.
+#[test]
+fn statistics_are_those_of_each_question() {
+    let late = |options: &[&str]| {
+        let child = spawn(program().arg("-").args(options));
+        thread::sleep(Duration::from_secs(1));
+        feed(child, QUESTIONS)
+    };
+    let assert_times = |times: &[f64]| {
+        assert!(times.len() == 3 && times[0] > 0.9, "{times:?}");
+        assert!(times[1] < times[0] && times[2] < times[0], "{times:?}");
+    };
+    let output = late(&["--stats"]);
+    let rows = |name: &str| {
+        let row = |line: &str| line.strip_prefix(name).map(|value| value.trim().to_owned());
+        stderr(&output).lines().filter_map(row).collect::<Vec<String>>()
+    };
+    assert_eq!(rows("query "), ["1", "2", "3"]);
+    assert_eq!(rows("  time.graph ").len(), 3);
+    let seconds = |time: &String| time.strip_suffix(" s").unwrap().parse().unwrap();
+    assert_times(&rows("time ").iter().map(seconds).collect::<Vec<f64>>());
+    let events = late(&["--json"]);
+    let seconds = |line: &str| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        (event["event"] == "answer").then(|| event["seconds"].as_f64().unwrap())
+    };
+    assert_times(&stdout(&events).lines().filter_map(seconds).collect::<Vec<f64>>());
 }
 
 #[test]
