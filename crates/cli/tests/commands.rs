@@ -173,7 +173,7 @@ fn a_script_is_answered_command_by_command() {
          (define-fun x () Int 4)\n  (define-fun |y z| () Real (/ 7.0 2.0))\n)\n\
          (error \"undeclared symbol `b`\")\n(error \"expected a term, found a string\")\n\
          (error \"unknown command `foo`\")\n(error \"cannot pop 3 of 0 levels\")\nunknown\n\
-         (:reason-unknown \"a command failed: undeclared symbol `b`\")\n\
+         (:reason-unknown \"a command failed: unknown command `foo`\")\n\
          \"say \"\"x\"\"\"\n(:name \"Shofar\")\n(error \"undeclared symbol `x`\")\n"
     );
 }
