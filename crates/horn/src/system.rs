@@ -85,7 +85,8 @@ pub struct Clause {
     pub name: Option<Symbol>,
     /// The position of the clause in the text.
     pub position: Position,
-    /// The closed formula that it comes from, as it was asserted; `None` for a clause made in memory.
+    /// The closed formula that it comes from, as it was asserted; `None` for a clause made in memory, and for
+    /// rules, queries and assumptions.
     pub written: Option<Term>,
 }
 

@@ -206,6 +206,28 @@ fn names_of_assertions_are_kept() {
 }
 
 #[test]
+fn a_name_is_that_of_a_formula_in_the_same_command() {
+    let store = TermStore::new();
+    let script = "(declare-fun P () Bool)(declare-fun Q () Bool)(check-sat-assuming ((! P :named q)))
+        (define-fun F () Bool (! (=> P Q) :named f))(rule (! Q :named r))(assert P)(assert (=> P Q))(assert Q)(check-sat)";
+    let systems = questions(&store, script);
+    let names: Vec<_> = systems[1].clauses.iter().map(|clause| clause.name).collect();
+    assert_eq!(names, [Some(store.symbol("r")), None, None, None]);
+}
+
+#[test]
+fn only_assertions_are_formulas_that_the_script_asserts() {
+    let store = TermStore::new();
+    let script = "(declare-fun P () Bool)(declare-fun Q () Bool)(assert P)(rule Q)
+        (check-sat-assuming ((not P)))(query Q)";
+    let asserted = |system: &HornSystem| -> Vec<bool> {
+        system.clauses.iter().map(|clause| clause.written.is_some()).collect()
+    };
+    let systems = questions(&store, script);
+    assert_eq!(systems.iter().map(asserted).collect::<Vec<_>>(), [[true, false, false]; 2]);
+}
+
+#[test]
 fn the_fixedpoint_format() {
     let script = "(set-option :fixedpoint.engine spacer)(declare-rel S (Int))(declare-rel T (Int Bool) interval_relation)\
         (declare-var x Int)(declare-var b Bool)(declare-var |y z| Int)\

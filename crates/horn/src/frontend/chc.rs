@@ -13,7 +13,12 @@ impl Script<'_, '_> {
         let offset = self.reader.offset();
         let formula = self.reader.formula()?;
         self.reader.close()?;
-        let name = self.reader.take_named().into_iter().find(|&(_, term)| term == formula);
-        self.add_formula(formula, &[], name.map(|(name, _)| name), offset)
+        let name = self.name_of(formula);
+        let before = self.system.clauses.len();
+        self.add_formula(formula, &[], name, offset)?;
+        for clause in &mut self.system.clauses[before..] {
+            clause.written = Some(formula);
+        }
+        Ok(())
     }
 }

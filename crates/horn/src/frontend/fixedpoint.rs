@@ -42,7 +42,7 @@ impl Script<'_, '_> {
     fn rule(&mut self) -> Result<()> {
         let offset = self.reader.offset();
         let formula = self.reader.formula()?;
-        let name = self.reader.optional_symbol()?;
+        let name = self.reader.optional_symbol()?.or_else(|| self.name_of(formula));
         self.reader.skip_rest()?;
         let variables = self.store.free_vars(&[formula]);
         self.add_formula(formula, &variables, name, offset)

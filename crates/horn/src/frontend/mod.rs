@@ -299,6 +299,8 @@ impl<'t> Script<'_, 't> {
                 self.reader.close()?;
                 break;
             }
+            // A name that an earlier command has given is not one of this command's formula.
+            self.reader.take_named();
             self.command(command)?;
         }
         if self.questions.is_empty() {
@@ -538,11 +540,15 @@ impl<'t> Script<'_, 't> {
             )?;
         let position = self.places.position(offset);
         for clause in clauses {
-            let mut clause = self.clause(clause, name, position);
-            clause.written = free_variables.is_empty().then_some(formula);
+            let clause = self.clause(clause, name, position);
             self.system.clauses.push(clause);
         }
         Ok(())
+    }
+
+    /// The name that the current command gives a formula by `(! F :named n)`.
+    fn name_of(&mut self, formula: Term) -> Option<Symbol> {
+        self.reader.take_named().into_iter().find(|&(_, term)| term == formula).map(|(name, _)| name)
     }
 
     fn clause(&self, clause: RawClause, name: Option<Symbol>, position: Position) -> Clause {
