@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use shofar_horn::Context;
 use shofar_horn::check::{Validity, check_refutation};
 use shofar_horn::witness::{Refutation, Step, Witness, read_within as read_witness_within};
-use shofar_horn::{HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_within};
+use shofar_horn::{
+    HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_question_within, parse_within,
+};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{TermStore, Value};
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::{Limits, Reason, Stop, memory_in_use};
 
 const MANY: usize = 50_000;
 
@@ -51,6 +53,34 @@ fn limits_end_in_the_middle_of_each_phase() {
     let refutation = Refutation { steps: vec![fact; 20 * MANY] };
     let verdict = check_refutation(&Context { store: &store, limits: soon() }, &system, &refutation);
     assert_eq!(verdict, Validity::Unknown(Stop::Interrupted(Reason::Deadline)));
+}
+
+/// Systems of all questions together would take several gigabytes.
+#[test]
+fn one_of_many_questions_takes_the_memory_of_one() {
+    const QUESTIONS: usize = 6_000;
+    let clauses: String = (0..QUESTIONS).map(|number| format!("(assert (P {number}))\n")).collect();
+    let questions = "(push)(assert (not (P 7)))(check-sat)(pop)\n".repeat(QUESTIONS);
+    let text = format!("(declare-fun P (Int) Bool){clauses}{questions}");
+    let memory = memory_in_use().map(|bytes| bytes + (1 << 30));
+    let store = TermStore::new();
+    let question = |number| {
+        let context = Context { store: &store, limits: Limits { memory, ..Limits::default() } };
+        let environment = &mut Environment::new(&store);
+        parse_question_within(&context, environment, "test", text.as_bytes(), number)
+    };
+    for number in [1, QUESTIONS] {
+        assert_eq!(question(Some(number)).map(|system| system.clauses.len()), Ok(QUESTIONS + 1));
+    }
+    let message = |number| match question(number) {
+        Err(Unread::Wrong(error)) => error.message,
+        other => panic!("{:?}", other.map(|system| system.clauses.len())),
+    };
+    assert!(message(None).starts_with("the script asks 6000 questions"));
+    for number in [0, QUESTIONS + 1] {
+        let expected = format!("there is no question {number}: the script asks 6000 questions");
+        assert_eq!(message(Some(number)), expected);
+    }
 }
 
 /// The result of reading a witness of one fact within limits.

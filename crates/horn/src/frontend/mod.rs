@@ -102,7 +102,7 @@ pub fn parse_within(
 
 /// Like [`parse_all`], within limits.
 pub fn parse_all_within(context: &Context<'_>, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, Unread> {
-    let script = read(context, &mut Environment::new(context.store), file, text, None)?;
+    let script = read(context, &mut Environment::new(context.store), file, text, Wanted::All)?;
     Ok(script.systems)
 }
 
@@ -115,8 +115,9 @@ pub fn parse_question_within(
     question: Option<usize>,
 ) -> Result<HornSystem, Unread> {
     let mistake = |offset: usize, message: String| Unread::of(file, text, error(offset, message));
-    let Questions { mut systems, offsets, is_current } = read(context, environment, file, text, question)?;
-    let count = systems.len();
+    let wanted = question.map_or(Wanted::Only, Wanted::Number);
+    let Questions { mut systems, offsets, is_current } = read(context, environment, file, text, wanted)?;
+    let count = offsets.len();
     let number = match question {
         None if count > 1 => {
             let message = format!(
@@ -135,9 +136,9 @@ pub fn parse_question_within(
     if !is_current {
         // Commands after the question have changed the declarations.
         environment.reset(context.store);
-        read(context, environment, file, text, Some(number))?;
+        read(context, environment, file, text, Wanted::Number(number))?;
     }
-    Ok(systems.swap_remove(number - 1))
+    Ok(systems.swap_remove(0))
 }
 
 /// The reason why a system or a witness was not read.
@@ -186,22 +187,33 @@ impl Unread {
     }
 }
 
-/// The systems of a script's questions.
+/// The questions whose systems are kept. A system of each takes memory for all clauses times all questions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    /// Question number one. More questions are a mistake; they are counted for its message.
+    Only,
+    /// The question with a number counted from one. The script is read until there.
+    Number(usize),
+}
+
+/// The questions of a script.
 struct Questions {
+    /// The systems of the wanted questions.
     systems: Vec<HornSystem>,
-    /// The offset of each question.
+    /// The offset of each question that was read.
     offsets: Vec<usize>,
     /// Whether the declarations are those of the last question.
     is_current: bool,
 }
 
-/// Reads a script, up to question number `last` if it is given.
+/// Reads a script with the systems of the wanted questions.
 fn read(
     context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
     text: &[u8],
-    last: Option<usize>,
+    wanted: Wanted,
 ) -> Result<Questions, Unread> {
     let limits = Poll::new(&context.limits);
     environment.allow_overloading(context.store);
@@ -213,6 +225,7 @@ fn read(
         predicates: FxHashMap::default(),
         levels: Vec::new(),
         hiding: Vec::new(),
+        wanted,
         asked: Vec::new(),
         questions: Vec::new(),
         is_asked: false,
@@ -220,7 +233,7 @@ fn read(
         logic: None,
         places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
     };
-    match script.read(last) {
+    match script.read() {
         Ok(()) => {
             Ok(Questions { systems: script.asked, offsets: script.questions, is_current: script.is_current })
         }
@@ -267,11 +280,12 @@ struct Script<'e, 't> {
     levels: Vec<Size>,
     /// Functions that hide operators of theories, with the offsets of their declarations.
     hiding: Vec<(Fun, Op, usize)>,
-    /// The systems of all questions, except the last one if `is_asked`.
+    wanted: Wanted,
+    /// The systems of the wanted questions, except the last one if `is_asked`.
     asked: Vec<HornSystem>,
     /// The offset of each question.
     questions: Vec<usize>,
-    /// Whether `system` is the system of the last question.
+    /// Whether `system` is the system of the last question, and this one is wanted.
     is_asked: bool,
     /// Whether the declarations are those of the last question.
     is_current: bool,
@@ -291,8 +305,8 @@ struct Size {
 }
 
 impl<'t> Script<'_, 't> {
-    fn read(&mut self, last: Option<usize>) -> Result<()> {
-        while last.is_none_or(|last| self.questions.len() < last)
+    fn read(&mut self) -> Result<()> {
+        while !self.is_done()
             && let Some(command) = self.reader.command()?
         {
             if command == "exit" {
@@ -307,9 +321,15 @@ impl<'t> Script<'_, 't> {
             self.ask(self.reader.offset())?;
         }
         if self.is_asked {
-            self.asked.push(std::mem::take(&mut self.system));
+            let system = std::mem::take(&mut self.system);
+            self.keep(system);
         }
         Ok(())
+    }
+
+    /// Whether the last question is the one that the script is read for.
+    fn is_done(&self) -> bool {
+        !self.questions.is_empty() && self.wanted == Wanted::Number(self.questions.len())
     }
 
     fn command(&mut self, command: &str) -> Result<()> {
@@ -379,19 +399,30 @@ impl<'t> Script<'_, 't> {
 
     /// Asks about the current clauses.
     fn ask(&mut self, offset: usize) -> Result<()> {
-        self.check_hidden_operators()?;
         self.change();
         self.questions.push(offset);
-        self.system.name_clauses_apart(self.store);
-        (self.is_asked, self.is_current) = (true, true);
-        Ok(())
+        self.is_current = true;
+        self.is_asked = match self.wanted {
+            Wanted::All => true,
+            Wanted::Only => self.questions.len() == 1,
+            Wanted::Number(number) => self.questions.len() == number,
+        };
+        if let Some(reason) = self.limits.interruption() {
+            return Err(SyntaxError::interrupted(offset, reason));
+        }
+        if self.is_asked { self.check_hidden_operators() } else { Ok(()) }
     }
 
-    /// Called before the system changes: stores the system of the last question.
+    /// Called before the system changes: keeps the system of the last question, if it is wanted.
     fn change(&mut self) {
         if std::mem::take(&mut self.is_asked) {
-            self.asked.push(self.system.clone());
+            self.keep(self.system.clone());
         }
+    }
+
+    fn keep(&mut self, mut system: HornSystem) {
+        system.name_clauses_apart(self.store);
+        self.asked.push(system);
     }
 
     /// The rest of `(check-sat-assuming (F ...))`.
