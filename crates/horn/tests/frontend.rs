@@ -482,6 +482,38 @@ fn an_smt_script_gets_the_hint_to_use_the_smt_solver() {
 }
 
 #[test]
+fn a_misspelt_command_gets_the_hint_of_its_name() {
+    let commands = "assert check-sat check-sat-assuming declare-const declare-datatype declare-datatypes declare-fun \
+        declare-rel declare-sort declare-var define-const define-fun define-sort echo exit get-assertions \
+        get-assignment get-info get-model get-option get-proof get-unsat-assumptions get-unsat-core get-value pop \
+        push query reset reset-assertions rule set-info set-logic set-option";
+    for command in commands.split_whitespace() {
+        let script = format!("(set-logic HORN)(x{command})");
+        let error = parse(&TermStore::new(), "test", script).unwrap_err();
+        assert_eq!(error.message, format!("unknown command `x{command}`"));
+        assert_eq!(error.hint, Some(format!("did you mean `{command}`?")));
+    }
+}
+
+#[test]
+fn a_reset_forgets_the_logic() {
+    let script = "(set-logic QF_UF)(reset)(declare-fun p (Bool) Bool)(assert (or (p true) (p false)))";
+    assert_eq!(parse(&TermStore::new(), "test", script).unwrap_err().hint, None);
+}
+
+#[test]
+fn suffixes_of_clauses_leave_the_names_of_later_questions_alone() {
+    let store = TermStore::new();
+    let script = "(declare-fun P () Bool)(declare-fun Q () Bool)(assert (! (and P Q) :named r))(check-sat)
+        (assert (! (=> P Q) :named r!1))(check-sat)";
+    let names = |system: &HornSystem| -> Vec<_> {
+        system.clauses.iter().map(|clause| store.name(clause.name.unwrap())).collect()
+    };
+    let systems = questions(&store, script);
+    assert_eq!(systems.iter().map(names).collect::<Vec<_>>(), [vec!["r", "r!1"], vec!["r", "r!2", "r!1"]]);
+}
+
+#[test]
 fn mistakes_are_reported_with_their_position() {
     for (script, message) in [
         (

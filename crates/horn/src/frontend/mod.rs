@@ -246,10 +246,12 @@ fn read(
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 
-/// The commands that a script of clauses may have, for hints.
-const COMMANDS: [&str; 18] = [
+/// The commands that a script of clauses may have, for hints. Of the commands that ask for information after an answer,
+/// which are all skipped, these are the ones of the standard.
+const COMMANDS: [&str; 33] = [
     "assert",
     "check-sat",
+    "check-sat-assuming",
     "declare-const",
     "declare-datatype",
     "declare-datatypes",
@@ -260,8 +262,22 @@ const COMMANDS: [&str; 18] = [
     "define-const",
     "define-fun",
     "define-sort",
+    "echo",
     "exit",
+    "get-assertions",
+    "get-assignment",
+    "get-info",
+    "get-model",
+    "get-option",
+    "get-proof",
+    "get-unsat-assumptions",
+    "get-unsat-core",
+    "get-value",
+    "pop",
+    "push",
     "query",
+    "reset",
+    "reset-assertions",
     "rule",
     "set-info",
     "set-logic",
@@ -349,6 +365,7 @@ impl<'t> Script<'_, 't> {
                 self.is_current = false;
                 self.shrink(Size { sorts: 0, functions: 0, predicates: 0, clauses: 0, hiding: 0 });
                 self.levels.clear();
+                self.logic = None;
                 self.reader.environment().reset(self.store);
                 self.reader.environment().allow_overloading(self.store);
                 Ok(())
@@ -624,5 +641,20 @@ impl Places<'_> {
         self.position = self.position.after(&self.text[self.offset..offset]);
         self.offset = offset;
         self.position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_of_the_hints_is_understood() {
+        for command in COMMANDS {
+            let script = format!("({command})");
+            if let Err(error) = parse(&TermStore::new(), "test", script) {
+                assert!(!error.message.contains("unknown command"), "{error}");
+            }
+        }
     }
 }
