@@ -81,7 +81,7 @@ pub struct Clause {
     pub constraint: Term,
     /// The head; `None` for a query.
     pub head: Option<Atom>,
-    /// The name that the clause was given. No other clause, predicate or function of the system has it.
+    /// The name that the clause was given. No other clause and no declaration of the system has it.
     pub name: Option<Symbol>,
     /// The position of the clause in the text.
     pub position: Position,
@@ -141,11 +141,28 @@ impl HornSystem {
         self.predicates[predicate.index()]
     }
 
+    /// The names of predicates and functions, and of constructors, testers and selectors of datatypes.
+    pub(crate) fn declared_names(&self, store: &TermStore) -> FxHashSet<Symbol> {
+        let functions = self.predicates.iter().chain(&self.functions);
+        let mut names: FxHashSet<Symbol> = functions.map(|&fun| store.fun_decl(fun).name).collect();
+        let groups = self.sorts.iter().filter_map(|declaration| match declaration {
+            Declaration::Datatypes(group) => Some(group),
+            Declaration::Sort(..) | Declaration::Fun(_) | Declaration::Definition => None,
+        });
+        let datatypes = groups.flatten().filter_map(|&sort: &Sort| store.datatype(sort));
+        for &id in datatypes.flat_map(|datatype| datatype.constructors()) {
+            let constructor = store.constructor(id);
+            names.insert(constructor.name);
+            names.insert(store.symbol(&format!("is-{}", store.name(constructor.name))));
+            names.extend(constructor.fields.iter().map(|&(selector, _)| selector));
+        }
+        names
+    }
+
     /// Makes the names of clauses unique in the system: clauses may come from one assertion, and rules may have the
     /// name of a relation. The first clause of a name keeps it, unless a declaration has it.
     pub(crate) fn name_clauses_apart(&mut self, store: &TermStore) {
-        let functions = self.predicates.iter().chain(&self.functions);
-        let mut taken: FxHashSet<Symbol> = functions.map(|&fun| store.fun_decl(fun).name).collect();
+        let mut taken = self.declared_names(store);
         // Given names are not used for other clauses, wherever they occur.
         let given: FxHashSet<Symbol> = self.clauses.iter().filter_map(|clause| clause.name).collect();
         let mut suffixes: FxHashMap<Symbol, usize> = FxHashMap::default();

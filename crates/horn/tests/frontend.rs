@@ -514,6 +514,16 @@ fn suffixes_of_clauses_leave_the_names_of_later_questions_alone() {
 }
 
 #[test]
+fn names_of_clauses_are_not_those_of_datatypes() {
+    let store = TermStore::new();
+    let script = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (r!1 L)))))(declare-fun P () Bool)
+        (declare-fun Q () Bool)(assert (! (and P Q) :named r))(rule P nil)(rule Q is-cons)(check-sat)";
+    let system = returns(&store, script);
+    let names: Vec<_> = system.clauses.iter().map(|clause| store.name(clause.name.unwrap())).collect();
+    assert_eq!(names, ["r", "r!2", "nil!1", "is-cons!1"]);
+}
+
+#[test]
 fn mistakes_are_reported_with_their_position() {
     for (script, message) in [
         (

@@ -9,8 +9,7 @@
 //!   script with these declarations, so any solver reads them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::smtlib::Declaration;
-use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore};
+use shofar_logic::{Fun, Op, Symbol, Term, TermStore};
 
 use crate::system::HornSystem;
 
@@ -77,20 +76,8 @@ fn simple(name: &str) -> Option<String> {
 
 /// All names that have another meaning in a script with these declarations.
 fn declared_names(store: &TermStore, system: &HornSystem) -> FxHashSet<Symbol> {
-    let funs = system.predicates().map(|(_, fun)| fun).chain(system.functions.iter().copied());
-    let mut names: FxHashSet<Symbol> = funs.map(|fun| store.fun_decl(fun).name).collect();
+    let mut names = system.declared_names(store);
     names.extend(RESERVED.iter().map(|name| store.symbol(name)));
-    let groups = system.sorts.iter().filter_map(|declaration| match declaration {
-        Declaration::Datatypes(group) => Some(group),
-        Declaration::Sort(..) | Declaration::Fun(_) | Declaration::Definition => None,
-    });
-    let datatypes = groups.flatten().filter_map(|&sort: &Sort| store.datatype(sort));
-    for &id in datatypes.flat_map(|datatype| datatype.constructors()) {
-        let constructor = store.constructor(id);
-        names.insert(constructor.name);
-        names.insert(store.symbol(&format!("is-{}", store.name(constructor.name))));
-        names.extend(constructor.fields.iter().map(|&(selector, _)| selector));
-    }
     names
 }
 
