@@ -106,6 +106,24 @@ fn the_lock_is_safe() {
     }
 }
 
+/// After the first query is refined, an older vertex covers the one before the queries, and uncovers it when its own label
+/// becomes stronger. The other queries are still to be refined then.
+#[test]
+fn all_queries_after_a_vertex_are_refined() {
+    let text = "(declare-fun P (Int Int) Bool) (assert (P 0 1)) (assert (P 0 2))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x y)) (P (+ x 1) x))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (= x 0)) (P (+ x 1) (+ y x)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< (+ x y) 0)) false)))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< y 0)) false)))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< y 0)) false)))";
+    for interpolation in InterpolationMethod::ALL {
+        for forced_covers in [0, 1] {
+            let options = lawi::Options::default().interpolation(interpolation).forced_covers(forced_covers);
+            assert_sat(&Lawi { options }, text);
+        }
+    }
+}
+
 /// A bad state without successors counts as bad: the transitions of a bound are inside of its disjunction.
 #[test]
 fn bad_states_may_be_dead_ends() {

@@ -167,7 +167,8 @@ impl<'a> Unwinding<'a> {
         while let Some(vertex) = stack.pop() {
             self.run.go_on()?;
             if self.tree[vertex].location == Location::Error {
-                if self.tree.is_covered(vertex) || self.tree.is_dead(vertex) {
+                // If it is covered from above, it opens again with the vertex above.
+                if !self.tree.is_open(vertex) {
                     continue;
                 }
                 if let Some(derivation) = self.refine(vertex)? {
@@ -294,6 +295,7 @@ impl<'a> Unwinding<'a> {
             }
         }
         self.tree[error].label = vec![Term::FALSE];
+        self.tree.strengthened(error);
         strengthened.into_iter().try_for_each(|vertex| self.close(vertex))?;
         Ok(None)
     }

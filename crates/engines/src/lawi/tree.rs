@@ -5,8 +5,8 @@
 //! - U2: if `w` covers `v`, both have the same location, `w` is older than `v` and not below it, the label of `v`
 //!   implies that of `w`, and neither `w` nor a vertex above it is covered. (As `w` is older, no two vertices cover
 //!   each other, and no vertex is covered from below.)
-//! - U3: the open vertices are those that are not after a query, neither expanded nor dead, and not covered, by
-//!   themselves or from above.
+//! - U3: the open vertices are those that are neither expanded nor dead, and not covered, by themselves or from above.
+//!   A vertex after a query is never expanded; it stays open until its label is false.
 //!
 //! A vertex is *dead* if its label is false. Nothing follows from it, so all vertices below it are dead, too.
 
@@ -92,9 +92,7 @@ impl Tree {
         if let Location::Node(node) = location {
             self.at[node.index()].push(id);
         }
-        if location != Location::Error {
-            self.open.insert(id);
-        }
+        self.open.insert(id);
         id
     }
 
@@ -189,8 +187,7 @@ impl Tree {
         for freed in std::mem::take(&mut self[vertex].covers) {
             self[freed].covered_by = None;
             for below in self.subtree(freed) {
-                let is_leaf = !self[below].is_expanded && self[below].location != Location::Error;
-                if is_leaf && !self.is_dead(below) && !self.is_covered(below) {
+                if !self[below].is_expanded && !self.is_dead(below) && !self.is_covered(below) {
                     self.open.insert(below);
                 }
             }
@@ -220,5 +217,28 @@ impl std::ops::Index<VertexId> for Tree {
 impl std::ops::IndexMut<VertexId> for Tree {
     fn index_mut(&mut self, VertexId(id): VertexId) -> &mut Vertex {
         &mut self.vertices[id]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vertex_after_a_query_is_open_until_its_label_is_false() {
+        let (node, edge) = (NodeId::new(0), EdgeId::new(0));
+        let mut tree = Tree::new(1);
+        tree.set_expanded(Tree::ROOT);
+        let older = tree.add(Location::Node(node), Some((Tree::ROOT, edge)));
+        let newer = tree.add(Location::Node(node), Some((Tree::ROOT, edge)));
+        tree.set_expanded(newer);
+        let [first, second] = [0, 1].map(|_| tree.add(Location::Error, Some((newer, edge))));
+        tree[first].label = vec![Term::FALSE];
+        tree.strengthened(first);
+        assert!(!tree.is_open(first) && tree.is_open(second));
+        tree.cover(newer, older);
+        assert!(!tree.is_open(second));
+        tree.strengthened(older);
+        assert!(!tree.is_open(first) && tree.is_open(second));
     }
 }
