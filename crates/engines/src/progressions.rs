@@ -9,6 +9,7 @@
 //! for an integer argument `x_i` that changes: the same set of states, so the result needs no proof of its own. A loop that runs
 //! a thousand times in two phases has two such formulas in the place of a thousand points.
 
+use rustc_hash::FxHashMap;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 
@@ -17,8 +18,9 @@ const FEW: usize = 3;
 
 /// The disjuncts with runs of points replaced by one formula each. Other disjuncts stay as they are.
 pub(crate) fn join_progressions(store: &TermStore, variables: &[Term], disjuncts: &[Term]) -> Vec<Term> {
+    let places: FxHashMap<Term, usize> = variables.iter().copied().zip(0..).collect();
     let points: Vec<Option<Vec<Rational>>> =
-        disjuncts.iter().map(|&disjunct| point(store, variables, disjunct)).collect();
+        disjuncts.iter().map(|&disjunct| point(store, &places, disjunct)).collect();
     let mut joined = Vec::new();
     let mut at = 0;
     while at < disjuncts.len() {
@@ -30,8 +32,10 @@ pub(crate) fn join_progressions(store: &TermStore, variables: &[Term], disjuncts
                 at += length;
             }
             None => {
-                joined.push(disjuncts[at]);
-                at += 1;
+                // A part of the run has no formula either; only its last point may be the first one of another run.
+                let passed = (length - 1).max(1);
+                joined.extend_from_slice(&disjuncts[at..at + passed]);
+                at += passed;
             }
         }
     }
@@ -39,14 +43,13 @@ pub(crate) fn join_progressions(store: &TermStore, variables: &[Term], disjuncts
 }
 
 /// The values of the variables, all of which are numbers, if the formula is a conjunction of equations that gives them.
-fn point(store: &TermStore, variables: &[Term], formula: Term) -> Option<Vec<Rational>> {
-    let mut values: Vec<Option<Rational>> = vec![None; variables.len()];
+fn point(store: &TermStore, places: &FxHashMap<Term, usize>, formula: Term) -> Option<Vec<Rational>> {
+    let mut values: Vec<Option<Rational>> = vec![None; places.len()];
     for literal in store.conjuncts(formula) {
         let bound = store.bound(literal).filter(|bound| bound.relation == Relation::Equal)?;
         let poly = bound.poly(store);
         let [(variable, coefficient)] = poly.terms() else { return None };
-        let at = variables.iter().position(|other| other == variable)?;
-        values[at] = Some(-(poly.constant() / coefficient));
+        values[*places.get(variable)?] = Some(-(poly.constant() / coefficient));
     }
     values.into_iter().collect()
 }
@@ -97,6 +100,8 @@ fn formula(store: &TermStore, variables: &[Term], points: &[&Vec<Rational>]) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use shofar_logic::{Assignment, Value};
 
     use super::*;
@@ -137,5 +142,23 @@ mod tests {
         let joined = join_progressions(&store, &[x], &disjuncts);
         assert_eq!(joined.len(), 5);
         assert_eq!(joined[2..], [other, at(20), at(21)]);
+    }
+
+    /// Runs of real numbers have no formula. The last point of one run is the first one of the next.
+    #[test]
+    fn long_runs_without_a_formula_are_walked_once() {
+        let store = TermStore::new();
+        let (x, y) = (store.var(store.symbol("x"), Sort::REAL), store.var(store.symbol("y"), Sort::INT));
+        let at = |value: i64, other: i64| {
+            let value = store.number(&Rational::from(Integer::from(value)), Sort::REAL);
+            store.and2(store.eq(x, value), store.eq(y, store.int(other)))
+        };
+        let mut disjuncts: Vec<Term> = (0..40_000).map(|value| at(value, 0)).collect();
+        disjuncts.extend((1..=3).map(|other| at(39_999, other)));
+        let start = Instant::now();
+        let joined = join_progressions(&store, &[x, y], &disjuncts);
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert_eq!(joined.len(), 40_000);
+        assert_eq!(joined[..39_999], disjuncts[..39_999]);
     }
 }
