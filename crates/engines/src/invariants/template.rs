@@ -39,16 +39,19 @@ pub(super) fn templates(
     questions: &mut Questions<'_>,
     hulls: &[Option<Hull>],
 ) -> Result<Vec<Vec<LinearPoly>>, Stop> {
-    let (store, graph) = (questions.run.store, questions.graph);
+    let (run, graph) = (questions.run, questions.graph);
+    let store = run.store;
     let mut templates: Vec<Template<'_>> =
         hulls.iter().map(|hull| Template { hull: hull.as_ref(), rows: Vec::new() }).collect();
     for (node, content) in graph.nodes() {
+        run.go_on()?;
         for &variable in content.variables().iter().filter(|variable| is_number(store, **variable)) {
             templates[node.index()]
                 .add(LinearPoly::from_pairs(vec![(variable, Rational::ONE)], Rational::ZERO));
         }
     }
     for (edge, content) in graph.edges() {
+        run.go_on()?;
         let sums: Vec<LinearPoly> = store
             .subterms(&[content.label()])
             .into_iter()
@@ -58,6 +61,10 @@ pub(super) fn templates(
         let sources = sources.map(|(at, &node)| (node, graph.source_variables(edge, at)));
         let target = content.target().map(|node| (node, graph.target_variables(edge)));
         for (node, variables) in sources.chain(target) {
+            if templates[node.index()].is_full() {
+                continue;
+            }
+            run.go_on()?;
             let names: FxHashMap<Term, Term> =
                 variables.iter().copied().zip(graph.node(node).variables().iter().copied()).collect();
             for sum in &sums {
@@ -69,9 +76,13 @@ pub(super) fn templates(
         }
     }
     for (edge, content) in graph.edges() {
-        let Some(node) = content.target() else { continue };
+        let Some(node) = content.target().filter(|node| !templates[node.index()].is_full()) else { continue };
         for stride in strides(questions, hulls, edge)? {
             for (at, (x, by_x)) in stride.iter().enumerate() {
+                run.go_on()?;
+                if templates[node.index()].is_full() {
+                    break;
+                }
                 for (y, by_y) in &stride[at + 1..] {
                     if store.sort_of(*x) == store.sort_of(*y) && !by_x.is_zero() && !by_y.is_zero() {
                         let pairs = vec![(*x, by_y.clone()), (*y, -by_x)];
@@ -82,6 +93,7 @@ pub(super) fn templates(
         }
     }
     for (node, content) in graph.nodes() {
+        run.go_on()?;
         let numbers: Vec<Term> =
             content.variables().iter().copied().filter(|&variable| is_number(store, variable)).collect();
         if numbers.len() > FEW_ARGUMENTS {
@@ -106,11 +118,16 @@ struct Template<'h> {
 }
 
 impl Template<'_> {
+    /// Whether it takes no more rows.
+    fn is_full(&self) -> bool {
+        self.hull.is_none() || self.rows.len() >= MOST_ROWS
+    }
+
     /// Adds a row unless an equal one is there, or there are many.
     fn add(&mut self, row: LinearPoly) {
-        let Some(hull) = self.hull else { return };
+        let Some(hull) = self.hull.filter(|_| self.rows.len() < MOST_ROWS) else { return };
         let (row, _) = hull.reduce(row).primitive();
-        if !row.is_constant() && self.rows.len() < MOST_ROWS && !self.rows.contains(&row) {
+        if !row.is_constant() && !self.rows.contains(&row) {
             self.rows.push(row);
         }
     }
@@ -364,4 +381,53 @@ fn upper_bound(store: &TermStore, literals: &[Term], variable: Term) -> Option<R
         (is_upper && *monomial == variable).then_some(bound)
     });
     bounds.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use shofar_horn::{HornGraph, parse};
+    use shofar_run::{Limits, Reason};
+
+    use super::*;
+    use crate::Run;
+
+    /// The clauses have no loop, so no query to the solver notices the limit.
+    #[test]
+    fn rows_are_collected_within_the_limits() {
+        let store = TermStore::new();
+        let text = "(declare-fun P (Int Int) Bool) (declare-fun Q (Int Int) Bool) (assert (P 0 0))
+            (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< (+ x (* 3 y)) 7)) (Q y x))))
+            (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> x y)) false)))";
+        let system = parse(&store, "test", text).expect("the test's clauses are right");
+        let graph = HornGraph::of(&store, &system);
+        let hulls = [Some(Hull::default()), Some(Hull::default())];
+        let cancelled = AtomicBool::new(true);
+        let stopped = Limits { cancel: Some(&cancelled), ..Limits::default() };
+        let rows = |limits| {
+            let run = Run::new(&store).with_limits(limits);
+            let templates = templates(&mut Questions::new(&run, &graph), &hulls)?;
+            Ok(templates.iter().map(Vec::len).collect::<Vec<_>>())
+        };
+        assert_eq!(rows(stopped), Err(Stop::Interrupted(Reason::Cancelled)));
+        assert_eq!(rows(Limits::default()), Ok(vec![5, 4]));
+    }
+
+    /// A full template takes no time, however many sums there would be.
+    #[test]
+    fn a_full_template_takes_no_more_rows() {
+        let store = TermStore::new();
+        let variable = |at: usize| store.var(store.symbol(&format!("x{at}")), Sort::INT);
+        let row = |at| LinearPoly::from_pairs(vec![(variable(at), Rational::ONE)], Rational::ZERO);
+        let hull = Hull::default();
+        let mut template = Template { hull: Some(&hull), rows: Vec::new() };
+        for at in 0..MOST_ROWS {
+            assert!(!template.is_full());
+            template.add(row(at));
+        }
+        assert!(template.is_full());
+        template.add(row(MOST_ROWS));
+        assert_eq!(template.rows.len(), MOST_ROWS);
+    }
 }
