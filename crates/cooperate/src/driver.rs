@@ -17,7 +17,9 @@ use shofar_horn::check::{self, Fault, Trust, check_refutation};
 use shofar_horn::transform::{Passes, Transformed, standard};
 use shofar_horn::witness::{Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
+use shofar_logic::{Term, TermStore};
 use shofar_run::{Gate, Stop};
+use shofar_smt::supports;
 
 use crate::portfolio::{Contender, race};
 use crate::readable::{ModelForm, check_forms};
@@ -131,7 +133,7 @@ fn decide(
         let mut clock = Clock::new(run, Some(run.label()));
         let answer = engine.solve(&graph, run);
         clock.phase("solve");
-        answer
+        answer.map_err(|stop| in_clauses(stop, system, run.store))
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
     let confirm = |evidence, run: &Run<'_>| {
@@ -161,6 +163,22 @@ fn decide(
         }
     };
     race(&contenders, jobs, run, attempt, confirm, tell)
+}
+
+/// The reason in the user's terms. An engine shows an unsupported term over variables of its own; this shows the first
+/// one of the clauses that needs the same feature.
+fn in_clauses(stop: Stop, system: &HornSystem, store: &TermStore) -> Stop {
+    let found = system.clauses.iter().enumerate().find_map(|(number, clause)| {
+        let atoms = clause.body.iter().chain(&clause.head);
+        let mut terms: Vec<Term> = atoms.flat_map(|atom| atom.args.iter().copied()).collect();
+        terms.push(clause.constraint);
+        let unsupported = supports(store, &terms).err()?;
+        unsupported.explains(&stop).then(|| (unsupported.stop(store), system.clause_title(store, number)))
+    });
+    match found {
+        Some((Stop::Unsupported(what), title)) => Stop::Unsupported(format!("{what} of {title}")),
+        _ => stop,
+    }
 }
 
 /// Turns the checker's verdict on the witness of an engine into a `Stop` unless it is valid.

@@ -325,3 +325,21 @@ fn a_long_derivation() {
         shofar_horn::check::Validity::Valid
     );
 }
+
+#[test]
+fn an_unsupported_term_is_shown_as_in_its_clause() {
+    let store = TermStore::new();
+    let text = "(declare-fun inv (Int Int) Bool)
+        (assert (forall ((x Int) (y Int)) (=> (and (> x 0) (> y 0)) (inv x y))))
+        (assert (forall ((x Int) (y Int) (z Int)) (=> (and (inv x y) (= z (* x y))) (inv z (+ y 1)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (inv x y) (< x 0)) false)))";
+    let system = read(&store, text);
+    for engine in all() {
+        let engines = vec![engine.name().parse().expect("the engine exists")];
+        let options = Options { engines, ..Options::default() };
+        let run = within(&store, Duration::from_secs(60));
+        let expected = "non-linear arithmetic in (* x y) of clause 2 at 3:10".to_owned();
+        let found = driver::solve(&system, &options, &run).verdict;
+        assert_eq!(found, Verdict::Unknown(Stop::Unsupported(expected)), "{}", engine.name());
+    }
+}

@@ -52,6 +52,11 @@ impl Unsupported {
         let dots = if cut.len() < term.len() { "..." } else { "" };
         Stop::Unsupported(format!("{} in {cut}{dots}", self.feature))
     }
+
+    /// Whether a computation ended because of a term that needs the same feature.
+    pub fn explains(self, stop: &Stop) -> bool {
+        matches!(stop, Stop::Unsupported(what) if what.starts_with(&format!("{} in ", self.feature)))
+    }
 }
 
 /// A feature that the solver lacks.
