@@ -1,6 +1,7 @@
 //! Reading the input file and the values of options.
 
 use std::io::{self, Read};
+use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -39,19 +40,56 @@ pub(crate) fn read_system_within(
     system.map_err(|unread| failure(file, &text, unread))
 }
 
-/// Reads the Horn clauses of all questions in a file, or of the chosen one, within limits.
-pub(crate) fn read_systems_within(
-    context: &Context<'_>,
-    file: &str,
-    question: QueryArgument,
-) -> Result<Vec<HornSystem>, Failure> {
-    if question.query.is_some() {
-        let mut environment = Environment::new(context.store);
-        return read_system_within(context, &mut environment, file, question).map(|system| vec![system]);
+/// The questions of a file without mistakes.
+pub(crate) struct Questions {
+    text: Vec<u8>,
+    /// The clauses of the first question. If it is the only one, the process ends soon, and freeing them would only delay the
+    /// answer.
+    first: ManuallyDrop<HornSystem>,
+    /// The number of questions.
+    pub(crate) count: usize,
+}
+
+impl Questions {
+    /// Reads all questions in a file, or the chosen one, within limits.
+    pub(crate) fn read_within(
+        context: &Context<'_>,
+        file: &str,
+        question: QueryArgument,
+    ) -> Result<Self, Failure> {
+        let text = read_text_within(context, file)?;
+        let name = shown_name(file);
+        let read = if question.query.is_some() {
+            let environment = &mut Environment::new(context.store);
+            let system =
+                shofar_horn::parse_question_within(context, environment, name, &text, question.query);
+            system.map(|system| (system, 1))
+        } else {
+            shofar_horn::parse_first_within(context, name, &text)
+        };
+        match read {
+            Ok((first, count)) => Ok(Questions { text, first: ManuallyDrop::new(first), count }),
+            Err(unread) => Err(failure(file, &text, unread)),
+        }
     }
-    let text = read_text_within(context, file)?;
-    let systems = shofar_horn::parse_all_within(context, shown_name(file), &text);
-    systems.map_err(|unread| failure(file, &text, unread))
+
+    /// Passes the clauses of each question to a function. Those of several questions are not in memory together: the text is
+    /// read once more. The error is a limit that ends this.
+    pub(crate) fn each_within(
+        self,
+        context: &Context<'_>,
+        file: &str,
+        each: &mut dyn FnMut(&HornSystem),
+    ) -> Result<(), Failure> {
+        if self.count == 1 {
+            each(&self.first);
+            return Ok(());
+        }
+        drop(ManuallyDrop::into_inner(self.first));
+        let mut pass_on = |system: HornSystem| each(&system);
+        let read = shofar_horn::parse_each_within(context, shown_name(file), &self.text, &mut pass_on);
+        read.map_err(|unread| failure(file, &self.text, unread))
+    }
 }
 
 /// Reads a witness of a system within limits, in the environment of the system; `-` stands for standard input.

@@ -29,7 +29,7 @@ use shofar_logic::{Fun, TermStore};
 use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
-use crate::input::{read_systems_within, shown_name};
+use crate::input::{Questions, shown_name};
 use crate::limits::without_limits;
 use crate::talk::Talk;
 use crate::{Failure, explain};
@@ -173,28 +173,40 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<()
     // The process ends soon: freeing millions of terms would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
     let run = Run::new(&store).with_limits(limits).with_seed(arguments.seed).with_events(events);
-    let systems = match read_systems_within(&run, arguments.file(), arguments.question) {
+    let questions = match Questions::read_within(&run, arguments.file(), arguments.question) {
         Err(Failure::Stopped(_, stop)) => {
             events.done(Ok(Solved::unknown(None, &stop)));
             return Ok(());
         }
-        read => ManuallyDrop::new(read?),
+        read => read?,
     };
     events.tell(Event::Phase { name: "read", engine: None, time: start.elapsed() });
-    if systems.len() > 1 {
+    let count = questions.count;
+    if count > 1 {
         if arguments.html().is_some() {
-            let (file, number) = (shown_name(arguments.file()), systems.len());
+            let file = shown_name(arguments.file());
             let message =
-                format!("{file}: a page is about one of the {number} questions: choose it with --query");
+                format!("{file}: a page is about one of the {count} questions: choose it with --query");
             return Err(Failure::Input(message));
         }
-        events.questions(systems.len());
+        events.questions(count);
     }
-    for system in systems.iter() {
+    let mut answered = 0;
+    let read = questions.each_within(&run, arguments.file(), &mut |system| {
         decide(arguments, system, &run, events);
         events.next_question();
+        answered += 1;
+    });
+    match read {
+        Err(Failure::Stopped(_, stop)) => {
+            for _ in answered..count {
+                events.done(Ok(Solved::unknown(None, &stop)));
+                events.next_question();
+            }
+            Ok(())
+        }
+        read => read,
     }
-    Ok(())
 }
 
 /// Decides a system and sends the answer. Its witness and page may be large, so they are made once.

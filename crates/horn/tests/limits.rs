@@ -7,7 +7,8 @@ use shofar_horn::Context;
 use shofar_horn::check::{Validity, check_refutation};
 use shofar_horn::witness::{Refutation, Step, Witness, read_within as read_witness_within};
 use shofar_horn::{
-    HornGraph, HornSystem, ParseError, Unread, parse, parse_in, parse_question_within, parse_within,
+    HornGraph, HornSystem, ParseError, Unread, parse, parse_each_within, parse_first_within, parse_in,
+    parse_question_within, parse_within,
 };
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{TermStore, Value};
@@ -55,13 +56,34 @@ fn limits_end_in_the_middle_of_each_phase() {
     assert_eq!(verdict, Validity::Unknown(Stop::Interrupted(Reason::Deadline)));
 }
 
-/// Systems of all questions together would take several gigabytes.
+/// A script with 6000 clauses, and questions about these and one more.
+fn many_questions(questions: usize) -> String {
+    let clauses: String = (0..6000).map(|number| format!("(assert (P {number}))\n")).collect();
+    let questions = "(push)(assert (not (P 7)))(check-sat)(pop)\n".repeat(questions);
+    format!("(declare-fun P (Int) Bool){clauses}{questions}")
+}
+
+/// The systems of all questions together would take several gigabytes.
+#[test]
+fn systems_of_many_questions_are_made_one_after_the_other() {
+    const QUESTIONS: usize = 2000;
+    let text = many_questions(QUESTIONS);
+    let store = TermStore::new();
+    let memory = memory_in_use().map(|bytes| bytes + (1 << 30));
+    let context = Context { store: &store, limits: Limits { memory, ..Limits::default() } };
+    let first = parse_first_within(&context, "test", text.as_bytes());
+    assert_eq!(first.map(|(system, count)| (system.clauses.len(), count)), Ok((6001, QUESTIONS)));
+    let mut sizes = Vec::new();
+    let mut each = |system: HornSystem| sizes.push(system.clauses.len());
+    assert_eq!(parse_each_within(&context, "test", text.as_bytes(), &mut each), Ok(()));
+    assert_eq!(sizes, [6001; QUESTIONS]);
+}
+
+/// The systems of all questions together would take several gigabytes.
 #[test]
 fn one_of_many_questions_takes_the_memory_of_one() {
-    const QUESTIONS: usize = 6_000;
-    let clauses: String = (0..QUESTIONS).map(|number| format!("(assert (P {number}))\n")).collect();
-    let questions = "(push)(assert (not (P 7)))(check-sat)(pop)\n".repeat(QUESTIONS);
-    let text = format!("(declare-fun P (Int) Bool){clauses}{questions}");
+    const QUESTIONS: usize = 6000;
+    let text = many_questions(QUESTIONS);
     let memory = memory_in_use().map(|bytes| bytes + (1 << 30));
     let store = TermStore::new();
     let question = |number| {
@@ -70,7 +92,7 @@ fn one_of_many_questions_takes_the_memory_of_one() {
         parse_question_within(&context, environment, "test", text.as_bytes(), number)
     };
     for number in [1, QUESTIONS] {
-        assert_eq!(question(Some(number)).map(|system| system.clauses.len()), Ok(QUESTIONS + 1));
+        assert_eq!(question(Some(number)).map(|system| system.clauses.len()), Ok(6001));
     }
     let message = |number| match question(number) {
         Err(Unread::Wrong(error)) => error.message,

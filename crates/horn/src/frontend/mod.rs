@@ -102,8 +102,32 @@ pub fn parse_within(
 
 /// Like [`parse_all`], within limits.
 pub fn parse_all_within(context: &Context<'_>, file: &str, text: &[u8]) -> Result<Vec<HornSystem>, Unread> {
-    let script = read(context, &mut Environment::new(context.store), file, text, Wanted::All)?;
-    Ok(script.systems)
+    let mut systems = Vec::new();
+    parse_each_within(context, file, text, &mut |system| systems.push(system))?;
+    Ok(systems)
+}
+
+/// Like [`parse_all_within`], but passes one system after the other to a function and keeps none. All systems together take
+/// memory for the clauses of the script times its questions. A mistake is found after the questions before it.
+pub fn parse_each_within(
+    context: &Context<'_>,
+    file: &str,
+    text: &[u8],
+    each: &mut dyn FnMut(HornSystem),
+) -> Result<(), Unread> {
+    read(context, &mut Environment::new(context.store), file, text, Wanted::All, each).map(|_| ())
+}
+
+/// Reads a whole script within limits. Returns the system of the first question, and the number of questions.
+pub fn parse_first_within(
+    context: &Context<'_>,
+    file: &str,
+    text: &[u8],
+) -> Result<(HornSystem, usize), Unread> {
+    let environment = &mut Environment::new(context.store);
+    let mut first = HornSystem::default();
+    let questions = read(context, environment, file, text, Wanted::First, &mut |system| first = system)?;
+    Ok((first, questions.offsets.len()))
 }
 
 /// Like [`parse_within`], for one question of a script that may have several, by its number counted from one.
@@ -115,8 +139,10 @@ pub fn parse_question_within(
     question: Option<usize>,
 ) -> Result<HornSystem, Unread> {
     let mistake = |offset: usize, message: String| Unread::of(file, text, error(offset, message));
-    let wanted = question.map_or(Wanted::Only, Wanted::Number);
-    let Questions { mut systems, offsets, is_current } = read(context, environment, file, text, wanted)?;
+    let wanted = question.map_or(Wanted::First, Wanted::Number);
+    let mut wanted_system = HornSystem::default();
+    let Questions { offsets, is_current } =
+        read(context, environment, file, text, wanted, &mut |system| wanted_system = system)?;
     let count = offsets.len();
     let number = match question {
         None if count > 1 => {
@@ -136,9 +162,9 @@ pub fn parse_question_within(
     if !is_current {
         // Commands after the question have changed the declarations.
         environment.reset(context.store);
-        read(context, environment, file, text, Wanted::Number(number))?;
+        read(context, environment, file, text, Wanted::Number(number), &mut |_| ())?;
     }
-    Ok(systems.swap_remove(0))
+    Ok(wanted_system)
 }
 
 /// The reason why a system or a witness was not read.
@@ -187,33 +213,32 @@ impl Unread {
     }
 }
 
-/// The questions whose systems are kept. A system of each takes memory for all clauses times all questions.
+/// The questions whose systems are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     All,
-    /// Question number one. More questions are a mistake; they are counted for its message.
-    Only,
+    /// Question number one. The others are counted.
+    First,
     /// The question with a number counted from one. The script is read until there.
     Number(usize),
 }
 
 /// The questions of a script.
 struct Questions {
-    /// The systems of the wanted questions.
-    systems: Vec<HornSystem>,
     /// The offset of each question that was read.
     offsets: Vec<usize>,
     /// Whether the declarations are those of the last question.
     is_current: bool,
 }
 
-/// Reads a script with the systems of the wanted questions.
+/// Reads a script, and passes the systems of the wanted questions to a function.
 fn read(
     context: &Context<'_>,
     environment: &mut Environment,
     file: &str,
     text: &[u8],
     wanted: Wanted,
+    each: &mut dyn FnMut(HornSystem),
 ) -> Result<Questions, Unread> {
     let limits = Poll::new(&context.limits);
     environment.allow_overloading(context.store);
@@ -226,7 +251,7 @@ fn read(
         levels: Vec::new(),
         hiding: Vec::new(),
         wanted,
-        asked: Vec::new(),
+        each,
         questions: Vec::new(),
         is_asked: false,
         is_current: true,
@@ -234,9 +259,7 @@ fn read(
         places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
     };
     match script.read() {
-        Ok(()) => {
-            Ok(Questions { systems: script.asked, offsets: script.questions, is_current: script.is_current })
-        }
+        Ok(()) => Ok(Questions { offsets: script.questions, is_current: script.is_current }),
         Err(error) => {
             let hint = error.hint.is_none().then(|| script.hint()).flatten();
             Err(Unread::of(file, text, error.with_hint(hint)))
@@ -297,8 +320,8 @@ struct Script<'e, 't> {
     /// Functions that hide operators of theories, with the offsets of their declarations.
     hiding: Vec<(Fun, Op, usize)>,
     wanted: Wanted,
-    /// The systems of the wanted questions, except the last one if `is_asked`.
-    asked: Vec<HornSystem>,
+    /// Gets the system of each wanted question, at the latest when the next command would change it.
+    each: &'e mut dyn FnMut(HornSystem),
     /// The offset of each question.
     questions: Vec<usize>,
     /// Whether `system` is the system of the last question, and this one is wanted.
@@ -338,7 +361,7 @@ impl<'t> Script<'_, 't> {
         }
         if self.is_asked {
             let system = std::mem::take(&mut self.system);
-            self.keep(system);
+            self.pass_on(system);
         }
         Ok(())
     }
@@ -421,25 +444,25 @@ impl<'t> Script<'_, 't> {
         self.is_current = true;
         self.is_asked = match self.wanted {
             Wanted::All => true,
-            Wanted::Only => self.questions.len() == 1,
+            Wanted::First => self.questions.len() == 1,
             Wanted::Number(number) => self.questions.len() == number,
         };
         if let Some(reason) = self.limits.interruption() {
             return Err(SyntaxError::interrupted(offset, reason));
         }
-        if self.is_asked { self.check_hidden_operators() } else { Ok(()) }
+        self.check_hidden_operators()
     }
 
-    /// Called before the system changes: keeps the system of the last question, if it is wanted.
+    /// Called before the system changes: passes the system of the last question on, if it is wanted.
     fn change(&mut self) {
         if std::mem::take(&mut self.is_asked) {
-            self.keep(self.system.clone());
+            self.pass_on(self.system.clone());
         }
     }
 
-    fn keep(&mut self, mut system: HornSystem) {
+    fn pass_on(&mut self, mut system: HornSystem) {
         system.name_clauses_apart(self.store);
-        self.asked.push(system);
+        (self.each)(system);
     }
 
     /// The rest of `(check-sat-assuming (F ...))`.
