@@ -68,8 +68,10 @@ pub enum BuildError {
     NotAFormula(String),
     /// An argument or a constraint contains a quantifier or a predicate. This is its text.
     NotHorn(String),
-    /// Two variables of a clause have this name, but different sorts.
+    /// Two variables of a clause or text have this name, but different sorts.
     Ambiguous(String),
+    /// A term with this text is given as a variable, but it is none.
+    NotAVariable(String),
 }
 
 impl fmt::Display for BuildError {
@@ -83,8 +85,9 @@ impl fmt::Display for BuildError {
             BuildError::NotAFormula(sort) => write!(f, "a constraint has sort {sort}, expected Bool"),
             BuildError::NotHorn(term) => write!(f, "a quantifier or a predicate occurs in {term}"),
             BuildError::Ambiguous(name) => {
-                write!(f, "two variables of a clause are called {name}, but have different sorts")
+                write!(f, "two variables are called {name}, but have different sorts")
             }
+            BuildError::NotAVariable(term) => write!(f, "{term} is not a variable"),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! terms of one store are one term, and no term is ever removed from it. A term prints itself as SMT-LIB text. An operation on
 //! terms of different stores is an error ([`ForeignError`]), as is one on terms of the wrong sorts.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use shofar_horn::ParseError;
 use shofar_logic as logic;
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::smtlib::{Environment, Reader};
-use shofar_logic::{Op, TermStore};
+use shofar_logic::{Op, Symbol, TermStore};
 
 use crate::error::{BuildError, ForeignError};
 use crate::sort::Sort;
@@ -94,7 +95,7 @@ impl Terms {
     }
 
     /// Reads a term in SMT-LIB's notation, in which these variables may occur. This way leads to all operators, also to those
-    /// that have no method here.
+    /// that have no method here. The name of a variable hides any other meaning of the name.
     ///
     /// ```
     /// use shofar::{Sort, Terms};
@@ -110,13 +111,17 @@ impl Terms {
     pub fn parse(&self, text: impl AsRef<[u8]>, variables: &[&Term]) -> Result<Term, crate::Error> {
         let text = text.as_ref();
         let mut environment = Environment::new(&self.0);
+        environment.allow_overloading(&self.0);
+        let mut named: HashMap<Symbol, logic::Term> = HashMap::new();
         for variable in variables {
-            let sort = self.0.sort_of(self.own(variable)?);
-            let declaration = format!("{variable} {})", self.0.display_sort(sort));
-            let mut reader = Reader::new(&self.0, &mut environment, declaration.as_bytes());
-            reader
-                .declare_variable()
-                .map_err(|error| ParseError::of("term", declaration.as_bytes(), error))?;
+            let term = self.own(variable)?;
+            let Op::Var(name) = self.0.op(term) else {
+                return Err(BuildError::NotAVariable(variable.to_string()).into());
+            };
+            if named.insert(name, term).is_some_and(|other| other != term) {
+                return Err(BuildError::Ambiguous(self.0.name(name).to_owned()).into());
+            }
+            environment.bind_free_variable(&self.0, name, term);
         }
         let mut reader = Reader::new(&self.0, &mut environment, text);
         let term = reader.term().and_then(|term| reader.end().map(|()| term));

@@ -176,6 +176,49 @@ fn mistakes_in_texts_and_sorts_are_errors_with_their_place() {
 }
 
 #[test]
+fn a_variable_keeps_its_identity_in_a_text_whatever_its_name_and_sort() {
+    let system = System::parse(
+        "sorts",
+        "(declare-sort U 0) (declare-datatype T ((leaf)))
+        (declare-fun P (U T Int) Bool)",
+    )
+    .unwrap();
+    let terms = system.terms();
+    for sort in system.sorts(system.predicate("P").unwrap()).unwrap() {
+        for name in ["x", "rem", "mod", "and", "let", "two words", "Int", "1"] {
+            let variable = terms.variable(name, &sort).unwrap();
+            let term = terms.parse(format!("(= |{name}| |{name}|)"), &[&variable]).unwrap();
+            assert_eq!(term, variable.equals(&variable).unwrap());
+        }
+    }
+    let [x, modulus] = ["x", "mod"].map(|name| terms.variable(name, &Sort::Int).unwrap());
+    assert_eq!(terms.parse("(mod x mod)", &[&x, &modulus]).unwrap(), x.modulo(&modulus).unwrap());
+}
+
+#[test]
+fn a_quantifier_in_a_text_captures_no_variable() {
+    let terms = Terms::new();
+    let x = terms.variable("x", &Sort::Int).unwrap();
+    let term = terms.parse("(let ((y x)) (exists ((x Int)) (< x y)))", &[&x]).unwrap();
+    assert_eq!(term.variables(), [x]);
+}
+
+#[test]
+fn the_variables_of_a_text_are_variables_with_different_names() {
+    let terms = Terms::new();
+    let x = terms.variable("x", &Sort::Int).unwrap();
+    let sum = x.add(1).unwrap();
+    let error = terms.parse("x", &[&sum]).unwrap_err();
+    assert_eq!(error, BuildError::NotAVariable("(+ x 1)".to_owned()).into());
+    let other = terms.variable("x", &Sort::Real).unwrap();
+    let error = terms.parse("x", &[&x, &other]).unwrap_err();
+    assert_eq!(error, BuildError::Ambiguous("x".to_owned()).into());
+    assert_eq!(terms.parse("x", &[&x, &x]), Ok(x));
+    // Names have a meaning in one text only.
+    assert!(terms.parse("x", &[]).is_err());
+}
+
+#[test]
 fn a_model_of_a_built_system_can_be_read_again() {
     let mut clauses = SystemBuilder::new();
     let p = clauses.predicate("p", &[Sort::Int]).unwrap();

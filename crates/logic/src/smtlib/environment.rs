@@ -355,6 +355,13 @@ impl Environment {
         entry.global = meaning != Meaning::Undeclared;
     }
 
+    /// Makes a name mean a variable in all later texts, whatever it meant before. Quantifiers that bind the name rename
+    /// their own variable, so they do not capture this one.
+    pub fn bind_free_variable(&mut self, store: &TermStore, name: Symbol, variable: Term) {
+        let name = self.name(store, store.name(name));
+        self.set_meaning(name, Meaning::Term(variable));
+    }
+
     pub(super) fn sort_meaning(&self, name: Name) -> SortMeaning {
         self.entries[name.0 as usize].sort
     }
