@@ -24,9 +24,11 @@
 //! # Ok::<(), shofar::Error>(())
 //! ```
 
+use std::cell::RefCell;
 use std::fmt;
 
 use shofar_logic as logic;
+use shofar_logic::Assignment;
 use shofar_run::{Reason, Stop};
 use shofar_smt as smt;
 use shofar_smt::sat::Outcome;
@@ -84,8 +86,23 @@ pub struct Solver<'t> {
     /// The formulas that are asserted, and how many there were when each frame was opened.
     asserted: Vec<logic::Term>,
     frames: Vec<usize>,
-    /// The assumptions of the last check and its answer; `None` if something was changed since then.
-    last: Option<(Vec<logic::Term>, Answer)>,
+    /// The last check; `None` if something was changed since then.
+    last: Option<Check>,
+}
+
+/// A check and its result.
+struct Check {
+    assumptions: Vec<logic::Term>,
+    answer: Answer,
+    /// The model, as soon as somebody has asked for a value.
+    model: RefCell<Option<Model>>,
+}
+
+/// Values for the symbols of some terms.
+struct Model {
+    /// The asserted formulas, the assumptions, and terms with further symbols.
+    terms: Vec<logic::Term>,
+    assignment: Assignment,
 }
 
 impl<'t> Solver<'t> {
@@ -141,7 +158,7 @@ impl<'t> Solver<'t> {
             Outcome::Unsat => Answer::Unsat,
             Outcome::Unknown(reason) => Answer::Unknown(reason),
         };
-        self.last = Some((assumptions, answer));
+        self.last = Some(Check { assumptions, answer, model: RefCell::new(None) });
         Ok(answer)
     }
 
@@ -149,18 +166,27 @@ impl<'t> Solver<'t> {
     /// leaves the term open.
     pub fn value(&self, term: &Term) -> Result<Option<Value>, ForeignError> {
         let term = self.terms.own(term)?;
-        let Some((assumptions, Answer::Sat)) = &self.last else { return Ok(None) };
-        let formulas: Vec<logic::Term> =
-            self.asserted.iter().chain(assumptions).copied().chain([term]).collect();
-        let model = self.inner.model(&formulas);
-        Ok(self.terms.store().eval(term, &model).ok().map(|value| Value::of(self.terms, &value)))
+        let Some(Check { assumptions, answer: Answer::Sat, model }) = &self.last else { return Ok(None) };
+        let mut model = model.borrow_mut();
+        let model = model.get_or_insert_with(|| {
+            let terms: Vec<logic::Term> = self.asserted.iter().chain(assumptions).copied().collect();
+            Model { assignment: self.inner.model(&terms), terms }
+        });
+        let store = self.terms.store();
+        let mut value = store.eval(term, &model.assignment);
+        if value.is_err() && !model.terms.contains(&term) {
+            model.terms.push(term);
+            model.assignment = self.inner.model(&model.terms);
+            value = store.eval(term, &model.assignment);
+        }
+        Ok(value.ok().map(|value| Value::of(self.terms, &value)))
     }
 
     /// Assumptions of the last check that cannot be true together with what is asserted; empty if its answer was not
     /// [`Answer::Unsat`], or if no assumption is needed.
     pub fn core(&self) -> Vec<Term> {
         match &self.last {
-            Some((_, Answer::Unsat)) => self.terms.terms(&self.inner.core()),
+            Some(Check { answer: Answer::Unsat, .. }) => self.terms.terms(&self.inner.core()),
             _ => Vec::new(),
         }
     }
