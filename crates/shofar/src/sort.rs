@@ -4,6 +4,7 @@ use std::fmt;
 
 use shofar_logic as logic;
 use shofar_logic::SortKind;
+use shofar_logic::smtlib::DisplaySymbol;
 
 use crate::error::{BuildError, ForeignError};
 use crate::terms::Terms;
@@ -80,9 +81,9 @@ impl fmt::Display for Sort {
             Sort::Real => f.write_str("Real"),
             Sort::BitVec(width) => write!(f, "(_ BitVec {width})"),
             Sort::Array(index, element) => write!(f, "(Array {index} {element})"),
-            Sort::Uninterpreted(name, parameters) if parameters.is_empty() => f.write_str(name),
+            Sort::Uninterpreted(name, parameters) if parameters.is_empty() => DisplaySymbol(name).fmt(f),
             Sort::Uninterpreted(name, parameters) => {
-                write!(f, "({name}")?;
+                write!(f, "({}", DisplaySymbol(name))?;
                 parameters.iter().try_for_each(|parameter| write!(f, " {parameter}"))?;
                 f.write_str(")")
             }
@@ -108,5 +109,28 @@ impl fmt::Display for Datatype {
 impl fmt::Debug for Datatype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Datatype({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_bars_where_smt_lib_needs_them() {
+        let sort = |name: &str, parameters: Vec<Sort>| Sort::Uninterpreted(name.to_owned(), parameters);
+        let two_words = sort("two words", vec![Sort::BitVec(8), sort("let", Vec::new())]);
+        let terms = Terms::new();
+        for (sort, text) in [
+            (sort("U", Vec::new()), "U"),
+            (sort("let", Vec::new()), "|let|"),
+            (sort("", Vec::new()), "||"),
+            (Sort::array(Sort::Int, two_words), "(Array Int (|two words| (_ BitVec 8) |let|))"),
+        ] {
+            assert_eq!(sort.to_string(), text);
+            // The store prints the sort in the same way.
+            let inner = sort.in_terms(&terms).expect("there is such a sort");
+            assert_eq!(terms.store().display_sort(inner).to_string(), text);
+        }
     }
 }

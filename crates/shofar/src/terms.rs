@@ -326,7 +326,8 @@ pub enum View<'t> {
     Application(String),
 }
 
-/// What can stand to the right of an operator: a term, or a number of the sort that is needed there.
+/// What can stand to the right of an operator: a term, or a number of the sort that is needed there. A bit-vector of width `w` can be
+/// written as a number from `-2^(w-1)` to `2^w - 1`; other numbers are errors.
 pub trait Operand: sealed::Operand {}
 
 impl<T: sealed::Operand> Operand for T {}
@@ -357,18 +358,29 @@ mod sealed {
             if sort == logic::Sort::REAL || sort == logic::Sort::INT && self.is_integer() {
                 return Ok(store.number(&self, sort));
             }
-            let sort = store.display_sort(sort).to_string();
-            Err(BuildError::Number { number: self.to_string(), sort })
+            Err(no_number_of(sort, &self, terms))
         }
     }
 
     impl Operand for Integer {
         fn operand(self, terms: &Terms, sort: logic::Sort) -> Result<logic::Term, BuildError> {
             match terms.store().bv_width(sort) {
-                Some(width) => Ok(terms.store().bv(self, width)),
+                Some(width) if fits(&self, width) => Ok(terms.store().bv(self, width)),
+                Some(_) => Err(no_number_of(sort, &self, terms)),
                 None => Rational::from(self).operand(terms, sort),
             }
         }
+    }
+
+    fn no_number_of(sort: logic::Sort, number: &impl fmt::Display, terms: &Terms) -> BuildError {
+        BuildError::Number { number: number.to_string(), sort: terms.store().display_sort(sort).to_string() }
+    }
+
+    /// Whether the number is that of a bit-vector of this width, with or without a sign.
+    fn fits(number: &Integer, width: u32) -> bool {
+        let bits =
+            if number.is_negative() { (number + &Integer::ONE).bit_len() + 1 } else { number.bit_len() };
+        bits <= width as usize
     }
 
     macro_rules! machine_integers {

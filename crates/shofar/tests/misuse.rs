@@ -176,6 +176,26 @@ fn mistakes_in_texts_and_sorts_are_errors_with_their_place() {
 }
 
 #[test]
+fn a_number_that_no_bit_vector_has_is_an_error() {
+    let terms = Terms::new();
+    for (width, least, most) in [(1, -1, 1i64), (3, -4, 7), (8, -128, 255), (32, -(1 << 31), (1 << 32) - 1)] {
+        let x = terms.variable("x", &Sort::BitVec(width)).unwrap();
+        for number in [least, -1, 0, 1, most] {
+            let equation = x.equals(number).unwrap();
+            let bits = number.rem_euclid(1 << width);
+            assert_eq!(equation.arguments()[1].view(), View::BitVec(&bits.into()));
+        }
+        for number in [least - 1, most + 1, i64::MIN, i64::MAX] {
+            let error = x.equals(number).unwrap_err();
+            assert_eq!(error.to_string(), format!("{number} is not a number of sort (_ BitVec {width})"));
+        }
+    }
+    let wide = terms.variable("x", &Sort::BitVec(64)).unwrap();
+    assert!(wide.equals(u64::MAX).is_ok() && wide.equals(i64::MIN).is_ok());
+    assert!(wide.equals(shofar::Integer::pow2(64)).is_err());
+}
+
+#[test]
 fn a_variable_keeps_its_identity_in_a_text_whatever_its_name_and_sort() {
     let system = System::parse(
         "sorts",

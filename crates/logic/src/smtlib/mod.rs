@@ -15,5 +15,5 @@ pub use display::{DisplayOp, DisplaySort, DisplaySymbol};
 pub use environment::Environment;
 pub use lexer::{Lexer, SyntaxError, Token};
 pub use logic::Theories;
-pub use print::DisplayTerm;
+pub use print::{DisplayTerm, write_bitvector, write_numeral};
 pub use reader::{Item, Reader};

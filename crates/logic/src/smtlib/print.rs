@@ -654,7 +654,8 @@ fn write_leaf(store: &TermStore, term: Term, out: &mut impl Write) -> fmt::Resul
     }
 }
 
-fn write_numeral(number: &Rational, sort: Sort, out: &mut impl Write) -> fmt::Result {
+/// Writes a number of sort `Int` or `Real` in SMT-LIB syntax.
+pub fn write_numeral(number: &Rational, sort: Sort, out: &mut impl Write) -> fmt::Result {
     let (numerator, denominator) = (number.numer().abs(), number.denom());
     let (open, close) = if number.is_negative() { ("(- ", ")") } else { ("", "") };
     match sort {
@@ -664,7 +665,8 @@ fn write_numeral(number: &Rational, sort: Sort, out: &mut impl Write) -> fmt::Re
     }
 }
 
-fn write_bitvector(value: &Integer, width: u32, out: &mut impl Write) -> fmt::Result {
+/// Writes the bit-vector with the lowest `width` bits of a number in SMT-LIB syntax.
+pub fn write_bitvector(value: &Integer, width: u32, out: &mut impl Write) -> fmt::Result {
     let bits_per_digit = if width.is_multiple_of(4) { 4 } else { 1 };
     out.write_str(if bits_per_digit == 4 { "#x" } else { "#b" })?;
     for digit in (0..width / bits_per_digit).rev() {
