@@ -9,7 +9,7 @@ use shofar_cooperate::driver;
 use shofar_engines::Run;
 use shofar_horn::check::{Validity, checked};
 use shofar_horn::{Context, Format, HornSystem, Info, ParseError, Position, PredicateId, Unread};
-use shofar_horn::{parse_all, parse_in, parse_within, witness};
+use shofar_horn::{declared_names, parse_all_within, parse_in, parse_within, witness};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
@@ -68,12 +68,7 @@ impl System {
 
     /// Reads a script that may ask several questions: a system for each, in their order, all with the same terms.
     pub fn parse_all(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<Self>, ParseError> {
-        let terms = Terms::new();
-        let systems = parse_all(terms.store(), name, text)?;
-        Ok(systems
-            .into_iter()
-            .map(|system| Self::new(terms.clone(), SystemId::new(), system, None))
-            .collect())
+        Self::read_all(name, text.as_ref(), &Limits::new()).map_err(Unread::mistake)
     }
 
     /// Like [`parse`](System::parse), within limits. The error is [`Error::Parse`], or [`Error::Stop`] if a limit is reached.
@@ -83,6 +78,24 @@ impl System {
         let context = Context { store: terms.store(), limits: limits.start() };
         let system = parse_within(&context, &mut environment, name, text.as_ref()).map_err(unread)?;
         Ok(Self::new(terms, SystemId::new(), system, Some(environment)))
+    }
+
+    /// Like [`parse_all`](System::parse_all), within limits. The error is [`Error::Parse`], or [`Error::Stop`] if a limit is
+    /// reached.
+    pub fn parse_all_within(
+        name: &str,
+        text: impl AsRef<[u8]>,
+        limits: &Limits<'_>,
+    ) -> Result<Vec<Self>, Error> {
+        Self::read_all(name, text.as_ref(), limits).map_err(unread)
+    }
+
+    fn read_all(name: &str, text: &[u8], limits: &Limits<'_>) -> Result<Vec<Self>, Unread> {
+        let terms = Terms::new();
+        let systems =
+            parse_all_within(&Context { store: terms.store(), limits: limits.start() }, name, text)?;
+        let system = |system| Self::new(terms.clone(), SystemId::new(), system, None);
+        Ok(systems.into_iter().map(system).collect())
     }
 
     pub(crate) fn new(
@@ -170,18 +183,30 @@ impl System {
     /// Reads a witness of this system, as [`Witness::to_text`] writes it in the formats `Text` and `Json`, or a model of another
     /// solver. [`check`](System::check) tells whether it proves anything.
     pub fn parse_witness(&self, name: &str, text: impl AsRef<[u8]>) -> Result<Witness, ParseError> {
+        self.read_witness(name, text.as_ref(), &Limits::new()).map_err(Unread::mistake)
+    }
+
+    /// Like [`parse_witness`](System::parse_witness), within limits. The error is [`Error::Parse`], or [`Error::Stop`] if a
+    /// limit is reached.
+    pub fn parse_witness_within(
+        &self,
+        name: &str,
+        text: impl AsRef<[u8]>,
+        limits: &Limits<'_>,
+    ) -> Result<Witness, Error> {
+        self.read_witness(name, text.as_ref(), limits).map_err(unread)
+    }
+
+    fn read_witness(&self, name: &str, text: &[u8], limits: &Limits<'_>) -> Result<Witness, Unread> {
+        let context = Context { store: self.store(), limits: limits.start() };
         let mut environment = self.0.environment.lock().unwrap_or_else(PoisonError::into_inner);
         let environment = match &mut *environment {
             Some(environment) => environment,
-            none => {
-                let mut names = Environment::new(self.store());
-                parse_in(self.store(), &mut names, "clauses", self.to_text(Format::Smtlib))?;
-                none.insert(names)
-            }
+            none => none.insert(declared_names(&context, self.inner(), name)?),
         };
         // The definitions of a model are taken back: they are no part of the clauses.
         environment.push();
-        let read = witness::read(self.store(), environment, self.inner(), name, text.as_ref());
+        let read = witness::read_within(&context, environment, self.inner(), name, text);
         environment.pop();
         Ok(Witness::of(self, read?))
     }

@@ -1,12 +1,13 @@
 //! Every misuse is an error value: no panic, and no other meaning.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use shofar::engines::{Imc, KInduction, PdKind, Spacer};
 use shofar::smt::{Answer, Solver};
 use shofar::{
-    BuildError, CheckError, ForeignError, Limits, OptionError, Options, Sort, System, SystemBuilder, Terms,
-    Value, Verdict, View, Witness,
+    BuildError, CheckError, ForeignError, Limits, OptionError, Options, Reason, Sort, System, SystemBuilder,
+    Terms, Value, Verdict, View, Witness, WitnessFormat,
 };
 
 const COUNT: &str = "(declare-fun count (Int) Bool)
@@ -260,6 +261,100 @@ fn a_model_of_a_built_system_can_be_read_again() {
     assert_eq!(definition.formula.sort(), Sort::Bool);
 }
 
+/// A system of one rule and one query for a predicate, with names that cannot be written in SMT-LIB for the rest.
+fn built(predicate: &str) -> System {
+    let mut clauses = SystemBuilder::new();
+    let p = clauses.predicate(predicate, &[Sort::Int]).unwrap();
+    let x = clauses.variable("a|b", &Sort::Int).unwrap();
+    clauses.clause().named("c|d").when(&x.ge(3).unwrap()).implies(p, &[&x]).unwrap();
+    clauses.clause().atom(p, &[&x]).when(&x.lt(1).unwrap()).implies_false().unwrap();
+    clauses.finish()
+}
+
+#[test]
+fn a_witness_is_read_if_the_predicates_can_be_written() {
+    for name in ["p", "select", "+", "let", "two words", "Int", "\u{e9}", ""] {
+        let system = built(name);
+        let witness = system.solve(&Options::new()).verdict.witness().unwrap();
+        for format in [WitnessFormat::Text, WitnessFormat::Json] {
+            let read = system.parse_witness("model", witness.to_text(format)).unwrap();
+            assert_eq!(system.check(&read, &Limits::new()), Ok(()), "{name}");
+        }
+    }
+    for (name, reason) in [("and", "`and` is reserved"), ("a|b", "expected `(`, found `b`")] {
+        let error = built(name).parse_witness("model", "sat").unwrap_err().to_string();
+        let start = format!("model:1:1: no text can name all that the clauses declare: {reason}");
+        assert!(error.starts_with(&start), "{error}");
+    }
+}
+
+/// Each text lacks something, or says too much.
+#[test]
+fn a_malformed_witness_is_an_error_and_leaves_no_trace() {
+    let system = System::parse("count", COUNT).unwrap();
+    let model = "(define-fun count ((x Int)) Bool (<= x 5))";
+    for (text, message) in [
+        ("", "w:1:1: the text is not a witness"),
+        ("unknown", "w:1:1: `unknown` proves nothing"),
+        ("sat", "w:1:4: the model does not define count"),
+        (")", "w:1:1: unexpected `)`"),
+        (
+            "(define-fun count ((x Int)) Bool (forall ((y Int)) (< x y",
+            "w:1:58: expected a term, found the end",
+        ),
+        ("(define-fun count ((x Int)) Bool (let ((count true)) x))", "w:1:55: the definition has sort Int"),
+        ("(define-fun other ((x Int)) Bool true) (define-fun count ((x Int)) Bool (other", "w:1:79: "),
+        ("(define-fun count () Bool true)", "w:1:2: the definition does not have the sorts of count"),
+        ("(define-fun Q ((x Int)) Bool (R x))", "w:1:31: undeclared symbol `R`"),
+        ("unsat (step 1 (count 0) :clause 7)", "w:1:8: step 1: there is no such clause"),
+        (
+            "(step 1 false :clause 3 :premises (1) :instance ((x 6)))",
+            "w:1:2: step 1: the premise 1 is not an",
+        ),
+        ("(step 1 (count 0) :clause 1) sat", "w:1:30: the text is a witness of two answers"),
+        ("{\"answer\": \"sat\", \"model\": [", "w:1:28: EOF while parsing a list"),
+        ("{\"answer\": \"perhaps\"}", "w:1:1: the answer is neither \"sat\" nor \"unsat\""),
+        ("{\"answer\": \"sat\"}", "w:1:1: the model does not define count"),
+    ] {
+        let error = system.parse_witness("w", text).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{text}: {error}");
+        let read = system.parse_witness("model", model).unwrap();
+        assert_eq!(system.check(&read, &Limits::new()), Ok(()), "{text}");
+    }
+    // A refutation without steps can be written, but proves nothing.
+    let empty = system.parse_witness("w", "unsat").unwrap();
+    for format in [WitnessFormat::Text, WitnessFormat::Json, WitnessFormat::Tree, WitnessFormat::Alethe] {
+        empty.to_text(format);
+    }
+    assert!(matches!(system.check(&empty, &Limits::new()), Err(CheckError::Invalid(_))));
+}
+
+#[test]
+fn reading_ends_at_the_limits() {
+    let cancelled = AtomicBool::new(true);
+    let system = System::parse("count", COUNT).unwrap();
+    let model = format!("(define-fun count ((x Int)) Bool (and {}))", "(<= x 5) ".repeat(100_000));
+    let json = format!("{{\"answer\": \"sat\", \"model\": [{}", " ".repeat(1_000_000));
+    for (limits, reason) in [
+        (Limits::new().timeout(Duration::ZERO), Reason::Deadline),
+        (Limits::new().cancel(&cancelled), Reason::Cancelled),
+        (Limits::new().memory(1), Reason::Memory),
+    ] {
+        let stop = shofar::Error::Stop(reason.into());
+        let clauses = COUNT.repeat(1000);
+        assert_eq!(System::parse_within("count", &clauses, &limits), Err(stop.clone()));
+        assert_eq!(System::parse_all_within("count", &clauses, &limits), Err(stop.clone()));
+        for text in [&model, &json] {
+            assert_eq!(system.parse_witness_within("model", text, &limits), Err(stop.clone()));
+        }
+        assert_eq!(built("p").parse_witness_within("model", &model, &limits), Err(stop));
+    }
+    let read = system.parse_witness_within("model", &model, &Limits::new().timeout(Duration::from_secs(60)));
+    assert_eq!(system.check(&read.unwrap(), &Limits::new()), Ok(()));
+    let mistake = System::parse_all_within("wrong", "(assert (Q 1))", &Limits::new());
+    assert!(matches!(mistake, Err(shofar::Error::Parse(_))));
+}
+
 #[test]
 fn a_script_with_several_questions_is_several_systems() {
     let text = "(declare-fun P (Int) Bool) (assert (P 0)) (check-sat)
@@ -298,5 +393,5 @@ fn all_types_can_be_sent_and_shared() {
     is_error::<shofar::smt::Error>();
     is_error::<shofar::SortError>();
     is_error::<shofar::Stop>();
-    is_error::<shofar::Reason>();
+    is_error::<Reason>();
 }

@@ -167,6 +167,22 @@ pub fn parse_question_within(
     Ok(wanted_system)
 }
 
+/// The names that a system declares, for texts that refer to them, if the system was not [read](parse_within). `file` is
+/// the name of such a text, which gets the blame if a name cannot be written.
+pub fn declared_names(context: &Context<'_>, system: &HornSystem, file: &str) -> Result<Environment, Unread> {
+    let mut environment = Environment::new(context.store);
+    let declarations = system.declarations_text(context.store);
+    match parse_within(context, &mut environment, file, &declarations) {
+        Ok(_) => Ok(environment),
+        Err(Unread::Wrong(ParseError { file, message, .. })) => {
+            let message = format!("no text can name all that the clauses declare: {message}");
+            let position = Position { line: 1, column: 1 };
+            Err(Unread::Wrong(ParseError { file, position, span: None, message, hint: None }))
+        }
+        Err(interrupted) => Err(interrupted),
+    }
+}
+
 /// The reason why a system or a witness was not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unread {
@@ -205,7 +221,7 @@ impl Unread {
     }
 
     /// The mistake, if there were no limits.
-    pub(crate) fn mistake(self) -> ParseError {
+    pub fn mistake(self) -> ParseError {
         match self {
             Unread::Wrong(error) => error,
             Unread::Interrupted(_) => unreachable!("without limits nothing is interrupted"),

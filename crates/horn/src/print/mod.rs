@@ -44,6 +44,14 @@ impl HornSystem {
 }
 
 impl HornSystem {
+    /// The declarations of sorts, functions and predicates in the format of the CHC competition.
+    pub(crate) fn declarations_text(&self, store: &TermStore) -> String {
+        let mut out = Vec::new();
+        let printer = Printer { store, system: self };
+        printer.all_declarations(&mut out).expect("writing to memory does not fail");
+        String::from_utf8(out).expect("only text is written")
+    }
+
     /// A clause as an assertion in the format of the CHC competition.
     pub fn clause_text(&self, store: &TermStore, clause: usize) -> String {
         let mut out = Vec::new();

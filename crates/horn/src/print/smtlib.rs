@@ -8,16 +8,22 @@ use crate::system::Clause;
 impl Printer<'_> {
     pub(super) fn smtlib(self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "(set-logic HORN)")?;
+        self.all_declarations(out)?;
+        for clause in &self.system.clauses {
+            self.assertion(clause, out)?;
+        }
+        writeln!(out, "(check-sat)")
+    }
+
+    /// The declarations of sorts, functions and predicates.
+    pub(super) fn all_declarations(self, out: &mut impl io::Write) -> io::Result<()> {
         self.declarations(out)?;
         for (_, fun) in self.system.predicates() {
             let decl = self.store.fun_decl(fun);
             let name = self.store.display_symbol(decl.name);
             writeln!(out, "(declare-fun {name} ({}) Bool)", self.sorts(&decl.domain))?;
         }
-        for clause in &self.system.clauses {
-            self.assertion(clause, out)?;
-        }
-        writeln!(out, "(check-sat)")
+        Ok(())
     }
 
     pub(super) fn assertion(self, clause: &Clause, out: &mut impl io::Write) -> io::Result<()> {
