@@ -68,7 +68,7 @@ impl SystemBuilder {
     pub fn predicate(&mut self, name: &str, sorts: &[Sort]) -> Result<Predicate, BuildError> {
         let sorts: Vec<logic::Sort> =
             sorts.iter().map(|sort| sort.in_terms(&self.terms)).collect::<Result<_, _>>()?;
-        let id = self.inner.predicate(name, &sorts).map_err(|error| self.error(error))?;
+        let id = self.inner.predicate(name, &sorts).map_err(|error| build_error(&self.terms, error))?;
         Ok(Predicate { system: self.id, id })
     }
 
@@ -79,30 +79,23 @@ impl SystemBuilder {
 
     /// Starts a clause, which [`ClauseBuilder::implies`] or [`ClauseBuilder::implies_false`] completes.
     pub fn clause(&mut self) -> ClauseBuilder<'_> {
-        ClauseBuilder {
-            builder: self,
-            name: None,
-            position: None,
-            body: Vec::new(),
-            constraints: Vec::new(),
-            foreign: None,
-        }
+        ClauseBuilder { terms: &self.terms, system: self.id, inner: self.inner.clause(), foreign: None }
     }
 
     /// The system.
     pub fn finish(self) -> System {
         System::new(self.terms, self.id, self.inner.finish(), None)
     }
+}
 
-    fn error(&self, error: horn::BuildError) -> BuildError {
-        match error {
-            horn::BuildError::Declared(name) => BuildError::Declared(name),
-            horn::BuildError::Arguments(error) => BuildError::Sort(error),
-            horn::BuildError::NotAFormula(sort) => BuildError::NotAFormula(sort),
-            horn::BuildError::NotHorn(term) => BuildError::NotHorn(self.terms.term(term).to_string()),
-            horn::BuildError::Ambiguous(name) => BuildError::Ambiguous(name),
-            horn::BuildError::Stranger => BuildError::Foreign(ForeignError::PREDICATE),
-        }
+fn build_error(terms: &Terms, error: horn::BuildError) -> BuildError {
+    match error {
+        horn::BuildError::Declared(name) => BuildError::Declared(name),
+        horn::BuildError::Arguments(error) => BuildError::Sort(error),
+        horn::BuildError::NotAFormula(sort) => BuildError::NotAFormula(sort),
+        horn::BuildError::NotHorn(term) => BuildError::NotHorn(terms.term(term).to_string()),
+        horn::BuildError::Ambiguous(name) => BuildError::Ambiguous(name),
+        horn::BuildError::Stranger => BuildError::Foreign(ForeignError::PREDICATE),
     }
 }
 
@@ -114,97 +107,73 @@ impl fmt::Debug for SystemBuilder {
 
 /// A clause in the making. A part of other terms or of another system is an error when the clause gets its head.
 #[must_use = "a clause is added when it gets its head"]
-#[derive(Debug)]
 pub struct ClauseBuilder<'b> {
-    builder: &'b mut SystemBuilder,
-    name: Option<String>,
-    position: Option<Position>,
-    body: Vec<(horn::PredicateId, Vec<logic::Term>)>,
-    constraints: Vec<logic::Term>,
-    /// The first part that does not belong to the builder.
+    terms: &'b Terms,
+    system: SystemId,
+    /// The clause with the parts that belong to the builder.
+    inner: horn::ClauseBuilder<'b, Arc<TermStore>>,
+    /// The first part that does not.
     foreign: Option<ForeignError>,
 }
 
 impl ClauseBuilder<'_> {
     /// Names the clause, for messages and witnesses.
-    pub fn named(mut self, name: &str) -> Self {
-        self.name = Some(name.to_owned());
-        self
+    pub fn named(self, name: &str) -> Self {
+        ClauseBuilder { inner: self.inner.named(name), ..self }
     }
 
     /// Sets where the clause comes from, for example in a program. By default the n-th clause stands on the n-th line.
-    pub fn at(mut self, position: Position) -> Self {
-        self.position = Some(position);
-        self
+    pub fn at(self, position: Position) -> Self {
+        ClauseBuilder { inner: self.inner.at(position), ..self }
     }
 
     /// Adds an atom to the body.
-    pub fn atom(mut self, predicate: Predicate, arguments: &[&Term]) -> Self {
+    pub fn atom(self, predicate: Predicate, arguments: &[&Term]) -> Self {
         match self.own(predicate, arguments) {
-            Ok(atom) => self.body.push(atom),
-            Err(error) => self.foreign = self.foreign.or(Some(error)),
+            Ok((predicate, arguments)) => {
+                ClauseBuilder { inner: self.inner.atom(predicate, &arguments), ..self }
+            }
+            Err(error) => ClauseBuilder { foreign: self.foreign.or(Some(error)), ..self },
         }
-        self
     }
 
     /// Adds a constraint to the body.
-    pub fn when(mut self, constraint: &Term) -> Self {
-        match self.builder.terms.own(constraint) {
-            Ok(constraint) => self.constraints.push(constraint),
-            Err(error) => self.foreign = self.foreign.or(Some(error)),
+    pub fn when(self, constraint: &Term) -> Self {
+        match self.terms.own(constraint) {
+            Ok(constraint) => ClauseBuilder { inner: self.inner.when(constraint), ..self },
+            Err(error) => ClauseBuilder { foreign: self.foreign.or(Some(error)), ..self },
         }
-        self
     }
 
     /// Completes a fact or a rule with its head, and adds it. Returns its position among the clauses.
     pub fn implies(self, predicate: Predicate, arguments: &[&Term]) -> Result<usize, BuildError> {
-        let head = self.own(predicate, arguments);
-        self.complete(|clause| {
-            let (predicate, arguments) = head?;
-            Ok(clause.implies(predicate, &arguments))
-        })
+        self.foreign.map_or(Ok(()), Err)?;
+        let (predicate, arguments) = self.own(predicate, arguments)?;
+        self.inner.implies(predicate, &arguments).map_err(|error| build_error(self.terms, error))
     }
 
     /// Completes a query, which says that its body never holds, and adds it. Returns its position among the clauses.
     pub fn implies_false(self) -> Result<usize, BuildError> {
-        self.complete(|clause| Ok(clause.implies_false()))
+        self.foreign.map_or(Ok(()), Err)?;
+        self.inner.implies_false().map_err(|error| build_error(self.terms, error))
     }
 
+    /// An atom whose parts must belong to the builder.
     fn own(
         &self,
         predicate: Predicate,
         arguments: &[&Term],
     ) -> Result<(horn::PredicateId, Vec<logic::Term>), ForeignError> {
-        if predicate.system != self.builder.id {
+        if predicate.system != self.system {
             return Err(ForeignError::PREDICATE);
         }
-        let arguments: Result<_, _> = arguments.iter().map(|term| self.builder.terms.own(term)).collect();
+        let arguments: Result<_, _> = arguments.iter().map(|term| self.terms.own(term)).collect();
         Ok((predicate.id, arguments?))
     }
+}
 
-    fn complete(
-        self,
-        end: impl FnOnce(
-            horn::ClauseBuilder<'_, Arc<TermStore>>,
-        ) -> Result<Result<usize, horn::BuildError>, ForeignError>,
-    ) -> Result<usize, BuildError> {
-        if let Some(error) = self.foreign {
-            return Err(error.into());
-        }
-        let mut clause = self.builder.inner.clause();
-        if let Some(name) = &self.name {
-            clause = clause.named(name);
-        }
-        if let Some(position) = self.position {
-            clause = clause.at(position);
-        }
-        for (predicate, arguments) in &self.body {
-            clause = clause.atom(*predicate, arguments);
-        }
-        for &constraint in &self.constraints {
-            clause = clause.when(constraint);
-        }
-        let added = end(clause)?;
-        added.map_err(|error| self.builder.error(error))
+impl fmt::Debug for ClauseBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClauseBuilder").field("terms", self.terms).finish_non_exhaustive()
     }
 }
