@@ -203,7 +203,8 @@ impl Refutation {
         &self.system
     }
 
-    /// The steps. Every step comes after its premises, and the last one derives `false`.
+    /// The steps. Every step comes after its premises, and the last one derives `false`, except in a refutation that was read and
+    /// that [`System::check`] rejects.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
         self.inner.steps.iter().map(|inner| Step { system: &self.system, inner })
     }

@@ -5,7 +5,7 @@
 //! | [`ParseError`] | a text is not what it should be, with the place |
 //! | [`BuildError`] | a term or a clause made in memory cannot be |
 //! | [`ForeignError`] | something belongs to other [`Terms`](crate::Terms) or to another [`System`](crate::System) |
-//! | [`OptionError`] | an engine, option, value or transformation is misspelt |
+//! | [`OptionError`] | an engine, option or transformation does not exist, or an option cannot have a value |
 //! | [`CheckError`] | a witness proves nothing, or the check has no result |
 //! | [`smt::Error`](crate::smt::Error) | the SMT solver cannot take a formula |
 //!
@@ -140,7 +140,7 @@ pub enum Error {
     Build(BuildError),
     /// Something of other terms or of another system.
     Foreign(ForeignError),
-    /// A misspelt engine, option, value or transformation.
+    /// An engine, option or transformation that does not exist, or a value that an option cannot have.
     Option(OptionError),
     /// A witness that is not accepted.
     Check(CheckError),

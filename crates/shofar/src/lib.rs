@@ -227,7 +227,7 @@
 //! | [`ParseError`] | a text is wrong, with file, line and column |
 //! | [`BuildError`] | a term or clause made in memory is ill-sorted or not Horn |
 //! | [`ForeignError`] | a term, predicate or witness is used with another system than its own |
-//! | [`OptionError`] | an engine, option, value or transformation is misspelt |
+//! | [`OptionError`] | an engine, option or transformation does not exist, or an option cannot have a value |
 //! | [`CheckError`] | a witness proves nothing, or a limit ended the check |
 //! | [`smt::Error`] | the SMT solver does not support a formula |
 //!

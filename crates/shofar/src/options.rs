@@ -61,7 +61,8 @@ impl<'a> Limits<'a> {
 
 /// How to solve a system. The default chooses engines by the shape of the clauses and has no limits.
 ///
-/// Names are checked where they are given: a misspelt engine, option, value or transformation is an [`OptionError`].
+/// Names and values are checked where they are given: an engine, option or transformation that does not exist, or a value that
+/// an option cannot have, is an [`OptionError`].
 ///
 /// ```
 /// use shofar::Options;

@@ -52,8 +52,8 @@ pub struct Predicate {
 }
 
 impl System {
-    /// Reads a system in the format of the CHC competition or in Z3's fixedpoint format. The text asks one question. `name` is what messages call the
-    /// text, usually the name of its file.
+    /// Reads a system in the format of the CHC competition or in Z3's fixedpoint format. The text asks one question. `name` is
+    /// what messages call the text, usually the name of its file.
     pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
         Self::parse_with(&Terms::new(), name, text)
     }
