@@ -207,6 +207,26 @@ fn elements_of_declared_sorts_need_not_differ() {
     }
 }
 
+/// The constraint of a step over declared sorts is the one whose quantifiers were eliminated.
+#[test]
+fn clauses_with_quantifiers_are_checked_beside_declared_sorts() {
+    let store = TermStore::new();
+    let system = read(
+        &store,
+        "(declare-sort S 0)(declare-fun P (S Int) Bool)
+         (assert (forall ((a S)) (P a 3)))
+         (assert (forall ((a S) (x Int)) (=> (P a x) (exists ((y Int)) (= x (* 2 y))))))",
+    );
+    let sort = store.sort_of(system.clauses[0].variables[0]);
+    let element = store.uninterpreted_value(sort, 0);
+    let three = Value::Int(3.into());
+    let pair: Box<[Value]> = [element.clone(), three].into();
+    let fact = Step { clause: 0, instantiation: [element].into(), premises: [].into(), fact: pair.clone() };
+    let query = Step { clause: 1, instantiation: pair, premises: [0].into(), fact: [].into() };
+    let refutation = Refutation { steps: vec![fact, query] };
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
+}
+
 /// Addition of a thing to itself: as a tree, the derivation has 2^61 nodes.
 fn doubling(store: &TermStore) -> (HornSystem, Refutation) {
     let system = read(

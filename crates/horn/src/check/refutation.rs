@@ -98,7 +98,7 @@ fn check_step<'a>(
     }
     let assignment: Assignment =
         clause.variables.iter().copied().zip(step.instantiation.iter().cloned()).collect();
-    let mut instance = Instance { clause, step, atoms: Vec::with_capacity(needed + 1) };
+    let mut instance = Instance { clause, step, constraint, atoms: Vec::with_capacity(needed + 1) };
     let mut evaluator = Evaluator::new(store, &assignment);
     match evaluator.eval(constraint) {
         Ok(Value::Bool(true)) => {}
@@ -141,6 +141,8 @@ fn check_step<'a>(
 struct Instance<'a> {
     clause: &'a Clause,
     step: &'a Step,
+    /// The constraint of the clause, without quantifiers.
+    constraint: Term,
     /// The atoms with their facts.
     atoms: Vec<(&'a Atom, &'a [Value])>,
 }
@@ -153,7 +155,7 @@ impl Instance<'_> {
         let values = self.step.instantiation.iter().map(|value| store.value_to_term(value));
         let values: Substitution = self.clause.variables.iter().copied().zip(values).collect();
         let mut substitutor = Substitutor::new(store, &values);
-        let mut parts = vec![substitutor.apply(self.clause.constraint)];
+        let mut parts = vec![substitutor.apply(self.constraint)];
         for (atom, fact) in &self.atoms {
             for (&arg, value) in atom.args.iter().zip(*fact) {
                 let sides = [substitutor.apply(arg), store.value_to_term(value)];
