@@ -16,8 +16,11 @@
 //! (step t3 (cl (L2 2)) :rule resolution :premises (t3.2 t3.o a3 t3.1 t1 t2))
 //! ```
 //!
-//! Sums evaluate by `la_generic`. A *hole*, which a checker has to believe or compute, is only the evaluation of
-//! other ground terms: that a constraint with `mod` is true, or that the argument `(select a 1)` is `2`.
+//! Sums evaluate by `la_generic`. A *hole*, which a checker has to believe or compute, is only the value of another
+//! ground term: that a constraint with `mod` or with a quantifier is true, or that the argument `(select a 1)` is `2`.
+//!
+//! Each step of the refutation has its step in the proof. A step that the checker rejects is a hole as a whole, so that the proof
+//! claims no more than the refutation does.
 //!
 //! Subformulas are defined first and applied to values, so each step takes a few lines however large its clause is. The proof
 //! is larger than the refutation as text by a small factor, plus the assertions once.
@@ -80,6 +83,8 @@ struct Source {
     parts: Vec<Part>,
     /// Whether the formula behind the quantifier is the negation of the last part.
     is_negated: bool,
+    /// Whether the proof has the assumption.
+    is_assumed: bool,
 }
 
 /// A subformula.
@@ -126,7 +131,7 @@ impl Source {
         let is_large = store.subterms(&[matrix]).len() > MOST_PARTS;
         let (last, is_negated) = unnegated(store, matrix);
         let parts = parts(store, last, is_large)?;
-        Some(Source { name, prefix, variables, parts, is_negated })
+        Some(Source { name, prefix, variables, parts, is_negated, is_assumed: false })
     }
 }
 
@@ -136,6 +141,14 @@ fn unnegated(store: &TermStore, formula: Term) -> (Term, bool) {
         (Op::Not, &[inner]) => (inner, true),
         _ => (formula, false),
     }
+}
+
+/// The part that an argument of a connective is or negates, and whether it negates it. A constraint with two negations is a part
+/// as it is, because resolution takes only one of them away.
+fn literal(store: &TermStore, arg: Term) -> (Term, bool) {
+    let (part, is_negated) = unnegated(store, arg);
+    let is_doubled = is_negated && store.op(part) == Op::Not;
+    if is_doubled && !store.has_predicate(arg) { (arg, false) } else { (part, is_negated) }
 }
 
 /// The parts of a formula; `None` if a predicate is below another operator than those that have rules.
@@ -150,31 +163,33 @@ fn parts(store: &TermStore, formula: Term, is_large: bool) -> Option<Vec<Part>> 
         }
         let (op, args) = store.view(term);
         let has_predicate = store.has_predicate(term);
-        if store.is_quantified(term) {
-            return None;
-        }
         let is_connective = match op {
             Op::And | Op::Or => args.len() > 1,
             Op::Implies => args.len() == 2,
             _ => false,
         };
-        // A negation below a negation has no rule here.
-        let is_doubled = |&arg: &Term| store.op(unnegated(store, arg).0) == Op::Not;
-        let kind = if is_connective && (has_predicate || !is_large) && !args.iter().any(is_doubled) {
+        // A predicate below two negations has no rule here.
+        let is_doubled =
+            |&arg: &Term| store.has_predicate(arg) && store.op(unnegated(store, arg).0) == Op::Not;
+        let is_split = match has_predicate {
+            true => !args.iter().any(is_doubled),
+            false => !is_large && !store.is_quantified(term),
+        };
+        let kind = if is_connective && is_split {
             let missing: Vec<Term> = args
                 .iter()
-                .map(|&arg| unnegated(store, arg).0)
+                .map(|&arg| literal(store, arg).0)
                 .filter(|arg| !positions.contains_key(arg))
                 .collect();
             if !missing.is_empty() {
                 open.extend(missing);
                 continue;
             }
-            let literal = |&arg: &Term| {
-                let (part, is_negated) = unnegated(store, arg);
+            let signed = |&arg: &Term| {
+                let (part, is_negated) = literal(store, arg);
                 (positions[&part], !is_negated)
             };
-            let literals: Vec<Literal> = args.iter().map(literal).collect();
+            let literals: Vec<Literal> = args.iter().map(signed).collect();
             match op {
                 Op::And => Kind::And(literals),
                 Op::Or => Kind::Or(literals),
@@ -194,13 +209,37 @@ fn parts(store: &TermStore, formula: Term, is_large: bool) -> Option<Vec<Part>> 
     Some(parts)
 }
 
+/// The subformulas with quantifiers whose truth follows from that of a constraint without further reasoning. Evaluation cannot
+/// decide them, but the checker has found that the constraint holds.
+fn quantified_units(store: &TermStore, constraint: Term) -> FxHashMap<Term, bool> {
+    let mut units: FxHashMap<Term, bool> = FxHashMap::default();
+    let mut open = vec![(constraint, true)];
+    while let Some((term, holds)) = open.pop() {
+        if !store.is_quantified(term) || units.insert(term, holds).is_some() {
+            continue;
+        }
+        match (store.view(term), holds) {
+            ((Op::Not, &[inner]), _) => open.push((inner, !holds)),
+            ((Op::And, members), true) | ((Op::Or, members), false) => {
+                open.extend(members.iter().map(|&member| (member, holds)));
+            }
+            ((Op::Implies, [premises @ .., conclusion]), false) => {
+                open.extend(premises.iter().map(|&premise| (premise, true)));
+                open.push((*conclusion, false));
+            }
+            _ => {}
+        }
+    }
+    units
+}
+
 /// The proof that a refutation becomes.
 struct Proof<'p, W> {
     store: &'p TermStore,
     system: &'p HornSystem,
     refutation: &'p Refutation,
     mark: String,
-    /// The assumptions made so far, by their formulas. `None` if a formula cannot be taken apart.
+    /// The formulas that were tried so far, as assumptions. `None` if a formula cannot be taken apart.
     sources: FxHashMap<Term, Option<Source>>,
     /// The names of the steps that derive the facts of the refutation.
     names: Vec<String>,
@@ -230,9 +269,10 @@ impl<W: io::Write> Proof<'_, W> {
         };
         let body: Vec<Term> = clause.body.iter().map(applied).collect();
         let head = clause.head.as_ref().map(applied);
-        if let Some(position) = body.iter().position(|&atom| Some(atom) == head) {
+        let position = body.iter().position(|&atom| Some(atom) == head);
+        if let Some(&premise) = position.and_then(|position| step.premises.get(position)) {
             // The clause derives what it starts from.
-            self.names.push(self.names[step.premises[position]].clone());
+            self.names.push(self.names[premise].clone());
             return Ok(());
         }
         let terms = step.instantiation.iter().map(|value| store.value_to_term(value));
@@ -245,35 +285,51 @@ impl<W: io::Write> Proof<'_, W> {
             head,
             step,
         };
-        for (formula, stem) in [(clause.written, 'a'), (Some(self.converted(clause, &body, head)), 'c')] {
-            let Some(formula) = formula else { continue };
-            if !self.sources.contains_key(&formula) {
-                let name = format!("{stem}{}", step.clause + 1);
-                let mut source = Source::new(store, name, formula, &clause.variables);
-                if let Some(source) = &mut source {
-                    self.assume(source, step.clause + 1)?;
-                }
-                self.sources.insert(formula, source);
-            }
-            let source = self.sources.remove(&formula).flatten();
-            let values = source.as_ref().map(|source| self.truth(source, &instance));
-            let is_derived = match (&source, &values) {
-                (Some(source), Some(values)) => {
-                    let wanted = source.is_negated == (source.prefix != Prefix::NotExists);
-                    values.last() == Some(&Some(wanted))
-                }
-                _ => false,
-            };
-            if let (true, Some(source), Some(values)) = (is_derived, &source, &values) {
-                self.derive(source, values, &instance)?;
-            }
-            self.sources.insert(formula, source);
-            if is_derived {
-                break;
-            }
+        let is_derived = match clause.written {
+            Some(formula) => self.derive_from(formula, 'a', &instance)?,
+            None => false,
+        };
+        if !is_derived && !self.derive_from(self.converted(clause, &body, head), 'c', &instance)? {
+            self.unproved(&instance)?;
         }
         self.names.push(format!("t{number}"));
         Ok(())
+    }
+
+    /// Derives the fact of a step from the formula of its clause, if the rules of this file can.
+    fn derive_from(&mut self, formula: Term, stem: char, instance: &Instance<'_>) -> io::Result<bool> {
+        let number = instance.step.clause;
+        let known = self.sources.remove(&formula);
+        let mut source = known.unwrap_or_else(|| {
+            let name = format!("{stem}{}", number + 1);
+            Source::new(self.store, name, formula, &self.system.clauses[number].variables)
+        });
+        let mut is_derived = false;
+        if let Some(source) = &mut source {
+            let truth = self.truth(source, instance);
+            let wanted = source.is_negated == (source.prefix != Prefix::NotExists);
+            is_derived = truth.last() == Some(&Some(wanted));
+            if is_derived {
+                if !std::mem::replace(&mut source.is_assumed, true) {
+                    self.assume(source, number + 1)?;
+                }
+                self.derive(source, &truth, instance)?;
+            }
+        }
+        self.sources.insert(formula, source);
+        Ok(is_derived)
+    }
+
+    /// Writes a step that does not follow from its clause.
+    fn unproved(&mut self, instance: &Instance<'_>) -> io::Result<()> {
+        let Instance { number, step, head, .. } = instance;
+        let fact = head.map_or(String::new(), |_| format!(" {}", self.fact(step)));
+        let premises: Vec<&str> = step.premises.iter().map(|&premise| &*self.names[premise]).collect();
+        let premises = match &*premises {
+            [] => String::new(),
+            _ => format!(" :premises ({})", premises.join(" ")),
+        };
+        writeln!(self.out, "(step t{number} (cl{fact}) :rule hole{premises})")
     }
 
     /// The clause as a formula.
@@ -352,6 +408,7 @@ impl<W: io::Write> Proof<'_, W> {
 
     /// The truth of each part, where it follows from the premises, the denial of the head and the values of constraints.
     fn truth(&self, source: &Source, instance: &Instance<'_>) -> Vec<Option<bool>> {
+        let quantified = quantified_units(self.store, self.system.clauses[instance.step.clause].constraint);
         let mut truth: Vec<Option<bool>> = Vec::with_capacity(source.parts.len());
         for part in &source.parts {
             let is = |&(at, holds): &Literal| truth[at].map(|value| value == holds);
@@ -370,7 +427,7 @@ impl<W: io::Write> Proof<'_, W> {
                 Kind::Atom => instance.premises.contains_key(&part.term).then_some(true),
                 Kind::Constraint => match self.store.eval(part.term, &instance.assignment) {
                     Ok(Value::Bool(value)) => Some(value),
-                    _ => None,
+                    _ => quantified.get(&part.term).copied(),
                 },
             });
         }
