@@ -495,7 +495,9 @@ fn replaced_symbols_and_instances_change_no_answer() {
             if depth == 0 { literal() } else { store.or_of([literal(), literal()]) }
         };
         let formulas: Vec<Term> = (0..3).map(|number| formula(&symbols, number / 2)).collect();
-        let definitions: Vec<Term> = (0..2).map(|number| formula(&parameters, number)).collect();
+        // Like a declared constant, the last symbol is free in instances.
+        let free: Vec<Term> = parameters.iter().chain(&symbols[5..]).copied().collect();
+        let definitions: Vec<Term> = (0..2).map(|number| formula(&free, number)).collect();
         let arguments: Vec<(Term, Term)> =
             parameters.iter().copied().zip(symbols.iter().copied().rev()).collect();
         let instances: Vec<Instance> =

@@ -211,13 +211,14 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// An instance with symbols replaced by their definitions.
+    /// An instance with symbols replaced by their definitions: those of its arguments, and those of its formula that no argument
+    /// replaces, such as declared constants.
     fn instance(&self, instance: &Instance) -> Term {
         let store = self.store;
         let arguments = instance.arguments.iter();
-        let arguments =
-            arguments.map(|&(symbol, argument)| (symbol, self.apply(store.normalize(argument)))).collect();
-        Substitutor::normal(store, &arguments).apply(store.normalize(instance.formula))
+        let mut replaced = self.substitution.clone();
+        replaced.extend(arguments.map(|&(symbol, argument)| (symbol, self.apply(store.normalize(argument)))));
+        Substitutor::normal(store, &replaced).apply(store.normalize(instance.formula))
     }
 
     /// Turns linear equations into definitions, and replaces the defined symbols in the other equations and in the
