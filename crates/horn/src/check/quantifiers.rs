@@ -1,4 +1,4 @@
-//! Quantifiers in the constraints of clauses: eliminated, and confirmed without trust in the elimination.
+//! Quantifiers in the constraints of clauses and in models: eliminated, and confirmed without trust in the elimination.
 //!
 //! The checker eliminates one variable at a time. That `E` is equivalent to `exists x. F` is confirmed by two
 //! refutations of formulas without quantifiers:
@@ -66,6 +66,10 @@ fn confirm(
 ) -> Result<(), Stop> {
     let store = context.store;
     let unsupported = |unsupported: Unsupported| unsupported.stop(store);
+    // The refutations say nothing about a result that depends on the variable.
+    if store.free_vars(&[result]).contains(&variable) {
+        return Err(wrong());
+    }
     contradict(context, trust, &[formula, not(store, result)])?;
     let bounds = bounds(store, formula, variable);
     let mut instances = vec![result];
@@ -92,7 +96,6 @@ fn confirm(
 fn contradict(context: &Context<'_>, trust: Trust, formulas: &[Term]) -> Result<(), Stop> {
     let store = context.store;
     let unsupported = |unsupported: Unsupported| unsupported.stop(store);
-    let wrong = || Stop::Internal("a quantifier was eliminated wrongly".to_owned());
     let mut solver = match trust {
         Trust::Solver => Solver::new(store),
         Trust::Proofs => Solver::with_proofs(store),
@@ -115,6 +118,10 @@ fn contradict(context: &Context<'_>, trust: Trust, formulas: &[Term]) -> Result<
     })
 }
 
+fn wrong() -> Stop {
+    Stop::Internal("a quantifier was eliminated wrongly".to_owned())
+}
+
 /// A term for the variable with which the formula is true in a model.
 fn instance(
     context: &Context<'_>,
@@ -124,7 +131,9 @@ fn instance(
     mut model: Assignment,
 ) -> Result<Term, Stop> {
     let store = context.store;
-    let others = store.free_vars(&[formula]).into_iter().filter(|&other| other != variable);
+    // Declared constants have values in the model, too.
+    let symbols = store.subterms(&[formula]).into_iter().filter(|&term| store.is_symbol(term));
+    let others = symbols.filter(|&other| other != variable);
     let mut given: Vec<(Term, Value)> = Vec::new();
     for other in others {
         let value = model.get(other).cloned().unwrap_or_else(|| store.default_value(store.sort_of(other)));
@@ -278,4 +287,40 @@ fn number(value: &Value) -> Option<Rational> {
 
 fn not(store: &TermStore, formula: Term) -> Term {
     store.app(Op::Not, &[formula]).expect("this is a formula")
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_run::Limits;
+
+    use super::*;
+
+    /// `exists x. a < x and x < 5` is `a < 4` for integers, and nothing else.
+    #[test]
+    fn a_wrong_elimination_is_not_confirmed() {
+        let store = TermStore::new();
+        let context = Context { store: &store, limits: Limits::default() };
+        let [a, x] = ["a", "x"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let (below, above) = (store.lt(a, x), store.lt(x, store.int(5)));
+        let formula = store.and_of([below, above]);
+        for trust in [Trust::Solver, Trust::Proofs] {
+            let judged = |result| confirm(&context, trust, formula, x, result);
+            assert_eq!(judged(store.lt(a, store.int(4))), Ok(()));
+            for wrong in [store.lt(a, store.int(3)), store.lt(a, store.int(5)), formula, above] {
+                let found = judged(wrong);
+                assert!(matches!(found, Err(Stop::Internal(_))), "{}: {found:?}", store.display(wrong));
+            }
+        }
+    }
+
+    /// With `x = 5` for `exists x. x = 5`, both refutations exist, but another `x` makes it false.
+    #[test]
+    fn an_elimination_that_keeps_its_variable_is_wrong() {
+        let store = TermStore::new();
+        let context = Context { store: &store, limits: Limits::default() };
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let formula = store.app(Op::Eq, &[x, store.int(5)]).unwrap();
+        assert_eq!(confirm(&context, Trust::Proofs, formula, x, formula), Err(wrong()));
+        assert_eq!(confirm(&context, Trust::Proofs, formula, x, Term::TRUE), Ok(()));
+    }
 }
