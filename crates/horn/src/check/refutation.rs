@@ -1,5 +1,6 @@
 //! Checks refutations of systems: every step, by evaluation.
 
+use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::Declaration;
 use shofar_logic::{
     Assignment, EvalError, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value,
@@ -18,6 +19,9 @@ use crate::witness::{Refutation, Step};
 /// The conflict limit for a ground instance with elements of declared sorts.
 const INSTANCE_CONFLICTS: u64 = 10_000;
 
+/// The conflict limit for each question about the quantifiers of a clause.
+const CLAUSE_CONFLICTS: u64 = 10_000;
+
 /// Steps between two polls of the limits.
 const STOP_INTERVAL: usize = 64;
 
@@ -25,6 +29,7 @@ const STOP_INTERVAL: usize = 64;
 pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: &Refutation) -> Validity {
     let store = context.store;
     let has_elements = system.sorts.iter().any(|declaration| matches!(declaration, Declaration::Sort(..)));
+    let constraints = Constraints::new(context, system, refutation);
     let mut values = Values::default();
     for step in 0..refutation.steps.len() {
         if step.is_multiple_of(STOP_INTERVAL)
@@ -32,7 +37,7 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
         {
             return Validity::Unknown(Stop::Interrupted(reason));
         }
-        let constraint = match ground_constraint(context, system, &refutation.steps[step]) {
+        let constraint = match constraints.of_step(&refutation.steps[step]) {
             Ok(constraint) => constraint,
             Err(stop) => return Validity::Unknown(stop),
         };
@@ -50,19 +55,55 @@ pub fn check_refutation(context: &Context<'_>, system: &HornSystem, refutation: 
     }
 }
 
-/// The constraint of a step's clause, to be evaluated. If it has quantifiers, these are eliminated from the ground instance.
-fn ground_constraint(context: &Context<'_>, system: &HornSystem, step: &Step) -> Result<Term, Stop> {
-    let store = context.store;
-    let Some(clause) = system.clauses.get(step.clause) else { return Ok(Term::TRUE) };
-    let sorts = step.instantiation.iter().map(|value| store.value_sort(value));
-    let fits = sorts.eq(clause.variables.iter().map(|&variable| store.sort_of(variable)));
-    // An instantiation that does not fit is reported with the step.
-    if !fits || !store.is_quantified(clause.constraint) {
-        return Ok(clause.constraint);
+/// The constraints of a refutation's clauses, without quantifiers.
+///
+/// A clause that several steps use loses its quantifiers once. Steps whose clause is used once, or whose clause does not lose them
+/// within a limit, eliminate them from the ground instance, which is easier: a product of two variables becomes linear.
+struct Constraints<'a> {
+    context: &'a Context<'a>,
+    system: &'a HornSystem,
+    /// The clauses with quantifiers that several steps use. `None` if their quantifiers stay.
+    shared: FxHashMap<usize, Option<Term>>,
+}
+
+impl<'a> Constraints<'a> {
+    fn new(context: &'a Context<'a>, system: &'a HornSystem, refutation: &Refutation) -> Self {
+        let store = context.store;
+        let mut uses: FxHashMap<usize, usize> = FxHashMap::default();
+        for step in &refutation.steps {
+            let clause = system.clauses.get(step.clause);
+            if clause.is_some_and(|clause| store.is_quantified(clause.constraint)) {
+                *uses.entry(step.clause).or_default() += 1;
+            }
+        }
+        let limits = Limits { conflicts: Some(CLAUSE_CONFLICTS), ..context.limits };
+        let limited = Context { limits, ..*context };
+        let eliminated = |clause: usize| {
+            let constraint = system.clauses[clause].constraint;
+            (clause, without_quantifiers(&limited, Trust::Proofs, constraint).ok())
+        };
+        let shared = uses.into_iter().filter(|&(_, uses)| uses > 1);
+        let shared = shared.map(|(clause, _)| eliminated(clause)).collect();
+        Constraints { context, system, shared }
     }
-    let values = step.instantiation.iter().map(|value| store.value_to_term(value));
-    let values: Substitution = clause.variables.iter().copied().zip(values).collect();
-    without_quantifiers(context, Trust::Proofs, store.substitute(clause.constraint, &values))
+
+    /// The constraint of a step's clause, or of its ground instance, to be evaluated.
+    fn of_step(&self, step: &Step) -> Result<Term, Stop> {
+        let store = self.context.store;
+        let Some(clause) = self.system.clauses.get(step.clause) else { return Ok(Term::TRUE) };
+        let sorts = step.instantiation.iter().map(|value| store.value_sort(value));
+        let fits = sorts.eq(clause.variables.iter().map(|&variable| store.sort_of(variable)));
+        // An instantiation that does not fit is reported with the step.
+        if !fits || !store.is_quantified(clause.constraint) {
+            return Ok(clause.constraint);
+        }
+        if let Some(&Some(constraint)) = self.shared.get(&step.clause) {
+            return Ok(constraint);
+        }
+        let values = step.instantiation.iter().map(|value| store.value_to_term(value));
+        let values: Substitution = clause.variables.iter().copied().zip(values).collect();
+        without_quantifiers(self.context, Trust::Proofs, store.substitute(clause.constraint, &values))
+    }
 }
 
 /// Checks that a step is an instance of its clause, with the facts of its premises in the body.
@@ -141,7 +182,7 @@ fn check_step<'a>(
 struct Instance<'a> {
     clause: &'a Clause,
     step: &'a Step,
-    /// The constraint of the clause, without quantifiers.
+    /// The constraint of the clause or of its instance, without quantifiers.
     constraint: Term,
     /// The atoms with their facts.
     atoms: Vec<(&'a Atom, &'a [Value])>,
@@ -172,6 +213,9 @@ impl Instance<'_> {
                 let message = "the solver's proof of a step over declared sorts failed its check";
                 let unproved = || Validity::Unknown(Stop::Internal(message.to_owned()));
                 let proof = solver.proof().ok_or_else(unproved)?;
+                if !proof.assertions().iter().all(|assertion| assertion.formula == denied) {
+                    return Err(unproved());
+                }
                 let checked = proof::check_within(store, &proof, &context.limits);
                 checked.map_err(|reason| Validity::Unknown(reason.into()))?.map_err(|fault| {
                     match fault.may_hold {

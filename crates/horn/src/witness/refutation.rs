@@ -1,5 +1,8 @@
 //! Refutations of systems: ground derivations of `false`.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, Op, Term, TermStore, Value};
 use shofar_run::Stop;
 
@@ -39,6 +42,8 @@ impl Refutation {
         derivation: Derivation,
     ) -> Result<Self, Stop> {
         let mut steps: Vec<Step> = Vec::with_capacity(derivation.steps.len());
+        // The constraints of clauses without quantifiers, as far as they were needed.
+        let mut constraints: FxHashMap<usize, Term> = FxHashMap::default();
         for step in derivation.steps {
             context.go_on()?;
             let number = step.edge.index();
@@ -53,15 +58,25 @@ impl Refutation {
                 facts.push(&earlier.ok_or_else(wrong)?.fact);
             }
             facts.push(&step.fact);
-            let instantiation = instantiation(context, clause, &facts)?;
+            let constraint = || match constraints.entry(number) {
+                Entry::Occupied(known) => Ok(*known.get()),
+                Entry::Vacant(new) => Ok(*new.insert(without_quantifiers(context, clause.constraint)?)),
+            };
+            let instantiation = instantiation(context, clause, constraint, &facts)?;
             steps.push(Step { clause: number, instantiation, premises: step.premises, fact: step.fact });
         }
         Ok(Refutation { steps })
     }
 }
 
-/// Values for the variables of a clause whose atoms, the head last, are the given facts.
-fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> Result<Box<[Value]>, Stop> {
+/// Values for the variables of a clause whose atoms, the head last, are the given facts. `constraint` gives its constraint without
+/// quantifiers.
+fn instantiation(
+    context: &Context<'_>,
+    clause: &Clause,
+    constraint: impl FnOnce() -> Result<Term, Stop>,
+    facts: &[&[Value]],
+) -> Result<Box<[Value]>, Stop> {
     let store = context.store;
     let mut known = Assignment::new();
     let mut others: Vec<(Term, &Value)> = Vec::new();
@@ -77,8 +92,7 @@ fn instantiation(context: &Context<'_>, clause: &Clause, facts: &[&[Value]]) -> 
     let is_known = |variable: &Term| known.get(*variable).is_some();
     if !clause.variables.iter().all(is_known) {
         let equations = others.iter().map(|&(arg, value)| equation(store, arg, value));
-        let constraint = without_quantifiers(context, clause.constraint)?;
-        let formula = store.and_of([constraint].into_iter().chain(equations));
+        let formula = store.and_of([constraint()?].into_iter().chain(equations));
         let given =
             clause.variables.iter().filter_map(|&variable| Some((variable, known.get(variable)?.clone())));
         return Ok(ground::complete(context, formula, given, &clause.variables)?.into());
