@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use shofar_horn::Context;
-use shofar_horn::check::{Fault, Trust, Validity, check_model, check_refutation};
+use shofar_horn::check::{Fault, Trust, Validity, check_model, check_refutation, checked};
 use shofar_horn::witness::{
     Definition, Derivation, GraphModel, GraphStep, Model, Refutation, Step, Witness, WitnessFormat,
     read as read_witness,
@@ -290,13 +290,7 @@ fn reread(store: &TermStore, clauses: &str, text: &str) -> Result<(HornSystem, W
 fn verdict(clauses: &str, text: &str) -> Result<String, String> {
     let store = TermStore::new();
     let (system, witness) = reread(&store, clauses, text)?;
-    let verdict = match witness {
-        Witness::Model(model) => match model.without_quantifiers(&context(&store)) {
-            Ok(model) => check_model(&context(&store), &system, &model, Trust::Proofs),
-            Err(stop) => Validity::Unknown(stop),
-        },
-        Witness::Refutation(refutation) => check_refutation(&context(&store), &system, &refutation),
-    };
+    let verdict = checked(&context(&store), &system, witness).err().unwrap_or(Validity::Valid);
     Ok(match verdict {
         Validity::Valid => "valid".to_owned(),
         Validity::Invalid(fault) => fault.display(&store, &system).to_string(),
@@ -1058,15 +1052,9 @@ fn no_text_is_too_strange() {
             let mut environment = Environment::new(&fresh);
             let system = parse_in(&fresh, &mut environment, "clauses", clauses.as_bytes()).unwrap();
             match read_witness(&fresh, &mut environment, &system, "witness", &changed) {
-                Ok(Witness::Refutation(refutation)) => {
-                    drop(check_refutation(&context(&fresh), &system, &refutation))
-                }
-                Ok(Witness::Model(model)) => {
+                Ok(witness) => {
                     let limits = Limits { conflicts: Some(1000), ..Limits::default() };
-                    let context = Context { store: &fresh, limits };
-                    if let Ok(model) = model.without_quantifiers(&context) {
-                        drop(check_model(&context, &system, &model, Trust::Proofs));
-                    }
+                    drop(checked(&Context { store: &fresh, limits }, &system, witness));
                 }
                 Err(error) => assert!(error.to_string().starts_with("witness:")),
             }
@@ -1134,25 +1122,51 @@ fn steps_by_clauses_with_quantifiers_are_checked() {
     assert!(matches!(found, Validity::Invalid(Fault::Step { step: 1, .. })), "{found:?}");
 }
 
-/// Equivalences that eliminate quantifiers, as clauses whose predicate has the quantified formula as its meaning.
 #[test]
 fn eliminations_are_confirmed() {
-    let store = TermStore::new();
-    for (formula, expected) in [
-        ("(exists ((y Int)) (and (<= a (* 2 y)) (<= y b)))", "(<= a (* 2 b))"),
-        ("(exists ((y Int)) (and (< a y) (< y 20) (= (mod y 4) 1)))", "(< a 17)"),
-        ("(exists ((y Int)) (= (div y 2) a))", "true"),
-        ("(forall ((y Int)) (or (< y a) (> y b)))", "(> a b)"),
-        ("(forall ((y Int)) (exists ((z Int)) (and (> z y) (> z a) (= (mod z 2) 0))))", "true"),
-        (
-            "(exists ((y Int) (z Int)) (and (= a (+ (* 6 y) (* 4 z))) (> b 0)))",
-            "(and (= (mod a 2) 0) (> b 0))",
-        ),
-        ("(exists ((r Real)) (and (< (to_real a) r) (< (* 2.0 r) (to_real b))))", "(< (* 2 a) b)"),
-        ("(forall ((p Bool)) (= p (> a b)))", "false"),
-    ] {
+    confirmed(
+        "",
+        &[
+            ("(exists ((y Int)) (and (<= a (* 2 y)) (<= y b)))", "(<= a (* 2 b))"),
+            ("(exists ((y Int)) (and (< a y) (< y 20) (= (mod y 4) 1)))", "(< a 17)"),
+            ("(exists ((y Int)) (= (div y 2) a))", "true"),
+            ("(forall ((y Int)) (or (< y a) (> y b)))", "(> a b)"),
+            ("(forall ((y Int)) (exists ((z Int)) (and (> z y) (> z a) (= (mod z 2) 0))))", "true"),
+            (
+                "(exists ((y Int) (z Int)) (and (= a (+ (* 6 y) (* 4 z))) (> b 0)))",
+                "(and (= (mod a 2) 0) (> b 0))",
+            ),
+            ("(exists ((r Real)) (and (< (to_real a) r) (< (* 2.0 r) (to_real b))))", "(< (* 2 a) b)"),
+            ("(forall ((p Bool)) (= p (> a b)))", "false"),
+        ],
+    );
+}
+
+/// A declared constant keeps its value while a term for the bound variable is looked for, also if both have the same name.
+#[test]
+fn eliminations_are_confirmed_beside_declared_constants() {
+    confirmed(
+        "(declare-fun c () Int)",
+        &[
+            ("(exists ((p Bool)) (= p (> c a)))", "true"),
+            ("(exists ((y Int)) (and (< a y) (< y c)))", "(< (+ a 1) c)"),
+            (
+                "(exists ((y Int) (p Bool)) (and (= p (> c y)) (< a y) (or p (= y b))))",
+                "(or (< (+ a 1) c) (> b a))",
+            ),
+            ("(and (= b c) (exists ((c Int)) (and (< a c) (< c b))))", "(and (= b c) (< (+ a 1) b))"),
+            ("(forall ((c Bool)) (exists ((a Bool)) (distinct a (or c (> b 0)))))", "true"),
+        ],
+    );
+}
+
+/// Checks that formulas over `a` and `b` are equivalent to others without quantifiers: as clauses to and from a predicate that has the
+/// other formula as its meaning.
+fn confirmed(declarations: &str, equivalences: &[(&str, &str)]) {
+    for (formula, expected) in equivalences {
+        let store = TermStore::new();
         let clauses = format!(
-            "(declare-fun P (Int Int) Bool)(assert (forall ((a Int) (b Int)) (=> {formula} (P a b))))\
+            "{declarations}(declare-fun P (Int Int) Bool)(assert (forall ((a Int) (b Int)) (=> {formula} (P a b))))\
              (assert (forall ((a Int) (b Int)) (=> (P a b) {formula})))"
         );
         let mut environment = Environment::new(&store);
@@ -1164,4 +1178,61 @@ fn eliminations_are_confirmed() {
             assert_eq!(check_model(&context(&store), &system, &model, trust), Validity::Valid, "{formula}");
         }
     }
+}
+
+/// Models with quantifiers are checked by the formulas that these are confirmed to be equivalent to.
+#[test]
+fn models_with_quantifiers_are_checked() {
+    let judged = |meaning: &str| {
+        let model = format!("(define-fun even ((x Int)) Bool {meaning})");
+        verdict(EVEN, &model).unwrap()
+    };
+    assert_eq!(judged("(and (>= x 0) (exists ((y Int)) (= x (* 2 y))))"), "valid");
+    assert_eq!(judged("(not (forall ((y Int)) (=> (>= y 0) (distinct x (* 2 y)))))"), "valid");
+    assert!(judged("(exists ((y Int)) (= x (* 2 y)))").starts_with("the model violates clause 4 "));
+    assert!(judged("(exists ((y Int)) (= x (* 3 y)))").starts_with("the model violates clause 2 "));
+}
+
+/// A refutation of a thousand steps by one clause with a quantifier: no step makes terms of its own.
+#[test]
+fn a_clause_loses_its_quantifiers_once_for_all_steps() {
+    let store = TermStore::new();
+    let system = read(
+        &store,
+        "(declare-fun P (Int) Bool)(assert (P 0))
+         (assert (forall ((x Int) (z Int)) (=> (and (P x) (forall ((y Int)) (= (< y z) (< y (+ x 1))))) (P z))))
+         (assert (forall ((x Int)) (=> (and (P x) (>= x 1000)) false)))",
+    );
+    let step = |edge, premises: &[usize], fact: &[i64]| derivation(&[(edge, premises, fact)]).steps.remove(0);
+    let mut steps = vec![step(0, &[], &[0])];
+    steps.extend((0..1000).map(|number| step(1, &[number], &[number as i64 + 1])));
+    steps.push(step(2, &[1000], &[]));
+    let refutation = Refutation::of_graph(&context(&store), &system, Derivation { steps }).unwrap();
+    let before = store.len();
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
+    let made = store.len() - before;
+    assert!(made < 500, "the check made {made} terms");
+}
+
+/// A clause that keeps its quantifiers, because it is not linear, has linear instances.
+#[test]
+fn instances_lose_quantifiers_that_their_clause_keeps() {
+    let store = TermStore::new();
+    let system = read(
+        &store,
+        "(declare-fun P (Int) Bool)(assert (P 7))(assert (P 2))
+         (assert (forall ((x Int) (z Int)) (=> (and (P z) (P x) (forall ((y Int)) (distinct z (* x y)))) (P (+ z x)))))
+         (assert (forall ((x Int)) (=> (and (P x) (= x 11)) false)))",
+    );
+    let step = |clause, instantiation: &[i64], premises: &[usize], fact: &[i64]| Step {
+        clause,
+        instantiation: ints(instantiation),
+        premises: premises.into(),
+        fact: ints(fact),
+    };
+    let mut steps = vec![step(0, &[], &[], &[7]), step(1, &[], &[], &[2])];
+    steps.extend([step(2, &[2, 7], &[0, 1], &[9]), step(2, &[2, 9], &[2, 1], &[11])]);
+    steps.push(step(3, &[11], &[3], &[]));
+    let refutation = Refutation { steps };
+    assert_eq!(check_refutation(&context(&store), &system, &refutation), Validity::Valid);
 }

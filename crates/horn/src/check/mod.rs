@@ -13,6 +13,9 @@
 //!   Evaluation checks this. Only clauses with variables of declared sorts need a solver: such a sort may have a single
 //!   element, so differently named elements need not be different.
 //!
+//! Quantifiers in constraints and in models are eliminated, and each elimination is confirmed by refutations of formulas
+//! without quantifiers (`quantifiers.rs`).
+//!
 //! Division by zero and declared functions, which SMT-LIB leaves to the interpretation, have no value in a refutation.
 //! The refutation must hold for all interpretations, so a step that depends on one is rejected. A model only needs to
 //! hold for one interpretation, but is checked for all.
@@ -30,7 +33,7 @@ use shofar_run::Stop;
 
 use crate::Context;
 use crate::system::{HornSystem, PredicateId};
-use crate::witness::Witness;
+use crate::witness::{Definition, Interpretation, Model, Witness};
 
 pub use graph::{check_derivation, check_graph_model};
 pub use model::{Trust, check_model};
@@ -43,7 +46,7 @@ const UNSHOWN: &str = "it could not be shown that the clauses of the solver foll
 pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Validity> {
     let (witness, validity) = match witness {
         Witness::Model(model) => {
-            let model = model.without_quantifiers(context).map_err(Validity::Unknown)?;
+            let model = without_quantifiers(context, model).map_err(Validity::Unknown)?;
             let validity = check_model(context, system, &model, Trust::Proofs);
             (Witness::Model(model), validity)
         }
@@ -53,6 +56,17 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
         }
     };
     if validity == Validity::Valid { Ok(witness) } else { Err(validity) }
+}
+
+/// The model with formulas that are confirmed to be equivalent and have no quantifiers.
+fn without_quantifiers(context: &Context<'_>, model: Model) -> Result<Model, Stop> {
+    let definition = |definition: Definition| {
+        let Interpretation::Formula(formula) = definition.interpretation;
+        let formula = quantifiers::without_quantifiers(context, Trust::Proofs, formula)?;
+        Ok(Definition { interpretation: formula.into(), ..definition })
+    };
+    let definitions = model.definitions.into_iter().map(definition);
+    Ok(Model { definitions: definitions.collect::<Result<_, Stop>>()? })
 }
 
 /// The checker's verdict about a witness.

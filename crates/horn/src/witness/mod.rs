@@ -13,7 +13,6 @@ mod json;
 mod model;
 mod names;
 mod notation;
-mod quantifiers;
 mod read;
 mod readable;
 mod redundancy;
