@@ -5,7 +5,7 @@ use shofar_horn::infix::{Fit, Notation};
 use shofar_horn::parse;
 use shofar_logic::number::Integer;
 use shofar_logic::smtlib::{Environment, Reader};
-use shofar_logic::{Assignment, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Op, Sort, Substitution, Term, TermStore, Value};
 use shofar_testing::Random;
 
 const ALL: Fit = Fit { width: usize::MAX, column: 0, symbols: usize::MAX, arguments: usize::MAX };
@@ -176,7 +176,39 @@ fn what_is_shared_is_defined_once() {
     // In the body of a quantifier, too.
     let quantified = store.app(Op::Exists, &[x, formula]).unwrap();
     let text = Notation::Math.term(&store, quantified, ALL);
-    assert!(text.len() < 6000 && text.starts_with("∃x: Int. t_1 + t_1 + t_1"), "{text}");
+    assert!(text.len() < 6000 && text.starts_with("∃x: Int. (t_1 + t_1 + t_1"), "{text}");
+}
+
+/// Below a quantifier, parentheses show which definitions belong to it, and no definition can be read as a conjunct.
+#[test]
+fn definitions_below_a_quantifier_end_with_it() {
+    let store = TermStore::new();
+    let [b, c, p, q] = ["b", "c", "p", "q"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+    let app = |op, args: &[Term]| store.app(op, args).unwrap();
+    let shared = |p: Term| app(Op::Or, &[b, c, p, b, c, p, b, c, p, b, c, p]);
+    let twice = |part: Term, other: Term| app(Op::Or, &[app(Op::And, &[part, other]), app(Op::Not, &[part])]);
+    let inner = app(Op::Exists, &[q, twice(shared(q), p)]);
+    let outer = app(Op::Forall, &[p, app(Op::And, &[twice(shared(p), inner), c])]);
+    let list = |p: &str| format!("b ∨ c ∨ {p} ∨ b ∨ c ∨ {p} ∨ b ∨ c ∨ {p} ∨ b ∨ c ∨ {p}");
+    assert_eq!(
+        Notation::Math.term(&store, outer, ALL),
+        format!(
+            "∀p: Bool. ((t1 ∧ (∃q: Bool. (t2 ∧ p ∨ ¬t2 where t2 ⇔ {})) ∨ ¬t1) ∧ c where t1 ⇔ {})",
+            list("q"),
+            list("p")
+        )
+    );
+    // Several definitions, one of which is a choice and one an equivalence.
+    let choice = app(Op::Ite, &[b, shared(p), c]);
+    let both = app(Op::Eq, &[shared(c), b]);
+    let body = app(Op::And, &[twice(choice, b), twice(both, c)]);
+    let text = Notation::Ascii.term(&store, app(Op::Exists, &[p, body]), ALL);
+    let list = |p: &str| list(p).replace('∨', "or");
+    assert_eq!(
+        text.replace(&list("p"), "A").replace(&list("c"), "B"),
+        "exists p: Bool. ((t1 and b or not t1) and (t2 and c or not t2) \
+         where t1 <=> (if b then A else c); t2 <=> (B <=> b))"
+    );
 }
 
 #[test]
@@ -193,23 +225,80 @@ fn depth_costs_no_stack_and_length_is_cut() {
     assert_eq!(text.matches('¬').count(), 300_000);
 }
 
+/// Nothing follows the ellipsis, and mentions of definitions and bound variables count, too.
+#[test]
+fn nothing_follows_a_cut() {
+    let store = TermStore::new();
+    let text = "(declare-fun P (Int Int) Bool) (declare-fun Q (Int) Bool)
+        (assert (forall ((x Int) (y Int) (z Int))
+          (=> (and (P x y) (P y z) (Q x) (Q y) (Q z) (> x y) (forall ((k Int)) (> k z))) (P (+ x 1) (+ y 1)))))";
+    let system = parse(&store, "test", text.as_bytes()).unwrap();
+    let cut = |symbols| Notation::Math.clause(&store, &system, 0, Fit { symbols, ..ALL });
+    assert_eq!(cut(5), "P(x + 1, y + …");
+    assert_eq!(cut(7), "P(x + 1, y + 1) ← P(x, …");
+    assert_eq!(cut(11), "P(x + 1, y + 1) ← P(x, y), P(y, z), Q(x), Q(…");
+    assert!(cut(100).ends_with("x > y, (∀k: Int. k > z)"), "{}", cut(100));
+
+    let int = |name: &str| store.var(store.symbol(name), Sort::INT);
+    let variables: Vec<Term> = (0..1000).map(|number| int(&format!("x{number}"))).collect();
+    let sum = store.app(Op::Add, &variables[..20]).unwrap();
+    let many = store.app(Op::Mul, &vec![sum; 1000]).unwrap();
+    let body = store.app(Op::Le, &[many, many]).unwrap();
+    let bound: Vec<Term> = variables.iter().copied().chain([body]).collect();
+    let quantified = store.app(Op::Exists, &bound).unwrap();
+    let negative = store.app(Op::Add, &vec![store.int(-1); 1000]).unwrap();
+    for term in [many, quantified, negative] {
+        let text = Notation::Math.term(&store, term, Fit { symbols: 20, ..ALL });
+        assert!(text.ends_with('…') && text.chars().count() < 150, "{text}");
+    }
+    let none = Notation::Math.clause(&store, &system, 0, Fit { arguments: 0, ..ALL });
+    assert!(none.starts_with("P(… +2) ← P(… +2), P(… +2), Q(… +1), "), "{none}");
+}
+
+/// A definition has no name that a predicate, a selector or a constructor has.
+#[test]
+fn names_of_definitions_are_free() {
+    let shared = "(* (+ x y x y x y x y x y x y) (+ x y x y x y x y x y x y))";
+    let text = format!(
+        "(declare-datatypes ((D 0)) (((t_1 (t__1 Int)) (t___1))))
+         (declare-fun t1 (Int) Bool) (declare-fun t2 (D Int) Bool)
+         (assert (forall ((x Int) (y Int) (d D)) (=> (and (t2 d {shared}) (= (t__1 d) x) ((_ is t___1) d) (= d (t_1 y))) (t1 {shared}))))"
+    );
+    let rule = &rules(&text)[0];
+    assert!(
+        rule.starts_with(
+            "t1(t____1·t____1) ← t2(d, t____1·t____1), t__1(d) = x, d is t___1, d = t_1(y)\nwhere"
+        ),
+        "{rule}"
+    );
+}
+
 #[test]
 fn names_that_are_no_identifiers_stand_in_quotes() {
     let store = TermStore::new();
     let shown = |name: &str| Notation::Math.name(&store, store.symbol(name));
-    for plain in ["x", "x'", "main@entry", "loop-head", "ä", "x!1", "_G"] {
+    for plain in ["x", "x'", "main@entry", "loop_head", "ä", "x!1", "_G", "bvar", "select"] {
         assert_eq!(shown(plain), plain);
     }
-    for odd in ["a b", "1x", "+", "x+1", "if", "mod", "-x", ""] {
+    for odd in
+        ["a b", "1x", "+", "x+1", "if", "mod", "-x", "", "loop-head", "x-1", "~x", "x~1", "#x0f", "#b1", "x#"]
+    {
         assert_eq!(shown(odd), format!("`{odd}`"));
     }
+    // Operators that are written as functions.
+    for odd in ["abs", "const", "distinct", "zero_extend", "bvudiv"] {
+        assert_eq!(shown(odd), format!("`{odd}`"));
+    }
+    assert_eq!(shown("a`b"), "`a``b`");
+    assert_eq!(shown("`"), "````");
 }
 
 // ---- what is written can be read --------------------------------------------------------------------------
 
-/// Formulas as they are written, with any operator in any place.
+/// Formulas as they are written, with any operator in any place. Quantifiers bind truth values, and large subformulas may
+/// occur twice.
 fn formula(store: &TermStore, random: &mut Random, depth: usize) -> Term {
-    let bools = ["b", "c"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+    let bools = ["b", "c", "p"].map(|name| store.var(store.symbol(name), Sort::BOOL));
     if depth == 0 {
         return *random.choose(&bools);
     }
@@ -218,6 +307,17 @@ fn formula(store: &TermStore, random: &mut Random, depth: usize) -> Term {
         let depth = random.below(depth);
         formula(store, random, depth)
     };
+    if depth > 2 && random.one_in(4) {
+        let [part, other] = [0, 1].map(|_| formula(store, random, depth - 1));
+        let parts = [app(Op::Implies, &[part, other]), app(Op::Not, &[part]), app(Op::Not, &[other])];
+        let twice = app(Op::And, &parts);
+        let bound = store.var(store.symbol(["b", "p"][random.below(2)]), Sort::BOOL);
+        return match random.below(4) {
+            0 => twice,
+            1 => app(Op::Exists, &[bound, other]),
+            _ => app(Op::Forall, &[bound, twice]),
+        };
+    }
     match random.below(9) {
         0 => app(Op::Not, &[some(random)]),
         1 => app(Op::And, &[some(random), some(random), some(random)]),
@@ -269,22 +369,62 @@ struct Grammar<'a> {
 impl Grammar<'_> {
     fn read(store: &TermStore, text: &str) -> Option<Term> {
         let (formula, definitions) = text.split_once("\nwhere ").unwrap_or((text, ""));
-        let mut names = FxHashMap::default();
+        let mut grammar = Grammar { store, tokens: Vec::new(), next: 0, names: FxHashMap::default() };
         // Definitions use what is defined after them.
         for definition in definitions.lines().rev() {
-            let (name, term) = definition.trim_start().split_once(' ')?;
-            let term = term.trim_start_matches(['=', '⇔', ' ']);
-            let mut grammar = Grammar { store, tokens: tokens(term), next: 0, names };
-            let term = grammar.whole()?;
-            names = grammar.names;
-            names.insert(name.to_owned(), term);
+            grammar.tokens = tokens(definition);
+            grammar.definition(0, grammar.tokens.len())?;
         }
-        Grammar { store, tokens: tokens(formula), next: 0, names }.whole()
+        grammar.tokens = tokens(formula);
+        grammar.within(0, grammar.tokens.len(), Grammar::open)
     }
 
-    fn whole(&mut self) -> Option<Term> {
-        let term = self.open()?;
-        (self.next == self.tokens.len()).then_some(term)
+    /// What a range of tokens is.
+    fn within<T>(&mut self, from: usize, to: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<T> {
+        self.next = from;
+        let found = read(self)?;
+        (self.next == to).then_some(found)
+    }
+
+    /// A range of tokens defines a name, by an equation or an equivalence.
+    fn definition(&mut self, from: usize, to: usize) -> Option<()> {
+        let name = self.tokens.get(from)?.clone();
+        let term = match &**self.tokens.get(from + 1)? {
+            "⇔" => self.within(from + 2, to, Grammar::implication)?,
+            "=" => self.within(from + 2, to, Grammar::sum)?,
+            _ => return None,
+        };
+        self.names.insert(name, term);
+        Some(())
+    }
+
+    /// The body of a quantifier, which may be a formula with definitions in parentheses.
+    fn scope(&mut self) -> Option<Term> {
+        let start = self.next;
+        // The word `where` and the semicolons that stand in the first parentheses only, and where these end.
+        let mut ends: Vec<usize> = Vec::new();
+        let mut depth = 0;
+        for (position, token) in self.tokens.iter().enumerate().skip(start) {
+            match &**token {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                "where" | ";" if depth == 1 => ends.push(position),
+                _ => {}
+            }
+            if depth == 0 {
+                ends.push(position);
+                break;
+            }
+        }
+        let &[first, ref others @ .., _] = &*ends else { return self.open() };
+        let ends: Vec<usize> = others.iter().chain(ends.last()).copied().collect();
+        let starts = [first].into_iter().chain(others.iter().copied());
+        for (from, to) in starts.zip(ends.iter().copied()).collect::<Vec<_>>().into_iter().rev() {
+            self.definition(from + 1, to)?;
+        }
+        let formula = self.within(start + 1, first, Grammar::iff)?;
+        self.next = ends.last()? + 1;
+        Some(formula)
     }
 
     fn takes(&mut self, token: &str) -> bool {
@@ -306,6 +446,15 @@ impl Grammar<'_> {
     }
 
     fn open(&mut self) -> Option<Term> {
+        for (sign, op) in [("∀", Op::Forall), ("∃", Op::Exists)] {
+            if self.takes(sign) {
+                let name = self.tokens.get(self.next)?.clone();
+                self.next += 1;
+                let is_bound = self.takes(":") && self.takes("Bool") && self.takes(".");
+                let body = is_bound.then(|| self.scope())??;
+                return self.app(op, &[self.store.var(self.store.symbol(&name), Sort::BOOL), body]);
+            }
+        }
         if !self.takes("if") {
             return self.iff();
         }
@@ -406,7 +555,7 @@ impl Grammar<'_> {
         }
         let sort = match &*token {
             "x" | "y" | "z" => Sort::INT,
-            "b" | "c" => Sort::BOOL,
+            "b" | "c" | "p" => Sort::BOOL,
             _ => return None,
         };
         Some(self.store.var(self.store.symbol(&token), sort))
@@ -443,7 +592,9 @@ fn generated(seed: u64, check: impl Fn(&TermStore, &mut Random, Term, &str)) {
 
 #[test]
 fn what_is_read_back_means_the_same() {
+    let scopes = std::cell::Cell::new(0);
     generated(1, |store, random, term, text| {
+        scopes.set(scopes.get() + usize::from(text.contains(" where ") && text.contains(';')));
         let read = Grammar::read(store, text).unwrap_or_else(|| panic!("{text}"));
         for _ in 0..20 {
             let mut assignment = Assignment::new();
@@ -451,13 +602,27 @@ fn what_is_read_back_means_the_same() {
                 let value = Value::Int(Integer::from(random.between(-5, 5)));
                 assignment.set(store.var(store.symbol(name), Sort::INT), value);
             }
-            for name in ["b", "c"] {
+            for name in ["b", "c", "p"] {
                 assignment.set(store.var(store.symbol(name), Sort::BOOL), Value::Bool(random.bool()));
             }
-            let [written, read] = [term, read].map(|term| store.eval(term, &assignment));
+            let [written, read] = [term, read].map(|term| store.eval(expanded(store, term), &assignment));
+            assert!(written.is_ok(), "{text}");
             assert_eq!(written, read, "{text}");
         }
     });
+    assert!(scopes.get() > 20, "only {} quantifiers with several definitions", scopes.get());
+}
+
+/// The formula with both cases instead of each quantifier.
+fn expanded(store: &TermStore, formula: Term) -> Term {
+    store.rewrite(formula, &mut |op, args| match (op, args) {
+        (Op::Forall | Op::Exists, &[variable, body]) => {
+            let cases = [Term::TRUE, Term::FALSE]
+                .map(|value| store.substitute(body, &Substitution::from_iter([(variable, value)])));
+            store.app(if op == Op::Forall { Op::And } else { Op::Or }, &cases).unwrap()
+        }
+        _ => store.app(op, args).unwrap(),
+    })
 }
 
 /// Without any one pair of parentheses, the text is no formula or another one.

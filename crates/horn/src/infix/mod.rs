@@ -37,7 +37,7 @@ pub struct Fit {
     pub width: usize,
     /// The column in which the text starts. Further lines are indented as far.
     pub column: usize,
-    /// Symbols after which the text is cut, which an ellipsis shows.
+    /// Symbols after which the text is cut. It ends in an ellipsis there.
     pub symbols: usize,
     /// Arguments of the atoms of a clause that are shown.
     pub arguments: usize,
@@ -59,7 +59,7 @@ impl Notation {
         match self {
             Notation::Smtlib => smtlib(store, term, fit),
             _ => {
-                let mut writer = Writer::new(store, self, &[term], fit.symbols);
+                let mut writer = Writer::new(store, self, &[term], &[], fit.symbols);
                 writer.root(term);
                 writer.definitions();
                 broken(&writer.tokens, fit)
@@ -73,7 +73,7 @@ impl Notation {
             // A line for each would repeat the names of what they share.
             (Notation::Smtlib, _) => vec![smtlib(store, formula, fit)],
             (_, (Op::And, members)) if members.len() > 1 => {
-                let mut writer = Writer::new(store, self, members, fit.symbols);
+                let mut writer = Writer::new(store, self, members, &[], fit.symbols);
                 let mut lines: Vec<String> = Vec::new();
                 for &member in members {
                     if writer.is_cut {
@@ -103,8 +103,9 @@ impl Notation {
         let atoms = || clause.head.iter().chain(&clause.body);
         let roots: Vec<Term> =
             atoms().flat_map(|atom| atom.args.iter().copied()).chain([clause.constraint]).collect();
-        let mut writer = Writer::new(store, self, &roots, fit.symbols);
         let name = |predicate| store.fun_decl(system.fun(predicate)).name;
+        let predicates: Vec<Symbol> = atoms().map(|atom| name(atom.predicate)).collect();
+        let mut writer = Writer::new(store, self, &roots, &predicates, fit.symbols);
         writer.tokens.push(Token::Open(2));
         match &clause.head {
             Some(head) => writer.atom(name(head.predicate), &head.args, fit.arguments),
@@ -124,6 +125,9 @@ impl Notation {
             }
         };
         for atom in &clause.body {
+            if writer.is_cut {
+                break;
+            }
             next(&mut writer);
             writer.atom(name(atom.predicate), &atom.args, fit.arguments);
         }
@@ -132,7 +136,7 @@ impl Notation {
                 break;
             }
             next(&mut writer);
-            writer.root(constraint);
+            writer.member(constraint);
         }
         // Groups that are still open end with the text, but definitions stand outside of them.
         if !is_first {

@@ -7,16 +7,19 @@
 //! ```text
 //! signs      x + (−1)·y is x − y; the negation of a comparison is the opposite one
 //! silent     to_real, and conjunctions and disjunctions of one member
-//! sharing    a subterm of several symbols that occurs more than once is named and defined behind the formula, or
-//!            behind the body of the quantifier that it stands in: x ≥ t1 ∧ y ≤ t1 where t1 = ...
+//! sharing    a subterm of several symbols that occurs more than once is named. It is defined on a line behind the formula:
+//!                x ≥ t1 ∧ y ≤ t1
+//!                where t1 = ...
+//!            or, below a quantifier, behind its body, in parentheses: ∃x: Int. (x ≥ t1 ∧ y ≤ t1 where t1 = ...; t2 = ...)
 //! ```
 //!
-//! - I1: a text is as long as the graph of the term is large, not its tree, and ends after a given number of symbols.
-//! - I2: names of definitions occur nowhere in the term. A name that is no identifier stands in backquotes.
+//! - I1: a text is as long as the graph of the term is large, not its tree. It is cut after a given number of symbols: nothing
+//!   follows the ellipsis.
+//! - I2: names of definitions occur nowhere in the text. A name that could be read as something else stands in backquotes.
+//! - I3: a text that is not cut can be read in one way only. Definitions, too, are formulas of the levels below.
 //!
 //! Work waits on a stack; nothing here is recursive.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
@@ -110,9 +113,15 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer of a text that consists of the given terms, with so many symbols at most.
-    pub(super) fn new(store: &'a TermStore, notation: Notation, roots: &[Term], symbols: usize) -> Self {
-        let stem = stem(store, roots);
+    /// A writer of a text that consists of the given terms and further names, with so many symbols at most.
+    pub(super) fn new(
+        store: &'a TermStore,
+        notation: Notation,
+        roots: &[Term],
+        others: &[Symbol],
+        symbols: usize,
+    ) -> Self {
+        let stem = stem(store, roots, others);
         let scopes = vec![scope(store, roots)];
         Writer { store, notation, tokens: Vec::new(), is_cut: false, left: symbols, scopes, stem, count: 0 }
     }
@@ -131,14 +140,22 @@ impl<'a> Writer<'a> {
         self.run(vec![Task::Term(term, Level::Open)]);
     }
 
+    /// Writes a member of a list, which ends before the next comma.
+    pub(super) fn member(&mut self, term: Term) {
+        self.run(vec![Task::Term(term, Level::Iff)]);
+    }
+
     /// Writes a predicate applied to arguments, of which at most so many are shown.
     pub(super) fn atom(&mut self, predicate: Symbol, args: &[Term], most: usize) {
         let shown = &args[..most.min(args.len())];
         let mut tasks = self.applied(name(self.store.name(predicate)), shown);
         if shown.len() < args.len() {
-            // Before the group and the parenthesis that end it.
-            let rest = format!(", {} +{}", self.notation.ellipsis(), args.len() - shown.len());
-            tasks.insert(tasks.len() - 2, rest.into());
+            let rest = format!("{} +{}", self.notation.ellipsis(), args.len() - shown.len());
+            match shown {
+                [] => tasks.push(format!("({rest})").into()),
+                // Before the group and the parenthesis that end it.
+                _ => tasks.insert(tasks.len() - 2, format!(", {rest}").into()),
+            }
         }
         tasks.reverse();
         self.run(tasks);
@@ -155,19 +172,39 @@ impl<'a> Writer<'a> {
         {
             match task {
                 Task::Token(token) => self.tokens.push(token),
+                // Whatever writes a symbol counts it.
+                Task::Term(..) | Task::Expanded(..) | Task::Magnitude(..) if self.left == 0 => {
+                    self.is_cut = true;
+                    self.text(self.notation.ellipsis());
+                }
                 Task::Term(term, level) => {
+                    self.left -= 1;
                     if !self.mention(term) {
                         self.expand(term, level, &mut tasks);
                     }
                 }
-                Task::Expanded(term, level) => self.expand(term, level, &mut tasks),
+                Task::Expanded(term, level) => {
+                    self.left -= 1;
+                    self.expand(term, level, &mut tasks);
+                }
                 Task::Magnitude(term, level) => {
+                    self.left -= 1;
                     let parts = self.magnitude(term, level);
                     tasks.extend(parts.into_iter().rev());
                 }
                 Task::Scope(body) => {
-                    self.scopes.push(scope(self.store, &[body]));
-                    tasks.extend([Task::Leave, Task::Definitions, Task::Expanded(body, Level::Open)]);
+                    let scope = scope(self.store, &[body]);
+                    let has_definitions = !scope.names.is_empty();
+                    self.scopes.push(scope);
+                    tasks.push(Task::Leave);
+                    if has_definitions {
+                        // The parentheses show where its definitions end.
+                        self.tokens.extend([Token::Text("(".to_owned()), Token::Open(0)]);
+                        tasks.extend([")".into(), Token::Close.into()]);
+                        tasks.extend([Task::Definitions, Task::Expanded(body, Level::Iff)]);
+                    } else {
+                        tasks.push(Task::Expanded(body, Level::Open));
+                    }
                 }
                 Task::Definitions => self.define(&mut tasks),
                 Task::Leave => {
@@ -195,27 +232,25 @@ impl<'a> Writer<'a> {
         let scope = self.scopes.last_mut().expect("the outermost scope stays");
         let Some(term) = scope.open.pop_front() else { return };
         let name = scope.names[&term].clone().unwrap_or_default();
-        let word = match (std::mem::replace(&mut scope.is_started, true), is_outermost) {
-            (false, _) => "where",
-            (true, true) => "     ",
-            (true, false) => "and",
+        let (end, start) = match (std::mem::replace(&mut scope.is_started, true), is_outermost) {
+            (false, _) => ("", "where "),
+            (true, true) => ("", "      "),
+            (true, false) => (";", ""),
         };
+        self.text(end);
         self.tokens.push(if is_outermost { Token::Line } else { Token::Break });
-        let equals = if self.store.sort_of(term) == Sort::BOOL { self.sign("⇔", "<=>") } else { "=" };
-        self.text(format!("{word} {name} {equals} "));
-        tasks.extend([Task::Definitions, Task::Expanded(term, Level::Open)]);
+        let (equals, level) = match self.store.sort_of(term) {
+            Sort::BOOL => (self.sign("⇔", "<=>"), Level::Implies),
+            _ => ("=", Level::Bitwise),
+        };
+        self.text(format!("{start}{name} {equals} "));
+        tasks.extend([Task::Definitions, Task::Expanded(term, level)]);
     }
 
     // ---- terms -------------------------------------------------------------------------------------------
 
     /// Puts the parts of a term on the stack, in parentheses if its place demands them.
     fn expand(&mut self, term: Term, demanded: Level, tasks: &mut Vec<Task>) {
-        if self.left == 0 {
-            self.is_cut = true;
-            self.tokens.push(Token::Text(self.notation.ellipsis().to_owned()));
-            return;
-        }
-        self.left -= 1;
         let (level, parts) = self.parts(term, demanded);
         let is_enclosed = level < demanded;
         if is_enclosed {
@@ -302,10 +337,10 @@ impl<'a> Writer<'a> {
             (Op::Forall | Op::Exists, [variables @ .., body]) => {
                 let sign =
                     if op == Op::Forall { self.sign("∀", "forall ") } else { self.sign("∃", "exists ") };
-                let bound = self.bound(variables);
-                let start = [Token::Open(2).into(), format!("{sign}{bound}.").into(), Token::Break.into()];
-                let rest = [Task::Scope(*body), Token::Close.into()];
-                (Level::Open, start.into_iter().chain(rest).collect())
+                let mut tasks: Vec<Task> = vec![Token::Open(2).into(), sign.into()];
+                tasks.extend(self.bound(variables));
+                tasks.extend([".".into(), Token::Break.into(), Task::Scope(*body), Token::Close.into()]);
+                (Level::Open, tasks)
             }
 
             (Op::Add | Op::Sub, _) => self.sum(op, args),
@@ -406,22 +441,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Variables of a quantifier with their sorts: `x, y: Int, b: Bool`.
-    fn bound(&self, variables: &[Term]) -> String {
-        let mut text = String::new();
+    fn bound(&self, variables: &[Term]) -> Vec<Task> {
+        let mut tasks: Vec<Task> = Vec::new();
         for group in variables.chunk_by(|&a, &b| self.store.sort_of(a) == self.store.sort_of(b)) {
-            let names: Vec<Cow<'_, str>> = group.iter().map(|&variable| self.variable(variable)).collect();
+            for &variable in group {
+                let comma = if tasks.is_empty() { "" } else { ", " };
+                tasks.extend([comma.into(), Task::Term(variable, Level::Atom)]);
+            }
             let sort = self.notation.sort(self.store, self.store.sort_of(group[0]));
-            let comma = if text.is_empty() { "" } else { ", " };
-            text += &format!("{comma}{}: {sort}", names.join(", "));
+            tasks.push(format!(": {sort}").into());
         }
-        text
-    }
-
-    fn variable(&self, variable: Term) -> Cow<'a, str> {
-        match self.store.op(variable) {
-            Op::Var(symbol) => name(self.store.name(symbol)).into(),
-            _ => self.store.display(variable).to_string().into(),
-        }
+        tasks
     }
 
     // ---- formulas ----------------------------------------------------------------------------------------
@@ -694,19 +724,17 @@ fn scope(store: &TermStore, roots: &[Term]) -> Scope {
 }
 
 /// What the names of definitions start with (I2).
-fn stem(store: &TermStore, roots: &[Term]) -> String {
+fn stem(store: &TermStore, roots: &[Term], others: &[Symbol]) -> String {
     let mut stem = "t".to_owned();
-    let names: Vec<&str> = store
-        .subterms(roots)
-        .into_iter()
-        .filter_map(|term| match store.op(term) {
-            Op::Var(symbol) => Some(store.name(symbol)),
-            Op::Apply(fun) => Some(store.name(store.fun_decl(fun).name)),
-            Op::Construct(id) => Some(store.name(store.constructor(id).name)),
-            _ => None,
-        })
-        .filter(|name| name.starts_with('t'))
-        .collect();
+    let mentioned = store.subterms(roots).into_iter().filter_map(|term| match store.op(term) {
+        Op::Var(symbol) => Some(symbol),
+        Op::Apply(fun) => Some(store.fun_decl(fun).name),
+        Op::Construct(id) | Op::Tester(id) => Some(store.constructor(id).name),
+        Op::Selector { constructor, field } => Some(store.constructor(constructor).fields[field as usize].0),
+        _ => None,
+    });
+    let names = mentioned.chain(others.iter().copied()).map(|symbol| store.name(symbol));
+    let names: Vec<&str> = names.filter(|name| name.starts_with('t')).collect();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     while names.iter().any(|name| name.strip_prefix(&*stem).is_some_and(is_number)) {
         stem.push('_');
@@ -714,17 +742,54 @@ fn stem(store: &TermStore, roots: &[Term]) -> String {
     stem
 }
 
-/// A name as it is, or in backquotes if it could be taken for something else.
+/// A name as it is, or in backquotes if it could be read as something else. Backquotes in it are doubled.
 pub(super) fn name(name: &str) -> String {
-    let is_inner = |c: char| c.is_alphanumeric() || "_.!@$%~?'#:-".contains(c);
-    let is_first = |c: char| c.is_alphabetic() || "_.!@$%~?#:".contains(c);
+    // Signs of operators are missing here: `-`, `~x` is a complement, and `#x0f` a number.
+    let is_inner = |c: char| c.is_alphanumeric() || "_.!@$%?':".contains(c);
+    let is_first = |c: char| c.is_alphabetic() || "_.!@$%?:".contains(c);
     let is_identifier =
-        name.starts_with(is_first) && name.chars().all(is_inner) && !name.ends_with(['.', ':', '-']);
-    if is_identifier && !WORDS.contains(&name) { name.to_owned() } else { format!("`{name}`") }
+        name.starts_with(is_first) && name.chars().all(is_inner) && !name.ends_with(['.', ':']);
+    let is_word = WORDS.contains(&name) || FUNCTIONS.contains(&name);
+    if is_identifier && !is_word { name.to_owned() } else { format!("`{}`", name.replace('`', "``")) }
 }
 
 /// Words that mean something in formulas.
 const WORDS: &[&str] = &[
     "and", "div", "divides", "else", "exists", "false", "forall", "if", "is", "mod", "not", "or", "then",
     "true", "where", "xor",
+];
+
+/// Operators that are written as functions.
+const FUNCTIONS: &[&str] = &[
+    "abs",
+    "bvcomp",
+    "bvnand",
+    "bvnego",
+    "bvnor",
+    "bvsaddo",
+    "bvsdiv",
+    "bvsdivo",
+    "bvsmod",
+    "bvsmulo",
+    "bvsrem",
+    "bvssubo",
+    "bvuaddo",
+    "bvudiv",
+    "bvumulo",
+    "bvurem",
+    "bvusubo",
+    "bvxnor",
+    "concat",
+    "const",
+    "distinct",
+    "int_to_bv",
+    "is_int",
+    "repeat",
+    "rotate_left",
+    "rotate_right",
+    "sbv_to_int",
+    "sign_extend",
+    "to_int",
+    "ubv_to_int",
+    "zero_extend",
 ];
