@@ -61,6 +61,14 @@ impl HornSystem {
     }
 }
 
+/// Variables with their sorts, as quantifiers and definitions list them: `(x Int) (b Bool)`.
+pub(crate) fn sorted_variables(store: &TermStore, variables: &[Term]) -> String {
+    let sorted = |&variable: &Term| {
+        format!("({} {})", store.display(variable), store.display_sort(store.sort_of(variable)))
+    };
+    variables.iter().map(sorted).collect::<Vec<_>>().join(" ")
+}
+
 /// A system to be written.
 #[derive(Clone, Copy)]
 struct Printer<'a> {

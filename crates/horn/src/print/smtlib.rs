@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::Printer;
+use super::{Printer, sorted_variables};
 use crate::system::Clause;
 
 impl Printer<'_> {
@@ -35,13 +35,7 @@ impl Printer<'_> {
             writeln!(out, "(assert")?;
         }
         if !clause.variables.is_empty() {
-            write!(out, "  (forall (")?;
-            for (position, &variable) in clause.variables.iter().enumerate() {
-                let sort = self.store.display_sort(self.store.sort_of(variable));
-                let space = if position == 0 { "" } else { " " };
-                write!(out, "{space}({} {sort})", self.store.display(variable))?;
-            }
-            writeln!(out, ")")?;
+            writeln!(out, "  (forall ({})", sorted_variables(self.store, &clause.variables))?;
             closing.insert(0, ')');
         }
         writeln!(out, "    (=>")?;

@@ -31,6 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Assignment, Op, Sort, Substitution, Term, TermStore, Value};
 
 use super::{Printer, Refutation, Step};
+use crate::print::sorted_variables;
 use crate::system::{Atom, Clause, HornSystem};
 
 /// The number of parts up to which constraints are taken apart. Larger ones are evaluated as a whole.
@@ -123,11 +124,7 @@ impl Source {
         if bound != variables {
             return None;
         }
-        let sorted = |&variable: &Term| {
-            let sort = store.display_sort(store.sort_of(variable));
-            format!("({} {sort})", store.display(variable))
-        };
-        let variables = bound.iter().map(sorted).collect::<Vec<_>>().join(" ");
+        let variables = sorted_variables(store, bound);
         let is_large = store.subterms(&[matrix]).len() > MOST_PARTS;
         let (last, is_negated) = unnegated(store, matrix);
         let parts = parts(store, last, is_large)?;

@@ -25,6 +25,7 @@ use std::{fmt, io};
 use shofar_logic::{Term, TermStore, Value};
 
 use super::{Interpretation, Model, Printer, Refutation, Step};
+use crate::print::sorted_variables;
 
 /// The line width of models.
 const WIDTH: usize = 100;
@@ -40,13 +41,9 @@ impl<W: io::Write> Printer<'_, W> {
             let name = store.display_symbol(store.fun_decl(fun).name);
             match &definition.interpretation {
                 Interpretation::Formula(body) => {
-                    write!(self.out, "  (define-fun {name} (")?;
-                    for (position, &parameter) in definition.parameters.iter().enumerate() {
-                        let sort = store.display_sort(store.sort_of(parameter));
-                        let space = if position == 0 { "" } else { " " };
-                        write!(self.out, "{space}({} {sort})", store.display(parameter))?;
-                    }
-                    writeln!(self.out, ") Bool\n    {})", formula(store, *body, 4))?;
+                    let parameters = sorted_variables(store, &definition.parameters);
+                    writeln!(self.out, "  (define-fun {name} ({parameters}) Bool")?;
+                    writeln!(self.out, "    {})", formula(store, *body, 4))?;
                 }
             }
         }
