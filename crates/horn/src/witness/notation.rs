@@ -26,15 +26,16 @@ use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 /// The normal quantifier-free formula as written for people.
 pub(super) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> Term {
     let positions = parameters.iter().enumerate().map(|(position, &parameter)| (parameter, position));
-    let mut notation = Notation { store, positions: positions.collect(), images: FxHashMap::default() };
+    let mut denormalizer =
+        Denormalizer { store, positions: positions.collect(), images: FxHashMap::default() };
     for term in store.subterms(&[formula]) {
-        let image = notation.image(term);
-        notation.images.insert(term, image);
+        let image = denormalizer.image(term);
+        denormalizer.images.insert(term, image);
     }
-    notation.images[&formula].positive
+    denormalizer.images[&formula].positive
 }
 
-struct Notation<'s> {
+struct Denormalizer<'s> {
     store: &'s TermStore,
     /// The positions of the parameters.
     positions: FxHashMap<Term, usize>,
@@ -51,7 +52,7 @@ struct Image {
     parameters: (usize, usize),
 }
 
-impl Notation<'_> {
+impl Denormalizer<'_> {
     /// The image of a term whose arguments have images.
     fn image(&self, term: Term) -> Image {
         let store = self.store;
