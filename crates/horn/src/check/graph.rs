@@ -1,4 +1,8 @@
 //! Checks witnesses of graphs: models edge by edge, derivations step by step.
+//!
+//! These checks find mistakes of engines and transformations near their origin, in tests. No answer rests on them:
+//! the witness of an answer is checked against the system. So they believe the solver. A derivation has no values for the local
+//! variables of labels; the solver finds them, and evaluation confirms the label.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Assignment, Sort, Term, Value};

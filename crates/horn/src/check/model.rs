@@ -1,4 +1,12 @@
 //! Checks models of systems: every clause, with the definitions substituted for its predicates.
+//!
+//! A clause `A1, ..., An, C => H` holds if `A1 and ... and An and C and not H` is unsatisfiable, with each predicate replaced by its
+//! definition. Definitions mention only their parameters and the declared functions, and have no quantifiers. Those of `C` are
+//! eliminated first (`quantifiers.rs`).
+//!
+//! Why the answer is right: if no clause has a counterexample, the definitions are a model, whatever the declared functions mean.
+//! With [`Trust::Proofs`], the solver's word is not enough: its proof must be about the formulas of the clause, and its steps are
+//! replayed. A counterexample of the solver counts only if evaluation confirms it.
 
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Sort, Term, Value};

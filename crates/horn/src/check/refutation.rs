@@ -1,4 +1,20 @@
 //! Checks refutations of systems: every step, by evaluation.
+//!
+//! ```text
+//! for each step, with a value for each variable of its clause:
+//!     the values and the arguments of the fact have the sorts of the clause
+//!     the constraint is true
+//!     each atom of the body has the arguments of its premise, which is the fact of an earlier step
+//!     the head has the arguments of the step's fact
+//! the last step is by a query
+//! ```
+//!
+//! Why the answer is right: by induction on the steps, each fact is true in all models of the clauses, and the last one is
+//! `false`. Evaluation gives no value to what SMT-LIB leaves open, so a true constraint is true in all interpretations. Two cases
+//! need a solver, whose proofs are replayed:
+//!
+//! - Evaluation takes elements of a declared sort for different. The solver proves that the step is right if some are equal.
+//! - Quantifiers in the constraint are eliminated first (`quantifiers.rs`).
 
 use rustc_hash::FxHashMap;
 use shofar_logic::smtlib::Declaration;
