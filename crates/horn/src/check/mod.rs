@@ -30,6 +30,8 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_run::Stop;
+use shofar_smt::proof;
+use shofar_smt::solver::Solver;
 
 use crate::Context;
 use crate::system::{HornSystem, PredicateId};
@@ -56,6 +58,27 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
         }
     };
     if validity == Validity::Valid { Ok(witness) } else { Err(validity) }
+}
+
+/// Replays the solver's proof that formulas contradict each other. The proof must be about these formulas alone, without
+/// assumptions, and its steps must be right. `refuted` says what the formulas describe.
+fn replay(
+    context: &Context<'_>,
+    solver: &Solver<'_>,
+    formulas: &[Term],
+    refuted: impl fmt::Display,
+) -> Result<(), Stop> {
+    let wrong =
+        |reason: &str| Stop::Internal(format!("the solver's refutation of {refuted} is none: {reason}"));
+    let proof = solver.proof().ok_or_else(|| wrong("there is no proof"))?;
+    let are_given = proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula));
+    if !are_given || !proof.assumptions().is_empty() {
+        return Err(wrong("it is about other formulas"));
+    }
+    proof::check_within(context.store, &proof, &context.limits)?.map_err(|fault| match fault.may_hold {
+        true => Stop::Exhausted(UNSHOWN),
+        false => wrong(&fault.to_string()),
+    })
 }
 
 /// The model with formulas that are confirmed to be equivalent and have no quantifiers.
@@ -192,5 +215,31 @@ impl Values {
             }
         };
         is_canonical && store.value_sort(value) == sort
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_run::Limits;
+    use shofar_smt::sat::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn a_proof_counts_for_its_own_formulas_only() {
+        let store = TermStore::new();
+        let context = Context { store: &store, limits: Limits::default() };
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let [low, high] = [store.le(x, store.int(0)), store.le(store.int(1), x)];
+        let replayed = |asserted: &[Term], assumed: &[Term], formulas: &[Term]| {
+            let mut solver = Solver::with_proofs(&store);
+            solver.assert_all(asserted).unwrap();
+            assert_eq!(solver.check(assumed, &context.limits), Ok(Outcome::Unsat));
+            replay(&context, &solver, formulas, "nothing")
+        };
+        assert_eq!(replayed(&[low, high], &[], &[low, high]), Ok(()));
+        assert!(matches!(replayed(&[low, high], &[], &[low]), Err(Stop::Internal(_))));
+        assert!(matches!(replayed(&[low], &[high], &[low]), Err(Stop::Internal(_))));
+        assert!(matches!(replayed(&[low], &[high], &[low, high]), Err(Stop::Internal(_))));
     }
 }

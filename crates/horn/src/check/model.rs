@@ -17,7 +17,7 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
 use super::quantifiers::without_quantifiers;
-use super::{Fault, UNSHOWN, Validity};
+use super::{Fault, Validity, replay};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -159,7 +159,10 @@ fn refute(
     let formulas: Vec<Term> =
         instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect();
     match outcome {
-        Outcome::Unsat => return replay(context, number, &formulas, &solver),
+        Outcome::Unsat => {
+            let refuted = format_args!("counterexamples to clause {}", number + 1);
+            return replay(context, &solver, &formulas, refuted).map_err(Validity::Unknown);
+        }
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(Validity::Unknown(reason.into())),
     }
@@ -176,28 +179,4 @@ fn refute(
     };
     let counterexample = clause.variables.iter().map(value).collect();
     Err(Validity::Invalid(Fault::Violated { clause: number, counterexample }))
-}
-
-/// Replays the solver's proof that the formulas of a clause are unsatisfiable. The proof must be about these formulas,
-/// and its steps must be right.
-fn replay(
-    context: &Context<'_>,
-    number: usize,
-    formulas: &[Term],
-    solver: &Solver<'_>,
-) -> Result<(), Validity> {
-    let wrong = |what: String| {
-        let message =
-            format!("the solver's refutation of counterexamples to clause {} is none: {what}", number + 1);
-        Validity::Unknown(Stop::Internal(message))
-    };
-    let proof = solver.proof().ok_or_else(|| wrong("there is no proof".to_owned()))?;
-    if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {
-        return Err(wrong("it is about other formulas".to_owned()));
-    }
-    let checked = proof::check_within(context.store, &proof, &context.limits);
-    checked.map_err(|reason| Validity::Unknown(reason.into()))?.map_err(|fault| match fault.may_hold {
-        true => Validity::Unknown(Stop::Exhausted(UNSHOWN)),
-        false => wrong(fault.to_string()),
-    })
 }

@@ -19,12 +19,11 @@
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, LinearPoly, Op, Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
-use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Trust, UNSHOWN};
+use super::{Trust, replay};
 use crate::Context;
 use crate::ground;
 use crate::quantifiers::{replace_quantifiers, without_quantifier};
@@ -107,15 +106,7 @@ fn contradict(context: &Context<'_>, trust: Trust, formulas: &[Term]) -> Result<
         Outcome::Sat => return Err(wrong()),
         Outcome::Unknown(reason) => return Err(Stop::Interrupted(reason)),
     }
-    let unproved = || Stop::Internal("the solver's proof about a quantifier failed its check".to_owned());
-    let proof = solver.proof().ok_or_else(unproved)?;
-    if !proof.assertions().iter().all(|assertion| formulas.contains(&assertion.formula)) {
-        return Err(unproved());
-    }
-    proof::check_within(store, &proof, &context.limits)?.map_err(|fault| match fault.may_hold {
-        true => Stop::Exhausted(UNSHOWN),
-        false => unproved(),
-    })
+    replay(context, &solver, formulas, "a wrong elimination of a quantifier")
 }
 
 fn wrong() -> Stop {

@@ -22,12 +22,11 @@ use shofar_logic::{
     Assignment, EvalError, Evaluator, Op, Sort, Substitution, Substitutor, Term, TermStore, Value,
 };
 use shofar_run::{Limits, Stop};
-use shofar_smt::proof;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Trust, UNSHOWN, Validity, Values};
+use super::{Fault, Trust, Validity, Values, replay};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Refutation, Step};
@@ -225,21 +224,8 @@ impl Instance<'_> {
         let mut solver = Solver::with_proofs(store);
         let outcome = solver.assert(denied).and_then(|()| solver.check(&[], &limits));
         match outcome {
-            Ok(Outcome::Unsat) => {
-                let message = "the solver's proof of a step over declared sorts failed its check";
-                let unproved = || Validity::Unknown(Stop::Internal(message.to_owned()));
-                let proof = solver.proof().ok_or_else(unproved)?;
-                if !proof.assertions().iter().all(|assertion| assertion.formula == denied) {
-                    return Err(unproved());
-                }
-                let checked = proof::check_within(store, &proof, &context.limits);
-                checked.map_err(|reason| Validity::Unknown(reason.into()))?.map_err(|fault| {
-                    match fault.may_hold {
-                        true => Validity::Unknown(Stop::Exhausted(UNSHOWN)),
-                        false => unproved(),
-                    }
-                })
-            }
+            Ok(Outcome::Unsat) => replay(context, &solver, &[denied], "a wrong step over declared sorts")
+                .map_err(Validity::Unknown),
             Ok(Outcome::Sat) => {
                 let message = "the step depends on which elements of a declared sort are different";
                 Err(Validity::Invalid(Fault::Open { step, message: message.to_owned() }))
