@@ -858,6 +858,24 @@ fn a_wrong_step_is_a_hole_of_the_alethe_proof() {
     assert!(proof.lines().last().unwrap().starts_with("(step t4 (cl) :rule resolution"), "{proof}");
 }
 
+/// The proof defines names that no variable of the clauses hides.
+#[test]
+fn names_of_an_alethe_proof_are_free() {
+    for clause in [
+        "(forall ((|part.1.0| Int)) (=> (> |part.1.0| 0) (P |part.1.0|)))",
+        "(forall ((x Int)) (=> (and (> x 0) (forall ((|part.1.1| Int)) (=> (< |part.1.1| x) (< |part.1.1| 7)))) (P x)))",
+    ] {
+        let store = TermStore::new();
+        let query = "(forall ((x Int)) (=> (and (P x) (< x 9)) false))";
+        let system = read(&store, &format!("(declare-fun P (Int) Bool)(assert {clause})(assert {query})"));
+        let steps = derivation(&[(0, &[], &[1]), (1, &[0], &[])]);
+        let refutation = Refutation::of_graph(&context(&store), &system, steps).unwrap();
+        let proof = Witness::Refutation(refutation.clone()).to_text(&store, &system, WitnessFormat::Alethe);
+        assert!(proof.contains("(define-fun part..") && !proof.contains("(define-fun part.1"), "{proof}");
+        z3_believes_each_step(&store, &system, refutation);
+    }
+}
+
 /// A refutation by clauses with quantifiers in a body and in a head.
 fn with_quantifiers(store: &TermStore) -> (HornSystem, Refutation) {
     let system = read(

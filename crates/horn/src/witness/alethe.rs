@@ -54,10 +54,17 @@ impl<W: io::Write> Printer<'_, W> {
     }
 }
 
-/// Dots that keep the names of definitions apart from those that the clauses use.
+/// Dots that keep the names of definitions apart from those that the clauses use. A variable of that name would hide one.
 fn mark(store: &TermStore, system: &HornSystem) -> String {
-    let funs = system.predicates().map(|(_, fun)| fun).chain(system.functions.iter().copied());
-    let names = funs.map(|fun| store.name(store.fun_decl(fun).name));
+    let variable = |term: Term| match store.op(term) {
+        Op::Var(name) => Some(name),
+        _ => None,
+    };
+    let variables = system.clauses.iter().flat_map(|clause| clause.variables.iter().copied());
+    let quantified = system.clauses.iter().map(|clause| clause.constraint);
+    let quantified: Vec<Term> = quantified.filter(|&constraint| store.is_quantified(constraint)).collect();
+    let variables = variables.chain(store.subterms(&quantified)).filter_map(variable);
+    let names = system.declared_names(store).into_iter().chain(variables).map(|name| store.name(name));
     let dots = names.filter_map(|name| {
         let rest = name.strip_prefix("part")?;
         Some(rest.len() - rest.trim_start_matches('.').len())
