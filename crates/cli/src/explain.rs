@@ -5,13 +5,13 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anstream::{AutoStream, ColorChoice};
-use shofar_cooperate::ModelForm;
-use shofar_horn::check::{Trust, Validity, check_model, checked};
+use shofar_cooperate::readable::for_people;
+use shofar_horn::check::checked;
 use shofar_horn::infix::Notation;
-use shofar_horn::witness::{Explanation, Model, Witness};
+use shofar_horn::witness::{Explanation, Witness};
 use shofar_horn::{Context, HornSystem};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
@@ -96,26 +96,21 @@ fn explain_file(
     let name = shown_name(file);
     let witness = checked(&context, &system, witness)
         .map_err(|verdict| Failure::Refused(check::complaint(&store, &system, clauses, name, &verdict)))?;
-    let shown = shown(&context, &system, witness, start.elapsed());
-    let answer = if matches!(shown, Witness::Model(_)) { "sat" } else { "unsat" };
-    let text = format!("{answer}\n{}", text(&store, &system, &shown, explanation));
+    let (answer, witness) = match witness {
+        Witness::Model(model) => {
+            ("sat", Witness::Model(for_people(&context, &system, model, start.elapsed())))
+        }
+        Witness::Refutation(_) => ("unsat", witness),
+    };
+    let text = format!("{answer}\n{}", text(&store, &system, &witness, explanation));
     if arguments.solve.prints_page() {
         io::stderr().write_all(text.as_bytes())?;
     } else {
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }
-    let page = arguments.solve.html().map(|_| page(&store, &system, &arguments.solve, Ok(&shown)));
+    let page = arguments.solve.html().map(|_| page(&store, &system, &arguments.solve, Ok(&witness)));
     save(&arguments.solve, page.as_deref(), out)
-}
-
-/// A checked witness as people see it: readable and with the names of the clauses, if the checker finds that form valid, too.
-fn shown(context: &Context<'_>, system: &HornSystem, witness: Witness, time: Duration) -> Witness {
-    let Witness::Model(model) = witness else { return witness };
-    let named = model.with_names_of(context.store, system);
-    let readable = ModelForm::Readable.of(context, &named, time);
-    let is_valid = |form: &Model| check_model(context, system, form, Trust::Proofs) == Validity::Valid;
-    Witness::Model(readable.into_iter().chain([named]).find(is_valid).unwrap_or(model))
 }
 
 /// The explanation of a witness as text.

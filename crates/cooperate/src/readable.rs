@@ -44,6 +44,17 @@ impl ModelForm {
     }
 }
 
+/// A checked model of another solver as people see it: readable and with the names of the clauses, if the checker accepts
+/// that form, too. `time` is the time that the first check took.
+pub fn for_people(context: &Context<'_>, system: &HornSystem, model: Model, time: Duration) -> Model {
+    let named = model.with_names_of(context.store, system);
+    let readable = ModelForm::Readable.of(context, &named, time);
+    match check_forms(context, system, (named, readable), Trust::Proofs, time) {
+        (form, Validity::Valid) => form,
+        _ => model,
+    }
+}
+
 /// Checks the other form of a model, if there is one, and the model itself if that fails. Returns the checked form.
 pub(crate) fn check_forms(
     context: &Context<'_>,
@@ -108,5 +119,23 @@ mod tests {
         assert_eq!(check(None, &context), (plain.clone(), Validity::Valid));
         let over = context.within(Limits { deadline: Some(Instant::now()), ..Limits::default() });
         assert!(matches!(check(Some(plain.clone()), &over), (_, Validity::Unknown(_))));
+    }
+
+    #[test]
+    fn a_model_of_another_solver_is_shown_in_a_form_that_the_checker_accepts() {
+        let store = TermStore::new();
+        let system = parse(&store, "test", CLAUSES).unwrap();
+        let context = Context::new(&store);
+        let (x, made_up) = (parameters(&store, &system).remove(0), store.symbol("x!0"));
+        let made_up: [Term; 1] = [store.var(made_up, store.sort_of(x[0]))];
+        let at_most = |variable: Term, number: i64| store.le(variable, store.int(number));
+        let body = store.and2(at_most(made_up[0], 5), store.not(store.gt(made_up[0], store.int(7))));
+        let shown = |model: Model, context: &Context<'_>| for_people(context, &system, model, Duration::ZERO);
+        assert_eq!(shown(model(&made_up, body), &context), model(&x, at_most(x[0], 5)));
+        // If the checker accepts no other form, the model stays as it is.
+        let wrong = model(&made_up, at_most(made_up[0], 4));
+        assert_eq!(shown(wrong.clone(), &context), wrong);
+        let over = context.within(Limits { deadline: Some(Instant::now()), ..Limits::default() });
+        assert_eq!(shown(model(&made_up, body), &over), model(&made_up, body));
     }
 }
