@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 use shofar_engines::{Event, Label};
 use shofar_run::Stop;
 
@@ -66,10 +66,12 @@ impl<'a> Talk<'a> {
     /// Prints an event.
     pub(crate) fn hear(&mut self, event: &Event, out: &mut impl Write) -> Result<(), Failure> {
         if self.arguments.json {
-            print(&describe_json(event, self.start.elapsed()), out)?;
+            let mut object = event.to_json();
+            object["at"] = self.start.elapsed().as_secs_f64().into();
+            print(&object, out)?;
         }
         if self.arguments.verbose > 0
-            && let Some(text) = describe(event)
+            && let Some(text) = event.log_line()
         {
             self.say(&format!("{:>9.3}s  {text}", self.start.elapsed().as_secs_f64()));
         }
@@ -192,91 +194,4 @@ struct AnswerEvent<'a> {
     reason: &'a Option<String>,
     seconds: f64,
     witness: &'a Option<Shown>,
-}
-
-/// One log line, or `None` for events that change too often.
-fn describe(event: &Event) -> Option<String> {
-    let list = |counters: &[(&'static str, u64)]| {
-        let counters: Vec<String> = counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        counters.join(", ")
-    };
-    Some(match event {
-        Event::Phase { name, engine, time } => {
-            let engine = engine.as_ref().map_or_else(String::new, |engine| format!("{engine}: "));
-            format!("{engine}{name}: {:.3} s", time.as_secs_f64())
-        }
-        Event::Pass(report) => format!(
-            "{}: {} predicates and {} clauses of {} and {}",
-            report.name, report.after.nodes, report.after.edges, report.before.nodes, report.before.edges
-        ),
-        Event::Schedule { class, why, engines, jobs } => {
-            let weight = |(name, weight): &(Label, u32)| format!("{name} ({weight})");
-            let engines: Vec<String> = engines.iter().map(weight).collect();
-            format!("schedule: {class} ({why}): {}; {jobs} at a time", engines.join(", "))
-        }
-        Event::Started { engine } => format!("{engine}: started"),
-        Event::Paused { engine } => format!("{engine}: waits"),
-        Event::Resumed { engine } => format!("{engine}: goes on"),
-        Event::Progress { engine, depth, counters } => format!("{engine}: depth {depth}, {}", list(counters)),
-        Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
-        Event::Stopped { engine, reason, time, .. } => {
-            let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
-            format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
-        }
-        Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
-        // `Memory` changes often, and the end of the engine tells it.
-        _ => return None,
-    })
-}
-
-/// An event as a JSON object.
-fn describe_json(event: &Event, at: Duration) -> Json {
-    let object = |counters: &[(&'static str, u64)]| {
-        let counters = counters.iter().map(|&(name, value)| (name.to_owned(), value.into()));
-        counters.collect::<Map<String, Json>>()
-    };
-    let mut description = match event {
-        Event::Phase { name, engine, time } => {
-            json!({"event": "phase", "phase": name, "engine": engine.as_deref(), "seconds": time.as_secs_f64()})
-        }
-        Event::Pass(report) => json!({
-            "event": "pass",
-            "pass": report.name,
-            "predicates": [report.before.nodes, report.after.nodes],
-            "clauses": [report.before.edges, report.after.edges],
-            "terms": [report.before.terms, report.after.terms],
-            "seconds": report.time.as_secs_f64(),
-        }),
-        Event::Schedule { class, why, engines, jobs } => {
-            let engines: Vec<Json> =
-                engines.iter().map(|(name, weight)| json!({"engine": &**name, "weight": weight})).collect();
-            json!({"event": "schedule", "class": class, "why": why, "engines": engines, "jobs": jobs})
-        }
-        Event::Started { engine } => json!({"event": "started", "engine": &**engine}),
-        Event::Paused { engine } => json!({"event": "paused", "engine": &**engine}),
-        Event::Resumed { engine } => json!({"event": "resumed", "engine": &**engine}),
-        Event::Progress { engine, depth, counters } => {
-            json!({"event": "progress", "engine": &**engine, "depth": depth, "counters": object(counters)})
-        }
-        Event::Memory { engine, bytes } => json!({"event": "memory", "engine": &**engine, "bytes": bytes}),
-        Event::Statistics { engine, counters, time } => json!({
-            "event": "statistics",
-            "engine": &**engine,
-            "counters": object(counters),
-            "seconds": time.as_secs_f64(),
-        }),
-        Event::Stopped { engine, reason, time, memory } => json!({
-            "event": "stopped",
-            "engine": &**engine,
-            "reason": reason.as_ref().map(ToString::to_string),
-            "seconds": time.as_secs_f64(),
-            "bytes": memory,
-        }),
-        Event::Panicked { engine, message } => {
-            json!({"event": "panicked", "engine": &**engine, "message": message})
-        }
-        _ => json!({"event": "other"}),
-    };
-    description["at"] = at.as_secs_f64().into();
-    description
 }

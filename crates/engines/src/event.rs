@@ -1,7 +1,7 @@
 //! The events of a run.
 //!
 //! Engines report [`Event::Progress`] and [`Event::Statistics`]; their [`Run`](crate::Run) adds the label. The driver and the
-//! portfolio report all other events.
+//! portfolio report all other events. The texts of events stand here, where a new event without one does not compile.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value as Json, json};
 use shofar_horn::transform::Report;
 use shofar_run::Stop;
 
@@ -146,6 +147,103 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// One log line, or `None` for events that change too often.
+    pub fn log_line(&self) -> Option<String> {
+        let list = |counters: &[(&'static str, u64)]| {
+            let counters: Vec<String> =
+                counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            counters.join(", ")
+        };
+        Some(match self {
+            Event::Phase { name, engine, time } => {
+                let engine = engine.as_ref().map_or_else(String::new, |engine| format!("{engine}: "));
+                format!("{engine}{name}: {:.3} s", time.as_secs_f64())
+            }
+            Event::Pass(Report { name, before, after, .. }) => format!(
+                "{name}: {} predicates and {} clauses of {} and {}",
+                after.nodes, after.edges, before.nodes, before.edges
+            ),
+            Event::Schedule { class, why, engines, jobs } => {
+                let weight = |(name, weight): &(Label, u32)| format!("{name} ({weight})");
+                let engines: Vec<String> = engines.iter().map(weight).collect();
+                format!("schedule: {class} ({why}): {}; {jobs} at a time", engines.join(", "))
+            }
+            Event::Started { engine } => format!("{engine}: started"),
+            Event::Paused { engine } => format!("{engine}: waits"),
+            Event::Resumed { engine } => format!("{engine}: goes on"),
+            Event::Progress { engine, depth, counters } => {
+                format!("{engine}: depth {depth}, {}", list(counters))
+            }
+            // `Stopped` tells the maximum.
+            Event::Memory { .. } => return None,
+            Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
+            Event::Stopped { engine, reason, time, .. } => {
+                let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
+                format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
+            }
+            Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
+        })
+    }
+
+    /// The event as a JSON object. Its field `event` is the kind.
+    pub fn to_json(&self) -> Json {
+        let object = |counters: &[(&'static str, u64)]| {
+            let counters = counters.iter().map(|&(name, value)| (name.to_owned(), value.into()));
+            counters.collect::<Map<String, Json>>()
+        };
+        match self {
+            Event::Phase { name, engine, time } => json!({
+                "event": "phase",
+                "phase": name,
+                "engine": engine.as_deref(),
+                "seconds": time.as_secs_f64(),
+            }),
+            Event::Pass(Report { name, before, after, time, .. }) => json!({
+                "event": "pass",
+                "pass": name,
+                "predicates": [before.nodes, after.nodes],
+                "clauses": [before.edges, after.edges],
+                "terms": [before.terms, after.terms],
+                "seconds": time.as_secs_f64(),
+            }),
+            Event::Schedule { class, why, engines, jobs } => {
+                let slot = |(name, weight): &(Label, u32)| json!({"engine": &**name, "weight": weight});
+                let engines: Vec<Json> = engines.iter().map(slot).collect();
+                json!({"event": "schedule", "class": class, "why": why, "engines": engines, "jobs": jobs})
+            }
+            Event::Started { engine } => json!({"event": "started", "engine": &**engine}),
+            Event::Paused { engine } => json!({"event": "paused", "engine": &**engine}),
+            Event::Resumed { engine } => json!({"event": "resumed", "engine": &**engine}),
+            Event::Progress { engine, depth, counters } => json!({
+                "event": "progress",
+                "engine": &**engine,
+                "depth": depth,
+                "counters": object(counters),
+            }),
+            Event::Memory { engine, bytes } => {
+                json!({"event": "memory", "engine": &**engine, "bytes": bytes})
+            }
+            Event::Statistics { engine, counters, time } => json!({
+                "event": "statistics",
+                "engine": &**engine,
+                "counters": object(counters),
+                "seconds": time.as_secs_f64(),
+            }),
+            Event::Stopped { engine, reason, time, memory } => json!({
+                "event": "stopped",
+                "engine": &**engine,
+                "reason": reason.as_ref().map(ToString::to_string),
+                "seconds": time.as_secs_f64(),
+                "bytes": memory,
+            }),
+            Event::Panicked { engine, message } => {
+                json!({"event": "panicked", "engine": &**engine, "message": message})
+            }
+        }
+    }
+}
+
 /// Receives events, from any thread.
 pub trait EventSink: Sync {
     /// Receives an event.
@@ -162,4 +260,47 @@ impl<F: Fn(Event) + Sync> EventSink for F {
 /// Ignores all events.
 impl EventSink for () {
     fn tell(&self, _: Event) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_listed_for_people_and_named_for_programs() {
+        let counters = vec![("lemmas", 3), ("solver.conflicts", 41)];
+        let event = Event::Progress { engine: "spacer".into(), depth: 7, counters };
+        assert_eq!(event.log_line().as_deref(), Some("spacer: depth 7, lemmas 3, solver.conflicts 41"));
+        let counters = json!({"lemmas": 3, "solver.conflicts": 41});
+        assert_eq!(
+            event.to_json(),
+            json!({"event": "progress", "engine": "spacer", "depth": 7, "counters": counters})
+        );
+    }
+
+    #[test]
+    fn an_engine_without_a_reason_to_stop_has_the_answer() {
+        let stopped = |reason| Event::Stopped {
+            engine: "bmc".into(),
+            reason,
+            time: Duration::from_millis(1500),
+            memory: 1 << 20,
+        };
+        let (won, lost) = (stopped(None), stopped(Some(Stop::Exhausted("no clause is left"))));
+        assert_eq!(won.log_line().as_deref(), Some("bmc: ended after 1.500 s: has the answer"));
+        assert_eq!(won.to_json()["reason"], Json::Null);
+        assert!(lost.log_line().is_some_and(|line| line.ends_with("no clause is left")));
+        assert!(
+            lost.to_json()["reason"].as_str().is_some_and(|reason| reason.ends_with("no clause is left"))
+        );
+        assert_eq!(lost.to_json()["seconds"], 1.5);
+    }
+
+    /// It changes too often.
+    #[test]
+    fn memory_is_for_programs_only() {
+        let event = Event::Memory { engine: "bmc".into(), bytes: 5 };
+        assert_eq!(event.log_line(), None);
+        assert_eq!(event.to_json(), json!({"event": "memory", "engine": "bmc", "bytes": 5}));
+    }
 }
