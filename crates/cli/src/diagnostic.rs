@@ -23,7 +23,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::{Effects, Style};
 use serde_json::{Value as Json, json};
-use shofar_horn::{ParseError, Position};
+use shofar_horn::{ParseError, ParseErrorKind, Position};
 use terminal_size::terminal_size_of;
 
 use crate::escape;
@@ -36,6 +36,9 @@ const WIDTH: usize = 120;
 
 /// The least width of messages. Narrower terminals break the lines.
 const LEAST_WIDTH: usize = 40;
+
+/// The command for scripts that are not clauses.
+pub(crate) const SMT_SCRIPTS: &str = "`shofar smt` executes SMT scripts";
 
 /// A mistake in the input, ready to be printed in any thread.
 pub(crate) struct Diagnostic {
@@ -63,7 +66,7 @@ impl Diagnostic {
             file: error.file,
             position: error.position,
             message: error.message,
-            hint: error.hint,
+            hint: hint(error.kind, error.hint),
             excerpt,
         }
     }
@@ -91,6 +94,15 @@ impl Diagnostic {
             "message": self.message,
             "hint": self.hint,
         })
+    }
+}
+
+/// The hint of a reader, with the option or command that helps.
+fn hint(kind: ParseErrorKind, hint: Option<String>) -> Option<String> {
+    match kind {
+        ParseErrorKind::SeveralQuestions => Some("choose one by its number, as in `--query 1`".to_owned()),
+        ParseErrorKind::SmtScript => hint.map(|hint| format!("{hint}; {SMT_SCRIPTS}")),
+        _ => hint,
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let explanation = Explanation {
         color: is_coloured(),
         full: arguments.full,
+        full_hint: Some("--full shows them"),
         locals: arguments.locals,
         notation: for_terminal(arguments.solve.notation()),
     };

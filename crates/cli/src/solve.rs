@@ -29,6 +29,7 @@ use shofar_logic::{Fun, TermStore};
 use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
+use crate::diagnostic::SMT_SCRIPTS;
 use crate::input::{Questions, shown_name};
 use crate::limits::without_limits;
 use crate::talk::Talk;
@@ -61,7 +62,7 @@ pub(crate) struct Solved {
     /// The reason of `unknown`.
     pub(crate) reason: Option<String>,
     /// What the user may want instead.
-    pub(crate) hint: Option<&'static str>,
+    pub(crate) hint: Option<String>,
     pub(crate) witness: Option<Shown>,
     /// The page for a browser.
     pub(crate) page: Option<String>,
@@ -218,7 +219,8 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
     let solved = |verdict: &Verdict, engine: Option<Label>| {
         let answer = verdict.name();
         if let Verdict::Unknown(stop) = verdict {
-            let hint = looks_like_smt_script(store, system).then_some(SMT_SCRIPT);
+            let hint = looks_like_smt_script(store, system)
+                .then(|| format!("the file declares no predicate with arguments; {SMT_SCRIPTS}"));
             return Solved { page: page(Err(&stop.to_string())), hint, ..Solved::unknown(engine, stop) };
         }
         let witness = if arguments.shows_witness() { verdict.clone().witness() } else { None };
@@ -248,9 +250,6 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
         events.done(Ok(solved(&outcome.verdict, outcome.engine)));
     }
 }
-
-/// The hint for a file that is probably an SMT script.
-const SMT_SCRIPT: &str = "the file declares no predicate with arguments; `shofar smt` executes SMT scripts";
 
 /// Whether a system declares constants or functions, and no predicate with arguments.
 fn looks_like_smt_script(store: &TermStore, system: &HornSystem) -> bool {

@@ -136,7 +136,7 @@ impl<'a> Talk<'a> {
             && !self.arguments.quiet
         {
             self.say(&format!("shofar: unknown: {reason}"));
-            if let Some(hint) = solved.hint {
+            if let Some(hint) = &solved.hint {
                 self.say(&format!("help: {hint}"));
             }
         }

@@ -354,8 +354,10 @@ fn commands_about_one_system_want_to_know_which_question_is_meant() {
     {
         let output = shofar(command, QUESTIONS);
         assert_eq!(output.status.code(), Some(2));
-        let question = "<stdin>:2:54: the script asks 3 questions, of which this is the second: choose one by its number (`--query N`)\n";
-        assert!(stderr(&output).starts_with(question), "{}", stderr(&output));
+        let question = "<stdin>:2:54: the script asks 3 questions, of which this is the second\n";
+        let hint = "= help: choose one by its number, as in `--query 1`\n";
+        let told = stderr(&output);
+        assert!(told.starts_with(question) && told.ends_with(hint), "{told}");
     }
     let output = shofar(&["convert", "-", "--query", "2"], QUESTIONS);
     assert_eq!(stdout(&output).matches("(assert").count(), 2);

@@ -39,6 +39,31 @@ fn long_options(command: &[&str]) -> Vec<String> {
     options
 }
 
+/// Programs that use the libraries have other options, or none.
+#[test]
+fn libraries_do_not_speak_of_options_of_the_program() {
+    let commands = [&[][..], &["check"], &["convert"], &["explain"], &["info"], &["smt"], &["transform"]];
+    let options: Vec<String> = commands.into_iter().flat_map(long_options).collect();
+    let mut folders: Vec<PathBuf> = ["logic", "smt", "horn", "engines", "cooperate", "run", "shofar"]
+        .map(|library| Path::new(ROOT).join("crates").join(library).join("src"))
+        .into();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let code = fs::read_to_string(&path).unwrap();
+            for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                let named = options.iter().find(|option| line.contains(&***option));
+                let is_command = line.contains("`shofar ");
+                assert!(named.is_none() && !is_command, "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn manual_pages_have_all_options_and_can_be_shown() {
     let folder = tempfile::tempdir().unwrap();

@@ -39,8 +39,8 @@ pub mod witness;
 pub use builder::{BuildError, ClauseBuilder, SystemBuilder};
 pub use context::Context;
 pub use frontend::{
-    ParseError, Unread, declared_names, parse, parse_all, parse_all_within, parse_each_within,
-    parse_first_within, parse_in, parse_question_within, parse_within,
+    ParseError, ParseErrorKind, Unread, declared_names, parse, parse_all, parse_all_within,
+    parse_each_within, parse_first_within, parse_in, parse_question_within, parse_within,
 };
 pub use graph::HornGraph;
 pub use info::{Info, LargestClause, PredicateInfo, Theories};

@@ -119,15 +119,17 @@ fn large_models_are_cut() {
     let body = store.app(Op::Le, &[parameters[7], parameters[31]]).unwrap();
     let definition = Definition { parameters, interpretation: body.into() };
     let model = Witness::Model(Model { definitions: vec![definition; 300] });
-    let told = |full| {
+    let told = |explanation: Explanation| {
         let mut out = Vec::new();
-        model.explain(&store, &system, Explanation { full, ..Explanation::default() }, &mut out).unwrap();
+        model.explain(&store, &system, explanation, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     };
-    let short = told(false);
+    let short = told(Explanation::default());
     assert!(short.contains("P17(v7, v31: Int, and 38 others)\n    v7 ≤ v31"), "{short}");
-    assert!(short.contains("100 predicates are left out") && !short.contains("P200"), "{short}");
-    let full = told(true);
+    assert!(short.contains("\n... 100 predicates are left out\n") && !short.contains("P200"), "{short}");
+    let hinted = told(Explanation { full_hint: Some("press space"), ..Explanation::default() });
+    assert!(hinted.contains("\n... 100 predicates are left out; press space\n"), "{hinted}");
+    let full = told(Explanation { full: true, ..Explanation::default() });
     assert!(full.contains("P299(v0, v1, ") && full.lines().all(|line| line.chars().count() <= 100), "{full}");
 }
 

@@ -1,6 +1,8 @@
 //! The front end: accepted scripts in all their variety, and reported errors.
 
-use shofar_horn::{Context, Format, HornSystem, Unread, parse, parse_all, parse_question_within};
+use shofar_horn::{
+    Context, Format, HornSystem, ParseErrorKind, Unread, parse, parse_all, parse_question_within,
+};
 use shofar_logic::smtlib::{Environment, Reader};
 use shofar_logic::{Op, TermStore};
 use shofar_run::Limits;
@@ -290,10 +292,8 @@ fn one_question_is_read_with_the_names_that_it_knows() {
     let store = TermStore::new();
     let script = "(push)(declare-fun P (Int) Bool)(assert (P 0))(check-sat)(pop)\
                   (push)(declare-fun P (Bool) Bool)(assert (P true))(check-sat)(pop)";
-    assert_eq!(
-        mistake(script),
-        "test:1:114: the script asks 2 questions, of which this is the second: choose one by its number (`--query N`)"
-    );
+    assert_eq!(mistake(script), "test:1:114: the script asks 2 questions, of which this is the second");
+    assert_eq!(parse(&store, "test", script).unwrap_err().kind, ParseErrorKind::SeveralQuestions);
     let limits = Limits::default();
     let context = Context { store: &store, limits };
     for (question, argument) in [(1, "0"), (2, "true")] {
@@ -467,16 +467,19 @@ fn a_mistake_spans_the_text_it_is_about() {
 }
 
 #[test]
-fn an_smt_script_gets_the_hint_to_use_the_smt_solver() {
-    let hint = |script: &str| parse(&TermStore::new(), "test", script.as_bytes()).unwrap_err().hint;
+fn a_script_that_looks_like_one_for_an_smt_solver_is_recognised() {
+    let error = |script: &str| parse(&TermStore::new(), "test", script.as_bytes()).unwrap_err();
+    let hint = |script: &str| error(script).hint;
     assert_eq!(
         hint("(set-logic QF_UF)(declare-fun p (Bool) Bool)(assert (or (p true) (p false)))").as_deref(),
-        Some("the logic is QF_UF, not HORN; `shofar smt` executes SMT scripts")
+        Some("the logic is QF_UF, not HORN")
     );
     assert_eq!(
         hint("(declare-const x Int)(assert (> x 0))(get-abduct a)(minimize x)").as_deref(),
-        Some("the file declares no predicate with arguments; `shofar smt` executes SMT scripts")
+        Some("the file declares no predicate with arguments")
     );
+    assert_eq!(error("(set-logic QF_UF)(assert x)").kind, ParseErrorKind::SmtScript);
+    assert_eq!(error("(set-logic HORN)(asert true)").kind, ParseErrorKind::Mistake);
     assert_eq!(hint("(set-logic HORN)(asert true)").as_deref(), Some("did you mean `assert`?"));
     assert_eq!(hint("(set-logic HORN)(declare-fun P (Int) Bool)(assert (or (P 1) (P 2)))"), None);
 }

@@ -269,7 +269,9 @@ pub use options::{Limits, Options};
 pub use shofar_engines::{Event, EventSink, InterpolationMethod, Label};
 pub use shofar_horn::transform::{Report, Size};
 pub use shofar_horn::witness::WitnessFormat;
-pub use shofar_horn::{Format, Info, LargestClause, ParseError, Position, PredicateInfo, Theories};
+pub use shofar_horn::{
+    Format, Info, LargestClause, ParseError, ParseErrorKind, Position, PredicateInfo, Theories,
+};
 pub use shofar_logic::SortError;
 pub use shofar_logic::number::{Integer, Rational};
 pub use shofar_run::{OptionError, Reason, Stop};

@@ -40,6 +40,21 @@ pub struct ParseError {
     pub message: String,
     /// What the user may have meant, as a sentence.
     pub hint: Option<String>,
+    /// The kind of the error, for programs that have advice of their own.
+    pub kind: ParseErrorKind,
+}
+
+/// The kind of an error in an input.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// A mistake in the text.
+    #[default]
+    Mistake,
+    /// The script asks several questions, and none of them is chosen.
+    SeveralQuestions,
+    /// The script cannot be read as clauses and is probably one for an SMT solver. The hint says why.
+    SmtScript,
 }
 
 impl fmt::Display for ParseError {
@@ -59,6 +74,7 @@ impl ParseError {
             span: Some(error.span(text)),
             message: error.message,
             hint: error.hint,
+            kind: ParseErrorKind::Mistake,
         }
     }
 }
@@ -146,11 +162,8 @@ pub fn parse_question_within(
     let count = offsets.len();
     let number = match question {
         None if count > 1 => {
-            let message = format!(
-                "the script asks {count} questions, of which this is the second: choose one by its number \
-                 (`--query N`)"
-            );
-            return Err(mistake(offsets[1], message));
+            let message = format!("the script asks {count} questions, of which this is the second");
+            return Err(mistake(offsets[1], message).of_kind(ParseErrorKind::SeveralQuestions));
         }
         Some(number) if number == 0 || number > count => {
             let questions = if count == 1 { "question" } else { "questions" };
@@ -177,7 +190,14 @@ pub fn declared_names(context: &Context<'_>, system: &HornSystem, file: &str) ->
         Err(Unread::Wrong(ParseError { file, message, .. })) => {
             let message = format!("no text can name all that the clauses declare: {message}");
             let position = Position { line: 1, column: 1 };
-            Err(Unread::Wrong(ParseError { file, position, span: None, message, hint: None }))
+            Err(Unread::Wrong(ParseError {
+                file,
+                position,
+                span: None,
+                message,
+                hint: None,
+                kind: ParseErrorKind::Mistake,
+            }))
         }
         Err(interrupted) => Err(interrupted),
     }
@@ -216,6 +236,14 @@ impl Unread {
     pub(crate) fn without_span(mut self) -> Self {
         if let Unread::Wrong(error) = &mut self {
             error.span = None;
+        }
+        self
+    }
+
+    /// The same error with this kind.
+    fn of_kind(mut self, kind: ParseErrorKind) -> Self {
+        if let Unread::Wrong(error) = &mut self {
+            error.kind = kind;
         }
         self
     }
@@ -277,8 +305,9 @@ fn read(
     match script.read() {
         Ok(()) => Ok(Questions { offsets: script.questions, is_current: script.is_current }),
         Err(error) => {
-            let hint = error.hint.is_none().then(|| script.hint()).flatten();
-            Err(Unread::of(file, text, error.with_hint(hint)))
+            let hint = if error.hint.is_none() { script.hint() } else { None };
+            let kind = if hint.is_some() { ParseErrorKind::SmtScript } else { ParseErrorKind::Mistake };
+            Err(Unread::of(file, text, error.with_hint(hint)).of_kind(kind))
         }
     }
 }
@@ -441,11 +470,11 @@ impl<'t> Script<'_, 't> {
     fn hint(&self) -> Option<String> {
         match self.logic {
             Some("HORN" | "ALL") => None,
-            Some(logic) => Some(format!("the logic is {logic}, not HORN; `shofar smt` executes SMT scripts")),
+            Some(logic) => Some(format!("the logic is {logic}, not HORN")),
             None => {
                 let is_relation = |fun: &Fun| !self.store.fun_decl(*fun).domain.is_empty();
                 let has_relations = self.system.predicates.iter().any(is_relation);
-                let hint = "the file declares no predicate with arguments; `shofar smt` executes SMT scripts";
+                let hint = "the file declares no predicate with arguments";
                 (!has_relations && !self.system.functions.is_empty()).then(|| hint.to_owned())
             }
         }

@@ -68,6 +68,8 @@ pub struct Explanation {
     pub color: bool,
     /// Omit nothing.
     pub full: bool,
+    /// How readers get the omitted parts, as in "`full` shows them". It follows each note that something is omitted.
+    pub full_hint: Option<&'static str>,
     /// Show the values of the clauses' variables that are not arguments of the fact.
     pub locals: bool,
     /// How formulas, clauses and values are written.
@@ -125,6 +127,12 @@ impl Writer<'_> {
         format!("{style}{text}{style:#}")
     }
 
+    /// A note about omitted parts, with the hint how to get them.
+    fn omission(&self, note: &str) -> String {
+        let hint = self.explanation.full_hint.map_or_else(String::new, |hint| format!("; {hint}"));
+        self.marked(Mark::Aside, &format!("{note}{hint}"))
+    }
+
     /// A text of the input without control characters, cut to a readable length.
     fn shown(&self, text: &str) -> String {
         let most = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
@@ -159,8 +167,8 @@ impl Writer<'_> {
         }
         if is_cut {
             let left_out = count - MOST_FIRST - MOST_LAST;
-            let note = format!("... {left_out} steps are left out; --full shows them");
-            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+            let note = self.omission(&format!("... {left_out} steps are left out"));
+            writeln!(out, "{note}")?;
             for line in count - MOST_LAST..count {
                 self.step(&trace, line, out)?;
             }
@@ -183,8 +191,8 @@ impl Writer<'_> {
             self.rule(clause, number.len().max(13) + 1, None, out)?;
         }
         if let Some(more) = used.len().checked_sub(most).filter(|&more| more > 0) {
-            let note = format!("{more} more clauses; --full shows them");
-            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+            let note = self.omission(&format!("{more} more clauses"));
+            writeln!(out, "{note}")?;
         }
         Ok(())
     }
@@ -370,8 +378,8 @@ impl Writer<'_> {
             }
         }
         if let Some(more) = self.system.predicates().len().checked_sub(most).filter(|&more| more > 0) {
-            let note = format!("... {more} predicates are left out; --full shows them");
-            writeln!(out, "\n{}", self.marked(Mark::Aside, &note))?;
+            let note = self.omission(&format!("... {more} predicates are left out"));
+            writeln!(out, "\n{note}")?;
         }
         let is_alone = |clause: &Clause| clause.head.is_none() && clause.body.is_empty();
         let clauses = self.system.clauses.iter().enumerate();
@@ -400,8 +408,8 @@ impl Writer<'_> {
             writeln!(out, "{indent}{}", printable(line).collect::<String>())?;
         }
         if let Some(more) = text.lines().count().checked_sub(most).filter(|&more| more > 0) {
-            let note = format!("    ... {more} lines are left out; --full shows them");
-            writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+            let note = self.omission(&format!("    ... {more} lines are left out"));
+            writeln!(out, "{note}")?;
         }
         Ok(())
     }
@@ -460,8 +468,8 @@ impl Writer<'_> {
             }
         }
         if let Some(more) = clauses.len().checked_sub(most).filter(|&more| more > 0) {
-            let note = format!("{more} more clauses; --full shows them");
-            writeln!(out, "  {:<13} {}", clauses[0].0.name(), self.marked(Mark::Aside, &note))?;
+            let note = self.omission(&format!("{more} more clauses"));
+            writeln!(out, "  {:<13} {note}", clauses[0].0.name())?;
         }
         Ok(())
     }
