@@ -39,7 +39,7 @@ fn info_for_people() {
 
 #[test]
 fn info_for_programs() {
-    let output = shofar(&["info", "--json", "-"], &std::fs::read(&example("counter")).unwrap());
+    let output = shofar(&["info", "--json", "-"], std::fs::read(example("counter")).unwrap());
     assert!(output.status.success());
     let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(info["track"], "LIA-Lin");

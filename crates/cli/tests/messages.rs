@@ -135,14 +135,7 @@ fn json_has_an_event_for_a_mistake_in_the_input() {
 #[test]
 fn json_has_an_event_for_a_mistake_in_the_options() {
     let counter = example("counter");
-    let runs: [(&[(&str, &str)], &[&str], &str); 5] = [
-        (&[], &["chek"], "did you mean `check`?"),
-        (&[], &[&counter, "second.smt2"], "one file at a time"),
-        (&[], &[&counter, "--html", "-"], "standard output cannot take both"),
-        (&[], &["explain", &counter, "second.smt2"], "one file at a time"),
-        (&[("RUST_LOG", "a=b=c")], &[&counter], "RUST_LOG=a=b=c"),
-    ];
-    for (variables, arguments, part) in runs {
+    let check = |variables: &[(&str, &str)], arguments: &[&str], part: &str| {
         let output = shofar_with(variables, &[arguments, &["--json"]].concat(), b"");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let last = text(&output.stdout).lines().last().unwrap_or("null");
@@ -151,7 +144,12 @@ fn json_has_an_event_for_a_mistake_in_the_options() {
         let message = last["message"].as_str().unwrap();
         assert!(message.contains(part) && last["at"].is_number(), "{arguments:?}: {last}");
         assert_eq!(text(&output.stderr), format!("{message}\n"));
-    }
+    };
+    check(&[], &["chek"], "did you mean `check`?");
+    check(&[], &[&counter, "second.smt2"], "one file at a time");
+    check(&[], &[&counter, "--html", "-"], "standard output cannot take both");
+    check(&[], &["explain", &counter, "second.smt2"], "one file at a time");
+    check(&[("RUST_LOG", "a=b=c")], &[&counter], "RUST_LOG=a=b=c");
 }
 
 #[test]
