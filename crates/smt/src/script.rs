@@ -1,9 +1,10 @@
 //! Executes SMT-LIB scripts: the interface of the solver for other programs.
 //!
 //! A [`Script`] executes one command after the other and writes the answers. It answers an error with `(error "...")`
-//! and continues; the wrong command has no effect. If that command was meant to declare, define or assert something,
-//! the current formula is no longer the user's. So the innermost frame records the failure, and until this frame is
-//! popped or reset, `check-sat` answers `unknown`, never a verdict about another formula.
+//! and continues; the wrong command has no effect. If that command was meant to change the formula, the formula is no
+//! longer the user's, and `check-sat` answers `unknown`, never a verdict about another formula. This lasts as long as the
+//! effect of the command would have lasted: a failed assertion until its level is popped or the assertions are reset, a
+//! failed declaration until its level is popped, a failed `push`, `pop` or unknown command until `reset`.
 //!
 //! [`Commands`] splits a stream into commands, so that a command is answered as soon as its last parenthesis arrives.
 
