@@ -19,6 +19,7 @@
 //! ```
 
 pub mod builder;
+pub mod cfa;
 pub mod check;
 mod clausify;
 mod context;

@@ -102,7 +102,8 @@ impl<'a> Saturation<'a> {
             }
             let node = NodeId::new(random.below(self.of_node.len()));
             let sorts = self.graph.node(node).sorts(self.store);
-            let values = sorts.iter().map(|&sort| random.choose(&self.values(sort)).clone()).collect();
+            let values =
+                sorts.iter().map(|&sort| random.choose(&values(&self.domain, sort)).clone()).collect();
             let before = self.facts.len();
             if self.add(node, values, None) {
                 self.close(before);
@@ -132,15 +133,6 @@ impl<'a> Saturation<'a> {
                 _ => store.eq(variable, term),
             }
         }))
-    }
-
-    /// The values of a sort.
-    fn values(&self, sort: Sort) -> Vec<Value> {
-        match sort {
-            Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
-            Sort::INT => self.domain.clone().map(|number| Value::Int(number.into())).collect(),
-            _ => panic!("the domain has numbers and truth values only"),
-        }
     }
 
     fn add(&mut self, node: NodeId, values: Vec<Value>, step: Option<(EdgeId, Vec<usize>)>) -> bool {
@@ -240,10 +232,19 @@ impl<'a> Saturation<'a> {
             }
             return;
         };
-        for value in self.values(self.store.sort_of(variable)) {
+        for value in values(&self.domain, self.store.sort_of(variable)) {
             let mut assignment = assignment.clone();
             assignment.set(variable, value);
             self.enumerate(label, rest, wanted, assignment, found);
         }
+    }
+}
+
+/// The values of a sort.
+pub(crate) fn values(domain: &RangeInclusive<i64>, sort: Sort) -> Vec<Value> {
+    match sort {
+        Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
+        Sort::INT => domain.clone().map(|number| Value::Int(number.into())).collect(),
+        _ => panic!("the domain has numbers and truth values only"),
     }
 }

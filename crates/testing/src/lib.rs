@@ -5,6 +5,7 @@
 //! of a crate see the same types as this one. Unit tests see a second copy of their own crate, so they can use only the
 //! parts of this one without its types: [`Random`] and [`scale`](scale::scale).
 
+pub mod automata;
 pub mod explicit;
 pub mod families;
 pub mod formulas;
