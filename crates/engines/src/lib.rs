@@ -12,6 +12,7 @@ mod flag;
 mod forms;
 mod fragment;
 pub mod imc;
+mod implication;
 mod invariants;
 mod k_inductive;
 pub mod kind;

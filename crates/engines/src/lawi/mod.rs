@@ -32,7 +32,6 @@
 //! clauses. **Where we differ.** A false label ends a branch without a cover. Every few rounds the oldest open leaf is
 //! unwound, so that no branch is followed for ever.
 
-mod implication;
 mod tree;
 
 use std::time::Instant;
@@ -43,11 +42,11 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
+use crate::implication::Implications;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Parts};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{Engine, EngineOption, Evidence, Run};
-use implication::Implications;
 use tree::{Location, Tree, Vertex, VertexId};
 
 options! {

@@ -11,21 +11,21 @@ use shofar_smt::solver::Solver;
 use crate::Run;
 
 /// A cache of implications between formulas.
-pub(super) struct Implications<'a> {
+pub(crate) struct Implications<'a> {
     store: &'a TermStore,
     solver: Solver<'a>,
     known: FxHashMap<(Term, Term), bool>,
-    pub(super) queries: u64,
+    pub(crate) queries: u64,
 }
 
 impl<'a> Implications<'a> {
-    pub(super) fn new(run: &Run<'a>) -> Self {
+    pub(crate) fn new(run: &Run<'a>) -> Self {
         Implications { store: run.store, solver: run.solver(), known: FxHashMap::default(), queries: 0 }
     }
 
     /// Whether a conjunction implies a formula. `example` may hold a model of the conjunction; a counterexample is
     /// stored there.
-    pub(super) fn holds(
+    pub(crate) fn holds(
         &mut self,
         run: &Run<'_>,
         premises: &[Term],
