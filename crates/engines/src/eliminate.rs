@@ -19,8 +19,17 @@ const CONFLICTS: u64 = 1000;
 
 /// Eliminates the variables that do not belong to the state, if that takes little effort.
 pub(crate) fn with_few_locals(run: &Run<'_>, formula: Term, state: &[Term]) -> Term {
+    eliminate_with_little_effort(run, formula, state).unwrap_or(formula)
+}
+
+/// Like [`eliminate_all_but`], within a limit for each query.
+pub(crate) fn eliminate_with_little_effort(
+    run: &Run<'_>,
+    formula: Term,
+    kept: &[Term],
+) -> Result<Term, Stop> {
     let limits = Limits { conflicts: Some(CONFLICTS), ..run.limits };
-    eliminate_all_but(&run.clone().with_limits(limits), formula, state).unwrap_or(formula)
+    eliminate_all_but(&run.clone().with_limits(limits), formula, kept)
 }
 
 /// A formula over the variables `kept`, equivalent to `exists others. formula`, if equations define all others. It is

@@ -33,6 +33,16 @@ impl LoopForm {
         Ok(Evidence::Sat(self.translation.model_back(run, GraphModel::of_formulas(formulas))?))
     }
 
+    /// The answer for the original graph, from that for the graph in this form.
+    pub(crate) fn back(&self, run: &Run<'_>, evidence: Evidence) -> Result<Evidence, Stop> {
+        match evidence {
+            Evidence::Sat(model) => Ok(Evidence::Sat(self.translation.model_back(run, model)?)),
+            Evidence::Unsat(derivation) => {
+                Ok(Evidence::Unsat(self.translation.derivation_back(run, derivation)?))
+            }
+        }
+    }
+
     /// The answer if the path leads from a fact to a query. It is empty for a query without predicates.
     pub(crate) fn unsafe_by(
         &self,

@@ -5,6 +5,7 @@
 //! print, exit or panic on bad input.
 
 mod bmc;
+pub mod cegar;
 mod eliminate;
 mod event;
 mod exchange;
@@ -33,6 +34,7 @@ use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
 pub use bmc::Bmc;
+pub use cegar::Cegar;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Exchange, SharedLemma};
 pub use imc::Imc;
@@ -106,6 +108,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Tpa::default()),
         Box::new(Imc::default()),
         Box::new(Lawi::default()),
+        Box::new(Cegar::default()),
         Box::new(KInduction::default()),
         Box::new(Bmc),
     ]

@@ -150,16 +150,26 @@ pub(crate) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Each part is a conjunction.
-    pub(crate) fn new(run: &'a Run<'a>, parts: Vec<Vec<Term>>) -> Result<Self, Stop> {
-        let mut solver = run.solver_with_proofs();
-        let order: Vec<Part> = (0..).map(Part).take(parts.len()).collect();
-        for (&part, formulas) in std::iter::zip(&order, parts) {
-            for formula in formulas {
-                let asserted = solver.assert_in(formula, part);
-                asserted.map_err(|unsupported| unsupported.stop(run.store))?;
-            }
+    pub(crate) fn new(run: &'a Run<'a>, parts: impl IntoIterator<Item = Vec<Term>>) -> Result<Self, Stop> {
+        let mut all = Parts { run, solver: run.solver_with_proofs(), order: Vec::new() };
+        parts.into_iter().try_for_each(|part| all.push(part))?;
+        Ok(all)
+    }
+
+    /// Adds a part, a conjunction.
+    pub(crate) fn push(&mut self, formulas: Vec<Term>) -> Result<(), Stop> {
+        let part = Part(self.order.last().map_or(0, |&Part(last)| last + 1));
+        self.order.push(part);
+        for formula in formulas {
+            let asserted = self.solver.assert_in(formula, part);
+            asserted.map_err(|unsupported| unsupported.stop(self.run.store))?;
         }
-        Ok(Parts { run, solver, order })
+        Ok(())
+    }
+
+    /// The number of parts.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
     }
 
     /// Whether the conjunction of all parts is satisfiable.
