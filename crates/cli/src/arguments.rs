@@ -125,7 +125,7 @@ enum Format {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum NotationName {
+pub(crate) enum NotationName {
     /// `x ≥ 0 ∧ y ≠ 1`.
     Math,
     /// `x >= 0 and y != 1`.
@@ -145,6 +145,16 @@ impl From<Format> for WitnessFormat {
     }
 }
 
+impl From<NotationName> for Notation {
+    fn from(name: NotationName) -> Self {
+        match name {
+            NotationName::Math => Notation::Math,
+            NotationName::Ascii => Notation::Ascii,
+            NotationName::Smtlib => Notation::Smtlib,
+        }
+    }
+}
+
 impl Arguments {
     /// The file to read; `-` for standard input.
     pub(crate) fn file(&self) -> &str {
@@ -158,11 +168,7 @@ impl Arguments {
 
     /// How formulas are written for people.
     pub(crate) fn notation(&self) -> Notation {
-        match self.notation {
-            NotationName::Math => Notation::Math,
-            NotationName::Ascii => Notation::Ascii,
-            NotationName::Smtlib => Notation::Smtlib,
-        }
+        self.notation.into()
     }
 
     /// The same, with an explanation of the witness.

@@ -1,15 +1,19 @@
-//! `shofar convert`: writes the clauses in another format.
+//! `shofar convert`: writes the clauses in another format, or as a program.
 
 use std::io::Write;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use shofar_horn::{Context, Format};
+use shofar_horn::cfa::{self, Cfa};
+use shofar_horn::infix::Notation;
+use shofar_horn::{Context, Format, HornGraph, HornSystem};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
-use crate::input::{QueryArgument, read_system_within};
+use crate::arguments::NotationName;
+use crate::explain::for_terminal;
+use crate::input::{QueryArgument, read_system_within, shown_name};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Write the clauses in another format, as in `shofar convert program.smt2 --to dot`.
@@ -21,6 +25,15 @@ pub(crate) struct Arguments {
     /// The format of the output.
     #[arg(long, value_enum, default_value_t = Target::Smtlib)]
     to: Target,
+
+    /// How an automaton executes clauses, as in `--to cfa --direction backward`. Without it, linear clauses run forward, and
+    /// others as procedures.
+    #[arg(long, value_name = "NAME", value_enum)]
+    direction: Option<DirectionName>,
+
+    /// How an automaton's formulas are written: in mathematical notation, the same in ASCII, or as in SMT-LIB.
+    #[arg(long, value_name = "NAME", value_enum)]
+    notation: Option<NotationName>,
 
     #[command(flatten)]
     question: QueryArgument,
@@ -37,20 +50,76 @@ enum Target {
     Datalog,
     /// A graph for Graphviz: predicates are nodes, clauses are (hyper)edges.
     Dot,
+    /// A control-flow automaton, as text: predicates are locations or procedures, clauses are edges or paths.
+    Cfa,
+    /// The same automaton as a graph for Graphviz.
+    CfaDot,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DirectionName {
+    /// From facts to queries, for linear clauses.
+    Forward,
+    /// From queries to facts, for linear clauses.
+    Backward,
+    /// A procedure for each predicate, which returns if its arguments are derivable.
+    Procedures,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let is_automaton = matches!(arguments.to, Target::Cfa | Target::CfaDot);
+    if !is_automaton && (arguments.direction.is_some() || arguments.notation.is_some()) {
+        let message = "shofar: `--direction` and `--notation` are for automata; add `--to cfa`";
+        return Err(Failure::Input(message.to_owned()));
+    }
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =
         read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
-    let format = match arguments.to {
-        Target::Smtlib => Format::Smtlib,
-        Target::Datalog => Format::Datalog,
-        Target::Dot => Format::Dot,
-    };
     without_limits(|| {
-        system.write(&store, format, out)?;
+        match arguments.to {
+            Target::Smtlib => system.write(&store, Format::Smtlib, out)?,
+            Target::Datalog => system.write(&store, Format::Datalog, out)?,
+            Target::Dot => system.write(&store, Format::Dot, out)?,
+            Target::Cfa => {
+                let automaton = automaton(&store, &system, arguments)?;
+                automaton.write_text(&store, for_terminal(notation(arguments)), out)?;
+            }
+            Target::CfaDot => {
+                automaton(&store, &system, arguments)?.write_dot(&store, notation(arguments), out)?;
+            }
+        }
         Ok(out.flush()?)
     })
+}
+
+fn notation(arguments: &Arguments) -> Notation {
+    arguments.notation.map_or(Notation::Math, Notation::from)
+}
+
+/// The automaton of the clauses, for people.
+fn automaton(store: &TermStore, system: &HornSystem, arguments: &Arguments) -> Result<Cfa, Failure> {
+    let graph = HornGraph::of(store, system);
+    let nonlinear = graph.edges().find(|(_, edge)| edge.is_hyperedge());
+    let automaton = match (arguments.direction, nonlinear) {
+        (Some(DirectionName::Procedures), _) | (None, Some(_)) => Ok(cfa::procedures(store, &graph)),
+        (Some(direction), Some((id, edge))) => {
+            let clause = system.clause_title(store, id.index());
+            let predicates = edge.sources().len();
+            let name = match direction {
+                DirectionName::Backward => "backward",
+                _ => "forward",
+            };
+            return Err(Failure::Input(format!(
+                "{}: {clause} has {predicates} predicates in its body; {name} automata exist for linear clauses only: \
+                 pass `--direction procedures`",
+                shown_name(&arguments.file)
+            )));
+        }
+        (Some(DirectionName::Backward), None) => cfa::backward(store, &graph),
+        (Some(DirectionName::Forward) | None, None) => cfa::forward(store, &graph),
+    };
+    let automaton =
+        automaton.map_err(|stop| Failure::Stopped(shown_name(&arguments.file).to_owned(), stop))?;
+    Ok(automaton.readable(store, &graph, system))
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 
 /// The notation in characters that standard output can show: a terminal whose locale has another encoding than UTF-8
 /// gets ASCII. Without a locale, and for files and pipes, UTF-8 is assumed.
-fn for_terminal(notation: Notation) -> Notation {
+pub(crate) fn for_terminal(notation: Notation) -> Notation {
     let variables = ["LC_ALL", "LC_CTYPE", "LANG"];
     let locale = variables.into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     let is_utf8 = locale.is_none_or(|locale| {

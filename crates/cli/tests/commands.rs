@@ -111,6 +111,56 @@ fn the_graph_shows_predicates_and_hyperedges() {
 }
 
 #[test]
+fn automata_run_in_the_direction_that_is_asked_for() {
+    let convert = |name: &str, options: &[&str]| {
+        shofar(&[&["convert", &example(name), "--to", "cfa", "--notation", "ascii"], options].concat(), b"")
+    };
+    let loops = "  loop(x: Int)
+    to loop
+      assume x <= 15
+      x := x + 3
+    to error
+      assume x >= 17
+  error
+";
+    assert!(stdout(&convert("overshoot", &[])).ends_with(loops));
+    assert_eq!(convert("overshoot", &[]).stdout, convert("overshoot", &["--direction", "forward"]).stdout);
+    let backward = convert("overshoot", &["--direction", "backward"]);
+    let loops = "    to error
+      assume x = 0
+    to loop
+      assume x <= 18
+      x := x - 3
+  error
+";
+    assert!(stdout(&backward).ends_with(loops), "{}", stdout(&backward));
+    let calls = convert("overshoot", &["--direction", "procedures"]);
+    assert!(stdout(&calls).contains("      call loop(x - 3)\n"), "{}", stdout(&calls));
+    assert_eq!(
+        convert("mccarthy91", &[]).stdout,
+        convert("mccarthy91", &["--direction", "procedures"]).stdout,
+        "clauses that are not linear need procedures"
+    );
+    for direction in ["forward", "backward"] {
+        let refused = convert("mccarthy91", &["--direction", direction]);
+        assert_eq!((refused.status.code(), stdout(&refused)), (Some(2), ""));
+        let message = stderr(&refused);
+        assert!(
+            message.contains("mccarthy91.smt2: clause 2 at 9:2 has 2 predicates in its body"),
+            "{message}"
+        );
+        assert!(message.ends_with("pass `--direction procedures`\n"), "{message}");
+    }
+    let drawing = shofar(&["convert", &example("mccarthy91"), "--to", "cfa-dot"], b"");
+    assert!(stdout(&drawing).starts_with("digraph automaton {") && stdout(&drawing).ends_with("}\n"));
+    for option in [["--direction", "forward"], ["--notation", "math"]] {
+        let useless = shofar(&[&["convert", &example("counter")][..], &option].concat(), b"");
+        assert_eq!(useless.status.code(), Some(2));
+        assert!(stderr(&useless).contains("add `--to cfa`"), "{}", stderr(&useless));
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_shofar"))
         .args(["convert", "-"])

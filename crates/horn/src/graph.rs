@@ -288,7 +288,10 @@ impl HornGraph {
         all.push(constraint);
         for variable in store.free_vars(&all) {
             if canonical.get(variable).is_none() {
-                canonical.insert(variable, store.var(store.fresh_symbol("local"), store.sort_of(variable)));
+                let Op::Var(name) = store.op(variable) else { continue };
+                // Automata for people take the name up again.
+                let local = store.fresh_symbol(store.name(name));
+                canonical.insert(variable, store.var(local, store.sort_of(variable)));
             }
         }
         let mut renaming = Substitutor::normal(store, &canonical);

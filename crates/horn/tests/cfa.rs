@@ -6,9 +6,10 @@ use shofar_horn::cfa::{
     Automaton, CfaEdgeId, Direction, LocationId, Statement, backward, forward, procedures,
 };
 use shofar_horn::check::{check_derivation, check_graph_model};
-use shofar_horn::graph::NodeId;
+use shofar_horn::graph::{NodeId, rename};
+use shofar_horn::infix::Notation;
 use shofar_horn::witness::{Derivation, GraphModel};
-use shofar_horn::{HornGraph, parse};
+use shofar_horn::{HornGraph, HornSystem, parse};
 use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_testing::Random;
@@ -314,6 +315,30 @@ fn locals_have_new_values_in_each_step() {
     assert_eq!(executed(&text(1), 6), None);
 }
 
+/// Some value of the local is enough. A model that binds it by `forall` would be false, and violate the fact.
+#[test]
+fn locals_are_existential() {
+    let store = TermStore::new();
+    let graph = graph(
+        &store,
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int) (z Int)) (=> (and (> z 0) (> x z) (<= x 4)) (P x))))
+         (assert (forall ((x Int)) (=> (and (P x) (< x 2)) false)))",
+    );
+    let automaton = forward(&store, &graph).expect("the clauses are linear");
+    let execution = Execution::of(&store, &automaton.cfa, 0..=4);
+    assert!(execution.is_safe());
+    let model = automaton.model(&store, &graph, &execution.reached());
+    assert_eq!(check_graph_model(&Context::new(&store), &graph, &model), Ok(()));
+    let x = graph.node(NodeId::new(0)).variables()[0];
+    let reached = execution.reached()[automaton.location_of(NodeId::new(0)).index()];
+    let is_reached = |value: i64| {
+        let values = [(x, Value::Int(value.into()))].into_iter().collect();
+        store.eval(reached, &values) == Ok(Value::Bool(true))
+    };
+    assert_eq!((0..=4).filter(|&value| is_reached(value)).collect::<Vec<i64>>(), [2, 3, 4]);
+}
+
 #[test]
 fn predicates_may_have_no_arguments() {
     let text = "(declare-fun p () Bool) (declare-fun q () Bool)
@@ -419,6 +444,119 @@ fn nonlinear_clauses_have_procedures_only() {
     assert_eq!(procedures(&store, &graph).direction(), Direction::Procedures);
 }
 
+// ---- automata for people -------------------------------------------------------------------------------------
+
+fn text(clauses: &str, make: impl Fn(&TermStore, &HornGraph) -> Automaton, notation: Notation) -> String {
+    let store = TermStore::new();
+    let system = parse(&store, "test", clauses.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let graph = HornGraph::of(&store, &system);
+    make(&store, &graph).readable(&store, &graph, &system).to_text(&store, notation)
+}
+
+#[test]
+fn locations_share_variables_by_name() {
+    let make = |store: &TermStore, graph: &HornGraph| forward(store, graph).expect("the clauses are linear");
+    let expected = "procedure main()
+  entry
+    to A
+      havoc n: Int
+      assume n >= 1 and n <= 99
+  A(n: Int)
+    to B
+      havoc x: Int
+      assume x >= 1
+    to error
+      assume n >= 100
+  B(n: Int, x: Int)
+    to C
+      assume n > x
+      y := n - x
+  C(y: Int, x: Int)
+    to A
+      n := y + y mod x
+  error
+";
+    assert_eq!(text(&motivating("(< n 100)"), make, Notation::Ascii), expected);
+}
+
+#[test]
+fn procedures_have_paths_with_calls() {
+    let clauses = "(declare-fun sum (Int Int) Bool)
+        (assert (forall ((n Int)) (=> (<= n 0) (sum n 0))))
+        (assert (forall ((n Int) (r Int) (s Int)) (=> (and (sum n r) (sum r s) (> s 0)) (sum (+ n 1) s))))
+        (assert (forall ((n Int) (r Int)) (=> (and (sum n r) (< r n)) false)))";
+    let expected = "procedure main()
+  entry
+    to main.1
+      havoc n: Int, s: Int
+      assume n > s
+  main.1(n: Int, s: Int)
+    to error
+      call sum(n, s)
+  error
+
+procedure sum(n: Int, s: Int)
+  sum.entry(n: Int, s: Int)
+    to sum.exit
+      assume n <= 0 and s = 0
+    to sum.1
+      havoc s_1: Int
+      assume s >= 1
+  sum.1(n: Int, s: Int, s_1: Int)
+    to sum.2
+      call sum(n - 1, s_1)
+  sum.2(n: Int, s: Int, s_1: Int)
+    to sum.exit
+      call sum(s_1, s)
+  sum.exit(n: Int, s: Int)
+";
+    assert_eq!(text(clauses, procedures, Notation::Ascii), expected);
+}
+
+#[test]
+fn assignments_in_a_cycle_stay_simultaneous() {
+    let clauses = "(declare-fun P (Int Int Int) Bool)
+        (assert (forall ((x Int) (y Int) (z Int)) (=> (P x y z) (P y x (+ y 1)))))
+        (assert (forall ((x Int) (y Int) (z Int) (w Int)) (=> (and (P x y z) (< x w z)) (P x w (* 2 w)))))
+        (assert (forall ((x Int) (y Int) (z Int)) (not (P x y z))))";
+    let make = |store: &TermStore, graph: &HornGraph| forward(store, graph).expect("the clauses are linear");
+    let expected = "procedure main()
+  entry
+  P(x: Int, y: Int, z: Int)
+    to P
+      z := (+ y 1)
+      x, y := y, x
+    to P
+      havoc y: Int
+      assume (and (< x y) (< y z))
+      z := (* 2 y)
+    to error
+  error
+";
+    assert_eq!(text(clauses, make, Notation::Smtlib), expected);
+}
+
+#[test]
+fn drawings_have_a_frame_for_each_procedure() {
+    let store = TermStore::new();
+    let system = parse(&store, "test", TWO_FACTS.as_bytes()).expect("the clauses are right");
+    let graph = HornGraph::of(&store, &system);
+    let automaton = procedures(&store, &graph).readable(&store, &graph, &system);
+    let mut out = Vec::new();
+    automaton.write_dot(&store, Notation::Math, &mut out).expect("memory suffices");
+    let drawing = String::from_utf8(out).expect("it is text");
+    for line in [
+        "digraph automaton {",
+        "l0 [label=\"entry\", shape=circle];",
+        "l1 [label=\"error\", shape=doublecircle];",
+        "subgraph cluster_1 {",
+        "l3 [label=\"A.exit(x)\", peripheries=2];",
+        "l2 -> l3 [label=\"assume x = 0\\l\"];",
+    ] {
+        assert!(drawing.lines().any(|found| found.trim() == line), "{line} is not in {drawing}");
+    }
+}
+
 // ---- random systems ------------------------------------------------------------------------------------------
 
 /// Executes all automata of a random system, and checks the answers and the witnesses. Returns whether it is safe.
@@ -426,7 +564,9 @@ fn execution_agrees(seed: u64, shape: &Shape) -> bool {
     let mut random = Random::new(seed);
     let text = systems::system(&mut random, shape);
     let store = TermStore::new();
-    let graph = graph(&store, &text);
+    let system =
+        parse(&store, "random", text.as_bytes()).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+    let graph = HornGraph::of(&store, &system);
     let context = Context::new(&store);
     let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
     for automaton in automata(&store, &graph) {
@@ -440,6 +580,7 @@ fn execution_agrees(seed: u64, shape: &Shape) -> bool {
         if execution.is_safe() != is_safe {
             fail("the automaton has another answer", &!is_safe);
         }
+        readable_agrees(&store, &graph, &system, &automaton, &execution, shape);
         let checked = match execution.run() {
             Some(run) => automaton
                 .derivation(&context, &graph, &run)
@@ -463,6 +604,30 @@ fn execution_agrees(seed: u64, shape: &Shape) -> bool {
         }
     }
     is_safe
+}
+
+/// The automaton for people reaches the same states.
+fn readable_agrees(
+    store: &TermStore,
+    graph: &HornGraph,
+    system: &HornSystem,
+    automaton: &Automaton,
+    execution: &Execution<'_>,
+    shape: &Shape,
+) {
+    let readable = automaton.readable(store, graph, system);
+    let text = readable.to_text(store, Notation::Math);
+    assert!(!text.contains('!'), "an internal name:\n{text}");
+    let again = Execution::of(store, &readable, 0..=shape.greatest);
+    assert_eq!(execution.is_safe(), again.is_safe(), "{text}");
+    if execution.is_safe() {
+        let locations = automaton.cfa.locations().zip(readable.locations());
+        let reached = execution.reached().into_iter().zip(again.reached());
+        for (((_, location), (_, named)), (expected, found)) in locations.zip(reached) {
+            let found = rename(store, found, &named.variables, &location.variables);
+            assert_eq!(store.normalize(expected), found, "at {} of\n{text}", location.name);
+        }
+    }
 }
 
 /// One context for all.

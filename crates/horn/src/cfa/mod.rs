@@ -38,9 +38,12 @@
 
 mod backward;
 mod block;
+mod dot;
 mod forward;
 mod procedures;
+mod readable;
 mod run;
+mod text;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore, Value};

@@ -13,7 +13,7 @@ use super::Printer;
 use crate::system::Clause;
 
 /// The maximal numbers of columns and lines of a label.
-const LABEL_WIDTH: usize = 48;
+pub(crate) const LABEL_WIDTH: usize = 48;
 const LABEL_LINES: usize = 8;
 
 impl Printer<'_> {
@@ -31,7 +31,7 @@ impl Printer<'_> {
         for (id, fun) in self.system.predicates() {
             let decl = store.fun_decl(fun);
             let label = format!("{}({})", store.name(decl.name), self.sorts(&decl.domain).replace(' ', ", "));
-            writeln!(out, "  p{} [label=\"{}\"];", id.index(), escaped(&label))?;
+            writeln!(out, "  p{} [label=\"{}\"];", id.index(), dot_escaped(&label))?;
         }
         for (index, clause) in self.system.clauses.iter().enumerate() {
             self.edge(index, clause, out)?;
@@ -76,23 +76,29 @@ impl Printer<'_> {
         if clause.constraint != Term::TRUE {
             let _ = writeln!(text, "{}", self.store.display(clause.constraint).pretty(LABEL_WIDTH, 0));
         }
-        let mut label = String::new();
-        for (number, line) in text.lines().enumerate() {
-            if number == LABEL_LINES {
-                label.push_str("...\\l");
-                break;
-            }
-            let short: String = line.chars().take(LABEL_WIDTH).collect();
-            let dots = if short.len() < line.len() { "..." } else { "" };
-            label.push_str(&escaped(&short));
-            label.push_str(dots);
-            // Ends a left-justified line.
-            label.push_str("\\l");
-        }
-        label
+        dot_label(&text)
     }
 }
 
-fn escaped(text: &str) -> String {
+/// A label of left-justified lines, cut to a readable size.
+pub(crate) fn dot_label(text: &str) -> String {
+    let mut label = String::new();
+    for (number, line) in text.lines().enumerate() {
+        if number == LABEL_LINES {
+            label.push_str("...\\l");
+            break;
+        }
+        let short: String = line.chars().take(LABEL_WIDTH).collect();
+        let dots = if short.len() < line.len() { "..." } else { "" };
+        label.push_str(&dot_escaped(&short));
+        label.push_str(dots);
+        // Ends a left-justified line.
+        label.push_str("\\l");
+    }
+    label
+}
+
+/// Text inside of quotation marks.
+pub(crate) fn dot_escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

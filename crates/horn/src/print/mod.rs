@@ -11,6 +11,8 @@ use shofar_logic::{Sort, Term, TermStore};
 
 use crate::system::{Atom, Clause, HornSystem};
 
+pub(crate) use dot::{LABEL_WIDTH, dot_escaped, dot_label};
+
 /// An output format of systems.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

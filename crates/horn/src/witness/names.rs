@@ -16,24 +16,40 @@ use crate::system::HornSystem;
 /// Variables for the arguments of all predicates, indexed by predicate.
 pub fn parameters(store: &TermStore, system: &HornSystem) -> Vec<Box<[Term]>> {
     let stems = stems(store, system);
-    let declared = declared_names(store, system);
+    let free = FreeNames::new(store, system);
     let of_predicate = |fun: Fun, stems: Vec<Option<Symbol>>| {
         let mut used: FxHashSet<Symbol> = FxHashSet::default();
         let sorts = &store.fun_decl(fun).domain;
         let parameters = std::iter::zip(stems, sorts).enumerate().map(|(position, (stem, &sort))| {
-            let stem = stem.and_then(|stem| simple(store.name(stem)));
-            let stem = stem.unwrap_or_else(|| format!("x{position}"));
-            let candidates = (0..).map(|attempt| match attempt {
-                0 => store.symbol(&stem),
-                _ => store.symbol(&format!("{stem}_{attempt}")),
-            });
-            let mut free = candidates.filter(|name| !declared.contains(name));
-            let name = free.find(|&name| used.insert(name)).expect("there are more names than taken ones");
-            store.var(name, sort)
+            let stem = stem.map(|stem| store.name(stem));
+            store.var(free.choose(stem, &format!("x{position}"), &mut used), sort)
         });
         parameters.collect()
     };
     system.predicates().zip(stems).map(|((_, fun), stems)| of_predicate(fun, stems)).collect()
+}
+
+/// Chooses names that have no other meaning in a script with the declarations of a system (A1).
+pub(crate) struct FreeNames<'a> {
+    store: &'a TermStore,
+    declared: FxHashSet<Symbol>,
+}
+
+impl<'a> FreeNames<'a> {
+    pub(crate) fn new(store: &'a TermStore, system: &HornSystem) -> Self {
+        FreeNames { store, declared: declared_names(store, system) }
+    }
+
+    /// A name like the stem that is not used, or like `otherwise` if nothing of the stem can be kept.
+    pub(crate) fn choose(&self, stem: Option<&str>, otherwise: &str, used: &mut FxHashSet<Symbol>) -> Symbol {
+        let stem = stem.and_then(simple).unwrap_or_else(|| otherwise.to_owned());
+        let candidates = (0..).map(|attempt| match attempt {
+            0 => self.store.symbol(&stem),
+            _ => self.store.symbol(&format!("{stem}_{attempt}")),
+        });
+        let mut free = candidates.filter(|name| !self.declared.contains(name));
+        free.find(|&name| used.insert(name)).expect("there are more names than taken ones")
+    }
 }
 
 /// The number of times that a variable occurs in a position, and the index of the first atom where it does.

@@ -23,8 +23,8 @@ use rustc_hash::FxHashMap;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 
-/// The normal quantifier-free formula as written for people.
-pub(super) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> Term {
+/// The normal quantifier-free term as written for people.
+pub(crate) fn written(store: &TermStore, parameters: &[Term], formula: Term) -> Term {
     let positions = parameters.iter().enumerate().map(|(position, &parameter)| (parameter, position));
     let mut denormalizer =
         Denormalizer { store, positions: positions.collect(), images: FxHashMap::default() };
