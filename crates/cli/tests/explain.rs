@@ -248,6 +248,53 @@ fn names_of_the_input_are_no_markup() {
     assert!(page.contains("\\u003cscript\\u003ealert(1)"));
 }
 
+#[test]
+fn the_automaton_is_drawn_and_written() {
+    let panel = |page: &str| page.split("data-tab=\"Automaton\"").nth(1).unwrap().to_owned();
+    let (linear, _) = page(&[&example("overshoot")]);
+    let elements = checked(&linear);
+    let count = |class: &str| {
+        elements.iter().filter(|(_, attributes)| attributes.contains(&format!("class=\"{class}"))).count()
+    };
+    assert_eq!((count("place"), count("statements"), count("flow")), (3, 3, 6));
+    let panel_of_linear = panel(&linear);
+    assert_eq!(panel_of_linear.matches("<svg").count(), 1);
+    for part in ["assume x ≤ 15", "x := x + 3", "data-clause=\"1\"", "    to loop\n"] {
+        assert!(panel_of_linear.contains(part), "{part} is not in {panel_of_linear}");
+    }
+
+    let (nonlinear, _) = page(&[&example("mccarthy91"), "--notation", "ascii"]);
+    checked(&nonlinear);
+    let panel_of_nonlinear = panel(&nonlinear);
+    assert_eq!(panel_of_nonlinear.matches("<svg").count(), 2, "main and m");
+    assert!(panel_of_nonlinear.contains("call m(n + 11, s_1)"), "{panel_of_nonlinear}");
+
+    for (length, is_drawn, is_written) in [(20, true, true), (100, false, true), (500, false, false)] {
+        let (_folder, file) = folder(&chain(length));
+        let (long, _) = page(&[&file]);
+        checked(&long);
+        let panel = panel(&long);
+        assert_eq!((panel.contains("<svg"), panel.contains("procedure main()")), (is_drawn, is_written));
+        assert_eq!(panel.contains("too large for a page"), !is_written);
+    }
+}
+
+#[test]
+fn the_automaton_fills_the_window_on_demand() {
+    let (page, _) = page(&[&example("counter")]);
+    let script = "const drawing = document.querySelector('.automaton');
+        const sizes = [drawing.getBoundingClientRect().width];
+        const button = document.getElementById('enlarge');
+        button.click();
+        sizes.push(drawing.getBoundingClientRect().width);
+        drawing.querySelector('.statements').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        sizes.push(drawing.getBoundingClientRect().width);
+        const clause = document.querySelector('.clause.here');
+        return [sizes[1] === innerWidth, sizes[0] === sizes[2] && sizes[0] < innerWidth, clause && clause.id];";
+    let Some(found) = found(&page, script) else { return };
+    assert_eq!(found, serde_json::json!([true, true, "c0"]));
+}
+
 /// So many predicates one behind the other, and each behind itself, too, so that they are no chain that becomes one box.
 fn loops(length: usize) -> String {
     let again = |number| format!("(assert (forall ((x Int)) (=> (P{number} x) (P{number} x))))\n");

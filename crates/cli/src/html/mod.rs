@@ -1,7 +1,7 @@
 //! Answers as pages for a browser.
 //!
 //! A page has the clause graph as a picture, and beside it what each predicate means, or the run that leads to `false`,
-//! step by step, and the clauses as rules. Steps show what they change; of many arguments a page shows those that a formula
+//! step by step, the clauses as rules, and the clauses as a program. Steps show what they change; of many arguments a page shows those that a formula
 //! mentions or a run changes, and the others on demand. It is one file without anything from elsewhere: styles, script and picture are inside, and its security
 //! policy forbids it to load anything.
 //!
@@ -10,6 +10,7 @@
 //! - H2: what is long is cut, and the page says so. A page has some megabytes at most.
 //! - H3: a page is written to a temporary file that then takes its name, so that there is a whole page or none.
 
+mod automaton;
 mod chains;
 mod layout;
 mod picture;
@@ -113,6 +114,7 @@ pub(crate) fn page(
         "picture" => drawing.to_owned(),
         "list" => format!("{note}{list}"),
         "clauses" => writer.clauses(),
+        "automaton" => automaton::automaton(store, system, notation),
         "data" => self::data(&data),
         _ => String::new(),
     })

@@ -206,6 +206,17 @@
   for (const arrow of all(".arrow[data-clauses]")) {
     arrow.addEventListener("click", () => showClause(arrow.dataset.clauses.split(" ")[0]));
   }
+  // The automaton fills the window on demand.
+  const enlarge = byId("enlarge");
+  const setLarge = (isLarge) => {
+    if (!enlarge) return;
+    enlarge.parentElement.classList.toggle("large", isLarge);
+    enlarge.textContent = isLarge ? "Smaller (Esc)" : "Larger";
+  };
+  if (enlarge) {
+    enlarge.onclick = () => setLarge(!enlarge.parentElement.classList.contains("large"));
+    for (const box of all(".statements", enlarge.parentElement)) box.addEventListener("click", () => setLarge(false));
+  }
   // Long formulas open.
   const shorten = () => {
     for (const text of all("pre.long")) {
@@ -579,7 +590,10 @@
     }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") close();
+    if (event.key === "Escape") {
+      close();
+      setLarge(false);
+    }
     if (event.key === "/" && !isTyping(event)) {
       event.preventDefault();
       search.focus();

@@ -52,7 +52,7 @@ const TITLE_GAP: i64 = 8;
 const MOST_LABELS: usize = 80;
 
 /// The height of a line, and tenths of the width of a character.
-const LINE: i64 = 17;
+pub(super) const LINE: i64 = 17;
 const CHARACTER: i64 = 76;
 
 /// The width of a loop beside its box, without the label.
@@ -62,7 +62,7 @@ const LOOP: i64 = 30;
 const MOST_SYMBOLS: usize = 200;
 
 /// The space for a clause that an arrow shows.
-const CLAUSE: Fit = Fit { width: 80, column: 0, symbols: 200, arguments: 8 };
+pub(super) const CLAUSE: Fit = Fit { width: 80, column: 0, symbols: 200, arguments: 8 };
 
 /// Characters of clauses that an arrow shows.
 const MOST_CLAUSE_CHARACTERS: usize = 700;
@@ -597,12 +597,12 @@ fn numbers(clauses: &[usize]) -> String {
 }
 
 /// The width of a line with so many characters.
-fn text_width(columns: usize) -> i64 {
+pub(super) fn text_width(columns: usize) -> i64 {
     columns as i64 * CHARACTER / 10
 }
 
 /// A smooth line through points, which arrives straight from above or below.
-fn path(route: &[Point]) -> String {
+pub(super) fn path(route: &[Point]) -> String {
     let mut path = format!("M{} {}", route[0].x, route[0].y);
     for pair in route.windows(2) {
         let [before, Point { x, y }] = [pair[0], pair[1]];
