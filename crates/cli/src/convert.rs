@@ -13,7 +13,7 @@ use shofar_logic::smtlib::Environment;
 use crate::Failure;
 use crate::arguments::NotationName;
 use crate::explain::for_terminal;
-use crate::input::{QueryArgument, read_system_within, shown_name};
+use crate::input::{QueryArgument, read_system_within, shown_name, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
 /// Write the clauses in another format, as in `shofar convert program.smt2 --to dot`.
@@ -76,30 +76,41 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =
         read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
+    let format = match arguments.to {
+        Target::Smtlib => Format::Smtlib,
+        Target::Datalog => Format::Datalog,
+        Target::Dot => Format::Dot,
+        Target::Cfa | Target::CfaDot => return write_automaton(&context, &system, arguments, out),
+    };
+    without_limits(|| {
+        system.write(&store, format, out)?;
+        Ok(out.flush()?)
+    })
+}
+
+fn write_automaton(
+    context: &Context<'_>,
+    system: &HornSystem,
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let automaton = automaton(context, system, arguments)?;
+    let notation = arguments.notation.map_or(Notation::Math, Notation::from);
     without_limits(|| {
         match arguments.to {
-            Target::Smtlib => system.write(&store, Format::Smtlib, out)?,
-            Target::Datalog => system.write(&store, Format::Datalog, out)?,
-            Target::Dot => system.write(&store, Format::Dot, out)?,
-            Target::Cfa => {
-                let automaton = automaton(&store, &system, arguments)?;
-                automaton.write_text(&store, for_terminal(notation(arguments)), out)?;
-            }
-            Target::CfaDot => {
-                automaton(&store, &system, arguments)?.write_dot(&store, notation(arguments), out)?;
-            }
+            Target::CfaDot => automaton.write_dot(context.store, notation, out)?,
+            _ => automaton.write_text(context.store, for_terminal(notation), out)?,
         }
         Ok(out.flush()?)
     })
 }
 
-fn notation(arguments: &Arguments) -> Notation {
-    arguments.notation.map_or(Notation::Math, Notation::from)
-}
-
 /// The automaton of the clauses, for people.
-fn automaton(store: &TermStore, system: &HornSystem, arguments: &Arguments) -> Result<Cfa, Failure> {
+fn automaton(context: &Context<'_>, system: &HornSystem, arguments: &Arguments) -> Result<Cfa, Failure> {
+    let store = context.store;
+    let go_on = || context.go_on().map_err(|reason| stopped(&arguments.file, reason));
     let graph = HornGraph::of(store, system);
+    go_on()?;
     let nonlinear = graph.edges().find(|(_, edge)| edge.is_hyperedge());
     let automaton = match (arguments.direction, nonlinear) {
         (Some(DirectionName::Procedures), _) | (None, Some(_)) => Ok(cfa::procedures(store, &graph)),
@@ -121,5 +132,8 @@ fn automaton(store: &TermStore, system: &HornSystem, arguments: &Arguments) -> R
     };
     let automaton =
         automaton.map_err(|stop| Failure::Stopped(shown_name(&arguments.file).to_owned(), stop))?;
-    Ok(automaton.readable(store, &graph, system))
+    go_on()?;
+    let readable = automaton.readable(store, &graph, system);
+    go_on()?;
+    Ok(readable)
 }

@@ -295,6 +295,17 @@ fn the_automaton_fills_the_window_on_demand() {
     assert_eq!(found, serde_json::json!([true, true, "c0"]));
 }
 
+#[test]
+fn the_automaton_follows_the_run() {
+    let (page, _) = page(&[&example("overshoot")]);
+    let script = "const clauses = (kind) => [...document.querySelectorAll('.statements.' + kind)].map((box) => box.dataset.clause);
+        const first = clauses('now');
+        document.getElementById('last').click();
+        return [clauses('used'), first, clauses('now')];";
+    let Some(found) = found(&page, script) else { return };
+    assert_eq!(found, serde_json::json!([["0", "1", "2"], ["0"], ["2"]]));
+}
+
 /// So many predicates one behind the other, and each behind itself, too, so that they are no chain that becomes one box.
 fn loops(length: usize) -> String {
     let again = |number| format!("(assert (forall ((x Int)) (=> (P{number} x) (P{number} x))))\n");

@@ -213,6 +213,12 @@
     enlarge.parentElement.classList.toggle("large", isLarge);
     enlarge.textContent = isLarge ? "Smaller (Esc)" : "Larger";
   };
+  // The boxes of each clause in the automaton.
+  const statements = new Map();
+  for (const box of all(".statements[data-clause]")) {
+    const clause = Number(box.dataset.clause);
+    statements.set(clause, [...(statements.get(clause) || []), box]);
+  }
   if (enlarge) {
     enlarge.onclick = () => setLarge(!enlarge.parentElement.classList.contains("large"));
     for (const box of all(".statements", enlarge.parentElement)) box.addEventListener("click", () => setLarge(false));
@@ -415,6 +421,7 @@
         const part = byId(id);
         if (part) part.classList.add("used");
       }
+      (statements.get(step.clause) || []).forEach((part) => part.classList.add("used"));
     });
     const slider = byId("slider");
     slider.max = steps.length - 1;
@@ -476,6 +483,7 @@
         const part = byId(id);
         if (part) part.classList.add("now");
       }
+      (statements.get(step.clause) || []).forEach((part) => part.classList.add("now"));
       const told = [...step.values.keys()].filter((place) => isShown(step, place)).map((place) => text(step, place));
       const last = steps[steps.length - 1].line;
       byId("now").textContent = cut(`Step ${step.line} of ${last}: ${step.name}  ${told.join(", ")}`, 150);

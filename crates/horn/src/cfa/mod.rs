@@ -350,6 +350,9 @@ impl Automaton {
     /// Locations of predicates are reached with the derivable facts (forward), or with values that must not be facts
     /// (backward). A superset of the first that leads nowhere else is a model, and so is the complement of a superset of
     /// the second.
+    ///
+    /// # Panics
+    /// For [`Direction::Procedures`], or if formulas are missing.
     pub fn model(&self, store: &TermStore, graph: &HornGraph, reached: &[Term]) -> GraphModel {
         let formula = |(node, _): (NodeId, _)| {
             let reached = reached[self.location_of(node).index()];
@@ -370,6 +373,9 @@ impl Automaton {
     /// A predicate is the conjunction of `entry => exit` over its contexts. This satisfies a clause: let the arguments of
     /// its head be in `entry`. Then the contexts of its calls contain the arguments of its body. The body's predicates
     /// imply their exits, so the path of the clause reaches the exit of the head's procedure, in `exit`.
+    ///
+    /// # Panics
+    /// If there are contexts of fewer procedures. Those of a procedure that is never called are an empty list.
     pub fn model_of_contexts(
         &self,
         store: &TermStore,
