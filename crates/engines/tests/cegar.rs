@@ -240,7 +240,7 @@ fn the_printed_model_of_the_motivating_example_is_wrong() {
 /// Theta's demonstration.
 #[test]
 fn the_demonstration() {
-    assert_by_interpolants(
+    assert_by_all(
         "(declare-fun Inv (Int) Bool)
          (assert (forall ((x Int)) (=> (= x 0) (Inv x))))
          (assert (forall ((x Int) (y Int)) (=> (and (Inv x) (<= x 10) (= y (+ x 1))) (Inv y))))

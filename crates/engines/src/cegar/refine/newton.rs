@@ -1,7 +1,7 @@
 //! Newton: predicates by weakest preconditions or strongest postconditions, without interpolants.
 //!
-//! The path is a sequence of statements: the labels as assumptions, and the statements of the edges. In forward direction
-//! `sp`, in backward direction `wp` is computed through all of them:
+//! The path is a sequence of statements. In forward direction `sp`, in backward direction `wp` is computed through all of
+//! them:
 //!
 //! ```text
 //!              sp(f, .)                                  wp(., f)
@@ -13,8 +13,10 @@
 //! `sp` at a position contains the states that are reached there; `wp` (the existential one) those from which the rest can be
 //! executed, so its negation goes to the refutation. Both are chains, since the path is infeasible.
 //!
-//! - *Iterative abstraction* (`it`): only the statements of an unsatisfiable core are executed. An assumption outside of it is
-//!   left out, and an assignment to `v` becomes `havoc v`. The core has statements by index, so equal ones are not confused.
+//! - *Iterative abstraction* (`it`): only the statements of an unsatisfiable core are executed, with the labels as
+//!   assumptions. An assumption outside of it is left out, and an assignment to `v` becomes `havoc v`. The core has statements
+//!   by index, so equal ones are not confused. (Without cores labels are left out: the path is infeasible without them, and
+//!   they would make each predicate a part of the next ones.)
 //! - *Live variables* (`lv`): `sp` keeps the variables that a later statement reads before one writes them; `wp` keeps the
 //!   variables that earlier statements constrain. All others are projected by `exists`: the future does not read them, or the
 //!   past leaves them open. Liveness is computed by statement, because an edge of a loop reads a variable before it
@@ -77,7 +79,7 @@ impl Newton {
 
     /// The predicates of an infeasible path.
     pub(super) fn refute(self, around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Vec<Term>, Stop> {
-        let mut execution = Execution::new(around, path);
+        let mut execution = Execution::new(around, path, self.iterative_abstraction);
         if self.iterative_abstraction {
             execution.abstract_by_core(around)?;
         }
@@ -100,7 +102,7 @@ enum Action {
 /// The path as statements.
 struct Execution<'a> {
     store: &'a TermStore,
-    /// Indexed by position: the label there as assumptions, and the statements of the edge after it.
+    /// Indexed by position: the label there as assumptions, if labels are used, and the statements of the edge after it.
     labels: Vec<Vec<Action>>,
     edges: Vec<Vec<Action>>,
     /// Indexed by position: the live variables of the location.
@@ -111,10 +113,13 @@ struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(around: &Surroundings<'_, 'a>, path: &Path) -> Self {
+    fn new(around: &Surroundings<'_, 'a>, path: &Path, with_labels: bool) -> Self {
         let (store, program) = (around.run.store, around.program);
         let assume = |formula: Term| store.conjuncts(formula).map(Action::Assume).collect::<Vec<_>>();
-        let labels = path.labels.iter().map(|label| label.iter().flat_map(|&it| assume(it)).collect());
+        let labels = path.labels.iter().map(|label| {
+            let label = if with_labels { &label[..] } else { &[] };
+            label.iter().flat_map(|&formula| assume(formula)).collect()
+        });
         let edges = path.edges.iter().map(|&edge| {
             let statements = program.cfa.edge(edge).statements.iter();
             let actions = statements.flat_map(|statement| match statement {
