@@ -19,6 +19,7 @@ mod k_inductive;
 pub mod kind;
 pub mod lawi;
 mod option;
+pub mod pa;
 pub mod pdkind;
 mod progressions;
 mod run;
@@ -41,6 +42,7 @@ pub use imc::Imc;
 pub use kind::KInduction;
 pub use lawi::Lawi;
 pub use option::EngineOption;
+pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
 pub use run::Run;
 pub use separation::InterpolationMethod;
@@ -109,6 +111,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Imc::default()),
         Box::new(Lawi::default()),
         Box::new(Cegar::default()),
+        Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
         Box::new(Bmc),
     ]

@@ -82,6 +82,11 @@ fn sort_of(store: &TermStore, equation: &LinearPoly) -> Sort {
     store.sort_of(equation.terms()[0].0)
 }
 
+/// A sum with variables as a term.
+pub(super) fn to_term(store: &TermStore, sum: &LinearPoly) -> Term {
+    sum.to_term(store, sort_of(store, sum))
+}
+
 /// The equation that a polynomial is zero. On integers it is made of one that holds of some integers, so that without
 /// common divisors of the coefficients the constant is an integer as well.
 fn equal_zero(store: &TermStore, equation: LinearPoly) -> Term {

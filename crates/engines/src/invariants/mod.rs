@@ -70,6 +70,26 @@ pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphMode
     }
 }
 
+/// By nodes: linear sums over the node's variables that invariants are likely to be about, and equalities that hold of all
+/// facts. Nothing is known if that takes more than its budget; the error says why the run has to end.
+pub(crate) fn sums_and_equalities(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<(Vec<Term>, Vec<Term>)>, Stop> {
+    let store = run.store;
+    let mut questions = Questions::new(run, graph);
+    let found = affine::hulls(&mut questions).and_then(|hulls| {
+        let templates = template::templates(&mut questions, &hulls)?;
+        Ok(std::iter::zip(hulls, templates))
+    });
+    match found {
+        Ok(found) => Ok(found
+            .map(|(hull, rows)| {
+                let equalities = hull.map_or_else(Vec::new, |hull| hull.formulas(store));
+                (rows.iter().map(|row| affine::to_term(store, row)).collect(), equalities)
+            })
+            .collect()),
+        Err(stop) => run.interrupted().map_or_else(|| Ok(vec![Default::default(); graph.nodes().len()]), |_| Err(stop)),
+    }
+}
+
 fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
     let (store, graph) = (questions.run.store, questions.graph);
     for _ in 0..ROUNDS {

@@ -1,0 +1,284 @@
+//! Refinement: the derivation of a query as a tree of clauses, its instance or its interpolants.
+//!
+//! Facts are shared in a derivation, but each use may need an instance of its own, so the derivation is unfolded to a tree. That
+//! may be exponential. The tree is therefore unfolded from the query on, in pieces that grow: a fact below the piece is assumed
+//! to be abstract, with its predicates. If such a piece has no instance, neither has the tree.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{NodeId, rename};
+use shofar_horn::witness::{Derivation, GraphStep};
+use shofar_logic::{Term, TermStore};
+use shofar_run::Stop;
+use shofar_smt::proof::Part;
+use shofar_smt::solver::Solver;
+
+use super::facts::{Application, FactId, Facts};
+use super::templates::{Choice, TemplateId, Templates};
+use super::{Options, Predicates};
+use crate::unroll::{Template, fresh_vector, value};
+use crate::{InterpolationMethod, Run};
+
+/// The clauses of the first piece. Predicates from near the query tend to be about the property, not about the path there.
+const FIRST_PIECE: usize = 4;
+
+/// The clauses of the largest piece.
+const LARGEST_PIECE: usize = 100_000;
+
+/// The result for a derivation.
+pub(super) enum Refuted {
+    /// It has an instance.
+    No(Derivation),
+    /// It has none; these predicates exclude it.
+    By(Vec<(NodeId, Term)>),
+}
+
+/// Finds instances and interpolants.
+pub(super) struct Refiner<'a> {
+    store: &'a TermStore,
+    graph: &'a HornGraph,
+    run: &'a Run<'a>,
+    options: Options,
+    /// Indexed by edge.
+    labels: Vec<Template>,
+    templates: Option<Templates>,
+    pub(super) interpolants: u64,
+    refinements: u64,
+}
+
+/// A vertex of the tree: an application of a clause, or a fact that is abstract.
+struct Vertex {
+    /// `None` for the query.
+    fact: Option<FactId>,
+    parent: usize,
+    /// Indexed by source. Empty if the fact is abstract, too.
+    children: Vec<usize>,
+    is_abstract: bool,
+    /// The arguments of the fact where it is derived.
+    variables: Box<[Term]>,
+    /// Its arguments where it is used; the same, unless templates connect them.
+    used: Box<[Term]>,
+}
+
+impl<'a> Refiner<'a> {
+    pub(super) fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+        let store = run.store;
+        let labels = graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect();
+        Refiner { store, graph, run, options, labels, templates: None, interpolants: 0, refinements: 0 }
+    }
+
+    /// Lets interpolants speak of these sums rather than of single arguments. Indexed by node.
+    pub(super) fn prefer(&mut self, sums: Vec<Vec<Term>>) {
+        self.templates = Some(Templates::new(self.graph, sums));
+    }
+
+    /// Finds an instance of the derivation, or predicates that exclude it.
+    pub(super) fn refine(
+        &mut self,
+        facts: &Facts,
+        predicates: &[Predicates],
+        query: &Application,
+    ) -> Result<Refuted, Stop> {
+        self.refinements += 1;
+        let mut size = FIRST_PIECE;
+        loop {
+            let tree = self.unfold(facts, query, size);
+            let is_whole = !tree.iter().any(|vertex| vertex.is_abstract);
+            let vertices = tree.iter().enumerate();
+            let mut formulas: Vec<(Term, Part)> = vertices
+                .map(|(at, vertex)| (self.formula(facts, predicates, query, &tree, vertex), Part(at as u32)))
+                .collect();
+            if let Some(chosen) = self.choose(facts, &tree, &formulas)? {
+                formulas.extend(self.equations(facts, &tree, &chosen));
+            }
+            let mut solver = self.run.solver_with_proofs();
+            let asserted = solver.assert_all_in(&formulas);
+            asserted.map_err(|unsupported| unsupported.stop(self.store))?;
+            if !self.run.is_satisfiable(&mut solver, &[])? {
+                return self.predicates(facts, &tree, &solver).map(Refuted::By);
+            }
+            if is_whole {
+                return Ok(Refuted::No(self.derivation(facts, query, &tree, &solver)));
+            }
+            if size >= LARGEST_PIECE {
+                return Err(Stop::Exhausted("the tree of a derivation is too large"));
+            }
+            size *= 4;
+        }
+    }
+
+    /// The templates that connect the facts of a tree; `None` if there are no templates. They are chosen in each n-th
+    /// refinement. In the others, and if the tree has an instance, they are the arguments.
+    fn choose(
+        &self,
+        facts: &Facts,
+        tree: &[Vertex],
+        formulas: &[(Term, Part)],
+    ) -> Result<Option<BTreeSet<TemplateId>>, Stop> {
+        let Some(templates) = &self.templates else { return Ok(None) };
+        if !self.refinements.is_multiple_of(self.options.templates) {
+            return Ok(Some(templates.arguments(self.graph)));
+        }
+        let formulas: Vec<Term> = formulas.iter().map(|&(formula, _)| formula).collect();
+        let places = tree.iter().filter_map(|vertex| {
+            Some((self.node(facts, vertex)?, &*vertex.variables, &*vertex.used))
+        });
+        let places: Vec<(NodeId, &[Term], &[Term])> = places.collect();
+        let mut choice = Choice::new(self.run, self.graph, templates, &formulas, &places)?;
+        match choice.choose()? {
+            Some(chosen) => Ok(Some(chosen)),
+            None => Ok(Some(templates.arguments(self.graph))),
+        }
+    }
+
+    /// The equations of templates, in the parts that use the facts.
+    fn equations(&self, facts: &Facts, tree: &[Vertex], chosen: &BTreeSet<TemplateId>) -> Vec<(Term, Part)> {
+        let Some(templates) = &self.templates else { return Vec::new() };
+        let mut equations = Vec::new();
+        for vertex in tree {
+            let Some(node) = self.node(facts, vertex) else { continue };
+            for &template in chosen.range((node, 0)..=(node, usize::MAX)) {
+                let (derived, used) = (&vertex.variables, &vertex.used);
+                let equation = templates.equation(self.store, self.graph, template, derived, used);
+                equations.push((equation, Part(vertex.parent as u32)));
+            }
+        }
+        equations
+    }
+
+    /// The node of a vertex; `None` for the query.
+    fn node(&self, facts: &Facts, vertex: &Vertex) -> Option<NodeId> {
+        self.graph.edge(facts[vertex.fact?].application.edge).target()
+    }
+
+    /// The tree of a derivation from the query on, breadth first, up to a size. Parents come before their children.
+    fn unfold(&self, facts: &Facts, query: &Application, size: usize) -> Vec<Vertex> {
+        let mut tree: Vec<Vertex> = vec![Vertex {
+            fact: None,
+            parent: 0,
+            children: Vec::new(),
+            is_abstract: false,
+            variables: Box::default(),
+            used: Box::default(),
+        }];
+        let mut open: VecDeque<usize> = VecDeque::from([0]);
+        while let Some(at) = open.pop_front() {
+            let application = tree[at].application(facts, query);
+            if at > 0 && tree.len() + application.premises.len() > size {
+                tree[at].is_abstract = true;
+                continue;
+            }
+            for (source, &fact) in application.premises.iter().enumerate() {
+                let node = self.graph.edge(application.edge).sources()[source];
+                let variables = fresh_vector(self.store, self.graph.node(node).variables(), "p");
+                let used = match &self.templates {
+                    Some(_) => fresh_vector(self.store, &variables, "u"),
+                    None => variables.clone(),
+                };
+                let child = tree.len();
+                tree[at].children.push(child);
+                let children = Vec::new();
+                tree.push(Vertex { fact: Some(fact), parent: at, children, is_abstract: false, variables, used });
+                open.push_back(child);
+            }
+        }
+        tree
+    }
+
+    /// The constraint of a vertex.
+    fn formula(
+        &self,
+        facts: &Facts,
+        predicates: &[Predicates],
+        query: &Application,
+        tree: &[Vertex],
+        vertex: &Vertex,
+    ) -> Term {
+        let edge = vertex.application(facts, query).edge;
+        if vertex.is_abstract
+            && let Some(fact) = vertex.fact
+            && let Some(node) = self.graph.edge(edge).target()
+        {
+            let all = facts[fact].predicates.iter().map(|number| predicates[node.index()].list[number]);
+            let own = self.graph.node(node).variables();
+            return rename(self.store, self.store.and_of(all), own, &vertex.variables);
+        }
+        let sources = vertex.children.iter().enumerate();
+        let mut vectors: Vec<(&[Term], &[Term])> = sources
+            .map(|(source, &child)| (self.graph.source_variables(edge, source), &*tree[child].used))
+            .collect();
+        vectors.push((self.graph.target_variables(edge), &vertex.variables));
+        self.labels[edge.index()].copy(self.store, &vectors)
+    }
+
+    /// The conjuncts of the tree's interpolants, as predicates of nodes.
+    fn predicates(
+        &mut self,
+        facts: &Facts,
+        tree: &[Vertex],
+        solver: &Solver<'_>,
+    ) -> Result<Vec<(NodeId, Term)>, Stop> {
+        let last = tree.len() - 1;
+        // The tree has parents first, the interpolator wants them last.
+        let order: Vec<(Part, usize)> = (0..tree.len())
+            .rev()
+            .map(|at| (Part(at as u32), if at == 0 { tree.len() } else { last - tree[at].parent }))
+            .collect();
+        let is_path = tree.iter().all(|vertex| vertex.children.len() <= 1);
+        let limits = &self.run.limits;
+        let interpolants: Vec<Term> = if is_path {
+            let interpolator = solver.interpolator(self.options.interpolation.options())?;
+            let order: Vec<Part> = order.iter().map(|&(part, _)| part).collect();
+            let found = interpolator.sequence(&order, limits)?;
+            found.into_iter().map(|interpolant| interpolant.formula).collect()
+        } else {
+            let method = match self.options.interpolation {
+                InterpolationMethod::Farkas | InterpolationMethod::DualFarkas => InterpolationMethod::Farkas,
+                _ => InterpolationMethod::Decomposed,
+            };
+            let interpolator = solver.interpolator(method.options())?;
+            let found = interpolator.tree(&order, limits)?;
+            found.into_iter().map(|interpolant| interpolant.formula).collect()
+        };
+        let mut found = Vec::new();
+        for (vertex, interpolant) in tree.iter().rev().zip(interpolants) {
+            let Some(node) = self.node(facts, vertex) else { continue };
+            self.interpolants += 1;
+            let formula =
+                rename(self.store, interpolant, &vertex.variables, self.graph.node(node).variables());
+            tracing::debug!(fact = ?vertex.fact, formula = %self.store.display(formula), "interpolant");
+            for conjunct in self.store.conjuncts(formula) {
+                if conjunct != Term::TRUE && conjunct != Term::FALSE {
+                    found.push((node, conjunct));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The derivation in the solver's model.
+    fn derivation(
+        &self,
+        facts: &Facts,
+        query: &Application,
+        tree: &[Vertex],
+        solver: &Solver<'_>,
+    ) -> Derivation {
+        let variables: Vec<Term> = tree.iter().flat_map(|vertex| vertex.variables.iter().copied()).collect();
+        let model = solver.model(&variables);
+        let last = tree.len() - 1;
+        let step = |vertex: &Vertex| GraphStep {
+            edge: vertex.application(facts, query).edge,
+            premises: vertex.children.iter().map(|&child| last - child).collect(),
+            fact: vertex.variables.iter().map(|&variable| value(self.store, &model, variable)).collect(),
+        };
+        Derivation { steps: tree.iter().rev().map(step).collect() }
+    }
+}
+
+impl Vertex {
+    fn application<'f>(&self, facts: &'f Facts, query: &'f Application) -> &'f Application {
+        self.fact.map_or(query, |fact| &facts[fact].application)
+    }
+}
