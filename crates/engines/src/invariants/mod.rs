@@ -72,7 +72,10 @@ pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphMode
 
 /// By nodes: linear sums over the node's variables that invariants are likely to be about, and equalities that hold of all
 /// facts. Nothing is known if that takes more than its budget; the error says why the run has to end.
-pub(crate) fn sums_and_equalities(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<(Vec<Term>, Vec<Term>)>, Stop> {
+pub(crate) fn sums_and_equalities(
+    run: &Run<'_>,
+    graph: &HornGraph,
+) -> Result<Vec<(Vec<Term>, Vec<Term>)>, Stop> {
     let store = run.store;
     let mut questions = Questions::new(run, graph);
     let found = affine::hulls(&mut questions).and_then(|hulls| {
@@ -86,7 +89,9 @@ pub(crate) fn sums_and_equalities(run: &Run<'_>, graph: &HornGraph) -> Result<Ve
                 (rows.iter().map(|row| affine::to_term(store, row)).collect(), equalities)
             })
             .collect()),
-        Err(stop) => run.interrupted().map_or_else(|| Ok(vec![Default::default(); graph.nodes().len()]), |_| Err(stop)),
+        Err(stop) => {
+            run.interrupted().map_or_else(|| Ok(vec![Default::default(); graph.nodes().len()]), |_| Err(stop))
+        }
     }
 }
 

@@ -91,9 +91,15 @@ impl Facts {
     }
 
     /// Adds a fact, unless an active one absorbs its application.
-    pub(super) fn add(&mut self, node: NodeId, application: Application, result: Abstraction) -> Option<FactId> {
+    pub(super) fn add(
+        &mut self,
+        node: NodeId,
+        application: Application,
+        result: Abstraction,
+    ) -> Option<FactId> {
         let Abstraction(predicates) = result;
-        let weaker = self.active[node.index()].iter().find(|&&old| self[old].predicates.is_subset(&predicates));
+        let weaker =
+            self.active[node.index()].iter().find(|&&old| self[old].predicates.is_subset(&predicates));
         if let Some(&weaker) = weaker {
             self.facts[weaker.0 as usize].absorbed.push(application);
             return None;

@@ -121,9 +121,9 @@ impl<'a> Refiner<'a> {
             return Ok(Some(templates.arguments(self.graph)));
         }
         let formulas: Vec<Term> = formulas.iter().map(|&(formula, _)| formula).collect();
-        let places = tree.iter().filter_map(|vertex| {
-            Some((self.node(facts, vertex)?, &*vertex.variables, &*vertex.used))
-        });
+        let places = tree
+            .iter()
+            .filter_map(|vertex| Some((self.node(facts, vertex)?, &*vertex.variables, &*vertex.used)));
         let places: Vec<(NodeId, &[Term], &[Term])> = places.collect();
         let mut choice = Choice::new(self.run, self.graph, templates, &formulas, &places)?;
         match choice.choose()? {
@@ -179,7 +179,14 @@ impl<'a> Refiner<'a> {
                 let child = tree.len();
                 tree[at].children.push(child);
                 let children = Vec::new();
-                tree.push(Vertex { fact: Some(fact), parent: at, children, is_abstract: false, variables, used });
+                tree.push(Vertex {
+                    fact: Some(fact),
+                    parent: at,
+                    children,
+                    is_abstract: false,
+                    variables,
+                    used,
+                });
                 open.push_back(child);
             }
         }

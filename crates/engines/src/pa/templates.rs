@@ -130,7 +130,8 @@ impl<'a> Choice<'a> {
         }
         let position: FxHashMap<Term, usize> =
             self.templates.iter().enumerate().map(|(at, &(_, switch))| (switch, at)).collect();
-        let positions = |core: Vec<Term>| -> BTreeSet<usize> { core.iter().map(|term| position[term]).collect() };
+        let positions =
+            |core: Vec<Term>| -> BTreeSet<usize> { core.iter().map(|term| position[term]).collect() };
         let mut needed = positions(self.solver.core());
         let mut tried = needed.clone();
         let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
