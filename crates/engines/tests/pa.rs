@@ -173,11 +173,11 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
 
 #[test]
 fn random_linear_systems() {
-    agrees_with_saturation(&Shape::LINEAR, 300 * scale());
-    agrees_with_saturation(&Shape::PASSING, 100 * scale());
+    agrees_with_saturation(&Shape::LINEAR, 2000 * scale());
+    agrees_with_saturation(&Shape::PASSING, 500 * scale());
 }
 
 #[test]
 fn random_non_linear_systems() {
-    agrees_with_saturation(&Shape::NONLINEAR, 300 * scale());
+    agrees_with_saturation(&Shape::NONLINEAR, 1500 * scale());
 }

@@ -65,6 +65,11 @@ impl Hull {
         self.equations.iter().map(|equation| equal_zero(store, equation.clone())).collect()
     }
 
+    /// The sums that the equations give a value.
+    pub(super) fn sums(&self) -> Vec<LinearPoly> {
+        self.equations.iter().map(|equation| equation.clone().without_constant().primitive().0).collect()
+    }
+
     /// The sum without variables that the equations replace by others, up to a constant.
     pub(super) fn reduce(&self, mut sum: LinearPoly) -> LinearPoly {
         for equation in &self.equations {

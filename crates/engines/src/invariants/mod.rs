@@ -38,7 +38,7 @@ use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::GraphModel;
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, LinearPoly, Sort, Term, TermStore, Value};
 use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::solver::Solver;
 
@@ -82,17 +82,17 @@ pub(crate) fn sums_and_equalities(
         let templates = template::templates(&mut questions, &hulls)?;
         Ok(std::iter::zip(hulls, templates))
     });
-    match found {
-        Ok(found) => Ok(found
-            .map(|(hull, rows)| {
-                let equalities = hull.map_or_else(Vec::new, |hull| hull.formulas(store));
-                (rows.iter().map(|row| affine::to_term(store, row)).collect(), equalities)
-            })
-            .collect()),
-        Err(stop) => {
-            run.interrupted().map_or_else(|| Ok(vec![Default::default(); graph.nodes().len()]), |_| Err(stop))
-        }
-    }
+    let Ok(found) = found else {
+        run.go_on()?;
+        return Ok(vec![Default::default(); graph.nodes().len()]);
+    };
+    let of_node = |(hull, rows): (Option<affine::Hull>, Vec<LinearPoly>)| {
+        let (mut sums, equalities) =
+            hull.map_or_else(Default::default, |hull| (hull.sums(), hull.formulas(store)));
+        sums.extend(rows);
+        (sums.iter().map(|sum| affine::to_term(store, sum)).collect(), equalities)
+    };
+    Ok(found.map(of_node).collect())
 }
 
 fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
