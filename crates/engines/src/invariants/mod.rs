@@ -70,12 +70,17 @@ pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphMode
     }
 }
 
-/// By nodes: linear sums over the node's variables that invariants are likely to be about, and equalities that hold of all
-/// facts. Nothing is known if that takes more than its budget; the error says why the run has to end.
-pub(crate) fn sums_and_equalities(
-    run: &Run<'_>,
-    graph: &HornGraph,
-) -> Result<Vec<(Vec<Term>, Vec<Term>)>, Stop> {
+/// What invariants of a node are likely to be made of, over its variables.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Relations {
+    /// Linear sums.
+    pub(crate) sums: Vec<Term>,
+    /// Equalities that hold of all facts.
+    pub(crate) equalities: Vec<Term>,
+}
+
+/// The relations of each node. Nothing is known if that takes more than its budget; the error says why the run has to end.
+pub(crate) fn relations(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<Relations>, Stop> {
     let store = run.store;
     let mut questions = Questions::new(run, graph);
     let found = affine::hulls(&mut questions).and_then(|hulls| {
@@ -84,13 +89,14 @@ pub(crate) fn sums_and_equalities(
     });
     let Ok(found) = found else {
         run.go_on()?;
-        return Ok(vec![Default::default(); graph.nodes().len()]);
+        return Ok(vec![Relations::default(); graph.nodes().len()]);
     };
     let of_node = |(hull, rows): (Option<affine::Hull>, Vec<LinearPoly>)| {
-        let (mut sums, equalities) =
-            hull.map_or_else(Default::default, |hull| (hull.sums(), hull.formulas(store)));
-        sums.extend(rows);
-        (sums.iter().map(|sum| affine::to_term(store, sum)).collect(), equalities)
+        let equations = hull.iter().flat_map(affine::Hull::sums);
+        Relations {
+            sums: equations.chain(rows).map(|sum| affine::to_term(store, &sum)).collect(),
+            equalities: hull.as_ref().map_or_else(Vec::new, |hull| hull.formulas(store)),
+        }
     };
     Ok(found.map(of_node).collect())
 }

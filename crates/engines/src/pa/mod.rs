@@ -196,17 +196,14 @@ impl<'a> Search<'a> {
         if self.options.templates == 0 && !self.options.equalities {
             return Ok(());
         }
-        let found = invariants::sums_and_equalities(self.run, self.graph)?;
-        let (sums, equalities): (Vec<Vec<Term>>, Vec<Vec<Term>>) = found.into_iter().unzip();
+        let found = invariants::relations(self.run, self.graph)?;
         if self.options.equalities {
-            for (predicates, equalities) in self.predicates.iter_mut().zip(equalities) {
-                for equality in equalities {
-                    predicates.add(equality);
-                }
+            for (predicates, relations) in self.predicates.iter_mut().zip(&found) {
+                relations.equalities.iter().for_each(|&equality| _ = predicates.add(equality));
             }
         }
         if self.options.templates > 0 {
-            self.refiner.prefer(sums);
+            self.refiner.prefer(found.into_iter().map(|relations| relations.sums).collect());
         }
         Ok(())
     }
