@@ -1,13 +1,14 @@
 //! Abstraction refinement in all its configurations: the worked examples of the literature, its known mistakes, and random
 //! systems.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use shofar_engines::cegar::{
     Cegar, Direction, DomainKind, Granularity, InitialPrecision, Options, Pruning, Search, Splitting,
     Technique,
 };
-use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
+use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::NodeId;
 use shofar_horn::witness::GraphModel;
@@ -22,13 +23,37 @@ const DOMAINS: [DomainKind; 4] =
     [DomainKind::Explicit, DomainKind::Cartesian, DomainKind::Boolean, DomainKind::Split];
 const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
+/// Keeps the final counters of an engine.
+#[derive(Default)]
+struct Counters(Mutex<Vec<(&'static str, u64)>>);
+
+impl Counters {
+    fn get(&self, name: &str) -> u64 {
+        let counters = self.0.lock().expect("no other thread panics");
+        counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, value)| value)
+    }
+}
+
+impl EventSink for Counters {
+    fn tell(&self, event: Event) {
+        if let Event::Statistics { counters, .. } = event {
+            *self.0.lock().expect("no other thread panics") = counters;
+        }
+    }
+}
+
 /// The answer of an engine for a system. Witnesses are checked.
 fn answer_of(options: Options, text: &str, time: Duration) -> Result<Evidence, Stop> {
+    answer_with_counters(options, text, time).0
+}
+
+fn answer_with_counters(options: Options, text: &str, time: Duration) -> (Result<Evidence, Stop>, Counters) {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(&store, &system);
     let run = Run::new(&store);
-    let answer = Cegar { options }.solve(&graph, &run.clone().with_timeout(time));
+    let counters = Counters::default();
+    let answer = Cegar { options }.solve(&graph, &run.clone().with_timeout(time).with_events(&counters));
     match &answer {
         Ok(Evidence::Sat(model)) => {
             assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(()), "{options:?}\n{text}");
@@ -39,7 +64,7 @@ fn answer_of(options: Options, text: &str, time: Duration) -> Result<Evidence, S
         Err(Stop::Internal(what)) => panic!("{what}: {options:?}\n{text}"),
         Err(_) => {}
     }
-    answer
+    (answer, counters)
 }
 
 /// All directions, domains and refinements.
@@ -338,6 +363,40 @@ fn atoms_of_disjunctions_make_progress() {
             let options = Options::default().domain(DomainKind::Cartesian).pred_split(Splitting::Atoms);
             assert_sat(options.direction(direction).refinement(refinement), text);
         }
+    }
+}
+
+/// Refutations by Newton exclude the path by themselves. They do not if an edge that reads a variable before it writes it makes
+/// the variable dead, or if the wrong quantifier eliminates what an edge leaves open: then the refiner falls back on
+/// interpolants.
+#[test]
+fn newton_refutes_loops_without_help() {
+    let with_locals = "(declare-fun P (Int Int) Bool)
+        (assert (forall ((x Int) (y Int)) (=> (and (<= 0 x 3) (= y (+ x 5))) (P x y))))
+        (assert (forall ((x Int) (y Int) (u Int)) (=> (and (P x y) (< x 2) (<= 1 u 2)) (P (+ x u) (+ y u)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< y x)) false)))";
+    let systems = [counter("(> x 2)"), motivating(UP_TO_100, BOUNDS), with_locals.to_owned()];
+    let newton = Technique::all().iter().filter(|technique| matches!(technique, Technique::Newton(_)));
+    let mut refinements = 0;
+    for &refinement in newton {
+        for direction in DIRECTIONS {
+            for text in &systems {
+                let options = Options::default().refinement(refinement).direction(direction);
+                let (_, counters) = answer_with_counters(options, text, Duration::from_secs(1));
+                assert_eq!(counters.get("fallbacks"), 0, "{options:?}\n{text}");
+                refinements += counters.get("refinements");
+            }
+        }
+    }
+    assert!(refinements > 50, "{refinements}");
+}
+
+/// Coverings, refinements and predicates are counted.
+#[test]
+fn the_counters_tell_what_happened() {
+    let (_, counters) = answer_with_counters(Options::default(), &counter("(> x 2)"), TIME);
+    for name in ["nodes", "coverings", "refinements", "predicates", "solver.queries"] {
+        assert!(counters.get(name) > 0, "{name}");
     }
 }
 

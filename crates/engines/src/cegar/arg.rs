@@ -305,3 +305,90 @@ impl std::ops::IndexMut<ArgNodeId> for Arg<'_> {
         &mut self.nodes[id]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use shofar_horn::{HornGraph, cfa, parse};
+    use shofar_logic::TermStore;
+
+    use super::*;
+
+    /// A loop with two entries.
+    const LOOP: &str = "(declare-fun P (Int) Bool)
+        (assert (P 0)) (assert (P 1))
+        (assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
+
+    /// Executes the next edge of a node, with one child.
+    fn child(arg: &mut Arg<'_>, node: ArgNodeId) -> ArgNodeId {
+        let edge = arg.next_edge(node).unwrap();
+        let location = arg.program.cfa.edge(edge).target;
+        let state = AbstractState { label: Label::default(), example: None };
+        arg.add(location, state, 0, Some((node, edge)))
+    }
+
+    fn with_loop(test: impl FnOnce(&mut Arg<'_>)) {
+        let store = TermStore::new();
+        let system = parse(&store, "test", LOOP.as_bytes()).unwrap();
+        let automaton = cfa::forward(&store, &HornGraph::of(&store, &system)).unwrap();
+        let program = Program::new(&store, &automaton.cfa).unwrap();
+        test(&mut Arg::new(&program, Search::Breadth));
+    }
+
+    /// The root, its two children, and a child of the second one behind the edge to the error.
+    fn nodes(arg: &mut Arg<'_>) -> [ArgNodeId; 4] {
+        let root = arg.next_open().unwrap();
+        let (first, second) = (child(arg, root), child(arg, root));
+        arg.next_edge(second);
+        [root, first, second, child(arg, second)]
+    }
+
+    #[test]
+    fn a_covering_node_that_is_covered_passes_on_what_it_covers() {
+        with_loop(|arg| {
+            let [_, first, second, below] = nodes(arg);
+            arg.cover(below, first);
+            arg.cover(first, second);
+            assert_eq!((arg[below].covered_by, arg[first].covered_by), (Some(second), Some(second)));
+            assert_eq!(arg.next_open(), None);
+            arg.check_invariants();
+        });
+    }
+
+    #[test]
+    fn pruning_uncovers_and_executes_the_edge_again() {
+        with_loop(|arg| {
+            let [root, first, second, below] = nodes(arg);
+            arg.cover(first, below);
+            assert_eq!(arg.next_open(), Some(below));
+            arg.prune(second);
+            arg.check_invariants();
+            assert!(!arg.is_covered(first));
+            assert_eq!(arg.next_open(), Some(root));
+            let edge = arg.next_edge(root).unwrap();
+            assert_eq!((arg.children(root, edge).count(), arg.next_open()), (0, Some(first)));
+        });
+    }
+
+    #[test]
+    fn a_target_is_found_before_other_children() {
+        with_loop(|arg| {
+            let root = arg.next_open().unwrap();
+            let first = child(arg, root);
+            assert_eq!(arg.target(), None);
+            let target = child(arg, first);
+            assert_eq!(arg.target(), Some(target));
+            arg.prune(target);
+            assert_eq!(arg.target(), None);
+        });
+    }
+
+    #[test]
+    fn subsets_of_labels() {
+        let terms = [Term::TRUE, Term::FALSE];
+        let label = label_of(terms);
+        assert!(is_subset(&[], &label) && is_subset(&label, &label));
+        assert!(is_subset(&label[1..], &label) && !is_subset(&label, &label[1..]));
+        assert_eq!(label_of([Term::TRUE, Term::TRUE]).len(), 1);
+    }
+}

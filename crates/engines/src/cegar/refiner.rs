@@ -32,10 +32,13 @@ use crate::Run;
 use crate::trace::Listed;
 use crate::unroll::value;
 
+/// The edges of a run to the error location, each with the values of its target's variables.
+pub(super) type ConcreteRun = Vec<(CfaEdgeId, Box<[Value]>)>;
+
 /// The result of a refinement.
 pub(super) enum Refinement {
-    /// The edges of a run to the error location, each with the values of its target's variables.
-    Unsafe(Vec<(CfaEdgeId, Box<[Value]>)>),
+    /// The counterexample can be executed.
+    Unsafe(ConcreteRun),
     /// The counterexample was spurious; the graph is pruned.
     Spurious,
 }
@@ -105,7 +108,7 @@ impl<'a> Refiner<'a> {
     }
 
     /// A run along the edges of a path, if there is one.
-    fn run_along(&mut self, path: &Path) -> Result<Option<Vec<(CfaEdgeId, Box<[Value]>)>>, Stop> {
+    fn run_along(&mut self, path: &Path) -> Result<Option<ConcreteRun>, Stop> {
         let constraints: Vec<Term> =
             (0..path.len()).map(|position| self.copies.constraint(path, position)).collect();
         let mut solver = self.run.solver();
