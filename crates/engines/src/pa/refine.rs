@@ -104,7 +104,7 @@ impl<'a> Refiner<'a> {
             if size >= LARGEST_PIECE {
                 return Err(Stop::Exhausted("the tree of a derivation is too large"));
             }
-            size *= 4;
+            size *= 2;
         }
     }
 
@@ -193,7 +193,8 @@ impl<'a> Refiner<'a> {
         tree
     }
 
-    /// The constraint of a vertex.
+    /// The constraint of a vertex: the predicates of its fact, and the clause unless the fact is abstract. The predicates follow from
+    /// the tree below, but the solver need not find that out again.
     fn formula(
         &self,
         facts: &Facts,
@@ -202,21 +203,24 @@ impl<'a> Refiner<'a> {
         tree: &[Vertex],
         vertex: &Vertex,
     ) -> Term {
-        let edge = vertex.application(facts, query).edge;
-        if vertex.is_abstract
-            && let Some(fact) = vertex.fact
-            && let Some(node) = self.graph.edge(edge).target()
-        {
-            let all = facts[fact].predicates.iter().map(|number| predicates[node.index()].list[number]);
-            let own = self.graph.node(node).variables();
-            return rename(self.store, self.store.and_of(all), own, &vertex.variables);
+        let known = match (vertex.fact, self.node(facts, vertex)) {
+            (Some(fact), Some(node)) => {
+                let all = facts[fact].predicates.iter().map(|number| predicates[node.index()].list[number]);
+                let own = self.graph.node(node).variables();
+                rename(self.store, self.store.and_of(all), own, &vertex.variables)
+            }
+            _ => Term::TRUE,
+        };
+        if vertex.is_abstract {
+            return known;
         }
+        let edge = vertex.application(facts, query).edge;
         let sources = vertex.children.iter().enumerate();
         let mut vectors: Vec<(&[Term], &[Term])> = sources
             .map(|(source, &child)| (self.graph.source_variables(edge, source), &*tree[child].used))
             .collect();
         vectors.push((self.graph.target_variables(edge), &vertex.variables));
-        self.labels[edge.index()].copy(self.store, &vectors)
+        self.store.and2(known, self.labels[edge.index()].copy(self.store, &vectors))
     }
 
     /// The conjuncts of the tree's interpolants, as predicates of nodes.
