@@ -22,7 +22,7 @@ use super::Predicates;
 use super::set::Set;
 use crate::Run;
 
-/// Points that are kept for a clause; later ones replace the one that was used least recently.
+/// Points that are kept for a clause; a new one replaces the oldest.
 const MOST_POINTS: usize = 64;
 
 /// The conflicts of a query about one application.

@@ -47,7 +47,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::GraphModel;
@@ -106,18 +106,15 @@ impl Engine for PredicateAbstraction {
 #[derive(Default)]
 struct Predicates {
     list: Vec<Term>,
-    known: FxHashMap<Term, usize>,
+    known: FxHashSet<Term>,
 }
 
 impl Predicates {
-    /// Adds a predicate; returns whether it is new.
-    fn add(&mut self, predicate: Term) -> bool {
-        let is_new = !self.known.contains_key(&predicate);
-        if is_new {
-            self.known.insert(predicate, self.list.len());
+    /// Adds a predicate unless it is known.
+    fn add(&mut self, predicate: Term) {
+        if self.known.insert(predicate) {
             self.list.push(predicate);
         }
-        is_new
     }
 }
 
@@ -143,7 +140,6 @@ struct Search<'a> {
 
     refiner: Refiner<'a>,
     options: Options,
-    refinements: u64,
 }
 
 impl<'a> Search<'a> {
@@ -161,7 +157,6 @@ impl<'a> Search<'a> {
             opened: 0,
             refiner: Refiner::new(graph, run, options),
             options,
-            refinements: 0,
         }
     }
 
@@ -199,7 +194,7 @@ impl<'a> Search<'a> {
         let found = invariants::relations(self.run, self.graph)?;
         if self.options.equalities {
             for (predicates, relations) in self.predicates.iter_mut().zip(&found) {
-                relations.equalities.iter().for_each(|&equality| _ = predicates.add(equality));
+                relations.equalities.iter().for_each(|&equality| predicates.add(equality));
             }
         }
         if self.options.templates > 0 {
@@ -272,24 +267,20 @@ impl<'a> Search<'a> {
             self.open(query);
             return Ok(None);
         }
-        self.refinements += 1;
         let found = match self.refiner.refine(&self.facts, &self.predicates, &query)? {
             Refuted::No(derivation) => return Ok(Some(Evidence::Unsat(derivation))),
             Refuted::By(found) => found,
         };
-        let mut is_new = false;
         for (node, predicate) in found {
-            is_new |= self.predicates[node.index()].add(predicate);
+            self.predicates[node.index()].add(predicate);
         }
-        let has_changed = self.update(&query)?;
-        if !has_changed && self.apply(&query)?.is_some() {
-            let why = if is_new { "predicates" } else { "new predicates" };
-            tracing::debug!(why, "no progress");
+        // If the solver did not decide a query of an application, its result may lack an interpolant.
+        if !self.update(&query)? && self.apply(&query)?.is_some() {
             return Err(Stop::Exhausted("interpolants do not exclude a derivation"));
         }
         self.open(query);
         let counters = self.counters();
-        self.run.tell_progress(self.refinements, counters);
+        self.run.tell_progress(self.refiner.refinements, counters);
         Ok(None)
     }
 
@@ -334,7 +325,7 @@ impl<'a> Search<'a> {
             cached += clause.cached;
         }
         vec![
-            ("refinements", self.refinements),
+            ("refinements", self.refiner.refinements),
             ("predicates", self.predicates.iter().map(|all| all.list.len() as u64).sum()),
             ("facts", self.facts.added()),
             ("applications", self.opened),

@@ -44,7 +44,7 @@ pub(super) struct Refiner<'a> {
     labels: Vec<Template>,
     templates: Option<Templates>,
     pub(super) interpolants: u64,
-    refinements: u64,
+    pub(super) refinements: u64,
 }
 
 /// A vertex of the tree: an application of a clause, or a fact that is abstract.
