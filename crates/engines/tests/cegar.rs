@@ -90,7 +90,7 @@ fn variants() -> Vec<Options> {
             all.extend([Search::Breadth, Search::Depth, Search::Error].map(|it| options.search(it)));
             all.push(options.pruning(Pruning::Full));
             all.push(options.precision(Granularity::Global));
-            all.extend([Splitting::Conjuncts, Splitting::Atoms].map(|it| options.pred_split(it)));
+            all.extend([Splitting::Whole, Splitting::Conjuncts].map(|it| options.pred_split(it)));
             let initial = [InitialPrecision::Property, InitialPrecision::Assumptions];
             all.extend(initial.map(|it| options.init_prec(it)));
             all.push(options.large_blocks(true));

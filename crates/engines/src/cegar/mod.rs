@@ -39,7 +39,8 @@
 //! (CAV 2000); the configurable loop is that of Á. Hajdu, Z. Micskei, "Efficient strategies for CEGAR-based model checking"
 //! (JAR 2020); for Horn clauses, M. Somorjai, "Abstraction Based Techniques for Constrained Horn Clause Solving" (BME, 2022).
 //! **Where we differ.** Labels and precisions are about live variables; feasibility does not depend on labels; the refiner
-//! never returns without progress.
+//! never returns without progress. The thesis solves most tasks with whole interpolants and split predicates; here atoms are
+//! best, in both domains, since the refiner takes the whole interpolant where atoms do not suffice.
 
 mod abstractor;
 mod arg;
@@ -117,7 +118,7 @@ options! {
     max_enum: usize = 4,
         "max-enum": "domain expl: how many successors are enumerated, all if 0" in 0..=1_000_000;
     refinement: Technique = Technique::Sequence, "refinement": "how spurious counterexamples are refuted";
-    pred_split: Splitting = Splitting::Whole, "pred-split": "which predicates a refutation gives";
+    pred_split: Splitting = Splitting::Atoms, "pred-split": "which predicates a refutation gives";
     search: Search = Search::Breadth, "search": "which node is expanded first";
     pruning: Pruning = Pruning::Lazy, "pruning": "what a refinement removes";
     precision: Granularity = Granularity::Location, "precision": "where a predicate is tracked";

@@ -65,11 +65,11 @@ impl Named for InitialPrecision {
 #[non_exhaustive]
 pub enum Splitting {
     /// The formula.
-    #[default]
     Whole,
     /// Its conjuncts.
     Conjuncts,
     /// Its atoms.
+    #[default]
     Atoms,
 }
 
