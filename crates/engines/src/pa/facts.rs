@@ -14,14 +14,14 @@ use super::set::Set;
 
 /// The number of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct FactId(u32);
+pub(crate) struct FactId(pub(crate) u32);
 
 /// A clause applied to facts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Application {
-    pub(super) edge: EdgeId,
+pub(crate) struct Application {
+    pub(crate) edge: EdgeId,
     /// Indexed by source.
-    pub(super) premises: Box<[FactId]>,
+    pub(crate) premises: Box<[FactId]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ enum State {
 
 /// An abstract fact.
 pub(super) struct Fact {
-    node: NodeId,
+    pub(super) node: NodeId,
     /// The abstraction predicates that hold.
     pub(super) predicates: Set,
     /// How it was derived first.

@@ -38,9 +38,9 @@
 //! refined lazily, only those of the refuted tree. `templates.rs` steers interpolants.
 
 mod clause;
-mod facts;
-mod refine;
-mod set;
+pub(crate) mod facts;
+pub(crate) mod refine;
+pub(crate) mod set;
 mod templates;
 
 use std::cmp::Reverse;
@@ -58,7 +58,8 @@ use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run, fragment, invariants};
 use clause::{Abstraction, Clause};
 use facts::{Application, FactId, Facts};
-use refine::{Refiner, Refuted};
+use refine::{AbstractFacts, Refiner, Refuted};
+use set::Set;
 
 options! {
     interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
@@ -104,17 +105,44 @@ impl Engine for PredicateAbstraction {
 
 /// The abstraction predicates of a node, over its variables.
 #[derive(Default)]
-struct Predicates {
-    list: Vec<Term>,
+pub(crate) struct Predicates {
+    pub(crate) list: Vec<Term>,
     known: FxHashSet<Term>,
 }
 
 impl Predicates {
-    /// Adds a predicate unless it is known.
-    fn add(&mut self, predicate: Term) {
-        if self.known.insert(predicate) {
+    /// Adds a predicate; returns whether it is new.
+    pub(crate) fn add(&mut self, predicate: Term) -> bool {
+        let is_new = self.known.insert(predicate);
+        if is_new {
             self.list.push(predicate);
         }
+        is_new
+    }
+
+    /// Adds the conjuncts of a formula, apart from constants; returns whether one is new.
+    pub(crate) fn add_conjuncts(&mut self, store: &TermStore, formula: Term) -> bool {
+        let conjuncts = store.conjuncts(formula).filter(|&it| it != Term::TRUE && it != Term::FALSE);
+        conjuncts.fold(false, |is_new, conjunct| self.add(conjunct) || is_new)
+    }
+
+    /// The conjunction of some of them.
+    pub(crate) fn formula(&self, store: &TermStore, chosen: &Set) -> Term {
+        store.and_of(chosen.iter().map(|number| self.list[number]))
+    }
+}
+
+/// Facts with the predicates that they are made of, indexed by node.
+struct Described<'s>(&'s Facts, &'s [Predicates]);
+
+impl AbstractFacts for Described<'_> {
+    fn application(&self, fact: FactId) -> &Application {
+        &self.0[fact].application
+    }
+
+    fn formula(&self, store: &TermStore, fact: FactId) -> Term {
+        let fact = &self.0[fact];
+        self.1[fact.node.index()].formula(store, &fact.predicates)
     }
 }
 
@@ -194,7 +222,7 @@ impl<'a> Search<'a> {
         let found = invariants::relations(self.run, self.graph)?;
         if self.options.equalities {
             for (predicates, relations) in self.predicates.iter_mut().zip(&found) {
-                relations.equalities.iter().for_each(|&equality| predicates.add(equality));
+                relations.equalities.iter().for_each(|&equality| _ = predicates.add(equality));
             }
         }
         if self.options.templates > 0 {
@@ -267,12 +295,12 @@ impl<'a> Search<'a> {
             self.open(query);
             return Ok(None);
         }
-        let found = match self.refiner.refine(&self.facts, &self.predicates, &query)? {
+        let found = match self.refiner.refine(&Described(&self.facts, &self.predicates), &query)? {
             Refuted::No(derivation) => return Ok(Some(Evidence::Unsat(derivation))),
             Refuted::By(found) => found,
         };
-        for (node, predicate) in found {
-            self.predicates[node.index()].add(predicate);
+        for (node, interpolant) in found {
+            self.predicates[node.index()].add_conjuncts(self.store, interpolant);
         }
         // If the solver did not decide a query of an application, its result may lack an interpolant.
         if !self.update(&query)? && self.apply(&query)?.is_some() {
@@ -308,11 +336,8 @@ impl<'a> Search<'a> {
     /// Each predicate is the disjunction of its facts.
     fn model(&self) -> GraphModel {
         let formula = |(node, _): (NodeId, _)| {
-            let predicates = &self.predicates[node.index()].list;
-            let fact = |&fact: &FactId| {
-                self.store.and_of(self.facts[fact].predicates.iter().map(|predicate| predicates[predicate]))
-            };
-            self.store.or_of(self.facts.active(node).iter().map(fact))
+            let facts = Described(&self.facts, &self.predicates);
+            self.store.or_of(self.facts.active(node).iter().map(|&fact| facts.formula(self.store, fact)))
         };
         GraphModel::of_formulas(self.graph.nodes().map(formula))
     }

@@ -14,9 +14,9 @@ use shofar_run::Stop;
 use shofar_smt::proof::Part;
 use shofar_smt::solver::Solver;
 
-use super::facts::{Application, FactId, Facts};
+use super::Options;
+use super::facts::{Application, FactId};
 use super::templates::{Choice, TemplateId, Templates};
-use super::{Options, Predicates};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{InterpolationMethod, Run};
 
@@ -26,16 +26,25 @@ const FIRST_PIECE: usize = 4;
 /// The clauses of the largest piece.
 const LARGEST_PIECE: usize = 100_000;
 
+/// Abstract facts and how they are derived.
+pub(crate) trait AbstractFacts {
+    /// The application that derives a fact.
+    fn application(&self, fact: FactId) -> &Application;
+
+    /// What a fact says about the variables of its node.
+    fn formula(&self, store: &TermStore, fact: FactId) -> Term;
+}
+
 /// The result for a derivation.
-pub(super) enum Refuted {
+pub(crate) enum Refuted {
     /// It has an instance.
     No(Derivation),
-    /// It has none; these predicates exclude it.
+    /// It has none; the conjuncts of these interpolants exclude it.
     By(Vec<(NodeId, Term)>),
 }
 
 /// Finds instances and interpolants.
-pub(super) struct Refiner<'a> {
+pub(crate) struct Refiner<'a> {
     store: &'a TermStore,
     graph: &'a HornGraph,
     run: &'a Run<'a>,
@@ -43,8 +52,8 @@ pub(super) struct Refiner<'a> {
     /// Indexed by edge.
     labels: Vec<Template>,
     templates: Option<Templates>,
-    pub(super) interpolants: u64,
-    pub(super) refinements: u64,
+    pub(crate) interpolants: u64,
+    pub(crate) refinements: u64,
 }
 
 /// A vertex of the tree: an application of a clause, or a fact that is abstract.
@@ -62,24 +71,19 @@ struct Vertex {
 }
 
 impl<'a> Refiner<'a> {
-    pub(super) fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+    pub(crate) fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
         let store = run.store;
         let labels = graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect();
         Refiner { store, graph, run, options, labels, templates: None, interpolants: 0, refinements: 0 }
     }
 
     /// Lets interpolants speak of these sums rather than of single arguments. Indexed by node.
-    pub(super) fn prefer(&mut self, sums: Vec<Vec<Term>>) {
+    pub(crate) fn prefer(&mut self, sums: Vec<Vec<Term>>) {
         self.templates = Some(Templates::new(self.graph, sums));
     }
 
     /// Finds an instance of the derivation, or predicates that exclude it.
-    pub(super) fn refine(
-        &mut self,
-        facts: &Facts,
-        predicates: &[Predicates],
-        query: &Application,
-    ) -> Result<Refuted, Stop> {
+    pub(crate) fn refine(&mut self, facts: &dyn AbstractFacts, query: &Application) -> Result<Refuted, Stop> {
         self.refinements += 1;
         let mut size = FIRST_PIECE;
         loop {
@@ -87,7 +91,7 @@ impl<'a> Refiner<'a> {
             let is_whole = !tree.iter().any(|vertex| vertex.is_abstract);
             let vertices = tree.iter().enumerate();
             let mut formulas: Vec<(Term, Part)> = vertices
-                .map(|(at, vertex)| (self.formula(facts, predicates, query, &tree, vertex), Part(at as u32)))
+                .map(|(at, vertex)| (self.formula(facts, query, &tree, vertex), Part(at as u32)))
                 .collect();
             if let Some(chosen) = self.choose(facts, &tree, &formulas)? {
                 formulas.extend(self.equations(facts, &tree, &chosen));
@@ -112,7 +116,7 @@ impl<'a> Refiner<'a> {
     /// refinement. In the others, and if the tree has an instance, they are the arguments.
     fn choose(
         &self,
-        facts: &Facts,
+        facts: &dyn AbstractFacts,
         tree: &[Vertex],
         formulas: &[(Term, Part)],
     ) -> Result<Option<BTreeSet<TemplateId>>, Stop> {
@@ -133,7 +137,12 @@ impl<'a> Refiner<'a> {
     }
 
     /// The equations of templates, in the parts that use the facts.
-    fn equations(&self, facts: &Facts, tree: &[Vertex], chosen: &BTreeSet<TemplateId>) -> Vec<(Term, Part)> {
+    fn equations(
+        &self,
+        facts: &dyn AbstractFacts,
+        tree: &[Vertex],
+        chosen: &BTreeSet<TemplateId>,
+    ) -> Vec<(Term, Part)> {
         let Some(templates) = &self.templates else { return Vec::new() };
         let mut equations = Vec::new();
         for vertex in tree {
@@ -148,12 +157,12 @@ impl<'a> Refiner<'a> {
     }
 
     /// The node of a vertex; `None` for the query.
-    fn node(&self, facts: &Facts, vertex: &Vertex) -> Option<NodeId> {
-        self.graph.edge(facts[vertex.fact?].application.edge).target()
+    fn node(&self, facts: &dyn AbstractFacts, vertex: &Vertex) -> Option<NodeId> {
+        self.graph.edge(facts.application(vertex.fact?).edge).target()
     }
 
     /// The tree of a derivation from the query on, breadth first, up to a size. Parents come before their children.
-    fn unfold(&self, facts: &Facts, query: &Application, size: usize) -> Vec<Vertex> {
+    fn unfold(&self, facts: &dyn AbstractFacts, query: &Application, size: usize) -> Vec<Vertex> {
         let mut tree: Vec<Vertex> = vec![Vertex {
             fact: None,
             parent: 0,
@@ -197,17 +206,15 @@ impl<'a> Refiner<'a> {
     /// the tree below, but the solver need not find that out again.
     fn formula(
         &self,
-        facts: &Facts,
-        predicates: &[Predicates],
+        facts: &dyn AbstractFacts,
         query: &Application,
         tree: &[Vertex],
         vertex: &Vertex,
     ) -> Term {
         let known = match (vertex.fact, self.node(facts, vertex)) {
             (Some(fact), Some(node)) => {
-                let all = facts[fact].predicates.iter().map(|number| predicates[node.index()].list[number]);
                 let own = self.graph.node(node).variables();
-                rename(self.store, self.store.and_of(all), own, &vertex.variables)
+                rename(self.store, facts.formula(self.store, fact), own, &vertex.variables)
             }
             _ => Term::TRUE,
         };
@@ -223,10 +230,10 @@ impl<'a> Refiner<'a> {
         self.store.and2(known, self.labels[edge.index()].copy(self.store, &vectors))
     }
 
-    /// The conjuncts of the tree's interpolants, as predicates of nodes.
+    /// The tree's interpolants, over the variables of nodes.
     fn predicates(
         &mut self,
-        facts: &Facts,
+        facts: &dyn AbstractFacts,
         tree: &[Vertex],
         solver: &Solver<'_>,
     ) -> Result<Vec<(NodeId, Term)>, Stop> {
@@ -259,11 +266,7 @@ impl<'a> Refiner<'a> {
             let formula =
                 rename(self.store, interpolant, &vertex.variables, self.graph.node(node).variables());
             tracing::debug!(fact = ?vertex.fact, formula = %self.store.display(formula), "interpolant");
-            for conjunct in self.store.conjuncts(formula) {
-                if conjunct != Term::TRUE && conjunct != Term::FALSE {
-                    found.push((node, conjunct));
-                }
-            }
+            found.push((node, formula));
         }
         Ok(found)
     }
@@ -271,7 +274,7 @@ impl<'a> Refiner<'a> {
     /// The derivation in the solver's model.
     fn derivation(
         &self,
-        facts: &Facts,
+        facts: &dyn AbstractFacts,
         query: &Application,
         tree: &[Vertex],
         solver: &Solver<'_>,
@@ -289,7 +292,7 @@ impl<'a> Refiner<'a> {
 }
 
 impl Vertex {
-    fn application<'f>(&self, facts: &'f Facts, query: &'f Application) -> &'f Application {
-        self.fact.map_or(query, |fact| &facts[fact].application)
+    fn application<'f>(&self, facts: &'f dyn AbstractFacts, query: &'f Application) -> &'f Application {
+        self.fact.map_or(query, |fact| facts.application(fact))
     }
 }
