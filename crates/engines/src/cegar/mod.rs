@@ -1,9 +1,10 @@
-//! Counterexample-guided abstraction refinement on control-flow automata, for all linear systems.
+//! Counterexample-guided abstraction refinement on control-flow automata, for all systems.
 //!
 //! **What it decides.** Linear systems over the theories that the solver supports. They become programs
 //! (`shofar_horn::cfa`): a predicate is a location, a clause an edge. In *forward* direction a location is reached with the
-//! values of derivable facts; in *backward* direction with the values from which `false` would follow. Non-linear systems are
-//! rejected.
+//! values of derivable facts; in *backward* direction with the values from which `false` would follow. Both reject non-linear
+//! systems. The third direction has a procedure for each predicate and decides all systems; `summaries/` explains it. What
+//! follows is about the other two.
 //!
 //! **The idea.** The program is executed on *abstract states*: what is known about the variables at a location, expressed in
 //! a few tracked predicates, or as values of tracked variables. If no abstract error state is reached, the program is safe.
@@ -19,7 +20,7 @@
 //!
 //! | part | choices | file |
 //! |---|---|---|
-//! | direction | forward, backward | `shofar_horn::cfa` |
+//! | direction | forward, backward, procedures | `shofar_horn::cfa` |
 //! | domain | explicit values; cartesian, boolean or split predicates | `domain/` |
 //! | refutation | sequence, backward or forward binary interpolants, Newton | `refine/` |
 //! | precision | by location or global; whole formulas, conjuncts or atoms | `precision.rs` |
@@ -51,6 +52,7 @@ mod program;
 mod refine;
 mod refiner;
 mod search;
+mod summaries;
 
 use std::time::{Duration, Instant};
 
@@ -58,13 +60,13 @@ use shofar_horn::HornGraph;
 use shofar_horn::cfa::{self, Automaton};
 use shofar_horn::transform::{Chains, Merge, Pipeline};
 use shofar_horn::witness::GraphModel;
-use shofar_logic::Term;
+use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
 use crate::forms::LoopForm;
 use crate::option::{Named, options};
 use crate::separation::InterpolationMethod;
-use crate::{Engine, EngineOption, Evidence, Run};
+use crate::{Engine, EngineOption, Evidence, Run, fragment};
 use abstractor::{Abstraction, Abstractor};
 use arg::Arg;
 use precision::Precision;
@@ -101,7 +103,7 @@ impl Named for Pruning {
 }
 
 impl Named for Direction {
-    const ALL: &'static [Self] = &[Direction::Forward, Direction::Backward];
+    const ALL: &'static [Self] = &[Direction::Forward, Direction::Backward, Direction::Procedures];
 
     fn name(self) -> &'static str {
         match self {
@@ -113,7 +115,7 @@ impl Named for Direction {
 }
 
 options! {
-    direction: Direction = Direction::Forward, "direction": "whether programs run from facts to queries or back";
+    direction: Direction = Direction::Forward, "direction": "how clauses are programs";
     domain: DomainKind = DomainKind::Cartesian, "domain": "how states are abstracted";
     max_enum: usize = 4,
         "max-enum": "domain expl: how many successors are enumerated, all if 0" in 0..=1_000_000;
@@ -140,11 +142,18 @@ impl Engine for Cegar {
     }
 
     fn description(&self) -> &'static str {
-        "counterexample-guided abstraction refinement on control-flow automata; linear systems"
+        "counterexample-guided abstraction refinement on control-flow automata; linear systems, all with procedures"
     }
 
     fn options(&mut self) -> Vec<EngineOption<'_>> {
         self.options.list()
+    }
+
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        if self.options.direction != Direction::Procedures {
+            fragment::is_linear(graph)?;
+        }
+        fragment::is_decidable(store, graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
@@ -171,7 +180,7 @@ impl Cegar {
         let automaton = match self.options.direction {
             Direction::Forward => cfa::forward(run.store, graph)?,
             Direction::Backward => cfa::backward(run.store, graph)?,
-            Direction::Procedures => return Err(Stop::Unsupported("programs with procedures".to_owned())),
+            Direction::Procedures => return summaries::solve(graph, run, self.options),
         };
         let program = Program::new(run.store, &automaton.cfa)?;
         let mut refinement_loop = Loop::new(run, &program, self.options);

@@ -1,0 +1,260 @@
+//! Clauses as procedures: the worked examples of the literature and its known mistakes, recursion of several calls, and random
+//! systems against saturation.
+
+use std::time::Duration;
+
+use shofar_engines::cegar::{Cegar, Direction, Options};
+use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
+use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::witness::GraphModel;
+use shofar_horn::{HornGraph, parse};
+use shofar_logic::{Term, TermStore};
+use shofar_run::Stop;
+use shofar_testing::explicit::Saturation;
+use shofar_testing::systems::{Shape, system};
+use shofar_testing::{Random, scale};
+
+const TIME: Duration = Duration::from_secs(60);
+
+fn summaries() -> Options {
+    Options::default().direction(Direction::Procedures)
+}
+
+/// All ways of interpolation, with and without large blocks.
+fn configurations() -> Vec<Options> {
+    let all = InterpolationMethod::ALL.into_iter().map(|it| summaries().interpolation(it));
+    all.chain([summaries().large_blocks(true)]).collect()
+}
+
+fn read(store: &TermStore, text: &str) -> HornGraph {
+    HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
+}
+
+/// The answer for a graph. Witnesses are checked.
+fn answer_of(
+    options: Options,
+    store: &TermStore,
+    graph: &HornGraph,
+    time: Duration,
+) -> Result<Evidence, Stop> {
+    let run = Run::new(store);
+    let engine = Cegar { options };
+    let answer =
+        engine.accepts(store, graph).and_then(|()| engine.solve(graph, &run.clone().with_timeout(time)));
+    match &answer {
+        Ok(Evidence::Sat(model)) => {
+            assert_eq!(check_graph_model(&run.context(), graph, model), Ok(()), "{options:?}")
+        }
+        Ok(Evidence::Unsat(derivation)) => {
+            assert_eq!(check_derivation(&run.context(), graph, derivation), Ok(()), "{options:?}");
+        }
+        Err(Stop::Internal(what)) => panic!("{what}: {options:?}"),
+        Err(_) => {}
+    }
+    answer
+}
+
+#[track_caller]
+fn assert_answer(options: Options, text: &str, is_safe: bool) {
+    let store = TermStore::new();
+    let found = answer_of(options, &store, &read(&store, text), TIME);
+    let found = found.unwrap_or_else(|stop| panic!("{stop}: {options:?}\n{text}"));
+    assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "{options:?}\n{text}");
+}
+
+#[track_caller]
+fn assert_by_all(text: &str, is_safe: bool) {
+    for options in configurations() {
+        assert_answer(options, text, is_safe);
+    }
+}
+
+const RETURNS_AND_IS_SAFE: &str = "(declare-fun A (Int) Bool)(declare-fun B (Int) Bool)
+     (assert (forall ((x Int)) (=> (= x 0) (A x))))(assert (forall ((y Int)) (=> (= y 1) (B y))))
+     (assert (forall ((x Int) (y Int)) (=> (and (A x) (B y) (= x y)) false)))";
+
+const SUMS: &str = "(declare-fun A (Int) Bool)(assert (A 0))
+     (assert (forall ((x Int) (y Int) (z Int)) (=> (and (A x) (A y) (= z (+ x y 1))) (A z))))
+     (assert (forall ((x Int)) (=> (and (A x) (= x 3)) false)))";
+
+#[test]
+fn procedures_that_return_in_a_safe_program() {
+    assert_by_all(RETURNS_AND_IS_SAFE, true);
+}
+
+/// Equation 4.7 of the thesis takes the complement of all demanded values. `main` demands all values of both.
+#[test]
+fn the_complement_of_demanded_values_is_no_model() {
+    let store = TermStore::new();
+    let graph = read(&store, RETURNS_AND_IS_SAFE);
+    let complement = GraphModel::of_formulas([Term::FALSE, Term::FALSE]);
+    assert!(check_graph_model(&Run::new(&store).context(), &graph, &complement).is_err());
+}
+
+#[test]
+fn facts_that_are_used_twice() {
+    assert_by_all(SUMS, false);
+}
+
+#[test]
+fn only_procedures_execute_non_linear_clauses() {
+    for text in [RETURNS_AND_IS_SAFE, SUMS] {
+        for direction in [Direction::Forward, Direction::Backward] {
+            let store = TermStore::new();
+            let (graph, options) = (read(&store, text), Options::default().direction(direction));
+            let answer = answer_of(options, &store, &graph, TIME);
+            assert!(matches!(answer, Err(Stop::Unsupported(_))), "{answer:?}");
+            let answer = Cegar { options }.solve(&graph, &Run::new(&store));
+            assert!(matches!(answer, Err(Stop::Unsupported(_))), "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn shapes_of_clauses() {
+    let count = "(declare-fun P (Int) Bool)(assert (P 0))
+        (assert (forall ((x Int)) (=> (and (P x) (< x 5)) (P (+ x 1)))))";
+    let choices = "(declare-fun P (Int Int) Bool)(assert (P 0 0))
+        (assert (forall ((x Int) (c Int) (z Int))
+            (=> (and (P x c) (or (= z 1) (= z 2)) (< c 2)) (P (+ x z) (+ c 1)))))";
+    let chain = "(declare-fun p () Bool)(declare-fun q () Bool)(assert (=> p q))(assert (=> q false))";
+    for (text, is_safe) in [
+        // A variable twice in the body.
+        (
+            "(declare-fun P (Int Int) Bool)(declare-fun Q (Int) Bool)
+             (assert (forall ((x Int) (y Int)) (=> (and (= x 0) (= y 1)) (P x y))))
+             (assert (forall ((z Int)) (=> (P z z) (Q z))))(assert (forall ((z Int)) (=> (Q z) false)))",
+            true,
+        ),
+        // Terms as arguments.
+        (&format!("{count}(assert (=> (P 7) false))"), true),
+        (&format!("{count}(assert (=> (P 5) false))"), false),
+        // Each activation has its own locals.
+        (&format!("{choices}(assert (=> (P 3 2) false))"), false),
+        (&format!("{choices}(assert (=> (P 5 2) false))"), true),
+        // No arguments.
+        (&format!("{chain}(assert p)"), false),
+        (chain, true),
+        // Queries without calls.
+        ("(assert (=> (> 1 0) false))", false),
+        ("(assert (=> (< 1 0) false))", true),
+        // No clause has the head, or there is no query.
+        ("(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))", true),
+        ("(declare-fun P (Int) Bool)(assert (P 1))", true),
+        // Only the second query is violated.
+        (
+            "(declare-fun P (Int) Bool)(assert (P 1))(assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))
+             (assert (forall ((x Int)) (=> (and (P x) (> x 0)) false)))",
+            false,
+        ),
+    ] {
+        assert_by_all(text, is_safe);
+    }
+}
+
+/// The counter of the thesis's Example 5.
+#[test]
+fn the_counter() {
+    let text = |query: &str| {
+        format!(
+            "(declare-fun F (Int) Bool)(assert (forall ((x Int)) (=> (= x 0) (F x))))
+             (assert (forall ((x Int) (y Int)) (=> (and (F x) (<= x 1) (= y (+ x 1))) (F y))))
+             (assert (forall ((x Int)) (=> (and (F x) {query}) false)))"
+        )
+    };
+    assert_by_all(&text("(> x 2)"), true);
+    assert_by_all(&text("(>= x 2)"), false);
+}
+
+/// The motivating example of the thesis, with a constant modulus: `y mod x < x` also holds of `y mod 3` if `x > 2`. The demanded
+/// values grow for ever, so that no stack of calls is enough.
+fn motivating(fact: &str) -> String {
+    format!(
+        "(declare-fun A (Int) Bool)(declare-fun B (Int Int) Bool)(declare-fun C (Int Int) Bool)
+         (assert (forall ((n Int)) (=> (and (> n 0) ({fact} n 100)) (A n))))
+         (assert (forall ((n Int) (x Int)) (=> (and (A n) (> x 2)) (B n x))))
+         (assert (forall ((n Int) (x Int) (y Int)) (=> (and (B n x) (= y (- n x)) (> y 0)) (C y x))))
+         (assert (forall ((n Int) (x Int) (y Int)) (=> (and (C y x) (= n (+ y (mod y 3)))) (A n))))
+         (assert (forall ((n Int)) (=> (and (A n) (>= n 100)) false)))"
+    )
+}
+
+#[test]
+fn the_motivating_example() {
+    assert_by_all(&motivating("<"), true);
+    assert_by_all(&motivating("<="), false);
+}
+
+/// `P(10)` demands 9, 8 and so on.
+#[test]
+fn demand_without_end() {
+    let text = |fact: &str, guard: &str| {
+        format!(
+            "(declare-fun P (Int) Bool)(assert (P {fact}))
+             (assert (forall ((x Int) (y Int)) (=> (and (P x) (= y (+ x 1)) {guard}) (P y))))
+             (assert (forall ((x Int)) (=> (and (P x) (= x 10)) false)))"
+        )
+    };
+    assert_by_all(&text("0", "(< x 3)"), true);
+    assert_by_all(&text("0", "true"), false);
+    assert_by_all(&text("20", "true"), true);
+}
+
+/// McCarthy's function: a call in the argument of a call.
+#[test]
+fn nested_recursion() {
+    let text = |query: &str| {
+        format!(
+            "(declare-fun M (Int Int) Bool)
+             (assert (forall ((x Int)) (=> (> x 100) (M x (- x 10)))))
+             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (<= x 100) (M (+ x 11) y) (M y z)) (M x z))))
+             (assert (forall ((x Int) (y Int)) (=> (and (M x y) (<= x 101) {query}) false)))"
+        )
+    };
+    assert_answer(summaries(), &text("(not (= y 91))"), true);
+    assert_answer(summaries(), &text("(= y 91)"), false);
+}
+
+/// Even and odd numbers call each other.
+#[test]
+fn mutual_recursion() {
+    let text = |query: &str| {
+        format!(
+            "(declare-fun even (Int) Bool)(declare-fun odd (Int) Bool)(assert (even 0))
+             (assert (forall ((x Int)) (=> (even x) (odd (+ x 1)))))
+             (assert (forall ((x Int)) (=> (odd x) (even (+ x 1)))))
+             (assert (forall ((x Int) (y Int)) (=> (and (even x) (odd y) {query}) false)))"
+        )
+    };
+    assert_by_all(&text("(< (+ x y) 1)"), true);
+    assert_by_all(&text("(= (+ x y) 5)"), false);
+}
+
+fn agrees_with_saturation(shape: &Shape, systems: u64) {
+    let mut solved = 0;
+    let all = configurations();
+    for seed in 0..systems {
+        let store = TermStore::new();
+        let mut random = Random::new(seed);
+        let text = system(&mut random, shape);
+        let graph = read(&store, &text);
+        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
+        let options = all[random.below(all.len())];
+        if let Ok(found) = answer_of(options, &store, &graph, TIME) {
+            assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {options:?}\n{text}");
+            solved += 1;
+        }
+    }
+    assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+}
+
+#[test]
+fn random_linear_systems() {
+    agrees_with_saturation(&Shape::LINEAR, 1000 * scale());
+    agrees_with_saturation(&Shape::PASSING, 300 * scale());
+}
+
+#[test]
+fn random_non_linear_systems() {
+    agrees_with_saturation(&Shape::NONLINEAR, 1000 * scale());
+}
