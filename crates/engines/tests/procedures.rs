@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use shofar_engines::cegar::{Cegar, Direction, Options};
+use shofar_engines::cegar::{Calls, Cegar, Direction, DomainKind, Options};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::witness::GraphModel;
@@ -18,6 +18,10 @@ const TIME: Duration = Duration::from_secs(60);
 
 fn summaries() -> Options {
     Options::default().direction(Direction::Procedures)
+}
+
+fn stack() -> Options {
+    summaries().calls(Calls::Stack)
 }
 
 /// All ways of interpolation, with and without large blocks.
@@ -66,6 +70,10 @@ fn assert_answer(options: Options, text: &str, is_safe: bool) {
 fn assert_by_all(text: &str, is_safe: bool) {
     for options in configurations() {
         assert_answer(options, text, is_safe);
+    }
+    // The stack finds all derivations.
+    if !is_safe {
+        assert_answer(stack(), text, is_safe);
     }
 }
 
@@ -198,6 +206,22 @@ fn demand_without_end() {
     assert_by_all(&text("0", "(< x 3)"), true);
     assert_by_all(&text("0", "true"), false);
     assert_by_all(&text("20", "true"), true);
+    // The stack gets higher for ever, unless the recursion gets stuck.
+    assert_answer(stack(), &text("0", "(< x 3)"), true);
+    let store = TermStore::new();
+    let graph = read(&store, &text("20", "true"));
+    let answer = answer_of(stack(), &store, &graph, Duration::from_secs(1));
+    assert!(matches!(answer, Err(Stop::Interrupted(_))), "{answer:?}");
+}
+
+/// A stack is a part of the location, so all domains work with it.
+#[test]
+fn stacks_in_all_domains() {
+    for domain in [DomainKind::Explicit, DomainKind::Cartesian, DomainKind::Boolean, DomainKind::Split] {
+        assert_answer(stack().domain(domain), SUMS, false);
+        assert_answer(stack().domain(domain).large_blocks(true), SUMS, false);
+        assert_answer(stack().domain(domain), RETURNS_AND_IS_SAFE, true);
+    }
 }
 
 /// McCarthy's function: a call in the argument of a call.
@@ -230,9 +254,9 @@ fn mutual_recursion() {
     assert_by_all(&text("(= (+ x y) 5)"), false);
 }
 
-fn agrees_with_saturation(shape: &Shape, systems: u64) {
+/// No configuration gives a wrong answer. Returns how many systems were solved.
+fn agrees_with_saturation(all: &[Options], time: Duration, shape: &Shape, systems: u64) -> u64 {
     let mut solved = 0;
-    let all = configurations();
     for seed in 0..systems {
         let store = TermStore::new();
         let mut random = Random::new(seed);
@@ -240,21 +264,36 @@ fn agrees_with_saturation(shape: &Shape, systems: u64) {
         let graph = read(&store, &text);
         let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
         let options = all[random.below(all.len())];
-        if let Ok(found) = answer_of(options, &store, &graph, TIME) {
+        if let Ok(found) = answer_of(options, &store, &graph, time) {
             assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {options:?}\n{text}");
             solved += 1;
         }
     }
-    assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+    solved
 }
 
 #[test]
 fn random_linear_systems() {
-    agrees_with_saturation(&Shape::LINEAR, 1000 * scale());
-    agrees_with_saturation(&Shape::PASSING, 300 * scale());
+    for (shape, systems) in [(Shape::LINEAR, 1000 * scale()), (Shape::PASSING, 300 * scale())] {
+        let solved = agrees_with_saturation(&configurations(), TIME, &shape, systems);
+        assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+    }
 }
 
 #[test]
 fn random_non_linear_systems() {
-    agrees_with_saturation(&Shape::NONLINEAR, 1000 * scale());
+    let systems = 1000 * scale();
+    let solved = agrees_with_saturation(&configurations(), TIME, &Shape::NONLINEAR, systems);
+    assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+}
+
+/// Safe systems may keep the stack busy for ever.
+#[test]
+fn random_systems_with_a_stack() {
+    let short = Duration::from_millis(50);
+    for shape in [Shape::LINEAR, Shape::NONLINEAR] {
+        let systems = 200 * scale();
+        let solved = agrees_with_saturation(&[stack(), stack().domain(DomainKind::Split)], short, &shape, systems);
+        assert!(solved * 2 >= systems, "{solved} of {systems}");
+    }
 }

@@ -52,15 +52,16 @@ mod program;
 mod refine;
 mod refiner;
 mod search;
+mod stack;
 mod summaries;
 
 use std::time::{Duration, Instant};
 
 use shofar_horn::HornGraph;
-use shofar_horn::cfa::{self, Automaton};
+use shofar_horn::cfa::{self, Automaton, CfaEdgeId};
 use shofar_horn::transform::{Chains, Merge, Pipeline};
 use shofar_horn::witness::GraphModel;
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Stop;
 
 use crate::forms::LoopForm;
@@ -102,6 +103,28 @@ impl Named for Pruning {
     }
 }
 
+/// How calls of procedures are executed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub enum Calls {
+    /// By summaries: abstract entries with their abstract exits.
+    #[default]
+    Summaries,
+    /// By a stack of locations.
+    Stack,
+}
+
+impl Named for Calls {
+    const ALL: &'static [Self] = &[Calls::Summaries, Calls::Stack];
+
+    fn name(self) -> &'static str {
+        match self {
+            Calls::Summaries => "summaries",
+            Calls::Stack => "stack",
+        }
+    }
+}
+
 impl Named for Direction {
     const ALL: &'static [Self] = &[Direction::Forward, Direction::Backward, Direction::Procedures];
 
@@ -116,6 +139,7 @@ impl Named for Direction {
 
 options! {
     direction: Direction = Direction::Forward, "direction": "how clauses are programs";
+    calls: Calls = Calls::Summaries, "calls": "direction procedures: how calls are executed";
     domain: DomainKind = DomainKind::Cartesian, "domain": "how states are abstracted";
     max_enum: usize = 4,
         "max-enum": "domain expl: how many successors are enumerated, all if 0" in 0..=1_000_000;
@@ -180,7 +204,12 @@ impl Cegar {
         let automaton = match self.options.direction {
             Direction::Forward => cfa::forward(run.store, graph)?,
             Direction::Backward => cfa::backward(run.store, graph)?,
-            Direction::Procedures => return summaries::solve(graph, run, self.options),
+            Direction::Procedures => {
+                return match self.options.calls {
+                    Calls::Summaries => summaries::solve(graph, run, self.options),
+                    Calls::Stack => stack::solve(graph, run, self.options),
+                };
+            }
         };
         let program = Program::new(run.store, &automaton.cfa)?;
         let mut refinement_loop = Loop::new(run, &program, self.options);
@@ -220,16 +249,21 @@ impl<'a> Loop<'a> {
     }
 
     fn solve(&mut self, graph: &HornGraph, automaton: &Automaton) -> Result<Evidence, Stop> {
+        match self.search()? {
+            None => Ok(Evidence::Sat(self.model(graph, automaton))),
+            Some(run) => Ok(Evidence::Unsat(automaton.derivation(&self.run.context(), graph, &run)?)),
+        }
+    }
+
+    /// A run to the error location, the edges with the values after them; `None` if the program is safe.
+    fn search(&mut self) -> Result<Option<Vec<(CfaEdgeId, Box<[Value]>)>>, Stop> {
         loop {
             match self.abstractor.check(&mut self.arg, &self.precision)? {
-                Abstraction::Safe => return Ok(Evidence::Sat(self.model(graph, automaton))),
+                Abstraction::Safe => return Ok(None),
                 Abstraction::Unsafe(target) => {
                     let domain = &mut *self.abstractor.domain;
                     match self.refiner.refine(&mut self.arg, &mut self.precision, domain, target)? {
-                        Refinement::Unsafe(run) => {
-                            let derivation = automaton.derivation(&self.run.context(), graph, &run)?;
-                            return Ok(Evidence::Unsat(derivation));
-                        }
+                        Refinement::Unsafe(run) => return Ok(Some(run)),
                         Refinement::Spurious => {}
                     }
                 }

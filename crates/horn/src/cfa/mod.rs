@@ -12,6 +12,8 @@
 //! - [`procedures`] (all clauses): a procedure per predicate, which returns exactly if its arguments are a derivable fact. A
 //!   clause is a path from its entry to its exit, with a call for each predicate of the body. `main` has the queries.
 //!
+//! [`unfold`] turns procedures into a program without calls, for stacks of a limited height.
+//!
 //! All three keep a way back: an [`Automaton`] turns what is known about its locations into a model of the graph, and a run to
 //! the error location into a derivation.
 //!
@@ -44,6 +46,7 @@ mod procedures;
 mod readable;
 mod run;
 mod text;
+mod unfold;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Term, TermStore, Value};
@@ -56,6 +59,7 @@ use crate::witness::{Derivation, GraphModel};
 pub use backward::backward;
 pub use forward::forward;
 pub use procedures::procedures;
+pub use unfold::{TooDeep, Unfolding, unfold};
 
 /// The index of a procedure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
