@@ -153,15 +153,23 @@ impl Contexts {
 }
 
 /// Exits with the predicates that they are made of.
-pub(super) struct Described<'s>(pub(super) &'s Contexts, pub(super) &'s Precision);
+pub(super) struct Described<'s> {
+    pub(super) contexts: &'s Contexts,
+    pub(super) precision: &'s Precision,
+    /// Whether nothing is said about exits but how they are derived.
+    pub(super) is_silent: bool,
+}
 
 impl AbstractFacts for Described<'_> {
     fn application(&self, exit: FactId) -> &Application {
-        &self.0.exits[exit.0 as usize].application
+        &self.contexts.exits[exit.0 as usize].application
     }
 
     fn formula(&self, store: &TermStore, exit: FactId) -> Term {
-        let exit = &self.0.exits[exit.0 as usize];
-        self.1.exits[exit.node.index()].formula(store, &exit.predicates)
+        if self.is_silent {
+            return Term::TRUE;
+        }
+        let exit = &self.contexts.exits[exit.0 as usize];
+        self.precision.exits[exit.node.index()].formula(store, &exit.predicates)
     }
 }

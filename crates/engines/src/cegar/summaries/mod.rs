@@ -39,9 +39,14 @@
 //!
 //! **Progress.** Interpolants of a tree satisfy: those of the children and the clause between imply that of the parent. Their
 //! conjuncts become predicates of exits. So exits by leaf clauses imply their interpolants, and exits by the same tree of
-//! clauses all have them, whatever the entries, up to the query, which then has no instance. Negated interpolants become
-//! predicates of entries. They say for which values the call mattered; a procedure that cannot return for those ends the matter
-//! without any summary for others.
+//! clauses all have them, whatever the entries, up to the query, which then has no instance. Interpolants are smaller if the tree
+//! also has what is known of its exits. It holds in all instances, since calls are in the entries of their contexts. But such
+//! interpolants rely on these entries, so if they are not new, the tree is refuted again by its clauses alone.
+//!
+//! Negated interpolants become predicates of entries. They say for which values the call mattered; a procedure that cannot return
+//! for those ends the matter without any summary for others.
+//!
+//! Of the options, those of interpolation and of large blocks apply.
 //!
 //! **Where it comes from.** Tabulation: T. Reps, S. Horwitz, M. Sagiv, "Precise interprocedural dataflow analysis via graph
 //! reachability" (POPL 1995); with predicates: T. Ball, S. Rajamani, "Bebop: a symbolic model checker for Boolean programs"
@@ -61,7 +66,7 @@ use shofar_horn::HornGraph;
 use shofar_horn::cfa::{self, Automaton};
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::GraphModel;
-use shofar_logic::Term;
+use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
 use self::clause::Clause;
@@ -76,6 +81,19 @@ use crate::{Evidence, Run, invariants, pa};
 struct Precision {
     entries: Vec<Predicates>,
     exits: Vec<Predicates>,
+}
+
+impl Precision {
+    /// Adds the predicates of interpolants; returns whether one of an exit is new.
+    fn track(&mut self, store: &TermStore, interpolants: Vec<(NodeId, Term)>) -> bool {
+        let mut is_new = false;
+        for (node, interpolant) in interpolants {
+            is_new |= self.exits[node.index()].add_conjuncts(store, interpolant);
+            let mattered = store.normalize(store.not(interpolant));
+            self.entries[node.index()].add_conjuncts(store, mattered);
+        }
+        is_new
+    }
 }
 
 /// Decides a system.
@@ -106,7 +124,6 @@ struct Search<'a> {
 
     refiner: Refiner<'a>,
     opened: u64,
-    refinements: u64,
 }
 
 impl<'a> Search<'a> {
@@ -124,7 +141,6 @@ impl<'a> Search<'a> {
             open: BinaryHeap::new(),
             refiner: Refiner::new(graph, run, refinement),
             opened: 0,
-            refinements: 0,
         }
     }
 
@@ -199,33 +215,28 @@ impl<'a> Search<'a> {
 
     /// Refutes the derivation of a query, or finds an instance of it.
     fn refine(&mut self, query: &Application) -> Result<Option<Evidence>, Stop> {
-        self.refinements += 1;
-        let store = self.run.store;
-        let found = match self.refiner.refine(&Described(&self.contexts, &self.precision), query)? {
-            Refuted::No(derivation) => return Ok(Some(Evidence::Unsat(derivation))),
-            Refuted::By(found) => found,
-        };
-        let mut is_new = false;
-        for (node, interpolant) in found {
-            is_new |= self.precision.exits[node.index()].add_conjuncts(store, interpolant);
-            let mattered = store.normalize(store.not(interpolant));
-            self.precision.entries[node.index()].add_conjuncts(store, mattered);
+        for is_silent in [false, true] {
+            let exits = Described { contexts: &self.contexts, precision: &self.precision, is_silent };
+            let found = match self.refiner.refine(&exits, query)? {
+                Refuted::No(derivation) => return Ok(Some(Evidence::Unsat(derivation))),
+                Refuted::By(found) => found,
+            };
+            if self.precision.track(self.run.store, found) {
+                let counters = self.counters();
+                self.run.tell_progress(self.refiner.refinements, counters);
+                return Ok(None);
+            }
         }
-        if !is_new {
-            return Err(Stop::Exhausted("interpolants do not exclude a derivation"));
-        }
-        let counters = self.counters();
-        self.run.tell_progress(self.refinements, counters);
-        Ok(None)
+        Err(Stop::Exhausted("interpolants do not exclude a derivation"))
     }
 
     /// The contexts as a model.
     fn model(&self, automaton: &Automaton) -> GraphModel {
         let store = self.run.store;
-        let facts = Described(&self.contexts, &self.precision);
+        let exits = Described { contexts: &self.contexts, precision: &self.precision, is_silent: false };
         let summary = |node: NodeId, context: &Context| -> (Term, Term) {
             let entry = self.precision.entries[node.index()].formula(store, &context.entry);
-            (entry, store.or_of(context.exits.iter().map(|&exit| facts.formula(store, exit))))
+            (entry, store.or_of(context.exits.iter().map(|&exit| exits.formula(store, exit))))
         };
         let mut contexts = vec![Vec::new(); automaton.cfa.procedures().len()];
         for (node, _) in self.graph.nodes() {
@@ -240,7 +251,7 @@ impl<'a> Search<'a> {
         let Precision { entries, exits } = &self.precision;
         let size = |all: &[Predicates]| all.iter().map(|of_node| of_node.list.len() as u64).sum();
         vec![
-            ("refinements", self.refinements),
+            ("refinements", self.refiner.refinements),
             ("contexts", self.contexts.len() as u64),
             ("exits", self.contexts.exits() as u64),
             ("predicates", size(exits)),
