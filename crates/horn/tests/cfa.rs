@@ -3,7 +3,7 @@
 
 use shofar_horn::Context;
 use shofar_horn::cfa::{
-    Automaton, CfaEdgeId, Direction, LocationId, Statement, backward, forward, procedures,
+    Automaton, CfaEdgeId, Direction, LocationId, Statement, TooDeep, backward, forward, procedures, unfold,
 };
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::{NodeId, rename};
@@ -646,4 +646,31 @@ fn automata_of_linear_systems_have_their_answers_and_witnesses() {
 fn automata_of_nonlinear_systems_have_their_answers_and_witnesses() {
     let safe = numbers(400).filter(|&seed| execution_agrees(seed, &Shape::NONLINEAR)).count();
     assert!(safe > 0);
+}
+
+/// `A(3)` calls `A(1)`, which calls `A(0)`: three activations.
+#[test]
+fn unfoldings_have_the_runs_of_stacks_up_to_their_height() {
+    let store = TermStore::new();
+    let graph = graph(
+        &store,
+        "(declare-fun A (Int) Bool)(assert (A 0))
+         (assert (forall ((x Int) (y Int) (z Int)) (=> (and (A x) (A y) (= z (+ x y 1))) (A z))))
+         (assert (forall ((x Int)) (=> (and (A x) (= x 3)) false)))",
+    );
+    let (context, automaton) = (Context::new(&store), procedures(&store, &graph));
+    for height in 0..=3 {
+        for too_deep in [TooDeep::Block, TooDeep::Error] {
+            let unfolding = unfold(&context, &automaton, height, too_deep).expect("there is no limit");
+            unfolding.cfa.check_invariants(&store).expect("the invariants hold");
+            assert!(!unfolding.is_complete, "the recursion has no end");
+            let run = Execution::of(&store, &unfolding.cfa, 0..=3).run();
+            assert_eq!(run.is_some(), height == 3 || too_deep == TooDeep::Error);
+            if let (Some(run), TooDeep::Block) = (run, too_deep) {
+                let run = unfolding.fold(&run).expect("the values are known");
+                let derivation = automaton.derivation(&context, &graph, &run).expect("the run is one");
+                check_derivation(&context, &graph, &derivation).expect("the derivation is right");
+            }
+        }
+    }
 }

@@ -3,8 +3,8 @@
 //! **What it decides.** Linear systems over the theories that the solver supports. They become programs
 //! (`shofar_horn::cfa`): a predicate is a location, a clause an edge. In *forward* direction a location is reached with the
 //! values of derivable facts; in *backward* direction with the values from which `false` would follow. Both reject non-linear
-//! systems. The third direction has a procedure for each predicate and decides all systems; `summaries/` explains it. What
-//! follows is about the other two.
+//! systems. The third direction has a procedure for each predicate and decides all systems; `summaries/` and `stack.rs` explain
+//! it. What follows is about the other two.
 //!
 //! **The idea.** The program is executed on *abstract states*: what is known about the variables at a location, expressed in
 //! a few tracked predicates, or as values of tracked variables. If no abstract error state is reached, the program is safe.
