@@ -219,6 +219,9 @@ impl Cegar {
     }
 }
 
+/// A run to the error location, the edges with the values after them; `None` if the program is safe.
+type Reached = Option<Vec<(CfaEdgeId, Box<[Value]>)>>;
+
 /// The state of a run.
 struct Loop<'a> {
     run: &'a Run<'a>,
@@ -255,8 +258,8 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// A run to the error location, the edges with the values after them; `None` if the program is safe.
-    fn search(&mut self) -> Result<Option<Vec<(CfaEdgeId, Box<[Value]>)>>, Stop> {
+    /// Checks and refines to the end.
+    fn search(&mut self) -> Result<Reached, Stop> {
         loop {
             match self.abstractor.check(&mut self.arg, &self.precision)? {
                 Abstraction::Safe => return Ok(None),

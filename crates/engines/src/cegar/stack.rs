@@ -22,12 +22,11 @@
 use std::time::Instant;
 
 use shofar_horn::HornGraph;
-use shofar_horn::cfa::{self, CfaEdgeId, TooDeep, Unfolding};
-use shofar_logic::Value;
+use shofar_horn::cfa::{self, TooDeep, Unfolding};
 use shofar_run::Stop;
 
 use super::program::Program;
-use super::{Loop, Options, summaries};
+use super::{Loop, Options, Reached, summaries};
 use crate::{Evidence, Run};
 
 /// Decides a system.
@@ -56,15 +55,10 @@ pub(super) fn solve(graph: &HornGraph, run: &Run<'_>, options: Options) -> Resul
     summaries::solve(graph, run, options)
 }
 
-/// A run to the error location, edges with the values after them.
-type Reached = Option<Vec<(CfaEdgeId, Box<[Value]>)>>;
+type Counters = Vec<(&'static str, u64)>;
 
 /// A run of an unfolding to the error location, if there is one, and the counters of the search.
-fn reach(
-    run: &Run<'_>,
-    unfolding: &Unfolding,
-    options: Options,
-) -> Result<(Reached, Vec<(&'static str, u64)>), Stop> {
+fn reach(run: &Run<'_>, unfolding: &Unfolding, options: Options) -> Result<(Reached, Counters), Stop> {
     let program = Program::new(run.store, &unfolding.cfa)?;
     let mut refinement_loop = Loop::new(run, &program, options);
     let reached = refinement_loop.search()?;

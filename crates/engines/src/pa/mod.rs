@@ -111,19 +111,20 @@ pub(crate) struct Predicates {
 }
 
 impl Predicates {
-    /// Adds a predicate; returns whether it is new.
-    pub(crate) fn add(&mut self, predicate: Term) -> bool {
-        let is_new = self.known.insert(predicate);
-        if is_new {
+    /// Adds a predicate unless it is known.
+    fn add(&mut self, predicate: Term) {
+        if self.known.insert(predicate) {
             self.list.push(predicate);
         }
-        is_new
     }
 
     /// Adds the conjuncts of a formula, apart from constants; returns whether one is new.
     pub(crate) fn add_conjuncts(&mut self, store: &TermStore, formula: Term) -> bool {
-        let conjuncts = store.conjuncts(formula).filter(|&it| it != Term::TRUE && it != Term::FALSE);
-        conjuncts.fold(false, |is_new, conjunct| self.add(conjunct) || is_new)
+        let before = self.list.len();
+        for conjunct in store.conjuncts(formula).filter(|&it| it != Term::TRUE && it != Term::FALSE) {
+            self.add(conjunct);
+        }
+        self.list.len() > before
     }
 
     /// The conjunction of some of them.
@@ -222,7 +223,7 @@ impl<'a> Search<'a> {
         let found = invariants::relations(self.run, self.graph)?;
         if self.options.equalities {
             for (predicates, relations) in self.predicates.iter_mut().zip(&found) {
-                relations.equalities.iter().for_each(|&equality| _ = predicates.add(equality));
+                relations.equalities.iter().for_each(|&equality| predicates.add(equality));
             }
         }
         if self.options.templates > 0 {

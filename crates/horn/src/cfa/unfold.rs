@@ -34,6 +34,9 @@ pub enum TooDeep {
     Error,
 }
 
+/// A step of a run: an edge and the values of the live variables after it.
+type Step = (CfaEdgeId, Box<[Value]>);
+
 /// A program with procedures, unfolded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unfolding {
@@ -47,7 +50,7 @@ pub struct Unfolding {
 
 impl Unfolding {
     /// The run of the original program, from a run of the unfolding without a call that is too deep.
-    pub fn fold(&self, run: &[(CfaEdgeId, Box<[Value]>)]) -> Result<Vec<(CfaEdgeId, Box<[Value]>)>, Stop> {
+    pub fn fold(&self, run: &[Step]) -> Result<Vec<Step>, Stop> {
         let mut values: FxHashMap<Term, &Value> = FxHashMap::default();
         let mut folded = Vec::with_capacity(run.len());
         for (edge, after) in run {
