@@ -38,7 +38,7 @@ const MOST_STATES: usize = 1024;
 pub(super) struct Explicit<'a> {
     run: &'a Run<'a>,
     program: &'a Program<'a>,
-    /// The greatest number of states that are enumerated; 0 if there is none.
+    /// The greatest number of states that are enumerated; 0 for any number.
     max_enum: usize,
     /// Indexed by edge, created on demand.
     images: Vec<Option<Image<'a>>>,

@@ -55,7 +55,7 @@ impl Example {
 pub(super) enum Answer {
     /// There is a successor.
     Some(Rc<Example>),
-    /// There is none.
+    /// No successor exists.
     None,
     /// The solver does not decide it.
     Unknown,
@@ -105,8 +105,8 @@ impl<'a> Image<'a> {
         self.cores.get(&literal).is_some_and(|cores| cores.iter().any(|core| is_subset(core, label)))
     }
 
-    /// Asks for a successor of a label that satisfies further formulas over the edge's variables. If there is none, the
-    /// literals follow from the label.
+    /// Asks for a successor of a label that satisfies further formulas over the edge's variables. If no
+    /// successor does, the literals follow from the label.
     pub(super) fn ask(
         &mut self,
         label: &[Term],

@@ -10,7 +10,7 @@
 //!
 //! The interpolant `I` of the second line contains all states at `k + 1` from which the path leads to the error, and its
 //! negation follows from the first line. So the label at `k + 1` gets `not I`, and the next counterexample along the same edges
-//! fails one position later, until there is none. The predicates are simple, and depend only on the last part of the path.
+//! fails one position later, until these edges are excluded. The predicates are simple, and depend only on the last part of the path.
 //!
 //! Á. Hajdu, Z. Micskei, "Efficient strategies for CEGAR-based model checking" (JAR 2020), Section 3.2.1.
 

@@ -69,7 +69,7 @@ impl Technique {
     pub(super) const WITHOUT_INTERPOLANTS: Technique =
         Technique::Newton(Newton::new(Calculus::Weakest, true, false));
 
-    /// The refutation of an infeasible path: a formula for each position. [`Stop::Exhausted`] if there is none.
+    /// The refutation of an infeasible path: a formula for each position. [`Stop::Exhausted`] if the technique finds no refutation.
     pub(super) fn refute(self, around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Vec<Term>, Stop> {
         match self {
             Technique::Sequence => sequence::refute(around, path),
