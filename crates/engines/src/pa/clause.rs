@@ -1,65 +1,71 @@
-//! The application of one clause to abstract facts.
+//! One clause under abstraction: which predicates follow from which.
 //!
-//! The solver of the clause has the label. The predicates of the premises, and the negation of one of the head, are assumed. Both
-//! answers are generalised and kept, since predicates never change:
+//! The label of the clause is exact. The solver has it, and assumes abstraction predicates at several places of the clause, the
+//! *premises*. *Goals* are further places. The abstraction of a goal is the set of its predicates that the premises imply. In
+//! predicate abstraction the sources are premises and the target is the goal; procedures with summaries have more of both.
 //!
-//! - A core of `unsat` says that some predicates of the premises exclude each other, or imply a predicate of the head. That holds
-//!   for all facts that have them.
-//! - A model of `sat` is a *point*, an instance of the clause. It is an instance of all applications whose predicates it
-//!   satisfies, and none of these implies a predicate of the head that is false there.
+//! Answers are generalised and kept, since predicates never change:
 //!
-//! If the solver does not decide a query, the application counts as possible and the predicate as not implied.
+//! - A core of `unsat` says that some predicates of the premises exclude each other, or imply a predicate of a goal. That holds
+//!   for all premises that have them.
+//! - A model of `sat` is a *point*, an instance of the clause. All premises that it satisfies have an instance, and none of them
+//!   implies a predicate that is false there, whatever the goal.
+//!
+//! If the solver does not decide a query, the premises count as possible and the predicate as not implied.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::EdgeId;
-use shofar_logic::{Assignment, Term, Value};
-use shofar_run::{Reason, Stop};
+use shofar_logic::{Assignment, Term, TermStore, Value};
+use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::Predicates;
 use super::set::Set;
 use crate::Run;
 
 /// Points that are kept for a clause; a new one replaces the oldest.
-const MOST_POINTS: usize = 64;
+const MOST_POINTS: usize = 128;
 
-/// The conflicts of a query about one application.
+/// The conflicts of a query.
 const CONFLICTS: u64 = 20_000;
 
-/// The predicates that an application implies.
-pub(super) struct Abstraction(pub(super) Set);
-
-/// Predicates of the sources, indexed by source.
+/// Predicates of each premise.
 type Premises = Box<[Set]>;
 
-/// A clause with what is known about its applications.
-pub(super) struct Clause<'a> {
+/// A clause with what is known about its abstractions.
+pub(crate) struct Clause<'a> {
     edge: EdgeId,
     solver: Option<Solver<'a>>,
-    /// Indexed by source: the predicates at the source.
-    sources: Vec<Vec<Term>>,
-    /// The predicates at the target.
-    target: Vec<Term>,
-    /// The source and the number of a predicate there.
-    origin: FxHashMap<Term, (usize, usize)>,
+    /// The predicates of the premises, over the variables of the clause.
+    premises: Vec<Vec<Term>>,
+    /// The premise and the number of a predicate there.
+    origin: FxHashMap<Term, Vec<(usize, usize)>>,
+    goals: Vec<Goal>,
     /// Premises without instances.
     impossible: Vec<Premises>,
-    /// Indexed by predicates of the target: premises that imply it.
-    implied: Vec<Vec<Premises>>,
     points: Vec<Point>,
-    pub(super) queries: u64,
+    pub(crate) queries: u64,
     /// Questions that were answered without the solver.
-    pub(super) cached: u64,
+    pub(crate) cached: u64,
+}
+
+/// A place whose predicates may follow.
+#[derive(Default)]
+struct Goal {
+    /// The predicates, over the variables of the clause.
+    predicates: Vec<Term>,
+    /// Indexed by predicate: premises that imply it.
+    implied: Vec<Vec<Premises>>,
 }
 
 /// An instance of the clause.
 struct Point {
     values: Assignment,
     /// The predicates that are true there.
-    sources: Premises,
-    target: Set,
+    premises: Premises,
+    /// Indexed by goal.
+    goals: Box<[Set]>,
 }
 
 /// The answer of the solver.
@@ -72,45 +78,45 @@ enum Answer {
 }
 
 impl<'a> Clause<'a> {
-    pub(super) fn new(graph: &HornGraph, edge: EdgeId) -> Self {
+    /// A clause with so many premises and goals.
+    pub(crate) fn new(edge: EdgeId, premises: usize, goals: usize) -> Self {
         Clause {
             edge,
             solver: None,
-            sources: vec![Vec::new(); graph.edge(edge).sources().len()],
-            target: Vec::new(),
+            premises: vec![Vec::new(); premises],
             origin: FxHashMap::default(),
+            goals: (0..goals).map(|_| Goal::default()).collect(),
             impossible: Vec::new(),
-            implied: Vec::new(),
             points: Vec::new(),
             queries: 0,
             cached: 0,
         }
     }
 
-    /// The predicates of the head that premises with these predicates imply; `None` if they have no instance.
-    pub(super) fn apply(
+    /// The predicates of a goal that the premises imply; `None` if they have no instance. The last premises may be left out: they
+    /// have no predicates.
+    pub(crate) fn abstraction(
         &mut self,
         run: &Run<'a>,
         graph: &HornGraph,
-        predicates: &[Predicates],
         premises: &[&Set],
-    ) -> Result<Option<Abstraction>, Stop> {
-        self.update(run, graph, predicates);
+        goal: usize,
+    ) -> Result<Option<Set>, Stop> {
         if self.impossible.iter().any(|known| is_enough(known, premises)) {
             self.cached += 1;
             return Ok(None);
         }
-        let mut candidates: Set = (0..self.target.len()).collect();
+        let mut candidates: Set = (0..self.goals[goal].predicates.len()).collect();
         let mut is_possible = false;
         for point in self.points.iter().filter(|point| point.satisfies(premises)) {
-            candidates.intersect(&point.target);
+            candidates.intersect(&point.goals[goal]);
             is_possible = true;
         }
         if is_possible {
             self.cached += 1;
         } else {
             match self.ask(run, graph, premises, None)? {
-                Answer::Possible(point) => candidates.intersect(&self.points[point].target),
+                Answer::Possible(point) => candidates.intersect(&self.points[point].goals[goal]),
                 Answer::Impossible(enough) => {
                     self.impossible.push(enough);
                     return Ok(None);
@@ -120,59 +126,71 @@ impl<'a> Clause<'a> {
         }
         let mut implied = Set::default();
         while let Some(candidate) = candidates.pop() {
-            if self.implied[candidate].iter().any(|known| is_enough(known, premises)) {
+            if self.goals[goal].implied[candidate].iter().any(|known| is_enough(known, premises)) {
                 self.cached += 1;
                 implied.insert(candidate);
                 continue;
             }
-            match self.ask(run, graph, premises, Some(candidate))? {
-                Answer::Possible(point) => candidates.intersect(&self.points[point].target),
+            let violated = run.store.not(self.goals[goal].predicates[candidate]);
+            match self.ask(run, graph, premises, Some(violated))? {
+                Answer::Possible(point) => candidates.intersect(&self.points[point].goals[goal]),
                 Answer::Impossible(enough) => {
-                    self.implied[candidate].push(enough);
+                    self.goals[goal].implied[candidate].push(enough);
                     implied.insert(candidate);
                 }
                 Answer::Unknown => {}
             }
         }
-        Ok(Some(Abstraction(implied)))
+        Ok(Some(implied))
     }
 
-    /// Takes over new predicates.
-    fn update(&mut self, run: &Run<'a>, graph: &HornGraph, predicates: &[Predicates]) {
-        let (store, edge) = (run.store, graph.edge(self.edge));
-        for (source, node) in edge.sources().iter().enumerate() {
-            for &predicate in &predicates[node.index()].list[self.sources[source].len()..] {
-                let number = self.sources[source].len();
-                let there = graph.at_source(store, self.edge, source, predicate);
-                self.origin.insert(there, (source, number));
-                self.sources[source].push(there);
-                for point in &mut self.points {
-                    if store.eval(there, &point.values) == Ok(Value::Bool(true)) {
-                        point.sources[source].insert(number);
-                    }
-                }
-            }
-        }
-        let Some(target) = edge.target() else { return };
-        for &predicate in &predicates[target.index()].list[self.target.len()..] {
-            let there = graph.at_target(store, self.edge, predicate);
+    /// Adds the predicates of a premise that it does not have yet. `at_place` renames a predicate of its node to the clause.
+    pub(crate) fn add_premises(
+        &mut self,
+        store: &TermStore,
+        premise: usize,
+        all: &[Term],
+        at_place: impl Fn(Term) -> Term,
+    ) {
+        for &predicate in &all[self.premises[premise].len()..] {
+            let (predicate, number) = (at_place(predicate), self.premises[premise].len());
+            self.origin.entry(predicate).or_default().push((premise, number));
+            self.premises[premise].push(predicate);
             for point in &mut self.points {
-                if store.eval(there, &point.values) == Ok(Value::Bool(true)) {
-                    point.target.insert(self.target.len());
+                if store.eval(predicate, &point.values) == Ok(Value::Bool(true)) {
+                    point.premises[premise].insert(number);
                 }
             }
-            self.target.push(there);
-            self.implied.push(Vec::new());
         }
     }
 
-    /// Asks for an instance in which a predicate of the target is false, if one is given.
+    /// Adds the predicates of a goal that it does not have yet.
+    pub(crate) fn add_goals(
+        &mut self,
+        store: &TermStore,
+        goal: usize,
+        all: &[Term],
+        at_place: impl Fn(Term) -> Term,
+    ) {
+        for &predicate in &all[self.goals[goal].predicates.len()..] {
+            let (predicate, number) = (at_place(predicate), self.goals[goal].predicates.len());
+            self.goals[goal].predicates.push(predicate);
+            self.goals[goal].implied.push(Vec::new());
+            for point in &mut self.points {
+                if store.eval(predicate, &point.values) == Ok(Value::Bool(true)) {
+                    point.goals[goal].insert(number);
+                }
+            }
+        }
+    }
+
+    /// Asks for an instance of premises, and of a further formula if there is one.
     fn ask(
         &mut self,
         run: &Run<'a>,
         graph: &HornGraph,
         premises: &[&Set],
-        violated: Option<usize>,
+        further: Option<Term>,
     ) -> Result<Answer, Stop> {
         let store = run.store;
         let solver = match &mut self.solver {
@@ -183,35 +201,42 @@ impl<'a> Clause<'a> {
                 solver
             }
         };
-        let of_source = |(source, set): (usize, &&Set)| {
-            set.iter().map(|predicate| self.sources[source][predicate]).collect::<Vec<Term>>()
+        let at = |(place, set): (usize, &&Set)| {
+            set.iter().map(|predicate| self.premises[place][predicate]).collect::<Vec<Term>>()
         };
-        let mut assumptions: Vec<Term> = premises.iter().enumerate().flat_map(of_source).collect();
-        assumptions.extend(violated.map(|predicate| store.not(self.target[predicate])));
+        let mut assumptions: Vec<Term> = premises.iter().enumerate().flat_map(at).collect();
+        assumptions.extend(further);
         self.queries += 1;
-        let limits = shofar_run::Limits { conflicts: Some(CONFLICTS), ..run.limits };
+        let limits = Limits { conflicts: Some(CONFLICTS), ..run.limits };
         match solver.check(&assumptions, &limits).map_err(|unsupported| unsupported.stop(store))? {
             Outcome::Unsat => {
-                let mut enough: Premises = vec![Set::default(); premises.len()].into();
+                let mut enough: Premises = vec![Set::default(); self.premises.len()].into();
                 for term in solver.core() {
-                    if let Some(&(source, predicate)) = self.origin.get(&term) {
-                        enough[source].insert(predicate);
+                    let places = self.origin.get(&term).into_iter().flatten();
+                    // The same formula may be a predicate at several places.
+                    let has = |set: &&Set, number: usize| set.iter().any(|member| member == number);
+                    let given = |&&(place, number): &&(usize, usize)| {
+                        premises.get(place).is_some_and(|set| has(set, number))
+                    };
+                    if let Some(&(place, number)) = places.into_iter().find(given) {
+                        enough[place].insert(number);
                     }
                 }
                 Ok(Answer::Impossible(enough))
             }
             Outcome::Sat => {
-                let forms = self.sources.iter().flatten().chain(&self.target).copied();
+                let goals = self.goals.iter().flat_map(|goal| &goal.predicates);
+                let forms = self.premises.iter().flatten().chain(goals).copied();
                 let all: Vec<Term> = forms.chain([graph.edge(self.edge).label()]).collect();
                 let values = solver.model(&all);
                 let is_true = |&form: &Term| store.eval(form, &values) == Ok(Value::Bool(true));
                 let truths = |forms: &Vec<Term>| (0..forms.len()).filter(|&at| is_true(&forms[at])).collect();
-                let sources = self.sources.iter().map(truths).collect();
-                let target = truths(&self.target);
+                let premises = self.premises.iter().map(truths).collect();
+                let goals = self.goals.iter().map(|goal| truths(&goal.predicates)).collect();
                 if self.points.len() >= MOST_POINTS {
                     self.points.remove(0);
                 }
-                self.points.push(Point { values, sources, target });
+                self.points.push(Point { values, premises, goals });
                 Ok(Answer::Possible(self.points.len() - 1))
             }
             Outcome::Unknown(Reason::Budget | Reason::Incomplete) => Ok(Answer::Unknown),
@@ -220,13 +245,15 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// Whether premises have all predicates that are enough.
+/// Whether premises have all predicates that are enough. Premises that are left out have none.
 fn is_enough(enough: &Premises, premises: &[&Set]) -> bool {
-    std::iter::zip(enough, premises).all(|(enough, has)| enough.is_subset(has))
+    let nothing = Set::default();
+    let has = premises.iter().copied().chain(std::iter::repeat(&nothing));
+    std::iter::zip(enough, has).all(|(enough, has)| enough.is_subset(has))
 }
 
 impl Point {
     fn satisfies(&self, premises: &[&Set]) -> bool {
-        std::iter::zip(&self.sources, premises).all(|(here, asked)| asked.is_subset(here))
+        std::iter::zip(&self.premises, premises).all(|(here, asked)| asked.is_subset(here))
     }
 }

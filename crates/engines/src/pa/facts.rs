@@ -9,7 +9,6 @@ use std::ops::Index;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 
-use super::clause::Abstraction;
 use super::set::Set;
 
 /// The number of a fact.
@@ -91,13 +90,7 @@ impl Facts {
     }
 
     /// Adds a fact, unless an active one absorbs its application.
-    pub(super) fn add(
-        &mut self,
-        node: NodeId,
-        application: Application,
-        result: Abstraction,
-    ) -> Option<FactId> {
-        let Abstraction(predicates) = result;
+    pub(super) fn add(&mut self, node: NodeId, application: Application, predicates: Set) -> Option<FactId> {
         let weaker =
             self.active[node.index()].iter().find(|&&old| self[old].predicates.is_subset(&predicates));
         if let Some(&weaker) = weaker {

@@ -37,7 +37,7 @@
 //! **Where we differ.** Answers of the solver are generalised (`clause.rs`), so that most applications need no query. Facts are
 //! refined lazily, only those of the refuted tree. `templates.rs` steers interpolants.
 
-mod clause;
+pub(crate) mod clause;
 pub(crate) mod facts;
 pub(crate) mod refine;
 pub(crate) mod set;
@@ -56,7 +56,7 @@ use shofar_run::Stop;
 
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run, fragment, invariants};
-use clause::{Abstraction, Clause};
+use clause::Clause;
 use facts::{Application, FactId, Facts};
 use refine::{AbstractFacts, Refiner, Refuted};
 use set::Set;
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
             store: run.store,
             graph,
             run,
-            clauses: graph.edges().map(|(id, _)| Clause::new(graph, id)).collect(),
+            clauses: graph.edges().map(|(id, edge)| Clause::new(id, edge.sources().len(), 1)).collect(),
             outgoing,
             predicates: graph.nodes().map(|_| Predicates::default()).collect(),
             facts: Facts::new(graph.nodes().len()),
@@ -202,9 +202,9 @@ impl<'a> Search<'a> {
             if !application.premises.iter().all(|&premise| self.facts.is_active(premise)) {
                 continue;
             }
-            let Some(abstraction) = self.apply(&application)? else { continue };
+            let Some(predicates) = self.apply(&application)? else { continue };
             match self.graph.edge(application.edge).target() {
-                Some(node) => self.add_fact(node, application, abstraction),
+                Some(node) => self.add_fact(node, application, predicates),
                 None => {
                     if let Some(evidence) = self.refine(application)? {
                         return Ok(evidence);
@@ -241,16 +241,24 @@ impl<'a> Search<'a> {
     }
 
     /// The predicates that an application implies; `None` if it has no instance.
-    fn apply(&mut self, application: &Application) -> Result<Option<Abstraction>, Stop> {
-        let sources = application.premises.iter().map(|&premise| &self.facts[premise].predicates);
-        let sources: Vec<_> = sources.collect();
-        let clause = &mut self.clauses[application.edge.index()];
-        clause.apply(self.run, self.graph, &self.predicates, &sources)
+    fn apply(&mut self, application: &Application) -> Result<Option<Set>, Stop> {
+        let (store, graph, edge) = (self.store, self.graph, application.edge);
+        let clause = &mut self.clauses[edge.index()];
+        for (source, node) in graph.edge(edge).sources().iter().enumerate() {
+            let there = |predicate: Term| graph.at_source(store, edge, source, predicate);
+            clause.add_premises(store, source, &self.predicates[node.index()].list, there);
+        }
+        if let Some(node) = graph.edge(edge).target() {
+            let there = |predicate: Term| graph.at_target(store, edge, predicate);
+            clause.add_goals(store, 0, &self.predicates[node.index()].list, there);
+        }
+        let premises = application.premises.iter().map(|&premise| &self.facts[premise].predicates);
+        clause.abstraction(self.run, graph, &premises.collect::<Vec<_>>(), 0)
     }
 
     /// Adds the result of an application as a fact, unless an old one absorbs it.
-    fn add_fact(&mut self, node: NodeId, application: Application, abstraction: Abstraction) {
-        let Some(fact) = self.facts.add(node, application, abstraction) else { return };
+    fn add_fact(&mut self, node: NodeId, application: Application, predicates: Set) {
+        let Some(fact) = self.facts.add(node, application, predicates) else { return };
         for at in 0..self.outgoing[node.index()].len() {
             self.open_applications(self.outgoing[node.index()][at], node, fact);
         }
@@ -322,8 +330,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let application = self.facts[fact].application.clone();
-            let abstraction = self.apply(&application)?;
-            if abstraction.as_ref().map(|found| &found.0) == Some(&self.facts[fact].predicates) {
+            if self.apply(&application)?.as_ref() == Some(&self.facts[fact].predicates) {
                 continue;
             }
             has_changed = true;

@@ -29,7 +29,7 @@
 //!
 //! - S1: if there is a further call, its arguments are in the entry of one context, the same for all of them, and the path goes on
 //!   with each active exit of this context.
-//! - S2: if there is none, the parameters are in an active exit of the context. In `main` there is no such choice.
+//! - S2: if all calls have returned, the parameters are in an active exit of the context. In `main` there is no such choice.
 //!
 //! **Why the answer is right.** The model of a predicate is the conjunction of `entry => some exit` over its contexts
 //! ([`Automaton::model_of_contexts`]). Take an instance of a clause whose body holds in the model, with `x` in the entry of a
@@ -55,7 +55,6 @@
 //! **Where we differ.** There, states have stacks of locations, and safe recursive programs make the engine go on for ever. Its
 //! model, the complement of all demanded values, is wrong if a procedure returns in a safe program.
 
-mod clause;
 mod contexts;
 
 use std::cmp::Reverse;
@@ -64,15 +63,15 @@ use std::time::Instant;
 
 use shofar_horn::HornGraph;
 use shofar_horn::cfa::{self, Automaton};
-use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::graph::{Edge, EdgeId, NodeId};
 use shofar_horn::witness::GraphModel;
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
-use self::clause::Clause;
 use self::contexts::{Context, Contexts, Described, Path};
 use super::Options;
 use crate::pa::Predicates;
+use crate::pa::clause::Clause;
 use crate::pa::facts::Application;
 use crate::pa::refine::{AbstractFacts, Refiner, Refuted};
 use crate::{Evidence, Run, invariants, pa};
@@ -93,6 +92,21 @@ impl Precision {
             self.entries[node.index()].add_conjuncts(store, mattered);
         }
         is_new
+    }
+
+    /// Tells a clause the predicates of its places.
+    fn tell(&self, store: &TermStore, graph: &HornGraph, edge: EdgeId, clause: &mut Clause<'_>) {
+        let sources = graph.edge(edge).sources();
+        for (source, node) in sources.iter().enumerate() {
+            let there = |predicate: Term| graph.at_source(store, edge, source, predicate);
+            clause.add_goals(store, source, &self.entries[node.index()].list, there);
+            clause.add_premises(store, source + 1, &self.exits[node.index()].list, there);
+        }
+        if let Some(node) = graph.edge(edge).target() {
+            let there = |predicate: Term| graph.at_target(store, edge, predicate);
+            clause.add_premises(store, 0, &self.entries[node.index()].list, there);
+            clause.add_goals(store, sources.len(), &self.exits[node.index()].list, there);
+        }
     }
 }
 
@@ -129,12 +143,17 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
         let (paths, _) = graph.incoming();
+        // Premises are the entry and the exits of the calls; goals are the entries of the calls and the exit.
+        let clause = |id: EdgeId, edge: &Edge| {
+            let calls = edge.sources().len();
+            Clause::new(id, 1 + calls, calls + 1)
+        };
         let predicates = || graph.nodes().map(|_| Predicates::default()).collect();
         let refinement = pa::Options::default().interpolation(options.interpolation);
         Search {
             graph,
             run,
-            clauses: graph.edges().map(|(id, _)| Clause::new(graph, id)).collect(),
+            clauses: graph.edges().map(|(id, edge)| clause(id, edge)).collect(),
             paths,
             precision: Precision { entries: predicates(), exits: predicates() },
             contexts: Contexts::new(graph.nodes().len()),
@@ -174,10 +193,11 @@ impl<'a> Search<'a> {
                 continue;
             }
             let Application { edge, premises } = &path.application;
-            let exits: Vec<_> = premises.iter().map(|&exit| self.contexts.predicates(exit)).collect();
-            let entry = &self.contexts[path.context].entry;
+            let mut known = vec![&self.contexts[path.context].entry];
+            known.extend(premises.iter().map(|&exit| self.contexts.predicates(exit)));
             let clause = &mut self.clauses[edge.index()];
-            let found = clause.abstraction(self.run, self.graph, &self.precision, entry, &exits)?;
+            self.precision.tell(self.run.store, self.graph, *edge, clause);
+            let found = clause.abstraction(self.run, self.graph, &known, premises.len())?;
             let Some(found) = found else { continue };
             if let Some(&callee) = self.graph.edge(*edge).sources().get(premises.len()) {
                 let (context, is_new) = self.contexts.demand(callee, found);
