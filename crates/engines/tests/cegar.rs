@@ -1,15 +1,17 @@
 //! Abstraction refinement in all its configurations: the worked examples of the literature, its known mistakes, and random
 //! systems.
 
-use std::sync::Mutex;
+mod common;
+
 use std::time::Duration;
 
+use common::{Counters, read, solve};
 use shofar_engines::cegar::{
     Cegar, Direction, DomainKind, Granularity, InitialPrecision, Options, Pruning, Search, Splitting,
     Technique,
 };
-use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run};
-use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_engines::{Evidence, InterpolationMethod, Run};
+use shofar_horn::check::check_graph_model;
 use shofar_horn::graph::NodeId;
 use shofar_horn::witness::GraphModel;
 use shofar_horn::{HornGraph, parse};
@@ -23,25 +25,6 @@ const DOMAINS: [DomainKind; 4] =
     [DomainKind::Explicit, DomainKind::Cartesian, DomainKind::Boolean, DomainKind::Split];
 const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
-/// Keeps the final counters of an engine.
-#[derive(Default)]
-struct Counters(Mutex<Vec<(&'static str, u64)>>);
-
-impl Counters {
-    fn get(&self, name: &str) -> u64 {
-        let counters = self.0.lock().expect("no other thread panics");
-        counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, value)| value)
-    }
-}
-
-impl EventSink for Counters {
-    fn tell(&self, event: Event) {
-        if let Event::Statistics { counters, .. } = event {
-            *self.0.lock().expect("no other thread panics") = counters;
-        }
-    }
-}
-
 /// The answer of an engine for a system. Witnesses are checked.
 fn answer_of(options: Options, text: &str, time: Duration) -> Result<Evidence, Stop> {
     answer_with_counters(options, text, time).0
@@ -49,21 +32,9 @@ fn answer_of(options: Options, text: &str, time: Duration) -> Result<Evidence, S
 
 fn answer_with_counters(options: Options, text: &str, time: Duration) -> (Result<Evidence, Stop>, Counters) {
     let store = TermStore::new();
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(&store, &system);
-    let run = Run::new(&store);
     let counters = Counters::default();
-    let answer = Cegar { options }.solve(&graph, &run.clone().with_timeout(time).with_events(&counters));
-    match &answer {
-        Ok(Evidence::Sat(model)) => {
-            assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(()), "{options:?}\n{text}");
-        }
-        Ok(Evidence::Unsat(derivation)) => {
-            assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()), "{options:?}\n{text}");
-        }
-        Err(Stop::Internal(what)) => panic!("{what}: {options:?}\n{text}"),
-        Err(_) => {}
-    }
+    let run = Run::new(&store).with_timeout(time).with_events(&counters);
+    let answer = solve(&Cegar { options }, &read(&store, text), &run);
     (answer, counters)
 }
 
@@ -398,6 +369,22 @@ fn the_counters_tell_what_happened() {
     for name in ["nodes", "coverings", "refinements", "predicates", "solver.queries"] {
         assert!(counters.get(name) > 0, "{name}");
     }
+}
+
+/// The counterexample by `Q` gives a predicate to `R`, too, where sorts agree.
+#[test]
+fn a_global_precision_tracks_predicates_at_the_same_positions() {
+    let text = "(declare-fun P (Int) Bool)(declare-fun Q (Int) Bool)(declare-fun R (Int Bool) Bool)(declare-fun S (Bool) Bool)
+        (assert (P 0))(assert (forall ((x Int)) (=> (and (P x) (< x 9)) (P (+ x 1)))))
+        (assert (forall ((x Int)) (=> (P x) (Q x))))(assert (forall ((x Int)) (=> (and (Q x) (> x 9)) false)))
+        (assert (forall ((x Int)) (=> (P x) (R x true))))(assert (forall ((x Int) (b Bool)) (=> (R x b) (S b))))";
+    let predicates = |precision: Granularity| {
+        let (found, counters) = answer_with_counters(Options::default().precision(precision), text, TIME);
+        assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
+        counters.get("predicates")
+    };
+    assert_eq!(predicates(Granularity::Location), 2);
+    assert_eq!(predicates(Granularity::Global), 3);
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Predicate abstraction: worked examples, and random systems against saturation.
 
+mod common;
+
 use std::time::Duration;
 
+use common::{read, solve};
 use shofar_engines::pa::Options;
-use shofar_engines::{Engine, Evidence, InterpolationMethod, PredicateAbstraction, Run};
-use shofar_horn::check::{check_derivation, check_graph_model};
-use shofar_horn::{HornGraph, parse};
+use shofar_engines::{Evidence, InterpolationMethod, PredicateAbstraction, Run};
+use shofar_horn::HornGraph;
 use shofar_logic::TermStore;
 use shofar_run::Stop;
 use shofar_testing::explicit::Saturation;
@@ -14,20 +16,8 @@ use shofar_testing::{Random, scale};
 
 /// The answer for a graph. Witnesses are checked.
 fn answer_of(options: Options, store: &TermStore, graph: &HornGraph) -> Result<Evidence, Stop> {
-    let run = Run::new(store);
-    let answer =
-        PredicateAbstraction { options }.solve(graph, &run.clone().with_timeout(Duration::from_secs(60)));
-    match &answer {
-        Ok(Evidence::Sat(model)) => {
-            assert_eq!(check_graph_model(&run.context(), graph, model), Ok(()), "{options:?}")
-        }
-        Ok(Evidence::Unsat(derivation)) => {
-            assert_eq!(check_derivation(&run.context(), graph, derivation), Ok(()), "{options:?}");
-        }
-        Err(Stop::Internal(what)) => panic!("{what}: {options:?}"),
-        Err(_) => {}
-    }
-    answer
+    let run = Run::new(store).with_timeout(Duration::from_secs(60));
+    solve(&PredicateAbstraction { options }, graph, &run)
 }
 
 /// With all ways of interpolation, with and without templates and equalities.
@@ -42,10 +32,6 @@ fn configurations() -> Vec<Options> {
         }
     }
     all
-}
-
-fn read(store: &TermStore, text: &str) -> HornGraph {
-    HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
 }
 
 #[track_caller]

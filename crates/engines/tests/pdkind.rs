@@ -1,51 +1,24 @@
 //! PD-KIND on the worked examples of the literature.
 
+mod common;
+
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::{Counters, read, solve};
 use shofar_engines::pdkind::{Depth, Options, Order, PdKind};
-use shofar_engines::{Engine, Event, EventSink, Evidence, Exchange, InterpolationMethod, Run, SharedLemma};
-use shofar_horn::check::{check_derivation, check_graph_model};
-use shofar_horn::{HornGraph, parse};
+use shofar_engines::{Engine, Evidence, Exchange, InterpolationMethod, Run, SharedLemma};
+use shofar_horn::check::check_graph_model;
 use shofar_logic::TermStore;
-use shofar_run::{Limits, Stop};
+use shofar_run::Stop;
 
-/// Keeps the statistics.
-#[derive(Default)]
-struct Counters(Mutex<Vec<(&'static str, u64)>>);
-
-impl EventSink for Counters {
-    fn tell(&self, event: Event) {
-        if let Event::Statistics { counters, .. } = event {
-            *self.0.lock().expect("no one panics with the lock") = counters;
-        }
-    }
-}
-
-impl Counters {
-    fn get(&self, name: &str) -> u64 {
-        let counters = self.0.lock().expect("no one panics with the lock");
-        counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, count)| count)
-    }
-}
-
-/// The answer of an engine for a system, and its counters. Witnesses are checked.
+/// The answer of an engine for a system, and its counters.
+#[track_caller]
 fn answer_of(engine: &PdKind, text: &str, seconds: u64) -> (Result<Evidence, Stop>, Counters) {
     let store = TermStore::new();
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(&store, &system);
     let counters = Counters::default();
-    let limits =
-        Limits { deadline: Some(Instant::now() + Duration::from_secs(seconds)), ..Limits::default() };
-    let answer = engine.solve(&graph, &Run::new(&store).with_limits(limits).with_events(&counters));
-    let run = Run::new(&store);
-    match &answer {
-        Ok(Evidence::Sat(model)) => assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(())),
-        Ok(Evidence::Unsat(derivation)) => {
-            assert_eq!(check_derivation(&run.context(), &graph, derivation), Ok(()));
-        }
-        Err(_) => {}
-    }
+    let run = Run::new(&store).with_timeout(Duration::from_secs(seconds)).with_events(&counters);
+    let answer = solve(engine, &read(&store, text), &run);
     (answer, counters)
 }
 
@@ -185,8 +158,7 @@ fn clauses_with_two_atoms_are_refused() {
     let text = "(declare-fun P (Int) Bool)(assert (P 1))
         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))
         (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    assert!(PdKind::default().accepts(&store, &HornGraph::of(&store, &system)).is_err());
+    assert!(PdKind::default().accepts(&store, &read(&store, text)).is_err());
 }
 
 /// Gives an instance the lemmas that another one has sent.
@@ -214,8 +186,7 @@ fn lemmas_are_shared() {
         (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) (+ y 1)))))
         (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
     let store = TermStore::new();
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(&store, &system);
+    let graph = read(&store, text);
     let solve = |incoming: Vec<SharedLemma>| {
         let mailbox = Mailbox { incoming: Mutex::new(incoming), ..Mailbox::default() };
         let counters = Counters::default();

@@ -1,13 +1,16 @@
 //! Clauses as procedures: the worked examples of the literature and its known mistakes, recursion of several calls, and random
 //! systems against saturation.
 
+mod common;
+
 use std::time::Duration;
 
+use common::{read, solve};
 use shofar_engines::cegar::{Calls, Cegar, Direction, DomainKind, Options};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
-use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_horn::HornGraph;
+use shofar_horn::check::check_graph_model;
 use shofar_horn::witness::GraphModel;
-use shofar_horn::{HornGraph, parse};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 use shofar_testing::explicit::Saturation;
@@ -30,32 +33,17 @@ fn configurations() -> Vec<Options> {
     all.chain([summaries().large_blocks(true)]).collect()
 }
 
-fn read(store: &TermStore, text: &str) -> HornGraph {
-    HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
-}
-
-/// The answer for a graph. Witnesses are checked.
+/// The answer for a graph, if the engine accepts it.
+#[track_caller]
 fn answer_of(
     options: Options,
     store: &TermStore,
     graph: &HornGraph,
     time: Duration,
 ) -> Result<Evidence, Stop> {
-    let run = Run::new(store);
     let engine = Cegar { options };
-    let answer =
-        engine.accepts(store, graph).and_then(|()| engine.solve(graph, &run.clone().with_timeout(time)));
-    match &answer {
-        Ok(Evidence::Sat(model)) => {
-            assert_eq!(check_graph_model(&run.context(), graph, model), Ok(()), "{options:?}")
-        }
-        Ok(Evidence::Unsat(derivation)) => {
-            assert_eq!(check_derivation(&run.context(), graph, derivation), Ok(()), "{options:?}");
-        }
-        Err(Stop::Internal(what)) => panic!("{what}: {options:?}"),
-        Err(_) => {}
-    }
-    answer
+    engine.accepts(store, graph)?;
+    solve(&engine, graph, &Run::new(store).with_timeout(time))
 }
 
 #[track_caller]
@@ -115,6 +103,18 @@ fn only_procedures_execute_non_linear_clauses() {
             let answer = Cegar { options }.solve(&graph, &Run::new(&store));
             assert!(matches!(answer, Err(Stop::Unsupported(_))), "{answer:?}");
         }
+    }
+}
+
+/// Summaries are sets of predicates, from tree interpolants. A stack has all choices.
+#[test]
+fn summaries_refuse_the_options_of_paths() {
+    let store = TermStore::new();
+    let graph = read(&store, SUMS);
+    let refused = summaries().domain(DomainKind::Explicit);
+    assert!(matches!(Cegar { options: refused }.accepts(&store, &graph), Err(Stop::Unsupported(_))));
+    for options in [summaries().large_blocks(true), refused.calls(Calls::Stack)] {
+        assert_eq!(Cegar { options }.accepts(&store, &graph), Ok(()));
     }
 }
 

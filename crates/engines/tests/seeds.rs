@@ -1,10 +1,11 @@
 //! The seed of a run reaches the solvers of engines. It changes their search but not their answers.
 
-use std::collections::BTreeSet;
-use std::sync::Mutex;
+mod common;
 
-use shofar_engines::{Event, EventSink, Evidence, Run, all};
-use shofar_horn::{HornGraph, parse};
+use std::collections::BTreeSet;
+
+use common::{Counters, read, solve};
+use shofar_engines::{Evidence, Run, all};
 use shofar_logic::TermStore;
 use shofar_run::Limits;
 use shofar_smt::sat::{Outcome, Statistics};
@@ -35,17 +36,6 @@ fn solvers_of_a_run_have_its_seed() {
     assert!(decisions.len() > 5, "only {decisions:?} decisions");
 }
 
-#[derive(Default)]
-struct Counters(Mutex<Vec<(&'static str, u64)>>);
-
-impl EventSink for Counters {
-    fn tell(&self, event: Event) {
-        if let Event::Statistics { counters, .. } = event {
-            self.0.lock().expect("no listener panics").extend(counters);
-        }
-    }
-}
-
 /// A counter that starts with hard-to-find values of many variables, keeps them, and has an error at the end.
 fn system(end: u32) -> String {
     let store = TermStore::new();
@@ -68,12 +58,11 @@ fn system(end: u32) -> String {
 fn seeds_change_the_search_of_engines_but_not_their_answers() {
     let found = |engine: usize, end: u32, seed: u64| {
         let store = TermStore::new();
-        let system = parse(&store, "test", system(end).as_bytes()).expect("the test's clauses are right");
         let counters = Counters::default();
         let run = Run::new(&store).with_seed(seed).with_events(&counters);
-        let evidence = all()[engine].solve(&HornGraph::of(&store, &system), &run);
+        let evidence = solve(&*all()[engine], &read(&store, &system(end)), &run);
         assert!(matches!(evidence, Ok(Evidence::Unsat(_))), "{} with seed {seed}", all()[engine].name());
-        (evidence, counters.0.into_inner().expect("no listener panics"))
+        (evidence, counters.all())
     };
     for (engine, known) in all().iter().enumerate() {
         // Some engines find values of the variables without a conflict, and before a conflict the seed has no effect.

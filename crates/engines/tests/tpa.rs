@@ -1,15 +1,15 @@
 //! TPA and split-TPA: the worked examples of the thesis, deep counterexamples, and random systems with all options.
 //! Every witness is checked on the engine's input graph.
 
-use std::sync::Mutex;
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::{Counters, read, solve};
 use shofar_engines::tpa::{Intermediate, Options};
-use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run, Tpa};
-use shofar_horn::check::{check_derivation, check_graph_model};
+use shofar_engines::{Engine, Evidence, InterpolationMethod, Run, Tpa};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
-use shofar_run::{Limits, Stop};
 use shofar_testing::explicit::Saturation;
 use shofar_testing::systems::{Shape, system};
 use shofar_testing::{Random, scale};
@@ -20,47 +20,18 @@ struct Outcome {
     is_safe: Option<bool>,
     /// The number of steps of the derivation, the query included.
     steps: usize,
-    counters: Vec<(&'static str, u64)>,
-}
-
-impl Outcome {
-    fn counter(&self, name: &str) -> u64 {
-        self.counters.iter().find(|(counter, _)| *counter == name).map_or(0, |&(_, value)| value)
-    }
-}
-
-/// Keeps the final counters of an engine.
-#[derive(Default)]
-struct Counters(Mutex<Vec<(&'static str, u64)>>);
-
-impl EventSink for Counters {
-    fn tell(&self, event: Event) {
-        if let Event::Statistics { counters, .. } = event {
-            *self.0.lock().expect("no other thread panics") = counters;
-        }
-    }
+    counters: Counters,
 }
 
 fn ask(engine: &Tpa, store: &TermStore, text: &str, time: Duration) -> Outcome {
-    let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(store, &system);
     let counters = Counters::default();
-    let limits = Limits { deadline: Instant::now().checked_add(time), ..Limits::default() };
-    let run = Run::new(store).with_limits(limits).with_events(&counters);
-    let unlimited = run.clone().with_limits(Limits::default()).context();
-    let (is_safe, steps) = match engine.solve(&graph, &run) {
-        Ok(Evidence::Sat(model)) => {
-            assert_eq!(check_graph_model(&unlimited, &graph, &model), Ok(()));
-            (Some(true), 0)
-        }
-        Ok(Evidence::Unsat(derivation)) => {
-            assert_eq!(check_derivation(&unlimited, &graph, &derivation), Ok(()));
-            (Some(false), derivation.steps.len())
-        }
-        Err(Stop::Internal(what)) => panic!("{what} in {text}"),
+    let run = Run::new(store).with_timeout(time).with_events(&counters);
+    let (is_safe, steps) = match solve(engine, &read(store, text), &run) {
+        Ok(Evidence::Sat(_)) => (Some(true), 0),
+        Ok(Evidence::Unsat(derivation)) => (Some(false), derivation.steps.len()),
         Err(_) => (None, 0),
     };
-    Outcome { is_safe, steps, counters: counters.0.into_inner().expect("no other thread panics") }
+    Outcome { is_safe, steps, counters }
 }
 
 fn both() -> [Tpa; 2] {
@@ -86,7 +57,7 @@ fn two_phases_of_three_steps() {
     for engine in both() {
         let outcome = ask(&engine, &TermStore::new(), &two_phases(3, "(= y 6)"), LONG);
         assert_eq!((outcome.is_safe, outcome.steps), (Some(false), 8), "{}", engine.name());
-        assert_eq!(outcome.counter("levels"), 2, "{}", engine.name());
+        assert_eq!(outcome.counters.get("levels"), 2, "{}", engine.name());
     }
 }
 
@@ -118,7 +89,7 @@ fn the_search_for_deep_counterexamples_is_logarithmic() {
         let queries = |n: u64| {
             let outcome = ask(&engine, &TermStore::new(), &two_phases(n, &format!("(= y (* 2 {n}))")), LONG);
             assert_eq!(outcome.is_safe, Some(false));
-            outcome.counter("queries")
+            outcome.counters.get("queries")
         };
         let (short, long) = (queries(100), queries(25_600));
         println!("{}: {short} queries for 200 steps, {long} for 51,200", engine.name());
@@ -198,11 +169,11 @@ fn loops_one_after_the_other() {
         for n in [1, 7, 200] {
             let outcome = ask(&engine, &TermStore::new(), &up_and_down(n, "(= y 0)"), LONG);
             assert_eq!((outcome.is_safe, outcome.steps as u64), (Some(false), 2 * n + 3));
-            assert_eq!(outcome.counter("loops"), 2);
+            assert_eq!(outcome.counters.get("loops"), 2);
         }
         let as_one = Tpa { options: engine.options.chains(false) };
         let outcome = ask(&as_one, &TermStore::new(), &up_and_down(7, "(= y 0)"), LONG);
-        assert_eq!((outcome.is_safe, outcome.steps, outcome.counter("loops")), (Some(false), 17, 1));
+        assert_eq!((outcome.is_safe, outcome.steps, outcome.counters.get("loops")), (Some(false), 17, 1));
     }
     let outcome = ask(&Tpa::split(), &TermStore::new(), &up_and_down(5, "(not (= y 0))"), LONG);
     assert_eq!(outcome.is_safe, Some(true));
@@ -230,7 +201,7 @@ fn loops_in_an_acyclic_graph() {
     };
     for engine in both() {
         let outcome = ask(&engine, &TermStore::new(), &text("+"), LONG);
-        assert_eq!((outcome.is_safe, outcome.counter("loops")), (Some(true), 5), "{}", engine.name());
+        assert_eq!((outcome.is_safe, outcome.counters.get("loops")), (Some(true), 5), "{}", engine.name());
         assert_eq!(ask(&engine, &TermStore::new(), &text("-"), LONG).is_safe, Some(false));
     }
 }
@@ -330,9 +301,8 @@ fn systems_with_several_predicates_in_a_body_are_refused() {
     let store = TermStore::new();
     let text = "(declare-fun P (Int) Bool)(assert (P 0))
         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))";
-    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     for engine in both() {
-        assert!(engine.accepts(&store, &HornGraph::of(&store, &system)).is_err());
+        assert!(engine.accepts(&store, &read(&store, text)).is_err());
     }
 }
 
