@@ -174,8 +174,15 @@ impl Engine for Cegar {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        if self.options.direction != Direction::Procedures {
+        let Options { direction, calls, large_blocks, interpolation, .. } = self.options;
+        if direction != Direction::Procedures {
             fragment::is_linear(graph)?;
+        } else if calls == Calls::Summaries {
+            let supported = Options { direction, calls, large_blocks, interpolation, ..Options::default() };
+            if self.options != supported {
+                let what = "options other than large-blocks and interpolation, with summaries of procedures";
+                return Err(Stop::Unsupported(what.to_owned()));
+            }
         }
         fragment::is_decidable(store, graph)
     }

@@ -4,10 +4,13 @@
 //! location's live variables. So labels need no quantifiers when they become a model, and never differ in what no longer
 //! matters. (In the thesis one set is used everywhere, with the dead variables of other predicates; they keep labels apart
 //! that could cover each other, and make its printed model wrong.)
+//!
+//! Locations that come from different predicates have no variables in common. So a term that is tracked everywhere speaks of
+//! the variables at the same positions: programs mostly pass their variables on in one order.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::cfa::{LocationId, Statement};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Op, Substitution, Term, TermStore};
 
 use super::program::Program;
 use crate::option::Named;
@@ -19,7 +22,7 @@ pub enum Granularity {
     /// At the location of its position.
     #[default]
     Location,
-    /// At all locations where its variables are live.
+    /// At all locations, about the variables at the same positions.
     Global,
 }
 
@@ -140,12 +143,16 @@ impl<'a> Precision<'a> {
 
     /// Tracks a term that was found for a location, if it is about live variables. Returns its index there.
     pub(super) fn track(&mut self, location: LocationId, term: Term) -> Option<usize> {
-        match self.granularity {
-            Granularity::Location => self.track_at(location, term),
-            Granularity::Global => {
-                for (location, _) in self.program.cfa.locations() {
-                    self.track_at(location, term);
-                }
+        self.track_at(location, term);
+        if self.granularity == Granularity::Global && self.program.is_about(location, term) {
+            let (program, from) = (self.program, self.program.variables(location));
+            for (other, _) in program.cfa.locations().filter(|&(other, _)| other != location) {
+                self.track_at(
+                    other,
+                    program
+                        .store
+                        .instantiate(term, &by_position(program.store, from, program.variables(other))),
+                );
             }
         }
         self.indices[location.index()].get(&term).copied()
@@ -159,6 +166,12 @@ impl<'a> Precision<'a> {
             terms.push(term);
         }
     }
+}
+
+/// Variables that stand for those at the same positions, as far as sorts agree.
+fn by_position(store: &TermStore, from: &[Term], to: &[Term]) -> Substitution {
+    let pairs = std::iter::zip(from, to).map(|(&from, &to)| (from, to));
+    pairs.filter(|&(from, to)| store.sort_of(from) == store.sort_of(to)).collect()
 }
 
 /// The formulas of the initial precision: atoms of conditions, each with a location where its variables are live.
