@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counters, read, solve};
+use common::{Counters, counter, read, solve};
 use shofar_engines::cegar::{
     Cegar, Direction, DomainKind, Granularity, InitialPrecision, Options, Pruning, Search, Splitting,
     Technique,
@@ -113,16 +113,6 @@ fn assert_by_interpolants(text: &str, is_safe: bool) {
         let is_weak = matches!(options.refinement, Technique::Sequence | Technique::Backward);
         options.domain != DomainKind::Explicit && is_weak
     });
-}
-
-/// Example 5 of the thesis, and its variant.
-fn counter(query: &str) -> String {
-    format!(
-        "(declare-fun F (Int) Bool)
-         (assert (forall ((x Int)) (=> (= x 0) (F x))))
-         (assert (forall ((x Int) (y Int)) (=> (and (F x) (<= x 1) (= y (+ x 1))) (F y))))
-         (assert (forall ((x Int)) (=> (and (F x) {query}) false)))"
-    )
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{read, solve};
+use common::{counter, mccarthy, read, solve};
 use shofar_engines::pa::Options;
 use shofar_engines::{Evidence, InterpolationMethod, PredicateAbstraction, Run};
 use shofar_horn::HornGraph;
@@ -81,31 +81,16 @@ fn shapes_without_loops() {
 /// Each fact of a path has one more predicate; the first one is reached again by the last.
 #[test]
 fn a_bounded_counter() {
-    let text = |query: &str| {
-        format!(
-            "(declare-fun F (Int) Bool)(assert (F 0))
-             (assert (forall ((x Int)) (=> (and (F x) (<= x 1)) (F (+ x 1)))))
-             (assert (forall ((x Int)) (=> (and (F x) {query}) false)))"
-        )
-    };
-    assert_answers(&configurations(), &text("(> x 2)"), true);
-    assert_answers(&configurations(), &text("(>= x 2)"), false);
+    assert_answers(&configurations(), &counter("(> x 2)"), true);
+    assert_answers(&configurations(), &counter("(>= x 2)"), false);
 }
 
 /// McCarthy's function: the premises of one clause are two facts of one predicate.
 #[test]
 fn recursion_of_two_calls() {
-    let text = |query: &str| {
-        format!(
-            "(declare-fun M (Int Int) Bool)
-             (assert (forall ((x Int)) (=> (> x 100) (M x (- x 10)))))
-             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (<= x 100) (M (+ x 11) y) (M y z)) (M x z))))
-             (assert (forall ((x Int) (y Int)) (=> (and (M x y) (<= x 101) {query}) false)))"
-        )
-    };
     let options = [Options::default()];
-    assert_answers(&options, &text("(not (= y 91))"), true);
-    assert_answers(&options, &text("(= y 91)"), false);
+    assert_answers(&options, &mccarthy("(not (= y 91))"), true);
+    assert_answers(&options, &mccarthy("(= y 91)"), false);
 }
 
 /// Interpolants of one path after the other are about the values there: `x = 3`, `y = 6` and so on. The invariant is `y = 2 x`.

@@ -1,4 +1,4 @@
-//! What the tests of engines share: reading clauses, solving with checked witnesses, and counters.
+//! What the tests of engines share: reading clauses, solving with checked witnesses, counters, and some systems.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -53,4 +53,24 @@ impl EventSink for Counters {
             self.0.lock().expect("no other thread panics").extend(counters);
         }
     }
+}
+
+/// Example 5 of Somorjai's thesis: a counter to two.
+pub(crate) fn counter(query: &str) -> String {
+    format!(
+        "(declare-fun F (Int) Bool)
+         (assert (forall ((x Int)) (=> (= x 0) (F x))))
+         (assert (forall ((x Int) (y Int)) (=> (and (F x) (<= x 1) (= y (+ x 1))) (F y))))
+         (assert (forall ((x Int)) (=> (and (F x) {query}) false)))"
+    )
+}
+
+/// McCarthy's function, a call in the argument of a call: `y` is its value for `x`, up to 101.
+pub(crate) fn mccarthy(query: &str) -> String {
+    format!(
+        "(declare-fun M (Int Int) Bool)
+         (assert (forall ((x Int)) (=> (> x 100) (M x (- x 10)))))
+         (assert (forall ((x Int) (y Int) (z Int)) (=> (and (<= x 100) (M (+ x 11) y) (M y z)) (M x z))))
+         (assert (forall ((x Int) (y Int)) (=> (and (M x y) (<= x 101) {query}) false)))"
+    )
 }
