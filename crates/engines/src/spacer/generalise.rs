@@ -3,7 +3,7 @@
 //! A cube that no clause reaches from `F_{n-1}` is made weaker by dropping one literal after the other: if still no
 //! clause reaches it, where the lemma itself is assumed for the bodies, the literal was not needed (inductive
 //! generalisation: A. Bradley, "SAT-based model checking without unrolling", VMCAI 2011). An equation of numbers is two
-//! bounds, one of which often suffices. The core of each success drops more literals at once. Before that, weaker
+//! bounds, one of which often suffices; one with a constructor term is a tester and equations of the fields. The core of each success drops more literals at once. Before that, weaker
 //! literals from proofs may replace literals of the core (`proof_lemmas.rs`).
 //!
 //! A cube with a point of a reach fact is not tried: its lemma could never hold at all levels.
@@ -87,18 +87,35 @@ impl Search<'_> {
     }
 }
 
-/// Replaces each equation between numbers by two bounds.
+/// Replaces each equation between numbers by two bounds, and each equation with a constructor term by a tester and
+/// equations of the fields.
 pub(super) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     let mut split = Vec::with_capacity(cube.len());
-    for &literal in cube {
-        match store.view(literal) {
-            (Op::Eq, &[form, constant]) if store.sort_of(form).is_arithmetic() => {
-                split.extend([store.le(form, constant), store.ge(form, constant)]);
-            }
-            _ => split.push(literal),
+    let mut open: Vec<Term> = cube.iter().rev().copied().collect();
+    while let Some(literal) = open.pop() {
+        let (Op::Eq, &[left, right]) = store.view(literal) else {
+            split.push(literal);
+            continue;
+        };
+        if store.sort_of(left).is_arithmetic() {
+            split.extend([store.le(left, right), store.ge(left, right)]);
+            continue;
         }
+        let (whole, made) = if is_constructed(store, left) { (right, left) } else { (left, right) };
+        let (Op::Construct(constructor), fields) = store.view(made) else {
+            split.push(literal);
+            continue;
+        };
+        split.extend(Some(store.tester(constructor, whole)).filter(|&tester| tester != Term::TRUE));
+        let selected =
+            |(field, &part): (usize, &Term)| store.eq(store.selector(constructor, field as u32, whole), part);
+        open.extend(fields.iter().enumerate().rev().map(selected));
     }
     split
+}
+
+fn is_constructed(store: &TermStore, term: Term) -> bool {
+    matches!(store.op(term), Op::Construct(_))
 }
 
 /// Replaces two matching bounds by an equation.
@@ -118,7 +135,7 @@ fn join_equations(store: &TermStore, cube: Vec<Term>) -> Vec<Term> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shofar_logic::Sort;
+    use shofar_logic::{ConstructorSpec, Sort};
 
     #[test]
     fn equations_are_split_and_joined() {
@@ -129,5 +146,33 @@ mod tests {
         let split = split_equations(&store, &cube);
         assert_eq!(split.len(), 5);
         assert_eq!(join_equations(&store, split).len(), 2);
+    }
+
+    #[test]
+    fn equations_with_constructors_are_split_into_fields() {
+        let store = TermStore::new();
+        let sort = store.new_datatype(store.symbol("List"), &[]);
+        let nil = ConstructorSpec { name: store.symbol("nil"), fields: vec![] };
+        let fields = vec![(store.symbol("head"), Sort::INT), (store.symbol("tail"), sort)];
+        let cons = ConstructorSpec { name: store.symbol("cons"), fields };
+        let sort = store.define_datatypes(&[(sort, vec![nil, cons])]).unwrap()[0];
+        let &[nil, cons] = store.datatype(sort).unwrap().constructors() else { panic!("two constructors") };
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), sort));
+        let list = store.construct_term(cons, &[store.int(1), y]);
+        let split =
+            split_equations(&store, &[store.eq(x, store.construct_term(cons, &[store.int(2), list]))]);
+        let (head, tail) = (store.selector(cons, 0, x), store.selector(cons, 1, x));
+        let expected = [
+            store.tester(cons, x),
+            store.le(head, store.int(2)),
+            store.ge(head, store.int(2)),
+            store.tester(cons, tail),
+            store.le(store.selector(cons, 0, tail), store.int(1)),
+            store.ge(store.selector(cons, 0, tail), store.int(1)),
+            store.eq(store.selector(cons, 1, tail), y),
+        ];
+        assert_eq!(split, expected);
+        let empty = store.eq(x, store.construct_term(nil, &[]));
+        assert_eq!(split_equations(&store, &[empty]), [store.tester(nil, x)]);
     }
 }
