@@ -1,5 +1,6 @@
 //! The fragments that engines accept: the shape and the sorts of clauses.
 
+use rustc_hash::FxHashSet;
 use shofar_horn::HornGraph;
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Stop;
@@ -20,9 +21,9 @@ pub(crate) fn is_decidable(store: &TermStore, graph: &HornGraph) -> Result<(), S
     has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok())
 }
 
-/// Checks that projection supports all sorts.
+/// Checks that the solver and projection support all sorts.
 pub(crate) fn is_projectable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-    has_sorts(store, graph, |sort| project::supports_sort(store, sort))
+    has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok() && project::supports_sort(store, sort))
 }
 
 /// Checks that the sorts of all terms of constraints and of all predicate arguments are known.
@@ -30,7 +31,8 @@ fn has_sorts(store: &TermStore, graph: &HornGraph, is_known: impl Fn(Sort) -> bo
     let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
     let arguments = graph.nodes().flat_map(|(_, node)| node.variables());
     let terms = store.subterms(&labels).into_iter().chain(arguments.copied());
-    let mut sorts = terms.map(|term| store.sort_of(term));
+    let mut seen: FxHashSet<Sort> = FxHashSet::default();
+    let mut sorts = terms.map(|term| store.sort_of(term)).filter(|&sort| seen.insert(sort));
     match sorts.find(|&sort| !is_known(sort)) {
         Some(sort) => Err(Stop::Unsupported(format!("terms of sort {}", store.display_sort(sort)))),
         None => Ok(()),

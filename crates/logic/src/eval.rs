@@ -197,7 +197,7 @@ type Outcome = Result<Value, EvalError>;
 pub struct Evaluator<'a> {
     store: &'a TermStore,
     assignment: &'a Assignment,
-    /// The values of terms other than leaves, and of the parameters in a call.
+    /// The values of terms other than leaves, of the parameters in a call, and of additional variables.
     known: FxHashMap<Term, Outcome>,
     /// The results of calls of defined functions.
     results: FxHashMap<(Fun, Box<[Value]>), Outcome>,
@@ -258,6 +258,12 @@ impl<'a> Evaluator<'a> {
         self.assignment = assignment;
         self.known.clear();
         self.results.clear();
+    }
+
+    /// Gives a value to a variable that the assignment does not interpret, until the evaluator is reset. Definitions of
+    /// functions do not refer to it.
+    pub fn define(&mut self, variable: Term, value: Value) {
+        self.known.insert(variable, Ok(value));
     }
 
     /// The value of a term.
@@ -346,8 +352,8 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The value of a variable: an argument of the current call, or given by the assignment, or itself if it is an
-    /// element of an uninterpreted sort.
+    /// The value of a variable: an argument of the current call, or given by the assignment or in addition to it, or
+    /// itself if it is an element of an uninterpreted sort.
     fn symbol(&self, variable: Term) -> Outcome {
         if !self.calls.is_empty()
             && let Some(outcome) = self.known.get(&variable)
@@ -356,8 +362,11 @@ impl<'a> Evaluator<'a> {
         }
         match self.assignment.get(variable) {
             Some(value) => self.checked(variable, value),
-            None if self.store.uninterpreted_index(variable).is_some() => Ok(Value::Term(variable)),
-            None => Err(EvalError::Unassigned(variable)),
+            None => match self.known.get(&variable) {
+                Some(outcome) => outcome.clone(),
+                None if self.store.uninterpreted_index(variable).is_some() => Ok(Value::Term(variable)),
+                None => Err(EvalError::Unassigned(variable)),
+            },
         }
     }
 
@@ -827,6 +836,20 @@ mod tests {
         assert_eq!((store.eval(one, &assignment), store.eval(two, &assignment)), (Ok(int(5)), Ok(int(7))));
         let rest = app(&store, Op::Mod, &[zero, zero]);
         assert_eq!(store.eval(rest, &assignment), Err(EvalError::Unspecified(rest)));
+    }
+
+    #[test]
+    fn an_evaluator_takes_values_of_additional_variables() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| var(&store, name, Sort::INT));
+        let (sum, twice) = (app(&store, Op::Add, &[x, y]), app(&store, Op::Add, &[y, y]));
+        let int = |n: i64| Value::Int(n.into());
+        let assignment: Assignment = [(x, int(1))].into_iter().collect();
+        let mut evaluator = Evaluator::new(&store, &assignment);
+        evaluator.define(y, int(2));
+        assert_eq!((evaluator.eval(y), evaluator.eval(sum)), (Ok(int(2)), Ok(int(3))));
+        evaluator.reset(&assignment);
+        assert_eq!(evaluator.eval(twice), Err(EvalError::Unassigned(y)));
     }
 
     #[test]

@@ -23,11 +23,11 @@
 //! interpolants" (CADE 2005).
 
 use rustc_hash::FxHashMap;
-use shofar_logic::{Assignment, Evaluator, Op, Sort, Substitution, Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, Op, Substitution, Term, TermStore, Value};
 
 use super::colour::Colours;
 use crate::project::definition::definition;
-use crate::project::{ProjectError, Projector};
+use crate::project::{ProjectError, Projector, supports_sort};
 use crate::theory::claims::is_application;
 
 /// Whether a function is applied in a normal formula.
@@ -216,9 +216,8 @@ impl<'s> Cube<'s> {
     /// Drops formulas about variables of sorts without elimination: disequalities with other elements.
     fn forget_elements(&mut self, vars: &[Term]) {
         let store = self.store;
-        let has_elimination =
-            |var: Term| store.sort_of(var).is_arithmetic() || store.sort_of(var) == Sort::BOOL;
-        let elements: Vec<Term> = vars.iter().copied().filter(|&var| !has_elimination(var)).collect();
+        let has_elimination = |var: &Term| supports_sort(store, store.sort_of(*var));
+        let elements: Vec<Term> = vars.iter().copied().filter(|var| !has_elimination(var)).collect();
         if !elements.is_empty() {
             self.formulas
                 .retain(|&formula| !store.subterms(&[formula]).iter().any(|part| elements.contains(part)));

@@ -5,14 +5,15 @@ use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, EvalError, Evaluator, Op, Sort, Term, TermStore, Value};
 
 use super::ProjectError;
+use super::datatypes::is_datatype;
 
 /// The state shared by all stages of one projection.
 pub(super) struct Context<'c, 'a: 'c> {
     pub(super) store: &'a TermStore,
     model: &'c Assignment,
     pub(super) evaluator: Evaluator<'c>,
-    /// The variables and constants to eliminate, as given and as a set.
-    pub(super) vars: &'c [Term],
+    /// The variables and constants to eliminate, those given first, as a list and as a set.
+    pub(super) vars: Vec<Term>,
     set: FxHashSet<Term>,
     /// The contents of terms other than leaves.
     contents: FxHashMap<Term, Contents>,
@@ -27,18 +28,27 @@ pub(super) struct Contents {
     pub(super) choice: bool,
     /// `div`, `mod` or `to_int`.
     pub(super) rounding: bool,
+    /// An operator of a datatype, or an equality between terms of one.
+    pub(super) datatype: bool,
 }
 
 impl<'c, 'a> Context<'c, 'a> {
-    pub(super) fn new(store: &'a TermStore, model: &'c Assignment, vars: &'c [Term]) -> Self {
+    pub(super) fn new(store: &'a TermStore, model: &'c Assignment, vars: &[Term]) -> Self {
         Context {
             store,
             model,
             evaluator: Evaluator::new(store, model),
-            vars,
+            vars: vars.to_vec(),
             set: vars.iter().copied().collect(),
             contents: FxHashMap::default(),
         }
+    }
+
+    /// Adds a variable to eliminate, which occurs nowhere yet, with its value.
+    pub(super) fn add_variable(&mut self, variable: Term, value: Value) {
+        self.vars.push(variable);
+        self.set.insert(variable);
+        self.evaluator.define(variable, value);
     }
 
     /// Whether the term is a variable to eliminate.
@@ -64,6 +74,11 @@ impl<'c, 'a> Context<'c, 'a> {
                 variable: false,
                 choice: op == Op::Ite && store.sort_of(top) != Sort::BOOL,
                 rounding: matches!(op, Op::IntDiv | Op::Mod | Op::ToInt),
+                datatype: match op {
+                    Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => true,
+                    Op::Eq => is_datatype(store, store.sort_of(args[0])),
+                    _ => false,
+                },
             };
             let height = stack.len();
             for &arg in args {
@@ -72,6 +87,7 @@ impl<'c, 'a> Context<'c, 'a> {
                         contents.variable |= part.variable;
                         contents.choice |= part.choice;
                         contents.rounding |= part.rounding;
+                        contents.datatype |= part.datatype;
                     }
                     None => stack.push(arg),
                 }

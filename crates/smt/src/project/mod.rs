@@ -14,14 +14,15 @@
 //! ```text
 //! implicant        a cube that implies the formula, by the model                        implicant.rs
 //! truth values     Bool and bit-vector variables become their values
-//! definitions      x = t for sorts without elimination of their own                     definition.rs
+//! definitions      x = t for sorts other than numbers                                   definition.rs
+//! datatypes        variables become constructor terms by the model, or are dropped      datatypes.rs
 //! numbers          linear constraints; reals, then integers                             arith.rs, lra.rs, lia.rs
 //! ```
 //!
 //! Each step gives a cube that implies the existence of the variables it eliminates (P1) and is true in the model,
 //! extended if a step adds new variables (P2); debug builds check the latter. Variables of other sorts (declared sorts,
-//! arrays, datatypes) are eliminated if an equality defines them. A theory with its own elimination would be added
-//! between definitions and numbers. If a variable cannot be eliminated, the result is an error.
+//! arrays) are eliminated if an equality defines them. A theory with its own elimination would be added between
+//! definitions and numbers. If a variable cannot be eliminated, the result is an error.
 //!
 //! Literals are normal terms of the store; divisibility is `(= (mod t k) c)`.
 //!
@@ -34,6 +35,7 @@ mod constraint;
 mod context;
 mod cooper;
 pub(crate) mod cube;
+mod datatypes;
 pub(crate) mod definition;
 mod eliminate;
 mod implicant;
@@ -58,8 +60,8 @@ pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
 pub struct Projection {
     /// The literals, in normal form, each once.
     pub literals: Vec<Term>,
-    /// Whether an integer variable was replaced by its value because it has too many residues. Then projecting all
-    /// models need not end.
+    /// Whether a variable was replaced by its value: an integer with too many residues, or a variable in a selection
+    /// from a term of another constructor. Then projecting all models need not end.
     pub by_value: bool,
 }
 
@@ -143,12 +145,14 @@ pub struct Projector<'a> {
     store: &'a TermStore,
     /// Symbols for quotients that live during one projection only.
     spare: Vec<Term>,
+    /// Symbols for fields of datatypes that live during one projection only.
+    fields: datatypes::Fields,
 }
 
 impl<'a> Projector<'a> {
     /// A projector for formulas of this store.
     pub fn new(store: &'a TermStore) -> Self {
-        Projector { store, spare: Vec::new() }
+        Projector { store, spare: Vec::new(), fields: datatypes::Fields::default() }
     }
 
     /// Literals that are true in the model and imply the formula. The formula must be quantifier-free, and may be as
@@ -210,7 +214,9 @@ impl<'a> Projector<'a> {
         let mut literals = implicant(&mut context, literals)?;
         fix_values(&mut context, &mut literals)?;
         apply_definitions(&mut context, &mut literals)?;
+        let by_value = datatypes::eliminate(&mut context, &mut literals, &mut self.fields)?;
         let mut projection = eliminate_numbers(&mut context, literals, &mut self.spare)?;
+        projection.by_value |= by_value;
         cube::simplify(store, &mut projection.literals);
         if cfg!(debug_assertions) {
             for &literal in &projection.literals {
@@ -230,7 +236,11 @@ pub fn supports_sort(store: &TermStore, sort: Sort) -> bool {
         // Only by their values, and the solver that finds models does not support them.
         SortKind::BitVec(_) => false,
         // Only if an equality defines them.
-        SortKind::Array(..) | SortKind::Datatype(_) | SortKind::Uninterpreted(..) => false,
+        SortKind::Array(..) | SortKind::Uninterpreted(..) => false,
+        SortKind::Datatype(_) => {
+            let mut fields = datatypes::sorts_within(store, sort).into_iter().skip(1);
+            fields.all(|field| datatypes::is_datatype(store, field) || supports_sort(store, field))
+        }
     }
 }
 
@@ -319,14 +329,13 @@ fn substitute(
     Ok(())
 }
 
-/// Eliminates variables of sorts without their own elimination, if equalities define them.
+/// Eliminates variables that are neither numbers nor truth values, if equalities define them.
 fn apply_definitions(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<(), ProjectError> {
     let store = context.store;
-    for &var in context.vars {
-        let sort = store.sort_of(var);
-        if !sort.is_arithmetic() && sort != Sort::BOOL {
-            define(context, literals, var)?;
-        }
+    let has_definition = |sort: Sort| !sort.is_arithmetic() && sort != Sort::BOOL;
+    let vars = context.vars.iter().copied().filter(|&var| has_definition(store.sort_of(var)));
+    for var in vars.collect::<Vec<Term>>() {
+        define(context, literals, var)?;
     }
     Ok(())
 }
