@@ -40,6 +40,11 @@ impl fmt::Display for DatatypeError {
 impl std::error::Error for DatatypeError {}
 
 impl TermStore {
+    /// Whether there is any datatype.
+    pub fn has_datatypes(&self) -> bool {
+        !self.datatypes.is_empty()
+    }
+
     /// A datatype whose constructors are defined later.
     pub fn new_datatype(&self, name: Symbol, params: &[Sort]) -> Sort {
         self.new_datatype_of(name, params, None)

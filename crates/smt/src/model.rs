@@ -3,14 +3,16 @@
 //! The theory that owns a sort provides its values. A class of nodes that no other theory owns is a truth value, or an
 //! element of its declared sort, where different classes are different elements. A function is a table with one line
 //! for each of its applications, and the default value of its range elsewhere; the combination of theories guarantees
-//! that no two lines contradict each other. Division by zero is such a function, too.
+//! that no two lines contradict each other. Division by zero is such a function, too, and so is a selector on values of
+//! other constructors. `theory/datatypes/model.rs` builds values of datatypes.
 
 use rustc_hash::FxHashMap;
-use shofar_logic::number::Rational;
+use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, SortKind, Term, TermStore, Value};
 
 use crate::sat::Var;
 use crate::theory::combination::{CombinedModel, Meaning};
+use crate::theory::datatypes::model::{Leaves, values};
 use crate::theory::euf;
 
 /// Values for the symbols of the formulas, and functions for division by zero. Boolean symbols have variables in the
@@ -23,8 +25,7 @@ pub(crate) fn model(
     truth: impl Fn(Var) -> bool,
 ) -> Assignment {
     let mut model = Assignment::new();
-    let mut elements =
-        Elements { store, theories, numbers: FxHashMap::default(), used: FxHashMap::default() };
+    let mut elements = Elements::new(store, theories);
     let mentioned = store.symbols(formulas);
     let (constants, functions): (Vec<Fun>, Vec<Fun>) =
         mentioned.funs.iter().partition(|&&fun| store.fun_decl(fun).domain.is_empty());
@@ -33,7 +34,7 @@ pub(crate) fn model(
         let sort = store.sort_of(symbol);
         let value = match theories.symbol(store, symbol) {
             Some(Meaning::Value(value)) => value,
-            Some(Meaning::Class(class)) => elements.value(class, sort),
+            Some(Meaning::Class(class)) => elements.value_or_default(class, sort),
             None => store.default_value(sort),
         };
         model.set(symbol, value);
@@ -60,7 +61,26 @@ pub(crate) fn model(
             model.set_open_case(op, &args, value);
         }
     }
+    if store.has_datatypes() {
+        for (op, domain, range) in selectors(store, formulas) {
+            model.set_open_default(op, store.default_value(range));
+            for (args, value) in elements.table(op, &[domain], range) {
+                model.set_open_case(op, &args, value);
+            }
+        }
+    }
     model
+}
+
+/// The selectors in formulas, with the sorts of their arguments and values.
+fn selectors(store: &TermStore, formulas: &[Term]) -> Vec<(Op, Sort, Sort)> {
+    let mut selectors: FxHashMap<Op, (Sort, Sort)> = FxHashMap::default();
+    for term in store.subterms(formulas) {
+        if let (op @ Op::Selector { .. }, &[argument]) = store.view(term) {
+            selectors.insert(op, (store.sort_of(argument), store.sort_of(term)));
+        }
+    }
+    selectors.into_iter().map(|(op, (domain, range))| (op, domain, range)).collect()
 }
 
 /// The values of the classes of congruence.
@@ -71,26 +91,45 @@ struct Elements<'a> {
     numbers: FxHashMap<u32, u32>,
     /// The number of elements of each declared sort.
     used: FxHashMap<Sort, u32>,
+    /// The values of datatypes, by class.
+    trees: FxHashMap<u32, Term>,
 }
 
-impl Elements<'_> {
-    /// The lines of a function's table.
+impl<'a> Elements<'a> {
+    fn new(store: &'a TermStore, theories: &'a CombinedModel<'a>) -> Self {
+        let (numbers, used, trees) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let mut elements = Elements { store, theories, numbers, used, trees };
+        let trees = theories.trees(store);
+        if !trees.is_empty() {
+            elements.trees = values(store, &trees, &mut elements);
+        }
+        elements
+    }
+
+    /// The lines of a function's table. A line with an argument without a value does not matter.
     fn table(&mut self, function: Op, domain: &[Sort], range: Sort) -> Vec<(Box<[Value]>, Value)> {
         let theories = self.theories;
         let line = |row: &euf::Row| {
             let args = std::iter::zip(&row.args, domain);
-            let args = args.map(|(&class, &sort)| self.value(class, sort)).collect();
-            (args, self.value(row.result, range))
+            let args: Option<Box<[Value]>> = args.map(|(&class, &sort)| self.value(class, sort)).collect();
+            Some((args?, self.value_or_default(row.result, range)))
         };
-        theories.table(function).iter().map(line).collect()
+        theories.table(function).iter().filter_map(line).collect()
+    }
+
+    /// The value of a class; the default value of the sort if it has none.
+    fn value_or_default(&mut self, class: u32, sort: Sort) -> Value {
+        self.value(class, sort).unwrap_or_else(|| self.store.default_value(sort))
     }
 
     /// The value of a class, as a value of the sort. An integer that is cast to a real number has values of both sorts.
-    fn value(&mut self, class: u32, sort: Sort) -> Value {
+    /// `None` if it is of a datatype and does not matter.
+    fn value(&mut self, class: u32, sort: Sort) -> Option<Value> {
         if let Some(value) = self.theories.shared(self.store, class, sort) {
-            return value;
+            return Some(value);
         }
-        match self.store.sort_kind(sort) {
+        Some(match self.store.sort_kind(sort) {
+            SortKind::Datatype(_) => return self.trees.get(&class).map(|&value| Value::Term(value)),
             SortKind::Bool => Value::Bool(self.theories.is_true(class)),
             SortKind::Uninterpreted(..) => {
                 let used = self.used.entry(sort).or_default();
@@ -100,11 +139,34 @@ impl Elements<'_> {
                 });
                 self.store.uninterpreted_value(sort, element)
             }
-            SortKind::Int
-            | SortKind::Real
-            | SortKind::BitVec(_)
-            | SortKind::Array(..)
-            | SortKind::Datatype(_) => unreachable!("by N3 a class of an owned sort has shared members"),
+            SortKind::Int | SortKind::Real | SortKind::BitVec(_) | SortKind::Array(..) => {
+                unreachable!("by N3 a class of an owned sort has shared members")
+            }
+        })
+    }
+}
+
+impl Leaves for Elements<'_> {
+    fn leaf(&mut self, class: u32, sort: Sort) -> Value {
+        self.value_or_default(class, sort)
+    }
+
+    fn greatest(&mut self) -> Integer {
+        let mut greatest = Integer::from(0);
+        for (class, sort) in self.theories.numbers(self.store) {
+            let size = match self.value_or_default(class, sort) {
+                Value::Int(value) => value.abs(),
+                Value::Real(value) => value.abs().ceil(),
+                _ => continue,
+            };
+            greatest = greatest.max(size);
         }
+        &greatest + &Integer::from(1)
+    }
+
+    fn new_element(&mut self, sort: Sort) -> Value {
+        let used = self.used.entry(sort).or_default();
+        *used += 1;
+        self.store.uninterpreted_value(sort, *used - 1)
     }
 }

@@ -68,8 +68,6 @@ pub enum Feature {
     Arrays,
     /// Bit-vectors.
     BitVectors,
-    /// Algebraic datatypes.
-    Datatypes,
     /// Quantifiers.
     Quantifiers,
 }
@@ -89,7 +87,6 @@ impl fmt::Display for Feature {
             Feature::NonlinearArithmetic => "non-linear arithmetic",
             Feature::Arrays => "arrays",
             Feature::BitVectors => "bit-vectors",
-            Feature::Datatypes => "datatypes",
             Feature::Quantifiers => "quantifiers",
         })
     }

@@ -703,6 +703,7 @@ fn refute_equalities(store: &TermStore, literals: &[(Term, usize)], parts: usize
             why: match edge.why {
                 ProofWhy::Input(reason) => EdgeRule::Literal(lit(reason)),
                 ProofWhy::Congruence => EdgeRule::Congruence,
+                ProofWhy::Injection(..) | ProofWhy::Reduction { .. } => unreachable!("no symbol has a role"),
             },
         });
         let mut used: Vec<usize> = proof.reasons().iter().map(|reason| reason.0 as usize).collect();

@@ -58,6 +58,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
             Justification::Farkas(terms) => Some(self.sums(terms, arithmetic)?),
             Justification::Integer(refutation) => Some(self.integers(refutation)?),
             Justification::Congruence(proof) => Some(self.congruences(proof, equality)?),
+            Justification::Cycle(_) => return Err(Defect::Invalid(self.id)),
             Justification::Split | Justification::Axiom(_) => None,
         })
     }
@@ -227,6 +228,10 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 let source = match edge.why {
                     EdgeRule::Literal(lit) => Source::Input(is_of_a(lit)?),
                     EdgeRule::Congruence => Source::Congruence,
+                    // Injections and reductions have no interpolation procedure.
+                    EdgeRule::Injection(..) | EdgeRule::Reduction { .. } => {
+                        return Err(Defect::Invalid(self.id));
+                    }
                 };
                 edges.push(Edge { left: edge.left, right: edge.right, source });
             }
@@ -256,6 +261,9 @@ impl<'l, 'p> Lemma<'l, 'p> {
 pub(super) fn is_of_a_side(justification: &Justification) -> bool {
     match justification {
         Justification::Split | Justification::Axiom(_) => true,
-        Justification::Farkas(_) | Justification::Integer(_) | Justification::Congruence(_) => false,
+        Justification::Farkas(_)
+        | Justification::Integer(_)
+        | Justification::Congruence(_)
+        | Justification::Cycle(_) => false,
     }
 }

@@ -4,6 +4,7 @@
 //! resolution      resolves the chain again; the result is exactly the clause
 //! Farkas          the sum of inequalities, read off the atoms, is computed again
 //! congruence      a union-find structure over terms replays the edges
+//! cycle           likewise; then each term of the cycle has an argument in the class of the next
 //! integers        the form is computed again, its coefficients are integers, and no integer is in its interval
 //! split           the conflict leaves no number on the line
 //! definition      a clause of a gate by three-valued evaluation of the gate; that of a fresh symbol is true of its origin
@@ -34,8 +35,8 @@ use shofar_run::{Limits, Poll, Reason};
 use super::definitions;
 use super::meaning::{Meanings, Truth};
 use super::{
-    Assertion, CongruenceProof, EdgeRule, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule,
-    Sign, StepId, without_cast, without_casts,
+    Assertion, CongruenceEdge, CongruenceProof, CycleProof, EdgeRule, FarkasTerm, IntegerRefutation,
+    Justification, Part, Proof, Rule, Sign, StepId, without_cast, without_casts,
 };
 use crate::sat::{Lit, Var};
 use crate::theory::claims::is_application;
@@ -211,6 +212,7 @@ impl Checker<'_> {
                 match justification {
                     Justification::Farkas(terms) => self.farkas(&conflict, terms),
                     Justification::Congruence(proof) => self.congruence(&conflict, proof),
+                    Justification::Cycle(proof) => self.cycle(&conflict, proof),
                     Justification::Integer(refutation) => self.integer(&conflict, refutation),
                     Justification::Split => self.split(clause),
                     Justification::Axiom(axiom) => {
@@ -376,9 +378,53 @@ impl Checker<'_> {
 
     fn congruence(&self, conflict: &FxHashSet<Lit>, proof: &CongruenceProof) -> Checked {
         let store = self.store;
+        let mut classes = self.connected(conflict, &proof.edges)?;
+        let (left, right) = (self.canonical(proof.apart.0), self.canonical(proof.apart.1));
+        if classes.find(left) != classes.find(right) {
+            return fault("the edges do not connect what differs");
+        }
+        let is_value = |term: Term| store.numeral(term).is_some() || matches!(term, Term::TRUE | Term::FALSE);
+        let constructor = |term: Term| Some(store.op(term)).filter(|op| matches!(op, Op::Construct(_)));
+        let are_different_values = || {
+            left != right && is_value(left) && is_value(right)
+                || constructor(left).zip(constructor(right)).is_some_and(|(left, right)| left != right)
+        };
+        match proof.distinct {
+            Some(lit) if conflict.contains(&lit) && self.says_equal(lit, left, right, false) => Ok(()),
+            None if are_different_values() => Ok(()),
+            _ => fault("the terms do not differ"),
+        }
+    }
+
+    /// Checks that each term of the cycle is equal to an argument of the one before.
+    fn cycle(&self, conflict: &FxHashSet<Lit>, CycleProof { edges, cycle }: &CycleProof) -> Checked {
+        let store = self.store;
+        let mut classes = self.connected(conflict, edges)?;
+        if cycle.is_empty() {
+            return fault("the cycle is empty");
+        }
+        for (&made, &next) in std::iter::zip(cycle, cycle.iter().cycle().skip(1)) {
+            let is_made = matches!(store.op(made), Op::Construct(_));
+            let mut is_next = |arg: Term| classes.find(self.canonical(arg)) == classes.find(next);
+            if !is_made || !store.args(made).iter().any(|&arg| is_next(arg)) {
+                return fault("a term of the cycle does not have the next one as an argument");
+            }
+        }
+        Ok(())
+    }
+
+    /// The classes of terms that edges connect, after a check of each edge.
+    fn connected(&self, conflict: &FxHashSet<Lit>, edges: &[CongruenceEdge]) -> Result<Classes, String> {
+        let store = self.store;
         let mut classes = Classes::default();
-        for edge in &proof.edges {
+        for edge in edges {
             let [left, right] = [edge.left, edge.right].map(|term| self.canonical(term));
+            let mut equal =
+                |a: Term, b: Term| classes.find(self.canonical(a)) == classes.find(self.canonical(b));
+            let is_edge = |a: Term, b: Term| {
+                let (a, b) = (self.canonical(a), self.canonical(b));
+                (a, b) == (left, right) || (b, a) == (left, right)
+            };
             match edge.why {
                 EdgeRule::Literal(lit) => {
                     if !conflict.contains(&lit) || !self.says_equal(lit, left, right, true) {
@@ -390,25 +436,29 @@ impl Checker<'_> {
                         (store.view(left), store.view(right));
                     let is_application = is_application(store, left) && left_op == right_op;
                     let mut args = std::iter::zip(left_args, right_args);
-                    let mut equal =
-                        |a: Term, b: Term| classes.find(self.canonical(a)) == classes.find(self.canonical(b));
                     if !is_application || !args.all(|(&a, &b)| equal(a, b)) {
                         return fault("two terms are not congruent");
+                    }
+                }
+                EdgeRule::Injection(first, second) => {
+                    let is_made =
+                        matches!(store.op(first), Op::Construct(_)) && store.op(first) == store.op(second);
+                    let mut args = std::iter::zip(store.args(first), store.args(second));
+                    if !is_made || !equal(first, second) || !args.any(|(&a, &b)| is_edge(a, b)) {
+                        return fault("two terms are not arguments of equal terms");
+                    }
+                }
+                EdgeRule::Reduction { operator, made } => {
+                    let reduced = reduced(store, operator, made);
+                    let is_argument = store.args(operator).iter().all(|&arg| equal(arg, made));
+                    if !is_argument || !reduced.is_some_and(|reduced| is_edge(operator, reduced)) {
+                        return fault("a selector or tester does not have this value");
                     }
                 }
             }
             classes.union(left, right);
         }
-        let (left, right) = (self.canonical(proof.apart.0), self.canonical(proof.apart.1));
-        if classes.find(left) != classes.find(right) {
-            return fault("the edges do not connect what differs");
-        }
-        let is_value = |term: Term| store.numeral(term).is_some() || matches!(term, Term::TRUE | Term::FALSE);
-        match proof.distinct {
-            Some(lit) if conflict.contains(&lit) && self.says_equal(lit, left, right, false) => Ok(()),
-            None if left != right && is_value(left) && is_value(right) => Ok(()),
-            _ => fault("the terms do not differ"),
-        }
+        Ok(classes)
     }
 
     /// The term without a cast, and one term for all numerals of the same value.
@@ -497,6 +547,18 @@ impl Checker<'_> {
             return Ok(());
         }
         fault("a definition is not shown to be true of the origin")
+    }
+}
+
+/// The value of a selector or tester, if its argument equals an application of a constructor.
+fn reduced(store: &TermStore, operator: Term, made: Term) -> Option<Term> {
+    let (Op::Construct(constructor), fields) = store.view(made) else { return None };
+    match store.op(operator) {
+        Op::Selector { constructor: selected, field } if selected == constructor => {
+            fields.get(field as usize).copied()
+        }
+        Op::Tester(tested) => Some(store.bool(tested == constructor)),
+        _ => None,
     }
 }
 

@@ -90,6 +90,8 @@ pub enum Justification {
     Farkas(Box<[FarkasTerm]>),
     /// Equalities of the conflict and congruences connect two terms that differ.
     Congruence(CongruenceProof),
+    /// Equalities of the conflict make a term of a datatype contain itself.
+    Cycle(CycleProof),
     /// A linear form is an integer, but the conflict confines it to an interval without integers.
     Integer(IntegerRefutation),
     /// The literals compare one linear form with numbers, and no number satisfies all of them.
@@ -171,9 +173,19 @@ pub struct CongruenceProof {
     pub edges: Box<[CongruenceEdge]>,
     /// Two terms that the edges connect.
     pub apart: (Term, Term),
-    /// The literal of the conflict that says that the two differ, or `None` if they are different numerals, or true and
-    /// false.
+    /// The literal of the conflict that says that the two differ, or `None` if they are different numerals, true and
+    /// false, or made by different constructors.
     pub distinct: Option<Lit>,
+}
+
+/// Terms of datatypes, each of which is part of the one before. Such a cycle is impossible: values of datatypes are finite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CycleProof {
+    /// The equalities, as for a [`CongruenceProof`].
+    pub edges: Box<[CongruenceEdge]>,
+    /// Applications of constructors. Each has an argument that the edges connect with the next one, and the last with the
+    /// first.
+    pub cycle: Box<[Term]>,
 }
 
 /// An equality in a congruence proof.
@@ -194,6 +206,16 @@ pub enum EdgeRule {
     Literal(Lit),
     /// They are applications of one function to arguments that are equal, by earlier edges.
     Congruence,
+    /// They are arguments at one position of two applications of a constructor, which are equal by earlier edges.
+    Injection(Term, Term),
+    /// One is a selector or tester whose argument equals an application of a constructor, by earlier edges, and the other
+    /// one is its value there.
+    Reduction {
+        /// The selector or tester.
+        operator: Term,
+        /// The application of the constructor.
+        made: Term,
+    },
 }
 
 impl CongruenceProof {

@@ -8,7 +8,7 @@
 use shofar_logic::number::Rational;
 
 use super::arith;
-use super::euf::Node;
+use super::euf::{Node, ProofWhy};
 use crate::sat::{Certificate, Lit};
 
 /// The certificate for the sum of all literals of a conflict, each with coefficient one. It has no entry.
@@ -121,15 +121,34 @@ impl ArithmeticArguments {
     }
 }
 
-/// An argument of congruence: edges that connect two nodes that differ.
+/// The certificate for an instance of an axiom of datatypes. It has no entry.
+pub const DATATYPE_AXIOM: Certificate = Certificate(0);
+
+/// The number of certificates of congruence without an entry.
+const AXIOMS: u32 = 1;
+
+/// An argument of congruence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CongruenceArgument<'a> {
-    /// The edges. A congruence comes after the edges it depends on.
-    pub edges: &'a [EqualNodes],
-    /// Two nodes that the edges connect.
-    pub apart: (Node, Node),
-    /// The literal that says that they differ, or `None` if they are different values.
-    pub distinct: Option<Lit>,
+pub enum CongruenceArgument<'a> {
+    /// The clause is an instance of an axiom of datatypes.
+    Axiom,
+    /// Edges connect two nodes that differ.
+    Apart {
+        /// The edges. One that is not a literal comes after the edges it depends on.
+        edges: &'a [EqualNodes],
+        /// Two nodes that the edges connect.
+        apart: (Node, Node),
+        /// The literal that says that they differ, or `None` if they are different values.
+        distinct: Option<Lit>,
+    },
+    /// Edges make a tree contain itself.
+    Cycle {
+        /// The edges, as above.
+        edges: &'a [EqualNodes],
+        /// Applications of constructors. Each has an argument that the edges connect with the next one, and the last
+        /// with the first.
+        cycle: &'a [Node],
+    },
 }
 
 /// An equality in an argument of congruence.
@@ -139,8 +158,8 @@ pub struct EqualNodes {
     pub left: Node,
     /// The right side.
     pub right: Node,
-    /// The literal that states it, or `None` if both are applications of one function to equal arguments.
-    pub literal: Option<Lit>,
+    /// Where it comes from. The reason of an input is the code of a literal.
+    pub why: ProofWhy,
 }
 
 /// The arguments of congruence. Stored only if switched on.
@@ -149,14 +168,28 @@ pub(super) struct CongruenceArguments {
     is_on: bool,
     entries: Vec<CongruenceEntry>,
     edges: Vec<EqualNodes>,
+    cycles: Vec<Node>,
 }
 
 #[derive(Clone, Copy)]
 struct CongruenceEntry {
     start: usize,
     end: usize,
-    apart: (Node, Node),
-    distinct: Option<Lit>,
+    contradiction: Contradiction,
+}
+
+/// What the edges of an argument lead to.
+#[derive(Clone, Copy)]
+enum Contradiction {
+    Apart {
+        apart: (Node, Node),
+        distinct: Option<Lit>,
+    },
+    /// A range of `cycles`.
+    Cycle {
+        start: usize,
+        end: usize,
+    },
 }
 
 impl CongruenceArguments {
@@ -170,21 +203,42 @@ impl CongruenceArguments {
         self.is_on
     }
 
-    pub(super) fn add(
+    pub(super) fn add_apart(
         &mut self,
         edges: impl Iterator<Item = EqualNodes>,
         apart: (Node, Node),
         distinct: Option<Lit>,
     ) -> Certificate {
+        self.add(edges, Contradiction::Apart { apart, distinct })
+    }
+
+    pub(super) fn add_cycle(
+        &mut self,
+        edges: impl Iterator<Item = EqualNodes>,
+        cycle: &[Node],
+    ) -> Certificate {
+        let start = self.cycles.len();
+        self.cycles.extend_from_slice(cycle);
+        self.add(edges, Contradiction::Cycle { start, end: self.cycles.len() })
+    }
+
+    fn add(&mut self, edges: impl Iterator<Item = EqualNodes>, contradiction: Contradiction) -> Certificate {
         let start = self.edges.len();
         self.edges.extend(edges);
-        self.entries.push(CongruenceEntry { start, end: self.edges.len(), apart, distinct });
-        Certificate(self.entries.len() as u32 - 1)
+        self.entries.push(CongruenceEntry { start, end: self.edges.len(), contradiction });
+        Certificate(self.entries.len() as u32 - 1 + AXIOMS)
     }
 
     pub(super) fn get(&self, Certificate(number): Certificate) -> CongruenceArgument<'_> {
-        let CongruenceEntry { start, end, apart, distinct } = self.entries[number as usize];
-        CongruenceArgument { edges: &self.edges[start..end], apart, distinct }
+        let Some(index) = number.checked_sub(AXIOMS) else { return CongruenceArgument::Axiom };
+        let CongruenceEntry { start, end, contradiction } = self.entries[index as usize];
+        let edges = &self.edges[start..end];
+        match contradiction {
+            Contradiction::Apart { apart, distinct } => CongruenceArgument::Apart { edges, apart, distinct },
+            Contradiction::Cycle { start, end } => {
+                CongruenceArgument::Cycle { edges, cycle: &self.cycles[start..end] }
+            }
+        }
     }
 
     /// Removes all arguments except the given ones, which ascend, and renumbers those.
@@ -192,8 +246,13 @@ impl CongruenceArguments {
         let old = std::mem::take(self);
         self.is_on = old.is_on;
         for certificate in kept {
-            let CongruenceArgument { edges, apart, distinct } = old.get(*certificate);
-            *certificate = self.add(edges.iter().copied(), apart, distinct);
+            *certificate = match old.get(*certificate) {
+                CongruenceArgument::Axiom => DATATYPE_AXIOM,
+                CongruenceArgument::Apart { edges, apart, distinct } => {
+                    self.add_apart(edges.iter().copied(), apart, distinct)
+                }
+                CongruenceArgument::Cycle { edges, cycle } => self.add_cycle(edges.iter().copied(), cycle),
+            };
         }
     }
 }

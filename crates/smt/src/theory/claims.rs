@@ -7,11 +7,13 @@
 //! ```text
 //! Bool, connectives, equality, ite          the search and congruence
 //! declared sorts and functions              congruence
+//! datatypes whose fields are supported      congruence with lemmas
 //! Int, Real and their operators             linear arithmetic; products and quotients only by numerals
 //! ```
 
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
+use super::datatypes::sorts_below;
 use crate::purify::{Feature, Unsupported};
 
 /// Checks that the theories support everything in the formulas, as written or normal.
@@ -30,11 +32,15 @@ pub fn supports(store: &TermStore, formulas: &[Term]) -> Result<(), Unsupported>
 ///
 /// The missing feature.
 pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
-    match store.sort_kind(sort) {
+    let supports = |sort: Sort| match store.sort_kind(sort) {
         SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => Ok(()),
         SortKind::Array(..) => Err(Feature::Arrays),
         SortKind::BitVec(_) => Err(Feature::BitVectors),
-        SortKind::Datatype(_) => Err(Feature::Datatypes),
+        SortKind::Datatype(_) => Ok(()),
+    };
+    match store.sort_kind(sort) {
+        SortKind::Datatype(_) => sorts_below(store, sort).into_iter().try_for_each(supports),
+        _ => supports(sort),
     }
 }
 
@@ -43,7 +49,8 @@ pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
 pub(crate) enum Role {
     /// A symbol, a value, or an operator interpreted by its theory or an earlier stage.
     Interpreted,
-    /// A function application that only congruence handles: of a declared function, or division by zero.
+    /// A function application that congruence handles: of a declared function, of a constructor, selector or tester, or
+    /// division by zero.
     Function,
 }
 
@@ -65,6 +72,7 @@ fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
     let is_numeral = |arg: &Term| store.numeral(*arg).is_some();
     match op {
         Op::Apply(_) if !args.is_empty() => Ok(Role::Function),
+        Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => Ok(Role::Function),
         Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False => Ok(Role::Interpreted),
         Op::Not | Op::And | Op::Or | Op::Xor | Op::Implies => Ok(Role::Interpreted),
         Op::Eq | Op::Distinct | Op::Ite => Ok(Role::Interpreted),
@@ -80,7 +88,6 @@ fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
         },
         Op::Forall | Op::Exists => Err(Feature::Quantifiers),
         Op::Select | Op::Store | Op::ConstArray(_) => Err(Feature::Arrays),
-        Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => Err(Feature::Datatypes),
         Op::BvNumeral(_)
         | Op::Concat
         | Op::Extract { .. }

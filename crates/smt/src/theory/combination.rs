@@ -11,7 +11,8 @@
 //! - M2: functions are functions: two applications of one function whose arguments mean the same (the same value, or
 //!   the same class if only congruence owns the argument) have results that mean the same.
 //!
-//! Then the values, with the functions as tables over them, are a model for all theories. Otherwise some pair of shared
+//! Then the values, with the functions as tables over them, are a model for all theories. Constructors of datatypes are
+//! functions of congruence, too: by M2 different classes with the same constructor differ in the values of a field. Otherwise some pair of shared
 //! nodes is to blame: two of one class with different values, or two at the same argument position with the same value
 //! but in different classes. The pair gets an *interface equality*, a new atom of congruence and of the owner of the
 //! sort, and the search must decide it. Testing `M1` and `M2` on the candidates, instead of looking for pairs of equal
@@ -21,6 +22,7 @@
 //! check:
 //!     congruence, then the others one by one: conflict?  stop
 //! final check, where none has anything to add:
+//!     terms of datatypes that need a constructor:        pause for lemmas (`datatypes/`)
 //!     pairs that M1 blames, or if there are none M2:     make their interface equalities
 //!     no pairs:                                          the candidates fit
 //! ```
@@ -46,12 +48,15 @@
 //! looking for applications with the same arguments, is ours.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Op, Sort, SortKind, Term, TermStore, Value};
 
+use super::certificate::{CongruenceArgument, EqualNodes};
 use super::component::{Component, Handle, MOST_THEORIES, TermLemma, Terms, TheoryId, Values};
 use super::congruence::Congruence;
-use super::euf::{self, Node};
-use crate::proof::{CongruenceEdge, CongruenceProof, EdgeRule, Justification};
+use super::datatypes::model::Tree;
+use super::datatypes::{Datatypes, axiom};
+use super::euf::{self, Node, ProofWhy, Reason, Role};
+use crate::proof::{CongruenceEdge, CongruenceProof, CycleProof, EdgeRule, Justification};
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
 use crate::theory::claims::is_application;
 
@@ -61,6 +66,7 @@ const TRUTH_VALUES: usize = 2;
 /// The theories of a solver and their shared terms.
 pub struct Combination {
     congruence: Congruence,
+    datatypes: Datatypes,
     /// The other theories. The id of each is its position plus one.
     others: Vec<Box<dyn Component>>,
     /// By variables of the search: the owners (N1).
@@ -82,6 +88,8 @@ pub struct Combination {
     positions: FxHashMap<Node, usize>,
     /// Applications with shared arguments.
     applications: Vec<Node>,
+    /// Whether there are terms of datatypes.
+    has_datatypes: bool,
     /// The interface equalities, by pairs with the smaller node first.
     equalities: FxHashMap<(Node, Node), Var>,
     /// The shortcuts: equalities that the search lacked.
@@ -106,6 +114,7 @@ impl Combination {
         assert!(others.len() < MOST_THEORIES, "sets of theories are bytes");
         Combination {
             congruence: Congruence::default(),
+            datatypes: Datatypes::default(),
             others,
             owners: Vec::new(),
             engaged: 0,
@@ -117,6 +126,7 @@ impl Combination {
             shared: Vec::new(),
             positions: FxHashMap::default(),
             applications: Vec::new(),
+            has_datatypes: false,
             equalities: FxHashMap::default(),
             shortcuts: FxHashSet::default(),
         }
@@ -191,6 +201,13 @@ impl Combination {
     /// Defines a variable as a normal atom. An atom that is a symbol has no owner. The literal of an application was
     /// defined with its node.
     pub fn define(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) {
+        self.define_atom(var, atom, terms);
+        if self.has_datatypes {
+            self.datatypes.add_atom(terms.store(), var, atom, |term| self.nodes.get(&term).copied());
+        }
+    }
+
+    fn define_atom(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
         match store.view(atom) {
             (_, []) => {}
@@ -260,9 +277,9 @@ impl Combination {
         }
         let node = if is_application(store, term) {
             let (function, args) = store.view(term);
+            args.iter().for_each(|&arg| demand_argument(store, arg, terms));
             let args: Vec<Node> = args.iter().map(|&arg| self.node(arg, terms)).collect();
-            let congruence = &mut self.congruence;
-            let symbol = *self.functions.entry(function).or_insert_with(|| congruence.new_symbol());
+            let symbol = self.function(function);
             self.congruence.node(symbol, &args)
         } else if owner != TheoryId::CONGRUENCE && self.other(owner).is_value(store, term) {
             self.congruence.new_value()
@@ -276,21 +293,50 @@ impl Combination {
             Some(known) => *known = term,
             None => self.terms.push(term),
         }
+        self.has_datatypes |= matches!(store.sort_kind(sort), SortKind::Datatype(_));
         if owner != TheoryId::CONGRUENCE {
             self.share(node, term, owner, terms);
         } else if sort == Sort::BOOL {
-            let var = terms.literal(term).var();
+            let is_dispensable = is_dispensable(store, term);
+            let literal = if is_dispensable { terms.dispensable_literal(term) } else { terms.literal(term) };
+            let var = literal.var();
             self.congruence.define_truth(var, node);
             self.own(var, TheoryId::CONGRUENCE);
             terms.answers().make_atom(var);
-            // The node may be an argument. Without a value it would differ from both truth values.
-            terms.answers().demand_value(var);
+            if !is_dispensable {
+                // The node may be an argument. Without a value it would differ from both truth values.
+                terms.answers().demand_value(var);
+            }
+            if let Op::Tester(constructor) = store.op(term) {
+                self.datatypes.add_tester(store, node, constructor, var);
+            }
         }
         let args = self.congruence.graph().args(node);
         if args.iter().any(|arg| self.positions.contains_key(arg)) {
             self.applications.push(node);
         }
         node
+    }
+
+    /// The symbol of a function in congruence.
+    fn function(&mut self, function: Op) -> euf::Symbol {
+        if let Some(&symbol) = self.functions.get(&function) {
+            return symbol;
+        }
+        let symbol = match function {
+            Op::Construct(_) => self.congruence.new_symbol_with(Role::Constructor),
+            Op::Selector { constructor, field } => {
+                let constructor = self.function(Op::Construct(constructor));
+                self.congruence.new_symbol_with(Role::Selector(constructor, field))
+            }
+            Op::Tester(constructor) => {
+                let constructor = self.function(Op::Construct(constructor));
+                self.congruence.new_symbol_with(Role::Tester(constructor))
+            }
+            _ => self.congruence.new_symbol(),
+        };
+        self.functions.insert(function, symbol);
+        symbol
     }
 
     /// Shares a node with the theory that owns the term (N3).
@@ -311,7 +357,8 @@ impl Combination {
 
     /// The lemmas of theories over formulas, after a query that has paused, with certificates of the combination.
     pub fn take_lemmas(&mut self, store: &TermStore) -> Vec<TermLemma> {
-        let mut lemmas = Vec::new();
+        let Self { datatypes, terms, .. } = self;
+        let mut lemmas = datatypes.take_lemmas(store, |node| terms[node.0 as usize - TRUTH_VALUES]);
         for (position, theory) in self.others.iter_mut().enumerate() {
             let mark = TheoryId(position as u8 + 1).mark();
             lemmas.extend(theory.take_lemmas(store).into_iter().map(|lemma| {
@@ -336,7 +383,8 @@ impl Combination {
 
     /// The counters of theories, by name.
     pub fn statistics(&self) -> Vec<(&'static str, u64)> {
-        let mut counters = Vec::new();
+        let mut counters = vec![("datatype-cycles", self.congruence.cycles())];
+        self.datatypes.statistics(&mut counters);
         self.others.iter().for_each(|theory| theory.statistics(&mut counters));
         counters
     }
@@ -365,18 +413,38 @@ impl Combination {
         if id != TheoryId::CONGRUENCE {
             return self.other(id).justification(store, Certificate(number), clause, atom);
         }
-        let argument = self.congruence.argument(Certificate(number));
-        let edges = argument.edges.iter().map(|edge| CongruenceEdge {
+        match self.congruence.argument(Certificate(number)) {
+            CongruenceArgument::Axiom => axiom::justification(store, clause.iter().map(|&lit| atom(lit).0)),
+            CongruenceArgument::Apart { edges, apart: (left, right), distinct } => {
+                Justification::Congruence(CongruenceProof {
+                    edges: self.edges(edges),
+                    apart: (self.term(left), self.term(right)),
+                    distinct,
+                })
+            }
+            CongruenceArgument::Cycle { edges, cycle } => Justification::Cycle(CycleProof {
+                edges: self.edges(edges),
+                cycle: cycle.iter().map(|&node| self.term(node)).collect(),
+            }),
+        }
+    }
+
+    fn edges(&self, edges: &[EqualNodes]) -> Box<[CongruenceEdge]> {
+        let edges = edges.iter().map(|edge| CongruenceEdge {
             left: self.term(edge.left),
             right: self.term(edge.right),
-            why: edge.literal.map_or(EdgeRule::Congruence, EdgeRule::Literal),
+            why: match edge.why {
+                ProofWhy::Input(Reason(code)) => EdgeRule::Literal(Lit::from_code(code)),
+                ProofWhy::Congruence => EdgeRule::Congruence,
+                ProofWhy::Injection(first, second) => {
+                    EdgeRule::Injection(self.term(first), self.term(second))
+                }
+                ProofWhy::Reduction { operator, made } => {
+                    EdgeRule::Reduction { operator: self.term(operator), made: self.term(made) }
+                }
+            },
         });
-        let (left, right) = argument.apart;
-        Justification::Congruence(CongruenceProof {
-            edges: edges.collect(),
-            apart: (self.term(left), self.term(right)),
-            distinct: argument.distinct,
-        })
+        edges.collect()
     }
 
     fn term(&self, node: Node) -> Term {
@@ -500,6 +568,9 @@ impl Theory for Combination {
             }
             theory.assert(lit)?;
         }
+        if !self.datatypes.is_idle() {
+            self.datatypes.assign(level, lit.var());
+        }
         Ok(())
     }
 
@@ -517,6 +588,7 @@ impl Theory for Combination {
                 *opened = level;
             }
         }
+        self.datatypes.pop_to(level);
     }
 
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
@@ -538,6 +610,10 @@ impl Theory for Combination {
             }
         }
         if effort == Effort::Final {
+            if !self.datatypes.is_idle() && self.datatypes.lacks_constructors(self.congruence.graph()) {
+                answers.postpone();
+                return;
+            }
             self.combine(answers);
         }
     }
@@ -567,13 +643,14 @@ impl Theory for Combination {
         }
     }
 
-    /// The value that congruence knows, or else the value in the current candidates.
+    /// The value that congruence knows, or else the value in the current candidates, or that of the simplest constructor.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         let owners = *self.owners.get(atom.index())?;
         if !self.shortcuts.is_empty() && self.shortcuts.contains(&atom) {
             return self.congruence.known(atom).or(Some(false));
         }
-        members(owners).find_map(|id| self.theory(id).suggest_phase(atom))
+        let suggestion = members(owners).find_map(|id| self.theory(id).suggest_phase(atom));
+        suggestion.or_else(|| self.datatypes.phase(atom))
     }
 }
 
@@ -605,6 +682,35 @@ impl CombinedModel<'_> {
         Some(self.values[usize::from(owner.0) - 1].shared(store, handle, sort))
     }
 
+    /// The classes of datatypes.
+    pub(crate) fn trees(&self, store: &TermStore) -> Vec<Tree> {
+        if !self.theories.has_datatypes {
+            return Vec::new();
+        }
+        let graph = self.theories.congruence.graph();
+        let classes = self.classes.first.iter().zip(&self.classes.values).enumerate();
+        let trees = classes.filter_map(|(class, (&first, value))| {
+            let sort = store.sort_of(self.theories.term(first));
+            store.datatype(sort)?;
+            let made = value.map(|made| {
+                let args = graph.args(made).iter().map(|arg| self.classes.class_of[arg.0 as usize]);
+                (store.op(self.theories.term(made)), args.collect())
+            });
+            Some(Tree { class: class as u32, sort, made })
+        });
+        trees.collect()
+    }
+
+    /// The classes of numbers, with the sort of a member.
+    pub(crate) fn numbers(&self, store: &TermStore) -> Vec<(u32, Sort)> {
+        let classes = self.shared.iter().zip(&self.classes.first).enumerate();
+        let numbers = classes.filter_map(|(class, (shared, &first))| {
+            let sort = store.sort_of(self.theories.term(first));
+            (shared.is_some() && sort.is_arithmetic()).then_some((class as u32, sort))
+        });
+        numbers.collect()
+    }
+
     /// Whether the class is that of `true`.
     pub(crate) fn is_true(&self, class: u32) -> bool {
         self.classes.values[class as usize] == Some(Node::TRUE)
@@ -621,6 +727,19 @@ impl CombinedModel<'_> {
 pub(crate) enum Meaning {
     Value(Value),
     Class(u32),
+}
+
+/// Whether a term with a truth value needs none unless it is an argument or occurs in a formula.
+fn is_dispensable(store: &TermStore, term: Term) -> bool {
+    matches!(store.op(term), Op::Tester(_) | Op::Selector { .. })
+}
+
+/// Demands the value of an argument that would need none by itself: without one it would differ from both truth values.
+fn demand_argument(store: &TermStore, arg: Term, terms: &mut Terms<'_, '_>) {
+    if store.sort_of(arg) == Sort::BOOL && is_dispensable(store, arg) {
+        let var = terms.literal(arg).var();
+        terms.answers().demand_value(var);
+    }
 }
 
 /// The key of an unordered pair.

@@ -7,6 +7,8 @@
 //! propagation, which pins the nodes that an explanation starts from. Explanations are read off the proof forest on
 //! request.
 //!
+//! The applications of free constructors form trees, which are finite. A final check looks for one that contains itself.
+//!
 //! Nodes and atoms may be added at any time, even during a search. They stay when levels are popped.
 //!
 //! Congruence is the hub of all theories: a term that two of them know is a node here. The combination makes the nodes
@@ -24,7 +26,8 @@
 
 use super::certificate::{CongruenceArgument, CongruenceArguments, EqualNodes};
 use super::euf::{
-    Apart, ClassModel, Conflict, EGraph, LevelledEdge, Node, ProofWhy, Propagation, Reason, Symbol, Token,
+    Apart, ClassModel, Conflict, EGraph, LevelledEdge, Node, ProofWhy, Propagation, Reason, Role, Symbol,
+    Token,
 };
 use super::shortcuts::Shortcuts;
 use crate::sat::{Answers, Certificate, Clash, Effort, Lit, Theory, Var};
@@ -43,6 +46,8 @@ pub struct Congruence {
     told_before: Vec<usize>,
     /// The arguments for conflicts and explanations, if proofs are logged.
     arguments: CongruenceArguments,
+    /// The number of trees found that contain themselves.
+    cycles: u64,
     /// Finds equalities that the search lacks.
     shortcuts: Shortcuts,
     /// Scratch for explanations.
@@ -64,6 +69,13 @@ impl Congruence {
     pub(crate) fn new_symbol(&mut self) -> Symbol {
         self.symbols += 1;
         Symbol(self.symbols - 1)
+    }
+
+    /// A new function symbol with a role.
+    pub(crate) fn new_symbol_with(&mut self, role: Role) -> Symbol {
+        let symbol = self.new_symbol();
+        self.graph.set_role(symbol, role);
+        symbol
     }
 
     /// The application of the symbol to the arguments, found or made.
@@ -152,15 +164,29 @@ impl Congruence {
         if !self.arguments.is_on() {
             return Certificate(0);
         }
-        let edges = self.graph.explained_edges().into_iter().map(|(left, right, why)| {
-            let literal = match why {
-                ProofWhy::Input(reason) => Some(Lit::from_code(reason.0)),
-                ProofWhy::Congruence => None,
-            };
-            EqualNodes { left, right, literal }
-        });
         let distinct = reason.map(|reason| Lit::from_code(reason.0));
-        self.arguments.add(edges.chain(extra), (left, right), distinct)
+        self.arguments.add_apart(explained(&self.graph).chain(extra), (left, right), distinct)
+    }
+
+    /// Reports a tree that contains itself, if there is one.
+    fn check_acyclic(&mut self, answers: &mut Answers<'_>) {
+        let Some(cycle) = self.graph.cycle() else { return };
+        self.cycles += 1;
+        self.reasons.clear();
+        self.graph.explain_cycle(&cycle, &mut self.reasons);
+        self.count_explanation();
+        let lits: Vec<Lit> = self.reasons.iter().map(|reason| Lit::from_code(reason.0)).collect();
+        let certificate = if self.arguments.is_on() {
+            self.arguments.add_cycle(explained(&self.graph), &cycle)
+        } else {
+            Certificate(0)
+        };
+        answers.conflict(&lits, certificate);
+    }
+
+    /// The number of trees found that contain themselves.
+    pub(super) fn cycles(&self) -> u64 {
+        self.cycles
     }
 
     /// The value of an atom of this theory that the graph knows.
@@ -200,8 +226,9 @@ impl Theory for Congruence {
         self.told_before.truncate(level);
     }
 
-    /// Reports the conflict, if there is one, or else everything that the graph has settled since the last check.
-    fn check(&mut self, _effort: Effort, answers: &mut Answers<'_>) {
+    /// Reports the conflict, if there is one, or else everything that the graph has settled since the last check. A final
+    /// check also looks for cycles.
+    fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();
             self.graph.explain_conflict(&conflict, &mut self.reasons);
@@ -218,6 +245,9 @@ impl Theory for Congruence {
             let atom = Var::from_index(propagation.token.0 as usize);
             answers.propagate(atom.lit(propagation.holds()), token as u32);
         }
+        if effort == Effort::Final {
+            self.check_acyclic(answers);
+        }
     }
 
     fn explain(&mut self, _lit: Lit, token: u32, out: &mut Vec<Lit>) -> Certificate {
@@ -232,11 +262,19 @@ impl Theory for Congruence {
         let is_truth = self.atoms[atom.index()].is_some_and(|atom| atom.is_truth);
         match told.apart {
             Some(apart) => {
-                let extra = EqualNodes { left: told.left, right: told.right, literal: Some(denial) };
+                let extra = EqualNodes {
+                    left: told.left,
+                    right: told.right,
+                    why: ProofWhy::Input(Reason(denial.code())),
+                };
                 self.argue(apart, Some(extra))
             }
             None if is_truth => {
-                let extra = EqualNodes { left: told.left, right: Node::FALSE, literal: Some(denial) };
+                let extra = EqualNodes {
+                    left: told.left,
+                    right: Node::FALSE,
+                    why: ProofWhy::Input(Reason(denial.code())),
+                };
                 self.argue(Apart { left: Node::TRUE, right: Node::FALSE, reason: None }, Some(extra))
             }
             None => {
@@ -254,6 +292,11 @@ impl Theory for Congruence {
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         self.known(atom)
     }
+}
+
+/// The equalities of the explanation just made.
+fn explained(graph: &EGraph) -> impl Iterator<Item = EqualNodes> + use<> {
+    graph.explained_edges().into_iter().map(|(left, right, why)| EqualNodes { left, right, why })
 }
 
 #[cfg(test)]

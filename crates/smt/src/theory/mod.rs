@@ -2,7 +2,7 @@
 //!
 //! The kernels know neither literals nor terms: `arith` is the simplex algorithm, `euf` is congruence closure. A file
 //! beside them turns a kernel into a theory: `linear.rs` with `numbers.rs` for linear arithmetic, `congruence.rs` for
-//! equality with functions. `component.rs` is the interface of a theory, `combination.rs` combines those of a solver,
+//! equality with functions. `datatypes` are functions of congruence with lemmas. `component.rs` is the interface of a theory, `combination.rs` combines those of a solver,
 //! and `claims.rs` lists what they support.
 
 pub mod arith;
@@ -11,6 +11,7 @@ pub mod claims;
 pub mod combination;
 pub mod component;
 pub mod congruence;
+pub(crate) mod datatypes;
 pub mod euf;
 pub mod linear;
 mod numbers;

@@ -85,7 +85,7 @@ impl Shortcuts {
     /// Counts the candidates in an explanation, whose edges ascend by age, hence by level.
     pub(super) fn count(&mut self, edges: &[LevelledEdge]) {
         for level in edges.chunk_by(|a, b| a.level == b.level) {
-            if level[0].level > 0 && (level.len() > 1 || level[0].is_congruence) {
+            if level[0].level > 0 && (level.len() > 1 || level[0].is_derived) {
                 self.count_level(level);
             }
         }
@@ -160,15 +160,15 @@ fn is_asserted(edges: &[LevelledEdge], first: Node, second: Node) -> bool {
     let joins = |edge: &LevelledEdge| {
         (edge.left, edge.right) == (first, second) || (edge.left, edge.right) == (second, first)
     };
-    edges.iter().any(|edge| !edge.is_congruence && joins(edge))
+    edges.iter().any(|edge| !edge.is_derived && joins(edge))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn edge(left: u32, right: u32, level: usize, is_congruence: bool) -> LevelledEdge {
-        LevelledEdge { left: Node(left), right: Node(right), level, is_congruence }
+    fn edge(left: u32, right: u32, level: usize, is_derived: bool) -> LevelledEdge {
+        LevelledEdge { left: Node(left), right: Node(right), level, is_derived }
     }
 
     /// The candidates of an explanation.

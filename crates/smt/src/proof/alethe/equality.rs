@@ -34,6 +34,7 @@ pub(super) fn congruence(
         match edge.why {
             EdgeRule::Literal(lit) => steps.found.push(proof.atom(store, lit).0),
             EdgeRule::Congruence => steps.congruent(derivation, index)?,
+            EdgeRule::Injection(..) | EdgeRule::Reduction { .. } => return None,
         }
     }
     let (left, right) = argument.apart;

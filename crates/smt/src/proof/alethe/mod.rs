@@ -15,6 +15,7 @@
 //! split            la_generic and la_disequality
 //! integers         three instances of la_generic: the form is at most n, or at least n + 1, and neither can be
 //! congruence       eq_congruent, eq_transitive, eq_reflexive                                    equality.rs
+//! datatypes        a hole; the format has no rules for them
 //! resolution       resolution; its arguments are the pivots, with whether they are affirmed in the clause so far
 //! ```
 //!
@@ -135,7 +136,7 @@ impl<'p> Printer<'p> {
             Rule::Lemma(Justification::Split) => self.split(&clause),
             Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation),
             Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument),
-            Rule::Lemma(Justification::Axiom(_)) => None,
+            Rule::Lemma(Justification::Cycle(_) | Justification::Axiom(_)) => None,
             Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)),
         };
         match found {

@@ -54,7 +54,10 @@
 //! - M15: chains `a < b < c` are conjunctions of their links, `distinct` is a conjunction of disequalities, and no
 //!   three truth values are pairwise distinct; `xor` is the negation of `=`.
 //! - M16: equal functions of equal arguments are equal, for every function and operator. Nothing else is known of
-//!   arrays, datatypes and bit-vectors.
+//!   arrays and bit-vectors.
+//! - M17: a selector of a constructor gives its argument, and a tester says which constructor made a value. The only
+//!   constructor of a datatype made all its values, and of two the second one made those that the first did not. Terms
+//!   of one constructor are equal if their arguments are, and terms of different ones differ.
 //!
 //! Quantifiers are refused, because definitions would have to avoid capture.
 //!
@@ -78,7 +81,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{ConstructorId, LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::{Limits, Reason};
 
 /// The number of nodes that a new node is compared with, if conditions may differ but be equivalent.
@@ -447,6 +450,15 @@ impl<'s> Meanings<'s> {
                 let remainder = self.remainder(a.number(), &divisor);
                 truth(self.compare(Relation::Equal, remainder))
             }
+            (Op::Selector { constructor, field }, [Meaning::Thing(value)]) => {
+                if let Some((made_by, fields)) = self.made(*value)
+                    && made_by == constructor
+                {
+                    return Ok(fields[field as usize].clone());
+                }
+                Ok(self.opaque(op, self.store.sort_of(term), args))
+            }
+            (Op::Tester(constructor), [Meaning::Thing(value)]) => truth(self.tester(constructor, *value)),
             (Op::Var(_) | Op::Apply(_), []) => {
                 let sort = self.store.sort_of(term);
                 let node = self.intern(Node::Symbol(term), sort == Sort::INT);
@@ -513,12 +525,66 @@ impl<'s> Meanings<'s> {
         self.and(links)
     }
 
+    /// The constructor and the fields of a node that is made by one.
+    fn made(&self, node: Id) -> Option<(ConstructorId, &[Meaning])> {
+        match &**self.node(node) {
+            Node::Apply(Op::Construct(constructor), _, fields) => Some((*constructor, fields)),
+            _ => None,
+        }
+    }
+
+    /// Whether the constructor made the value (M17).
+    fn tester(&mut self, constructor: ConstructorId, value: Id) -> Truth {
+        if let Some((made_by, _)) = self.made(value) {
+            return Truth::of(made_by == constructor);
+        }
+        let sort = self.store.constructor(constructor).sort;
+        let constructors = self.store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+        let (tested, negated) = match *constructors {
+            [_] => return Truth::TRUE,
+            [first, second] if second == constructor => (first, true),
+            _ => (constructor, false),
+        };
+        let tester = self.opaque(Op::Tester(tested), Sort::BOOL, vec![Meaning::Thing(value)]);
+        tester.truth().negated_if(negated)
+    }
+
+    /// The equality of things (M17).
+    fn same(&mut self, a: Id, b: Id) -> Truth {
+        let mut members = Vec::new();
+        let mut seen: FxHashSet<(Id, Id)> = FxHashSet::default();
+        let mut open = vec![(a, b)];
+        while let Some((a, b)) = open.pop() {
+            if a == b || !seen.insert((a, b)) {
+                continue;
+            }
+            let fields = match (self.made(a), self.made(b)) {
+                (Some((c, _)), Some((d, _))) if c != d => return Truth::FALSE,
+                (Some((_, a)), Some((_, b))) => Some((a.to_vec(), b.to_vec())),
+                _ => None,
+            };
+            let Some((left, right)) = fields else {
+                members.push(self.truth_of(Node::Equal(a.min(b), a.max(b))));
+                continue;
+            };
+            for pair in std::iter::zip(&left, &right) {
+                match pair {
+                    (Meaning::Thing(a), Meaning::Thing(b)) => open.push((*a, *b)),
+                    (a, b) => members.push(self.equal(a, b)),
+                }
+            }
+        }
+        match members[..] {
+            [only] => only,
+            _ => self.and(members),
+        }
+    }
+
     fn equal(&mut self, a: &Meaning, b: &Meaning) -> Truth {
         match (a, b) {
             (Meaning::Truth(a), Meaning::Truth(b)) => self.iff(*a, *b),
             (Meaning::Number(_), _) => self.difference(Relation::Equal, a, b),
-            (Meaning::Thing(a), Meaning::Thing(b)) if a == b => Truth::TRUE,
-            (Meaning::Thing(a), Meaning::Thing(b)) => self.truth_of(Node::Equal(*a.min(b), *a.max(b))),
+            (Meaning::Thing(a), Meaning::Thing(b)) => self.same(*a, *b),
             _ => unreachable!("equality is between terms of one sort"),
         }
     }

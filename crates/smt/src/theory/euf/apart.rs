@@ -27,14 +27,14 @@ use super::ring::{List, Rings};
 use super::undo::Undo;
 use super::{Node, Reason, Token};
 
-/// Two nodes that differ: by an assertion, or because both are values.
+/// Two nodes that differ: by an assertion, or because both are values, of different constructors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Apart {
     /// The first node.
     pub left: Node,
     /// The second node.
     pub right: Node,
-    /// Why they differ; `None` if both are values.
+    /// Why they differ; `None` if both are values, of different constructors.
     pub reason: Option<Reason>,
 }
 
@@ -317,7 +317,9 @@ impl EGraph {
     /// Why two different roots are apart, if values or groups are the reason.
     fn apart_by_value_or_group(&self, left: Node, right: Node) -> Option<Apart> {
         let classes = [left, right].map(|root| &self.classes[root.index()]);
-        if let [Some(left), Some(right)] = classes.map(|class| class.value) {
+        if let [Some(left), Some(right)] = classes.map(|class| class.value)
+            && self.symbol(left) != self.symbol(right)
+        {
             return Some(Apart { left, right, reason: None });
         }
         let [few, many] = classes.map(|class| class.memberships);

@@ -20,6 +20,7 @@ use rustc_hash::FxHasher;
 
 use super::apart::{ApartState, Conflict};
 use super::explain::{Explainer, Forest, Why};
+use super::free::{Free, Role};
 use super::ring::{List, Rings};
 use super::undo::{Trail, Undo, UnionRecord};
 use super::{Node, Reason, Symbol};
@@ -47,6 +48,7 @@ pub struct EGraph {
 
     pub(super) forest: Forest,
     pub(super) apart: ApartState,
+    pub(super) free: Free,
 
     // Open work and unread results.
     queue: VecDeque<Join>,
@@ -84,7 +86,7 @@ pub(super) struct Class {
     pub(super) sides: List,
     /// Of memberships in groups.
     pub(super) memberships: List,
-    /// The member that is a value (I5).
+    /// A member that is a value (I5).
     pub(super) value: Option<Node>,
     /// Some member that another theory shares.
     pub(super) shared: Option<Node>,
@@ -125,6 +127,7 @@ impl EGraph {
             signatures: HashTable::new(),
             forest: Forest::default(),
             apart: ApartState::default(),
+            free: Free::default(),
             queue: VecDeque::new(),
             conflict: None,
             shared_pairs: Vec::new(),
@@ -146,7 +149,7 @@ impl EGraph {
     /// # Panics
     /// If an argument does not exist, or if there are 2^32 nodes or argument positions.
     pub fn new_node(&mut self, symbol: Symbol, args: &[Node]) -> Node {
-        self.find_or_make(symbol, args, false)
+        self.find_or_make(symbol, args, self.role(symbol) == Some(Role::Constructor))
     }
 
     /// The constant of this name as a value: different from all other values. The symbol must not name a constant that
@@ -188,6 +191,9 @@ impl EGraph {
             shared: None,
         });
         self.forest.add_node();
+        if is_value && arity > 0 {
+            self.free.add(node);
+        }
         for &arg in args {
             self.args.push(arg);
             self.arg_of.push(node);
@@ -200,6 +206,7 @@ impl EGraph {
             hash_of(data, all_args, |arg| arg)
         });
         self.enter_signature(node);
+        self.reduce_new(node);
         // In conflict the closure pauses: the node exists, and is removed when the conflict is popped.
         if self.conflict.is_some() {
             self.queue.clear();
@@ -225,6 +232,7 @@ impl EGraph {
         self.args.truncate(data.first_arg as usize);
         self.arg_of.truncate(data.first_arg as usize);
         self.members.remove_last_slot();
+        self.free.remove(node);
         self.forest.remove_last_node();
         self.classes.pop();
         self.roots.pop();
@@ -258,8 +266,12 @@ impl EGraph {
         if let Some(conflict) = self.conflict {
             return Err(conflict);
         }
-        self.queue.push_back(Join { left, right, why: Why::Input(reason) });
+        self.enqueue(left, right, Why::Input(reason));
         self.close()
+    }
+
+    pub(super) fn enqueue(&mut self, left: Node, right: Node, why: Why) {
+        self.queue.push_back(Join { left, right, why });
     }
 
     /// Processes the queue.
@@ -308,6 +320,12 @@ impl EGraph {
         }
         self.members.splice(&mut class.members, joined.members);
         self.enter_signatures(joined.uses);
+        match (value, joined.value) {
+            (Some(first), Some(second)) => self.inject(first, second),
+            (Some(made), None) => self.reduce_uses(joined.uses, made),
+            (None, Some(made)) => self.reduce_uses(self.classes[into.index()].uses, made),
+            (None, None) => {}
+        }
         self.uses.splice(&mut self.classes[into.index()].uses, joined.uses);
         self.join_apart(from, into, value.is_none() && joined.value.is_some());
         Ok(())
@@ -373,7 +391,7 @@ impl EGraph {
         if owner != node {
             self.nodes[node.index()].is_owner = false;
             self.trail.record(Undo::Congruent(node));
-            self.queue.push_back(Join { left: node, right: owner, why: Why::Congruence });
+            self.enqueue(node, owner, Why::Congruence);
         }
     }
 
@@ -466,7 +484,7 @@ impl EGraph {
         self.apart_roots(self.root(left), self.root(right)).is_some()
     }
 
-    /// The value in the class of the node.
+    /// A value in the class of the node.
     pub fn value_of_class(&self, node: Node) -> Option<Node> {
         self.class(node).value
     }

@@ -4,8 +4,8 @@
 //! other node. This costs no more than relabelling the class. Removing an edge splits the tree at the edge; the
 //! orientation of its parts does not matter.
 //!
-//! **Explaining** two nodes collects the edges on the path between them, and for each congruence edge also those on the
-//! paths between the arguments. A naive implementation visits edges repeatedly, exponentially often in diamonds.
+//! **Explaining** two nodes collects the edges on the path between them, and for each derived edge also those on the
+//! paths between its premises, such as the arguments of congruent applications. A naive implementation visits edges repeatedly, exponentially often in diamonds.
 //! Therefore explained edges are contracted, by a union-find structure whose representatives are the nodes nearest to
 //! the root: a path jumps over contracted edges, and each edge is visited once. The search for the common ancestor
 //! alternates between both nodes, one step each. It takes at most twice as many steps as the path has edges, and then
@@ -17,6 +17,9 @@
 use super::egraph::EGraph;
 use super::{Apart, Conflict, Node, Propagation, Reason};
 
+/// Why two nodes were joined.
+pub(super) use ProofWhy as Why;
+
 const NONE: u32 = u32::MAX;
 
 /// The age of an edge in the proof forest: the number of older edges. After a pop times are reused.
@@ -27,7 +30,7 @@ pub struct Time(pub u32);
 #[derive(Clone, Debug)]
 pub struct Proof {
     edges: Vec<ProofEdge>,
-    /// Argument pairs of congruence edges, consecutively.
+    /// The premises of edges, consecutively.
     pairs: Vec<(Node, Node)>,
     /// The nodes on edges, ascending; other fields use positions in this vector.
     nodes: Vec<Node>,
@@ -53,8 +56,18 @@ pub struct ProofEdge {
 pub enum ProofWhy {
     /// It was asserted.
     Input(Reason),
-    /// Both sides are applications of one function to equal arguments; [`Proof::argument_pairs`] returns them.
+    /// Both sides are applications of one function to equal arguments; [`Proof::premises`] returns them.
     Congruence,
+    /// The sides are arguments at one position of two applications of a constructor, which are equal.
+    Injection(Node, Node),
+    /// One side is a selector or tester whose argument equals an application of a constructor, and the other one its
+    /// value there.
+    Reduction {
+        /// The selector or tester.
+        operator: Node,
+        /// The application of the constructor.
+        made: Node,
+    },
 }
 
 /// An equality that an explanation uses, with the level at which it was found.
@@ -66,8 +79,8 @@ pub struct LevelledEdge {
     pub right: Node,
     /// The number of open levels.
     pub level: usize,
-    /// Whether it is by congruence; otherwise it was asserted.
-    pub is_congruence: bool,
+    /// Whether it follows from others; otherwise it was asserted.
+    pub is_derived: bool,
 }
 
 /// An edge on a path.
@@ -122,6 +135,15 @@ impl EGraph {
         true
     }
 
+    /// Appends reasons that imply a [cycle](Self::cycle), each once.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn explain_cycle(&mut self, cycle: &[Node], out: &mut Vec<Reason>) {
+        let links = self.links_of_cycle(cycle);
+        self.explain_pairs(&links, None, out);
+    }
+
     fn explain_pairs(&mut self, pairs: &[(Node, Node)], and: Option<Reason>, out: &mut Vec<Reason>) {
         let start = out.len();
         out.extend(and);
@@ -156,17 +178,12 @@ impl EGraph {
         proof
     }
 
-    /// The equalities that the last explanation uses, by age: an equality by congruence comes after those of its
-    /// arguments. Valid until the graph is changed or another explanation is requested.
+    /// The equalities that the last explanation uses, by age: an equality comes after its premises. Valid until the graph is changed or another explanation is requested.
     pub(crate) fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
         let mut edges = self.explainer.edges.clone();
         edges.sort_unstable();
         let edges = edges.into_iter().map(|edge| self.forest.edges[edge as usize]);
-        let edges = edges.map(|Edge { left, right, why }| match why {
-            Why::Input(reason) => (left, right, ProofWhy::Input(reason)),
-            Why::Congruence => (left, right, ProofWhy::Congruence),
-        });
-        edges.collect()
+        edges.map(|Edge { left, right, why }| (left, right, why)).collect()
     }
 
     /// The equalities that the last explanation uses, by age, with their levels. Valid until the graph is changed or
@@ -178,7 +195,7 @@ impl EGraph {
         out.extend(edges.into_iter().map(|number| {
             let Edge { left, right, why } = self.forest.edges[number as usize];
             let level = self.level_of_edge(number);
-            LevelledEdge { left, right, level, is_congruence: why == Why::Congruence }
+            LevelledEdge { left, right, level, is_derived: !matches!(why, Why::Input(_)) }
         }));
     }
 
@@ -209,15 +226,30 @@ impl EGraph {
             let first_new = explainer.edges.len();
             explainer.contract_path(&self.forest, left, right);
             for at in first_new..explainer.edges.len() {
-                let Edge { left, right, why } = self.forest.edges[explainer.edges[at] as usize];
-                if why == Why::Congruence {
-                    let (left, right) = (self.args(left).iter().copied(), self.args(right).iter().copied());
-                    explainer.open.extend(std::iter::zip(left, right).filter(|(left, right)| left != right));
-                }
+                let edge = &self.forest.edges[explainer.edges[at] as usize];
+                let open = &mut explainer.open;
+                self.for_premises(edge, |left, right| {
+                    if left != right {
+                        open.push((left, right));
+                    }
+                });
             }
         }
         explainer.finish();
         self.explainer = explainer;
+    }
+
+    /// Visits the pairs of nodes whose equality an edge depends on.
+    pub(super) fn for_premises(&self, &Edge { left, right, why }: &Edge, mut visit: impl FnMut(Node, Node)) {
+        match why {
+            Why::Input(_) => {}
+            Why::Congruence => {
+                let args = std::iter::zip(self.args(left), self.args(right));
+                args.for_each(|(&left, &right)| visit(left, right));
+            }
+            Why::Injection(left, right) => visit(left, right),
+            Why::Reduction { operator, made } => visit(self.args(operator)[0], made),
+        }
     }
 }
 
@@ -311,13 +343,6 @@ impl Explainer {
 
 // ---- the forest ------------------------------------------------------------------------------------------
 
-/// Why two nodes were joined.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Why {
-    Input(Reason),
-    Congruence,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) left: Node,
@@ -381,19 +406,11 @@ impl Proof {
         let mut pairs: Vec<(Node, Node)> = Vec::new();
         let mut nodes: Vec<Node> = Vec::with_capacity(2 * collected.len());
         for &edge in collected {
-            let Edge { left, right, why } = graph.forest.edges[edge as usize];
+            let edge = &graph.forest.edges[edge as usize];
+            let &Edge { left, right, why } = edge;
             nodes.extend([left, right]);
             let first_pair = pairs.len() as u32;
-            let why = match why {
-                Why::Input(reason) => ProofWhy::Input(reason),
-                Why::Congruence => {
-                    pairs.extend(std::iter::zip(
-                        graph.args(left).iter().copied(),
-                        graph.args(right).iter().copied(),
-                    ));
-                    ProofWhy::Congruence
-                }
-            };
+            graph.for_premises(edge, |left, right| pairs.push((left, right)));
             edges.push(ProofEdge { left, right, why, pairs: (first_pair, pairs.len() as u32) });
         }
         nodes.sort_unstable();
@@ -411,13 +428,14 @@ impl Proof {
         Proof { edges, pairs, nodes, parents, depths }
     }
 
-    /// The equalities. An equality by congruence comes after those of its arguments.
+    /// The equalities. Each comes after its premises.
     pub fn edges(&self) -> &[ProofEdge] {
         &self.edges
     }
 
-    /// The argument pairs of a congruence edge, by position, with those of the left side first; empty for an input.
-    pub fn argument_pairs(&self, edge: &ProofEdge) -> &[(Node, Node)] {
+    /// The pairs of nodes whose equality an edge depends on: for a congruence the arguments by position, with those of the
+    /// left side first; none for an input.
+    pub fn premises(&self, edge: &ProofEdge) -> &[(Node, Node)] {
         &self.pairs[edge.pairs.0 as usize..edge.pairs.1 as usize]
     }
 
@@ -457,7 +475,7 @@ impl Proof {
             .iter()
             .filter_map(|edge| match edge.why {
                 ProofWhy::Input(reason) => Some(reason),
-                ProofWhy::Congruence => None,
+                _ => None,
             })
             .collect();
         reasons.sort_unstable();

@@ -2,8 +2,9 @@
 //!
 //! **What it decides.** Conjunctions of equalities and disequalities between ground applications `f(t1, .., tn)` of
 //! uninterpreted functions, where some constants are *values*, known to differ from one another. Predicates are
-//! functions whose value is [`Node::TRUE`] or [`Node::FALSE`]. The kernel knows nodes, function symbols and reasons by
-//! their numbers. It knows no terms, sorts, literals or search.
+//! functions whose value is [`Node::TRUE`] or [`Node::FALSE`]. Some functions may be free constructors, with selectors
+//! and testers. The kernel knows nodes, function symbols and reasons by their numbers. It knows no terms, sorts,
+//! literals or search.
 //!
 //! **The idea.** Nodes are grouped into classes. When two classes are joined, applications with arguments in them may
 //! become congruent: their *signatures*, the symbol with the classes of the arguments, become equal. A table finds an
@@ -17,12 +18,13 @@
 //!     if root(a) != root(b): union(a, b, why)  take applications over the lighter class out of the table
 //!                                              relabel the lighter class
 //!                                              put them back; where another one has the signature: queue both
+//!                                              queue what constructors in the two classes imply
 //!                                              join the equations and distinct groups of the two classes
 //! ```
 //!
 //! **Files**, in reading order: `egraph` has nodes, classes, the signature table and the queue; `apart` has
-//! disequalities, distinct groups and watched equations; `undo` the trail; `explain` the proof forest; `model` the
-//! model of a satisfiable state; `ring` the lists that all of them use; `check` verifies the invariants.
+//! disequalities, distinct groups and watched equations; `free` constructors, selectors and testers; `undo` the trail;
+//! `explain` the proof forest; `model` the model of a satisfiable state; `ring` the lists that all of them use; `check` verifies the invariants.
 //!
 //! **Invariants.** They hold between calls, unless the graph is in conflict; [`EGraph::check_invariants`] checks them.
 //!
@@ -31,17 +33,20 @@
 //!   exactly one of them, the *owner*, and under its present signature; the others do not occur in it.
 //! - I3 The uses of a root are the argument positions, over all nodes, that hold a member of its class.
 //! - I4 The proof forest is acyclic, and each tree spans one class. Edges are numbered by age. A congruence
-//!   edge joins applications of one symbol whose arguments are connected, pair by pair, through older edges.
-//! - I5 A class has at most one value, and knows it.
+//!   edge joins applications of one symbol whose arguments are connected, pair by pair, through older edges. The
+//!   premise of an injection or a reduction is connected through older edges, too.
+//! - I5 A class with values knows one of them. All have the same symbol, and equal arguments.
 //! - I6 Between two classes there is at most one owning equation, found under the pair of roots, and each
 //!   equation between the two is in its ring. It is marked as false iff the classes are apart: by an asserted
-//!   disequality, by two values, or by a distinct group with members in both.
+//!   disequality, by two values of different symbols, or by a distinct group with members in both.
 //! - I7 A class has at most one member of each distinct group, and the group's table finds it.
 //! - I8 A watch has been reported once, with its truth, if its equation is settled, else not at all.
+//! - I9 A selector or tester over a class with a constructor equals its value there, unless it is a selector of another
+//!   constructor.
 //!
 //! **Why explanations fit the past.** Edges are only added while the search moves forward, and the path between two
 //! nodes of a forest is unique. So the path between two nodes that were equal at some time consists of edges from
-//! before that time, whatever was merged since; by I4 the same holds for the arguments. A propagated disequality pins
+//! before that time, whatever was merged since; by I4 the same holds for their premises. A propagated disequality pins
 //! the two nodes that differ when it is reported. So no explanation needs a time bound, and each can be requested until
 //! the propagation itself is popped.
 //!
@@ -60,6 +65,7 @@ mod apart;
 mod check;
 mod egraph;
 mod explain;
+mod free;
 mod model;
 mod ring;
 mod undo;
@@ -67,6 +73,7 @@ mod undo;
 pub use apart::{Apart, Conflict, Propagation};
 pub use egraph::EGraph;
 pub use explain::{LevelledEdge, PathStep, Proof, ProofEdge, ProofWhy, Time};
+pub use free::Role;
 pub use model::{ClassModel, Row};
 
 /// A constant or an application of a function to nodes.

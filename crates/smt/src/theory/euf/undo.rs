@@ -175,7 +175,7 @@ impl EGraph {
         self.pop(count);
         for kept in kept {
             match kept {
-                Kept::Node { symbol, is_value: true, .. } => {
+                Kept::Node { symbol, arity: 0, is_value: true, .. } => {
                     self.new_value(symbol);
                 }
                 Kept::Node { symbol, first_arg, arity, .. } => {
