@@ -83,6 +83,17 @@ impl Node {
         }
     }
 
+    /// The predicate with other variables: each one is replaced by any number of variables, which the function gives.
+    /// The numbers and sorts must be the same for all variables of one argument.
+    pub(crate) fn with_variables(&self, mut image: impl FnMut(Term) -> Vec<Term>) -> Self {
+        let mut of = |all: &[Term]| all.iter().flat_map(|&variable| image(variable)).collect();
+        Node {
+            name: self.name,
+            occurrences: self.occurrences.iter().map(|all| of(all)).collect(),
+            next: of(&self.next),
+        }
+    }
+
     /// The variables of its arguments, in a body and in formulas about it.
     pub fn variables(&self) -> &[Term] {
         &self.occurrences[0]

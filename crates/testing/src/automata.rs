@@ -243,7 +243,7 @@ impl<'a> Execution<'a> {
         };
         let mut environments = vec![environment];
         for &variable in variables {
-            let all = values(&self.domain, self.store.sort_of(variable));
+            let all = values(self.store, &self.domain, self.store.sort_of(variable));
             let with = |environment: Assignment| {
                 let all = all.clone().into_iter();
                 all.map(move |value| {

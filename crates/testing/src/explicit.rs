@@ -7,11 +7,14 @@
 use std::ops::RangeInclusive;
 
 use shofar_horn::HornGraph;
-use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::graph::{Edge, EdgeId, NodeId};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Assignment, EvalError, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, ConstructorId, EvalError, Sort, SortKind, Term, TermStore, Value};
 
 use crate::Random;
+
+/// The number of nested constructors in enumerated values.
+const MOST_LEVELS: usize = 3;
 
 /// The facts of a model about numbers beyond the domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,9 +47,7 @@ struct Fact {
 impl<'a> Saturation<'a> {
     /// Derives all facts, or `false`.
     pub fn of(store: &'a TermStore, graph: &'a HornGraph, domain: RangeInclusive<i64>) -> Self {
-        let of_node = vec![Vec::new(); graph.nodes().len()];
-        let mut saturation =
-            Saturation { store, graph, domain, facts: Vec::new(), of_node, refutation: None };
+        let mut saturation = Saturation::empty(store, graph, domain);
         saturation.close(0);
         saturation
     }
@@ -102,8 +103,10 @@ impl<'a> Saturation<'a> {
             }
             let node = NodeId::new(random.below(self.of_node.len()));
             let sorts = self.graph.node(node).sorts(self.store);
-            let values =
-                sorts.iter().map(|&sort| random.choose(&values(&self.domain, sort)).clone()).collect();
+            let values = sorts
+                .iter()
+                .map(|&sort| random.choose(&values(self.store, &self.domain, sort)).clone())
+                .collect();
             let before = self.facts.len();
             if self.add(node, values, None) {
                 self.close(before);
@@ -118,6 +121,64 @@ impl<'a> Saturation<'a> {
         self.least_model(ends)
     }
 
+    /// Derives nothing yet.
+    fn empty(store: &'a TermStore, graph: &'a HornGraph, domain: RangeInclusive<i64>) -> Self {
+        let of_node = vec![Vec::new(); graph.nodes().len()];
+        Saturation { store, graph, domain, facts: Vec::new(), of_node, refutation: None }
+    }
+
+    /// Whether each step of a derivation is an instance of its edge, with values of the domain for the locals. The
+    /// solver is not needed.
+    pub fn confirms(
+        store: &'a TermStore,
+        graph: &'a HornGraph,
+        domain: RangeInclusive<i64>,
+        derivation: &Derivation,
+    ) -> bool {
+        let nothing = Saturation::empty(store, graph, domain);
+        let is_right = |(number, step): (usize, &GraphStep)| {
+            let edge = graph.edge(step.edge);
+            let mut assignment: Assignment =
+                graph.target_variables(step.edge).iter().copied().zip(step.fact.iter().cloned()).collect();
+            for (source, &premise) in step.premises.iter().enumerate() {
+                let Some(earlier) = derivation.steps[..number].get(premise) else { return false };
+                if graph.edge(earlier.edge).target() != edge.sources().get(source).copied() {
+                    return false;
+                }
+                let variables = graph.source_variables(step.edge, source).iter().copied();
+                assignment.extend(variables.zip(earlier.fact.iter().cloned()));
+            }
+            let mut found = Vec::new();
+            let locals = graph.locals(store, step.edge);
+            nothing.enumerate(edge.label(), &locals, &[], assignment, &mut found);
+            step.premises.len() == edge.sources().len() && !found.is_empty()
+        };
+        let last = derivation.steps.last().map(|step| graph.edge(step.edge).target());
+        last == Some(None) && derivation.steps.iter().enumerate().all(is_right)
+    }
+
+    /// An edge that a model violates within the domain. The solver is not needed.
+    pub fn violated(
+        store: &'a TermStore,
+        graph: &'a HornGraph,
+        domain: RangeInclusive<i64>,
+        model: &GraphModel,
+    ) -> Option<EdgeId> {
+        let nothing = Saturation::empty(store, graph, domain);
+        let is_violated = |&(id, edge): &(EdgeId, &Edge)| {
+            let target = model.at_target(store, graph, id).expect("the model consists of formulas");
+            let sources = (0..edge.sources().len()).map(|source| {
+                model.at_source(store, graph, id, source).expect("the model consists of formulas")
+            });
+            let counterexample = store.and_of(sources.chain([edge.label(), store.not(target)]));
+            let variables = store.free_vars(&[counterexample]);
+            let mut found = Vec::new();
+            nothing.enumerate(counterexample, &variables, &[], Assignment::new(), &mut found);
+            !found.is_empty()
+        };
+        graph.edges().find(is_violated).map(|(id, _)| id)
+    }
+
     fn point(&self, variables: &[Term], values: &[Value], ends: Ends) -> Term {
         let store = self.store;
         store.and_of(variables.iter().zip(values).map(|(&variable, value)| {
@@ -130,8 +191,23 @@ impl<'a> Saturation<'a> {
                 Value::Int(number) if is_open && *number == (*self.domain.end()).into() => {
                     store.ge(variable, term)
                 }
-                _ => store.eq(variable, term),
+                _ => self.has_value(variable, value),
             }
+        }))
+    }
+
+    /// Says that a variable has a value. Arrays are compared index by index: not every translation of models can handle
+    /// equations of arrays.
+    fn has_value(&self, variable: Term, value: &Value) -> Term {
+        let store = self.store;
+        let equal = |variable: Term, value: &Value| store.eq(variable, store.value_to_term(value));
+        let Some((index, _)) = store.array_parts(store.sort_of(variable)) else {
+            return equal(variable, value);
+        };
+        let (entries, default) = store.array_entries(value).expect("this is an array");
+        store.and_of(values(store, &self.domain, index).iter().map(|index| {
+            let written = entries.iter().find(|(other, _)| other == index);
+            equal(store.select(variable, store.value_to_term(index)), written.map_or(&default, |(_, v)| v))
         }))
     }
 
@@ -219,32 +295,78 @@ impl<'a> Saturation<'a> {
         assignment: Assignment,
         found: &mut Vec<Vec<Value>>,
     ) {
+        let mut next = 0;
         match self.store.eval(label, &assignment) {
             Ok(value) if value != Value::Bool(true) => return,
-            Ok(_) | Err(EvalError::Unassigned(_)) => {}
+            // The other variables do not matter.
+            Ok(_) => {
+                let values: Option<Vec<Value>> = wanted.iter().map(|&v| assignment.get(v).cloned()).collect();
+                if let Some(values) = values {
+                    if !found.contains(&values) {
+                        found.push(values);
+                    }
+                    return;
+                }
+            }
+            // The variable that is missed first decides most.
+            Err(EvalError::Unassigned(missing)) => {
+                next = variables.iter().position(|&variable| variable == missing).unwrap_or(0);
+            }
+            // A tester that is not decided yet may guard the selector.
+            Err(EvalError::Unspecified(_)) if !variables.is_empty() => {}
             Err(error) => panic!("a label has no value: {}", error.display(self.store)),
         }
-        let Some((&variable, rest)) = variables.split_first() else {
-            let values: Option<Vec<Value>> = wanted.iter().map(|&v| assignment.get(v).cloned()).collect();
-            let values = values.expect("the wanted variables are among those that have got values");
-            if !found.contains(&values) {
-                found.push(values);
-            }
-            return;
-        };
-        for value in values(&self.domain, self.store.sort_of(variable)) {
+        let variable =
+            *variables.get(next).expect("without variables, the label and the wanted ones have values");
+        let rest = [&variables[..next], &variables[next + 1..]].concat();
+        for value in values(self.store, &self.domain, self.store.sort_of(variable)) {
             let mut assignment = assignment.clone();
             assignment.set(variable, value);
-            self.enumerate(label, rest, wanted, assignment, found);
+            self.enumerate(label, &rest, wanted, assignment, found);
         }
     }
 }
 
-/// The values of a sort.
-pub(crate) fn values(domain: &RangeInclusive<i64>, sort: Sort) -> Vec<Value> {
-    match sort {
-        Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
-        Sort::INT => domain.clone().map(|number| Value::Int(number.into())).collect(),
-        _ => panic!("the domain has numbers and truth values only"),
+/// The values of a sort: those with numbers of the domain, and with at most [`MOST_LEVELS`] nested constructors.
+pub(crate) fn values(store: &TermStore, domain: &RangeInclusive<i64>, sort: Sort) -> Vec<Value> {
+    nested_values(store, domain, sort, MOST_LEVELS)
+}
+
+fn nested_values(store: &TermStore, domain: &RangeInclusive<i64>, sort: Sort, levels: usize) -> Vec<Value> {
+    let below = |part: Sort| nested_values(store, domain, part, levels - 1);
+    match store.sort_kind(sort) {
+        SortKind::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        SortKind::Int => domain.clone().map(|number| Value::Int(number.into())).collect(),
+        SortKind::Datatype(_) | SortKind::Array(..) if levels == 0 => Vec::new(),
+        SortKind::Datatype(_) => {
+            let constructors = store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+            let of_constructor = |&constructor: &ConstructorId| {
+                let fields = store.constructor(constructor).fields.iter();
+                choices(fields.map(|&(_, field)| below(field))).into_iter().map(move |fields| {
+                    let fields: Vec<Term> = fields.iter().map(|field| store.value_to_term(field)).collect();
+                    Value::Term(store.construct_term(constructor, &fields))
+                })
+            };
+            constructors.iter().flat_map(of_constructor).collect()
+        }
+        SortKind::Array(index, element) => {
+            let (indices, elements) = (below(*index), below(*element));
+            let array = |elements: Vec<Value>| {
+                store.array_value(sort, &elements[0], indices.iter().cloned().zip(elements.iter().cloned()))
+            };
+            choices(indices.iter().map(|_| elements.clone())).into_iter().map(array).collect()
+        }
+        _ => panic!("values of this sort are not enumerated"),
     }
+}
+
+/// All choices of one member from each list.
+fn choices(lists: impl Iterator<Item = Vec<Value>>) -> Vec<Vec<Value>> {
+    let with = |chosen: Vec<Vec<Value>>, list: Vec<Value>| {
+        let extended = chosen
+            .iter()
+            .flat_map(|choice| list.iter().map(move |value| choice.iter().chain([value]).cloned().collect()));
+        extended.collect()
+    };
+    lists.fold(vec![Vec::new()], with)
 }

@@ -6,6 +6,7 @@
 //! parts of this one without its types: [`Random`] and [`scale`](scale::scale).
 
 pub mod automata;
+pub mod datatype_systems;
 pub mod datatypes;
 pub mod explicit;
 pub mod families;

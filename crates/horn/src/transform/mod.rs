@@ -13,17 +13,23 @@ mod chains;
 mod constants;
 mod equations;
 mod expand;
+mod fields;
 mod infeasible;
 mod inline;
 mod locations;
 mod merge;
 mod nested_loops;
 mod pipeline;
+mod records;
 mod removed;
+mod resort;
 mod simplify;
 mod single_loop;
+mod sorts;
 mod split;
 mod subgraph;
+mod tagged;
+mod unique_constructor;
 mod unreachable;
 mod working;
 
@@ -43,10 +49,13 @@ pub use inline::Inline;
 pub use merge::Merge;
 pub use nested_loops::NestedLoops;
 pub use pipeline::{Passes, Pipeline, Report, Size, standard, to_single_loop};
+pub use records::Records;
 pub use simplify::Simplify;
 pub(crate) use simplify::by_context;
 pub use single_loop::SingleLoop;
 pub use split::SplitArguments;
+pub use tagged::Tagged;
+pub use unique_constructor::UniqueConstructor;
 pub use unreachable::RemoveUnreachable;
 
 /// Simplifies a graph or brings it into a certain form.

@@ -12,14 +12,17 @@ use shofar_run::{OptionError, Stop};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Image, Inline, Lemma, Merge, NestedLoops, PropagateConstants, RemoveInfeasible,
-    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Transformation,
-    Transformed, Translation,
+    Chains, Image, Inline, Lemma, Merge, NestedLoops, PropagateConstants, Records, RemoveInfeasible,
+    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Tagged, Transformation,
+    Transformed, Translation, UniqueConstructor,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 11] = [
+const ALL: [fn() -> Box<dyn Transformation>; 14] = [
+    || Box::new(Records),
+    || Box::new(Tagged),
+    || Box::new(UniqueConstructor),
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
     || Box::new(Simplify),
@@ -46,7 +49,8 @@ const MAX_GROWTH: (usize, usize) = (4, 100_000);
 /// The pipeline that solving starts with: transformations that make a system smaller or simpler, repeated while they
 /// change something.
 ///
-/// Slicing comes first, so that no work is spent on irrelevant clauses; labels are simplified before they are joined.
+/// Datatypes come first: whatever becomes fields or numbers, all other transformations can handle. Slicing comes next, so
+/// that no work is spent on irrelevant clauses; labels are simplified before they are joined.
 /// The solver checks single clauses only after the other transformations, which then continue with its results.
 pub fn standard() -> Pipeline {
     let rounds = || {
@@ -61,8 +65,11 @@ pub fn standard() -> Pipeline {
         ];
         Pipeline::repeated(passes, STANDARD_ROUNDS, STANDARD_TIME)
     };
+    let of_datatypes: Vec<Box<dyn Transformation>> =
+        vec![Box::new(Records), Box::new(Tagged), Box::new(UniqueConstructor)];
     let by_solver: Vec<Box<dyn Transformation>> = vec![Box::new(RemoveInfeasible)];
-    rounds().then(Pipeline::repeated(by_solver, 1, STANDARD_TIME)).then(rounds())
+    let once = |passes| Pipeline::repeated(passes, 1, STANDARD_TIME);
+    once(of_datatypes).then(rounds()).then(once(by_solver)).then(rounds())
 }
 
 /// The pipeline that turns a linear system into a transition system.
