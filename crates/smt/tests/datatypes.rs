@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Limits;
-use shofar_smt::proof;
+use shofar_smt::proof::{self, Justification, Proof, Rule};
+use shofar_smt::renewal::Renewal;
 use shofar_smt::sat::Outcome;
 use shofar_smt::script::{Commands, Script};
 use shofar_smt::solver::Solver;
@@ -228,6 +229,10 @@ fn decide(
             }
             let mut alone = Solver::new(store);
             assert_eq!(alone.check(&core, &Limits::default()), Ok(Outcome::Unsat), "{}", text());
+            solver.minimize_core(&Limits::default());
+            let least = solver.core();
+            assert!(least.iter().all(|formula| core.contains(formula)), "{}", text());
+            assert_eq!(alone.check(&least, &Limits::default()), Ok(Outcome::Unsat), "{}", text());
         }
         Outcome::Unknown(reason) => panic!("{reason:?}\n{}", text()),
     }
@@ -262,6 +267,9 @@ fn frames_do_not_change_answers() {
         let store = TermStore::new();
         let datatypes = Datatypes::some(&store, &mut random);
         let mut solver = if random.bool() { Solver::with_proofs(&store) } else { Solver::new(&store) };
+        if random.one_in(3) {
+            solver.set_renewal(Renewal::Always);
+        }
         let mut frames: Vec<Vec<Term>> = vec![Vec::new()];
         for _ in 0..12 {
             match random.below(4) {
@@ -303,4 +311,66 @@ fn frames_do_not_change_answers() {
             }
         }
     }
+}
+
+/// The proof without one edge of one of its conflicts, or with another term of a cycle or axiom.
+fn changed(proof: &Proof, random: &mut Random) -> Option<Proof> {
+    let is_theory = |rule: &Rule| {
+        matches!(
+            rule,
+            Rule::Lemma(Justification::Congruence(_) | Justification::Cycle(_) | Justification::Axiom(_))
+        )
+    };
+    let places: Vec<usize> =
+        (0..proof.steps().len()).filter(|&at| is_theory(&proof.steps()[at].rule)).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let mut steps = proof.steps().to_vec();
+    let step = &mut steps[*random.choose(&places)];
+    match &mut step.rule {
+        Rule::Lemma(Justification::Cycle(cycle)) if random.bool() && cycle.cycle.len() > 1 => {
+            let mut rest = cycle.cycle.to_vec();
+            rest.remove(random.below(rest.len()));
+            cycle.cycle = rest.into();
+        }
+        Rule::Lemma(Justification::Axiom(_)) => {
+            let mut rest = step.clause.to_vec();
+            (!rest.is_empty()).then(|| rest.remove(random.below(rest.len())))?;
+            step.clause = rest.into();
+        }
+        Rule::Lemma(Justification::Congruence(proof::CongruenceProof { edges, .. }))
+        | Rule::Lemma(Justification::Cycle(proof::CycleProof { edges, .. })) => {
+            let mut rest = edges.to_vec();
+            (!rest.is_empty()).then(|| rest.remove(random.below(rest.len())))?;
+            *edges = rest.into();
+        }
+        _ => unreachable!("others were left out"),
+    }
+    Some(proof.clone().with_steps(steps))
+}
+
+#[test]
+fn changed_proofs_are_rejected() {
+    let (mut tried, mut cycles, mut axioms) = (0, 0, 0);
+    for seed in numbers(2500) {
+        let mut random = Random::new(2_000_000 + seed);
+        let store = TermStore::new();
+        let datatypes = Datatypes::some(&store, &mut random);
+        let formulas: Vec<Term> = (0..4 + random.below(5)).map(|_| datatypes.formula(&mut random)).collect();
+        let mut solver = Solver::with_proofs(&store);
+        solver.check(&formulas, &Limits::default()).expect("supported");
+        let Some(proof) = solver.proof() else { continue };
+        let uses = |kind: fn(&Justification) -> bool| {
+            proof.steps().iter().any(|step| matches!(&step.rule, Rule::Lemma(it) if kind(it)))
+        };
+        cycles += u32::from(uses(|it| matches!(it, Justification::Cycle(_))));
+        axioms += u32::from(uses(|it| matches!(it, Justification::Axiom(_))));
+        for _ in 0..3 {
+            let Some(other) = changed(&proof, &mut random) else { continue };
+            tried += 1;
+            assert!(proof::check(&store, &other).is_err(), "seed {seed}");
+        }
+    }
+    assert!(tried > 200 && cycles > 10 && axioms > 10, "{tried} {cycles} {axioms}");
 }

@@ -250,11 +250,12 @@ impl<'a> Equations<'a> {
         open: impl Fn(Term) -> bool,
     ) -> Option<Vec<Taken>> {
         let store = self.store;
-        // Truth values and numbers only. Among several symbols the youngest: it belongs to the latest step.
+        // Truth values, numbers, and datatypes, whose selectors and testers then see constructors. Among several symbols
+        // the youngest: it belongs to the latest step.
         let rank = |symbol: Term, summands: usize| {
             let sort = store.sort_of(symbol);
             let is_fit = summands <= MOST_SUMMANDS
-                && (sort == Sort::BOOL || sort.is_arithmetic())
+                && (sort == Sort::BOOL || sort.is_arithmetic() || store.datatype(sort).is_some())
                 && open(symbol)
                 && !self.is_kept.contains(&symbol);
             is_fit.then_some(Reverse(symbol))
