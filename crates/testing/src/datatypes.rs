@@ -1,9 +1,10 @@
 //! Random datatypes, and random formulas over them: enumerations, records, lists, trees and mutual recursion, with
-//! numbers and functions.
+//! numbers, a declared sort and functions.
 
 use std::fmt::Write as _;
 
-use shofar_logic::{ConstructorId, ConstructorSpec, Fun, Op, Sort, Term, TermStore};
+use shofar_logic::number::Rational;
+use shofar_logic::{ConstructorId, ConstructorSpec, Fun, Op, Sort, SortKind, Term, TermStore};
 
 use crate::Random;
 
@@ -16,6 +17,10 @@ pub struct Datatypes<'s> {
     functions: Vec<Fun>,
     /// The declarations of everything, as SMT-LIB text.
     pub declarations: String,
+    /// A declared sort.
+    declared: Sort,
+    /// Whether there are reals and elements of the declared sort.
+    is_mixed: bool,
     /// The number of names given.
     names: usize,
 }
@@ -39,7 +44,9 @@ impl<'s> Datatypes<'s> {
             sorts: Vec::new(),
             symbols: Vec::new(),
             functions: Vec::new(),
-            declarations: String::new(),
+            declarations: "(declare-sort U 0)\n".to_owned(),
+            declared: store.sort(SortKind::Uninterpreted(store.symbol("U"), Box::default())),
+            is_mixed: random.one_in(4),
             names: 0,
         };
         for _ in 0..1 + random.below(3) {
@@ -67,9 +74,10 @@ impl<'s> Datatypes<'s> {
     }
 
     fn leaf(&self, random: &mut Random) -> Field {
-        Field::Of(match random.below(5) {
-            0 | 1 => Sort::INT,
-            2 => Sort::BOOL,
+        Field::Of(match random.below(8) {
+            0..=2 => Sort::INT,
+            3 => Sort::BOOL,
+            4 if self.is_mixed => *random.choose(&[Sort::REAL, self.declared]),
             _ if self.sorts.is_empty() => Sort::INT,
             _ => *random.choose(&self.sorts),
         })
@@ -119,6 +127,9 @@ impl<'s> Datatypes<'s> {
         let store = self.store;
         let mut sorts = self.sorts.clone();
         sorts.extend([Sort::INT, Sort::BOOL]);
+        if self.is_mixed {
+            sorts.extend([Sort::REAL, self.declared]);
+        }
         for &sort in &sorts {
             for _ in 0..2 + random.below(3) {
                 let name = self.name("x");
@@ -163,6 +174,9 @@ impl<'s> Datatypes<'s> {
         if depth == 0 || random.chance(30) {
             return match sort {
                 Sort::INT if random.one_in(3) => store.int(random.between(-2, 3)),
+                Sort::REAL if random.one_in(3) => {
+                    store.real(Rational::new(random.between(-2, 3).into(), random.between(1, 2).into()))
+                }
                 Sort::BOOL if random.one_in(4) => store.bool(random.bool()),
                 _ => *random.choose(&symbols),
             };
@@ -175,7 +189,11 @@ impl<'s> Datatypes<'s> {
                 let fields: Vec<Term> = fields.map(|(_, field)| self.term(*field, depth, random)).collect();
                 self.app(Op::Construct(constructor), &fields)
             }
-            0..=2 if sort == Sort::INT => {
+            3 if sort == Sort::REAL => {
+                let number = self.term(Sort::INT, depth, random);
+                self.app(Op::ToReal, &[number])
+            }
+            0..=2 if sort.is_arithmetic() => {
                 let op = *random.choose(&[Op::Add, Op::Sub]);
                 let args = [self.term(sort, depth, random), self.term(sort, depth, random)];
                 self.app(op, &args)
@@ -235,8 +253,9 @@ impl<'s> Datatypes<'s> {
                 self.app(Op::Tester(constructor), &[self.term(sort, depth, random)])
             }
             6 | 7 => {
+                let sort = if self.is_mixed && random.bool() { Sort::REAL } else { Sort::INT };
                 let op = *random.choose(&[Op::Le, Op::Lt, Op::Eq]);
-                self.app(op, &[self.term(Sort::INT, depth, random), self.term(Sort::INT, depth, random)])
+                self.app(op, &[self.term(sort, depth, random), self.term(sort, depth, random)])
             }
             8 => {
                 let sort = self.some_sort(random);

@@ -178,13 +178,14 @@ pub struct CongruenceProof {
     pub distinct: Option<Lit>,
 }
 
-/// Terms of datatypes, each of which is part of the one before. Such a cycle is impossible: values of datatypes are finite.
+/// Terms of datatypes, each of which is part of the one before. Such a cycle is impossible: values of datatypes are
+/// finite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CycleProof {
     /// The equalities, as for a [`CongruenceProof`].
     pub edges: Box<[CongruenceEdge]>,
-    /// Applications of constructors. Each has an argument that the edges connect with the next one, and the last with the
-    /// first.
+    /// Applications of constructors. Each has an argument that the edges connect with the next one, and the last with
+    /// the first.
     pub cycle: Box<[Term]>,
 }
 
@@ -208,8 +209,8 @@ pub enum EdgeRule {
     Congruence,
     /// They are arguments at one position of two applications of a constructor, which are equal by earlier edges.
     Injection(Term, Term),
-    /// One is a selector or tester whose argument equals an application of a constructor, by earlier edges, and the other
-    /// one is its value there.
+    /// One is a selector or tester whose argument equals an application of a constructor, by earlier edges, and the
+    /// other one is its value there.
     Reduction {
         /// The selector or tester.
         operator: Term,

@@ -141,6 +141,7 @@ fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shofar_logic::ConstructorSpec;
 
     #[test]
     fn what_no_theory_owns_is_refused_with_its_name() {
@@ -162,6 +163,22 @@ mod tests {
         );
         assert_eq!(feature(app(Op::Forall, &[x, app(Op::Lt, &[x, y])])), Some(Feature::Quantifiers));
         assert_eq!(supports_sort(&store, declared), Ok(()));
+    }
+
+    #[test]
+    fn a_datatype_is_supported_if_all_its_fields_are() {
+        let store = TermStore::new();
+        let declare = |name: &str, below: Sort| {
+            let sort = store.new_datatype(store.symbol(name), &[]);
+            let end = ConstructorSpec { name: store.symbol(&format!("{name}-end")), fields: Vec::new() };
+            let fields = vec![(store.symbol("field"), below), (store.symbol("rest"), sort)];
+            let more = ConstructorSpec { name: store.symbol(&format!("{name}-more")), fields };
+            store.define_datatypes(&[(sort, vec![end, more])]).expect("it is inhabited")[0]
+        };
+        let numbers = declare("Numbers", Sort::INT);
+        let arrays = declare("Arrays", store.array_sort(Sort::INT, Sort::INT));
+        assert_eq!(supports_sort(&store, declare("Nested", numbers)), Ok(()));
+        assert_eq!(supports_sort(&store, declare("Above", arrays)), Err(Feature::Arrays));
     }
 
     #[test]

@@ -12,11 +12,12 @@
 //!   the same class if only congruence owns the argument) have results that mean the same.
 //!
 //! Then the values, with the functions as tables over them, are a model for all theories. Constructors of datatypes are
-//! functions of congruence, too: by M2 different classes with the same constructor differ in the values of a field. Otherwise some pair of shared
-//! nodes is to blame: two of one class with different values, or two at the same argument position with the same value
-//! but in different classes. The pair gets an *interface equality*, a new atom of congruence and of the owner of the
-//! sort, and the search must decide it. Testing `M1` and `M2` on the candidates, instead of looking for pairs of equal
-//! values, avoids most pairs: in typical candidates many values are equal by accident.
+//! functions of congruence, too: by M2 different classes with the same constructor differ in the values of a field.
+//! Otherwise some pair of shared nodes is to blame: two of one class with different values, or two at the same argument
+//! position with the same value but in different classes. The pair gets an *interface equality*, a new atom of
+//! congruence and of the owner of the sort, and the search must decide it. Testing `M1` and `M2` on the candidates,
+//! instead of looking for pairs of equal values, avoids most pairs: in typical candidates many values are equal by
+//! accident.
 //!
 //! ```text
 //! check:
@@ -643,7 +644,8 @@ impl Theory for Combination {
         }
     }
 
-    /// The value that congruence knows, or else the value in the current candidates, or that of the simplest constructor.
+    /// The value that congruence knows, or else the value in the current candidates, or that of the simplest
+    /// constructor.
     fn suggest_phase(&mut self, atom: Var) -> Option<bool> {
         let owners = *self.owners.get(atom.index())?;
         if !self.shortcuts.is_empty() && self.shortcuts.contains(&atom) {

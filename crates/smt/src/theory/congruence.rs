@@ -7,7 +7,8 @@
 //! propagation, which pins the nodes that an explanation starts from. Explanations are read off the proof forest on
 //! request.
 //!
-//! The applications of free constructors form trees, which are finite. A final check looks for one that contains itself.
+//! The applications of free constructors form trees, which are finite. A final check looks for one that contains
+//! itself.
 //!
 //! Nodes and atoms may be added at any time, even during a search. They stay when levels are popped.
 //!
@@ -226,8 +227,8 @@ impl Theory for Congruence {
         self.told_before.truncate(level);
     }
 
-    /// Reports the conflict, if there is one, or else everything that the graph has settled since the last check. A final
-    /// check also looks for cycles.
+    /// Reports the conflict, if there is one, or else everything that the graph has settled since the last check. A
+    /// final check also looks for cycles.
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
         if let Some(conflict) = self.graph.conflict() {
             self.reasons.clear();

@@ -1,8 +1,8 @@
 //! The axioms behind the lemmas on datatypes, and the check of an instance.
 //!
-//! An instance is about one term `x` of a datatype. It holds if it covers all constructors: for each constructor `c`
-//! the clause has `is-c(x)`, or `x = c(sel_1(x), .., sel_n(x))`, or it has `not is-c(x)` together with this equation. The
-//! check is syntactic and builds no term.
+//! An instance is about one term `x` of a datatype. It is valid if the clause covers all constructors: for each
+//! constructor `c` it has `is-c(x)` or the equation `x = c(sel_1(x), .., sel_n(x))`. It is also valid if for one `c` it
+//! has both `not is-c(x)` and the equation. The check is syntactic and builds no term.
 
 use shofar_logic::{ConstructorId, Op, Term, TermStore};
 
@@ -65,4 +65,47 @@ fn is_exhaustive(store: &TermStore, clause: &[(Term, bool)], terms: &[Term]) -> 
         return Ok(());
     }
     Err("a constructor is not covered".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shofar_logic::{ConstructorSpec, Sort};
+
+    #[test]
+    fn an_instance_covers_all_constructors_of_its_term() {
+        let store = TermStore::new();
+        let sort = store.new_datatype(store.symbol("D"), &[]);
+        let spec = |name: &str, fields: &[Sort]| ConstructorSpec {
+            name: store.symbol(name),
+            fields: fields.iter().map(|&sort| (store.symbol(&format!("of-{name}")), sort)).collect(),
+        };
+        let specs = vec![spec("none", &[]), spec("number", &[Sort::INT]), spec("next", &[sort])];
+        let sort = store.define_datatypes(&[(sort, specs)]).expect("it is inhabited")[0];
+        let constructors = store.datatype(sort).expect("it is declared").constructors();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), sort));
+        let tester = |at: usize, x: Term| store.tester(constructors[at], x);
+        let made = |at: usize, x: Term, y: Term| {
+            let fields = store.constructor(constructors[at]).fields.len() as u32;
+            let fields: Vec<Term> =
+                (0..fields).map(|field| store.selector(constructors[at], field, x)).collect();
+            store.eq(y, store.construct_term(constructors[at], &fields))
+        };
+        let holds = |clause: &[(Term, bool)], x: Term| is_exhaustive(&store, clause, &[x]).is_ok();
+        let split = [(tester(0, x), true), (tester(1, x), true), (tester(2, x), true)];
+        assert!(holds(&split, x));
+        assert!(!holds(&split[1..], x) && !holds(&split, y));
+        assert!(!holds(&[split[0], split[1], (tester(2, y), true)], x));
+        assert!(!holds(&[split[0], split[1], (tester(2, x), false)], x));
+        let expansion = [(tester(2, x), false), (made(2, x, x), true)];
+        assert!(holds(&expansion, x));
+        assert!(!holds(&[(tester(1, x), false), expansion[1]], x));
+        assert!(!holds(&[expansion[0], (made(2, y, x), true)], x));
+        assert!(!holds(&[expansion[0], (made(2, x, y), true)], y));
+        assert!(!holds(&[expansion[0], (made(2, x, x), false)], x));
+        assert!(holds(&[split[0], split[1], expansion[1]], x));
+        let atoms = expansion.iter().map(|&(atom, _)| atom);
+        let Justification::Axiom(axiom) = justification(&store, atoms) else { panic!("it is an axiom") };
+        assert_eq!((axiom.terms[..].to_vec(), axiom.rule.name), (vec![x], "datatype-exhaustion"));
+    }
 }

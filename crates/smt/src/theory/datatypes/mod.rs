@@ -9,9 +9,9 @@
 //! expand    is-c(x)  implies  x = c(sel_1(x), .., sel_n(x))
 //! ```
 //!
-//! Both are lemmas over formulas, because they introduce terms. A datatype with one constructor has no testers, and `x =
-//! c(..)` is a lemma by itself. Of two constructors only the first has a tester; its negation is that of the second. So
-//! `expand` alone splits.
+//! Both are lemmas over formulas, because they introduce terms. A datatype with one constructor has no testers, and `x
+//! = c(..)` is a lemma by itself. Of two constructors only the first has a tester; its negation is that of the second.
+//! So `expand` alone splits.
 //!
 //! **When.** A class without a constructor *needs* one if it contains the argument of a selector or tester, or if its
 //! sort is finite. All other classes get values that no other class has (`model.rs`): there are infinitely many. Only
@@ -38,7 +38,7 @@ pub(crate) mod axiom;
 pub(crate) mod model;
 mod sorts;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{ConstructorId, Op, SortKind, Term, TermStore};
 
 use self::sorts::Finiteness;
@@ -53,6 +53,8 @@ use crate::sat::Var;
 pub(super) struct Datatypes {
     /// The nodes that need a constructor while an atom is assigned.
     needs: FxHashMap<Var, Box<[Node]>>,
+    /// Terms without needs in or below them.
+    content: FxHashSet<Term>,
     /// Assigned atoms (DT1).
     assigned: Vec<(u32, Var)>,
     /// The constructors of testers.
@@ -106,15 +108,21 @@ impl Datatypes {
         node: impl Fn(Term) -> Option<Node>,
     ) {
         let mut needs: Vec<Node> = Vec::new();
-        for term in store.subterms(&[atom]) {
-            if let (Op::Selector { .. } | Op::Tester(_), &[argument]) = store.view(term) {
-                needs.extend(node(argument));
+        // Ascending indices are bottom-up.
+        for term in store.subterms_until(&[atom], |term| self.content.contains(&term)) {
+            let before = needs.len();
+            let (op, args) = store.view(term);
+            if matches!(op, Op::Selector { .. } | Op::Tester(_)) {
+                needs.extend(node(args[0]));
             }
             let sort = store.sort_of(term);
             if matches!(store.sort_kind(sort), SortKind::Datatype(_))
                 && self.finiteness.is_finite(store, sort)
             {
                 needs.extend(node(term));
+            }
+            if needs.len() == before && args.iter().all(|arg| self.content.contains(arg)) {
+                self.content.insert(term);
             }
         }
         needs.sort_unstable();

@@ -15,8 +15,8 @@
 //! value later contains a later fresh value, or the fresh value properly. Two classes with the same constructor differ
 //! in a field: by induction if it is a datatype, and else by M2 of `combination.rs`.
 //!
-//! A class of a finite sort without a constructor is not mentioned by any assigned atom. It may have no value of its own,
-//! and gets none.
+//! A class of a finite sort without a constructor is not mentioned by any assigned atom. It may have no value of its
+//! own, and gets none.
 
 use rustc_hash::FxHashMap;
 use shofar_logic::number::Integer;

@@ -1,7 +1,7 @@
 //! Finite and infinite sorts.
 //!
-//! A datatype is finite if no sort below it is recursive or infinite. Declared sorts count as infinite: a model may have
-//! as many elements as it needs.
+//! A datatype is finite if no sort below it is recursive or infinite. Declared sorts count as infinite: a model may
+//! have as many elements as it needs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Sort, SortKind, TermStore};

@@ -5,12 +5,12 @@
 //! orientation of its parts does not matter.
 //!
 //! **Explaining** two nodes collects the edges on the path between them, and for each derived edge also those on the
-//! paths between its premises, such as the arguments of congruent applications. A naive implementation visits edges repeatedly, exponentially often in diamonds.
-//! Therefore explained edges are contracted, by a union-find structure whose representatives are the nodes nearest to
-//! the root: a path jumps over contracted edges, and each edge is visited once. The search for the common ancestor
-//! alternates between both nodes, one step each. It takes at most twice as many steps as the path has edges, and then
-//! contracts all of them. The total is almost linear in the number of edges found (times the arity), however large the
-//! graph.
+//! paths between its premises, such as the arguments of congruent applications. A naive implementation visits edges
+//! repeatedly, exponentially often in diamonds. Therefore explained edges are contracted, by a union-find structure
+//! whose representatives are the nodes nearest to the root: a path jumps over contracted edges, and each edge is
+//! visited once. The search for the common ancestor alternates between both nodes, one step each. It takes at most
+//! twice as many steps as the path has edges, and then contracts all of them. The total is almost linear in the number
+//! of edges found (times the arity), however large the graph.
 //!
 //! Sorting the edges by age gives a proof in dependency order, by I4.
 
@@ -178,7 +178,8 @@ impl EGraph {
         proof
     }
 
-    /// The equalities that the last explanation uses, by age: an equality comes after its premises. Valid until the graph is changed or another explanation is requested.
+    /// The equalities that the last explanation uses, by age: an equality comes after its premises. Valid until the
+    /// graph is changed or another explanation is requested.
     pub(crate) fn explained_edges(&self) -> Vec<(Node, Node, ProofWhy)> {
         let mut edges = self.explainer.edges.clone();
         edges.sort_unstable();
@@ -433,8 +434,8 @@ impl Proof {
         &self.edges
     }
 
-    /// The pairs of nodes whose equality an edge depends on: for a congruence the arguments by position, with those of the
-    /// left side first; none for an input.
+    /// The pairs of nodes whose equality an edge depends on: for a congruence the arguments by position, with those of
+    /// the left side first; none for an input.
     pub fn premises(&self, edge: &ProofEdge) -> &[(Node, Node)] {
         &self.pairs[edge.pairs.0 as usize..edge.pairs.1 as usize]
     }

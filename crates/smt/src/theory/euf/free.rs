@@ -11,9 +11,9 @@
 //! for the selectors `sel_i` and the tester `is_c` of `c`, and the tester `is_d` of another constructor. A selector of
 //! another constructor is an uninterpreted function, as in SMT-LIB.
 //!
-//! Both rules are edges of the proof forest whose premise is an older path, as for congruence. A union gives a class its
-//! constructor at most once until it is undone; then the uses of the class are searched for selectors and testers. If
-//! both classes have constructors, the same one or the union is a conflict, injection applies.
+//! Both rules are edges of the proof forest whose premise is an older path, as for congruence. Injection applies when
+//! two classes with values of one constructor are joined; if the constructors differ, the union is a conflict.
+//! Reduction applies when a class gets its first value: its uses are searched for selectors and testers.
 //!
 //! Trees are finite. So no tree contains itself, and [`EGraph::cycle`] finds classes that would. This is a separate
 //! question, because it takes a search.
@@ -124,21 +124,21 @@ impl EGraph {
         }
     }
 
-    /// The value of a selector or tester whose argument equals the application of a constructor.
+    /// The value of a selector or tester whose argument equals the application of a constructor, if it is decided.
     pub(super) fn reduced(&self, operator: Node, made: Node) -> Option<Node> {
-        let constructor_of_value = self.symbol(made);
-        match self.role(self.symbol(operator))? {
-            Role::Selector(constructor, field) if constructor == constructor_of_value => {
+        let made_by = self.symbol(made);
+        match (self.role(self.symbol(operator))?, self.role(made_by)?) {
+            (Role::Selector(constructor, field), Role::Constructor) if constructor == made_by => {
                 Some(self.args(made)[field as usize])
             }
-            Role::Tester(constructor) if constructor == constructor_of_value => Some(Node::TRUE),
-            Role::Tester(_) => Some(Node::FALSE),
-            Role::Selector(..) | Role::Constructor => None,
+            (Role::Tester(constructor), Role::Constructor) if constructor == made_by => Some(Node::TRUE),
+            (Role::Tester(_), Role::Constructor) => Some(Node::FALSE),
+            _ => None,
         }
     }
 
-    /// Applications of constructors such that each has an argument equal to the next one, and the last an argument equal to
-    /// the first. A state with such a cycle is contradictory.
+    /// Applications of constructors such that each has an argument equal to the next one, and the last an argument
+    /// equal to the first. A state with such a cycle is contradictory.
     pub fn cycle(&self) -> Option<Vec<Node>> {
         if self.free.made.is_empty() {
             return None;
@@ -183,5 +183,129 @@ impl EGraph {
             (*args.find(|&&arg| self.are_equal(arg, next)).expect("the cycle is closed"), next)
         });
         links.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theory::euf::Reason;
+    use shofar_testing::{Random, scale};
+
+    const NIL: Symbol = Symbol(0);
+    const CONS: Symbol = Symbol(1);
+    const ROLES: [(Symbol, Role); 6] = [
+        (NIL, Role::Constructor),
+        (CONS, Role::Constructor),
+        (Symbol(2), Role::Selector(CONS, 0)),
+        (Symbol(3), Role::Selector(CONS, 1)),
+        (Symbol(4), Role::Tester(NIL)),
+        (Symbol(5), Role::Tester(CONS)),
+    ];
+    /// A function without a role, and the first of the constants.
+    const F: Symbol = Symbol(6);
+    const CONSTANTS: u32 = 10;
+
+    /// A graph with the nodes it has and the facts it was told.
+    #[derive(Default)]
+    struct Told {
+        nodes: Vec<(Symbol, Vec<Node>)>,
+        facts: Vec<(Node, Node, bool)>,
+    }
+
+    impl Told {
+        fn graph() -> EGraph {
+            let mut graph = EGraph::new();
+            ROLES.iter().for_each(|&(symbol, role)| graph.set_role(symbol, role));
+            graph
+        }
+
+        fn add(&mut self, graph: &mut EGraph, symbol: Symbol, args: &[Node]) {
+            let before = graph.node_count();
+            graph.new_node(symbol, args);
+            if graph.node_count() > before {
+                self.nodes.push((symbol, args.to_vec()));
+            }
+        }
+
+        fn tell(&mut self, graph: &mut EGraph, left: Node, right: Node, is_equal: bool) {
+            let reason = Reason(self.facts.len() as u32);
+            self.facts.push((left, right, is_equal));
+            let _ =
+                if is_equal { graph.merge(left, right, reason) } else { graph.distinct(left, right, reason) };
+        }
+
+        /// A graph with all nodes that knows only these facts.
+        fn replay(&self, reasons: &[Reason]) -> EGraph {
+            let mut graph = Told::graph();
+            self.nodes.iter().for_each(|(symbol, args)| _ = graph.new_node(*symbol, args));
+            for &reason in reasons {
+                let (left, right, is_equal) = self.facts[reason.0 as usize];
+                let _ = if is_equal {
+                    graph.merge(left, right, reason)
+                } else {
+                    graph.distinct(left, right, reason)
+                };
+            }
+            graph
+        }
+    }
+
+    #[test]
+    fn the_closure_is_explained_and_survives_pops() {
+        let (mut conflicts, mut cycles, mut equalities) = (0, 0, 0);
+        for seed in 0..200 * scale() {
+            let mut random = Random::new(seed);
+            let (mut told, mut graph) = (Told::default(), Told::graph());
+            (CONSTANTS..CONSTANTS + 4).for_each(|symbol| told.add(&mut graph, Symbol(symbol), &[]));
+            told.add(&mut graph, NIL, &[]);
+            for _ in 0..60 {
+                let node =
+                    |random: &mut Random, graph: &EGraph| Node(random.below(graph.node_count()) as u32);
+                match random.below(10) {
+                    0..=2 => {
+                        let symbol = Symbol(1 + random.below(F.0 as usize) as u32);
+                        let arity = if symbol == CONS { 2 } else { 1 };
+                        let args: Vec<Node> = (0..arity).map(|_| node(&mut random, &graph)).collect();
+                        told.add(&mut graph, symbol, &args);
+                    }
+                    3..=5 if graph.conflict().is_none() => {
+                        let (left, right) = (node(&mut random, &graph), node(&mut random, &graph));
+                        told.tell(&mut graph, left, right, !random.one_in(4));
+                    }
+                    6 | 7 => graph.push(),
+                    8 if graph.level() > 0 => graph.pop_assertions(1 + random.below(graph.level())),
+                    _ => {
+                        let left = node(&mut random, &graph);
+                        let members: Vec<Node> = graph.class_members(left).collect();
+                        let &right = random.choose(&members);
+                        if left != right && graph.conflict().is_none() {
+                            equalities += 1;
+                            let mut reasons = Vec::new();
+                            graph.explain(left, right, &mut reasons);
+                            assert!(told.replay(&reasons).are_equal(left, right), "{seed}");
+                        }
+                    }
+                }
+                graph.check_invariants();
+                if let Some(conflict) = graph.conflict() {
+                    conflicts += 1;
+                    let mut reasons = Vec::new();
+                    graph.explain_conflict(&conflict, &mut reasons);
+                    assert!(told.replay(&reasons).conflict().is_some(), "{seed}");
+                    if graph.level() == 0 {
+                        break;
+                    }
+                    graph.pop_assertions(1);
+                    graph.check_invariants();
+                } else if let Some(cycle) = graph.cycle() {
+                    cycles += 1;
+                    let mut reasons = Vec::new();
+                    graph.explain_cycle(&cycle, &mut reasons);
+                    assert!(told.replay(&reasons).cycle().is_some(), "{seed}");
+                }
+            }
+        }
+        assert!(conflicts > 100 && cycles > 100 && equalities > 100, "{conflicts} {cycles} {equalities}");
     }
 }

@@ -24,7 +24,8 @@
 //!
 //! **Files**, in reading order: `egraph` has nodes, classes, the signature table and the queue; `apart` has
 //! disequalities, distinct groups and watched equations; `free` constructors, selectors and testers; `undo` the trail;
-//! `explain` the proof forest; `model` the model of a satisfiable state; `ring` the lists that all of them use; `check` verifies the invariants.
+//! `explain` the proof forest; `model` the model of a satisfiable state; `ring` the lists that all of them use; `check`
+//! verifies the invariants.
 //!
 //! **Invariants.** They hold between calls, unless the graph is in conflict; [`EGraph::check_invariants`] checks them.
 //!
