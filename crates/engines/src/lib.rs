@@ -27,6 +27,7 @@ mod separation;
 pub mod spacer;
 pub mod tpa;
 mod trace;
+pub mod unfold;
 mod unroll;
 
 use shofar_horn::HornGraph;
@@ -48,6 +49,7 @@ pub use run::Run;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
+pub use unfold::Unfold;
 
 /// An algorithm that decides systems of Horn clauses.
 pub trait Engine: Send + Sync {
@@ -113,6 +115,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
+        Box::new(Unfold::default()),
         Box::new(Bmc),
     ]
 }
