@@ -12,7 +12,7 @@
 //!
 //! *Defined functions.* An application of a function that a definition interprets has the value of its body with the
 //! parameters replaced by the arguments. Each such call has its own table, and calls with equal arguments are made
-//! once.
+//! once. The number functions of Peano datatypes (`peano.rs`) have their own meaning, whatever the assignment says.
 //!
 //! *Arrays.* A chain of stores is evaluated at once, not store by store: its value is a sorted list, and
 //! inserting n entries one at a time would copy it n times.
@@ -487,6 +487,11 @@ impl<'a> Evaluator<'a> {
 
     fn application(&mut self, frame: &Frame, fun: Fun) -> Option<Outcome> {
         let term = frame.term;
+        if let (Some(_), [Value::Term(value)]) =
+            (self.store.number_function_sort(fun), &self.values[frame.base..])
+        {
+            return Some(Ok(self.store.component(self.store.number_of(*value))));
+        }
         if let Some(value) = self.assignment.get(term) {
             return Some(self.checked(term, value));
         }

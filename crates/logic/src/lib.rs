@@ -34,6 +34,7 @@ mod linear;
 mod literal;
 mod nnf;
 mod op;
+mod peano;
 pub mod smtlib;
 mod sort;
 mod subst;
@@ -48,6 +49,7 @@ pub use free_vars::Symbols;
 pub use linear::LinearPoly;
 pub use literal::{Bound, Members, Relation};
 pub use op::{NumberId, Op};
+pub use peano::Peano;
 pub use sort::{
     Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, MAX_WIDTH, Sort,
     SortKind, Symbol,

@@ -125,6 +125,8 @@ pub struct TermStore {
     pub(crate) datatypes: boxcar::Vec<Datatype>,
     pub(crate) constructors: boxcar::Vec<Constructor>,
     definitions: Mutex<Definitions>,
+    /// The Peano datatypes with a number function.
+    pub(crate) number_functions: boxcar::Vec<(Sort, Fun)>,
     /// The number of the next fresh name.
     fresh: AtomicU32,
 }
@@ -148,6 +150,7 @@ impl TermStore {
             datatypes: boxcar::Vec::new(),
             constructors: boxcar::Vec::new(),
             definitions: Mutex::default(),
+            number_functions: boxcar::Vec::new(),
             fresh: AtomicU32::new(0),
         };
         for (kind, sort) in
