@@ -22,6 +22,7 @@
 
 mod graph;
 mod model;
+mod numbers;
 mod quantifiers;
 mod refutation;
 

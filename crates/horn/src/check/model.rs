@@ -4,6 +4,8 @@
 //! definition. Definitions mention only their parameters and the declared functions, and have no quantifiers. Those of `C` are
 //! eliminated first (`quantifiers.rs`).
 //!
+//! Definitions may also apply the number functions of Peano datatypes; what is true of them is added (`numbers.rs`).
+//!
 //! Why the answer is right: if no clause has a counterexample, the definitions are a model, whatever the declared functions mean.
 //! With [`Trust::Proofs`], the solver's word is not enough: its proof must be about the formulas of the clause, and its steps are
 //! replayed. A counterexample of the solver counts only if evaluation confirms it.
@@ -17,13 +19,16 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Validity, replay};
+use super::{Fault, Validity, numbers, replay};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
 
 /// The maximal number of cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
+
+/// The reason to neither accept nor reject a model that applies number functions.
+const UNDECIDED: &str = "the number functions of a model could not be evaluated in a counterexample";
 
 /// The evidence required to accept that a clause holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +82,8 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
         if let Some(&other) = mentioned.vars.iter().find(|variable| !known.contains(variable)) {
             return wrong(format!("it mentions {}, which is not a parameter", store.display(other)));
         }
-        if let Some(&other) = mentioned.funs.iter().find(|fun| !functions.contains(fun)) {
+        let is_known = |fun: &Fun| functions.contains(fun) || store.number_function_sort(*fun).is_some();
+        if let Some(&other) = mentioned.funs.iter().find(|fun| !is_known(fun)) {
             let name = store.display_symbol(store.fun_decl(other).name);
             return wrong(format!("it mentions {name}, which is not a function of the clauses"));
         }
@@ -151,7 +157,14 @@ fn refute(
         Trust::Proofs => Solver::with_proofs(store),
     };
     let unsupported = |unsupported: Unsupported| Validity::Unknown(unsupported.stop(store));
-    solver.assert_instances(&[constraint], instances).map_err(unsupported)?;
+    let has_numbers = instances.iter().any(|instance| numbers::occur(store, instance.formula));
+    let mut asserted = vec![constraint];
+    if has_numbers {
+        let formulas: Vec<Term> =
+            instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect();
+        asserted.extend(numbers::facts(store, &formulas));
+    }
+    solver.assert_instances(&asserted, instances).map_err(unsupported)?;
     let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
     if outcome == Outcome::Unsat && trust == Trust::Solver {
         return Ok(());
@@ -161,14 +174,21 @@ fn refute(
     match outcome {
         Outcome::Unsat => {
             let refuted = format_args!("counterexamples to clause {}", number + 1);
-            return replay(context, &solver, &formulas, refuted).map_err(Validity::Unknown);
+            asserted.extend_from_slice(&formulas);
+            return replay(context, &solver, &asserted, refuted).map_err(Validity::Unknown);
         }
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(Validity::Unknown(reason.into())),
     }
-    let assignment = solver.model(&formulas);
+    let mut assignment = solver.model(&formulas);
+    if has_numbers {
+        assignment = numbers::with_numbers(store, &assignment, &clause.variables);
+    }
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
+    if !is_counterexample && has_numbers {
+        return Err(Validity::Unknown(Stop::Exhausted(UNDECIDED)));
+    }
     if !is_counterexample {
         let message = format!("the solver's counterexample to clause {} is none", number + 1);
         return Err(Validity::Unknown(Stop::Internal(message)));

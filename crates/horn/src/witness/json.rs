@@ -13,6 +13,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use shofar_logic::{Fun, Op, Term, TermStore};
 
+use super::model::NumberFunction;
 use super::{Definition, Interpretation, Model, Printer, Refutation, Step, Witness};
 use crate::system::HornSystem;
 
@@ -21,6 +22,9 @@ use crate::system::HornSystem;
 #[serde(deny_unknown_fields)]
 pub struct JsonWitness {
     pub(super) answer: String,
+    /// The number functions of Peano datatypes that the model applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) functions: Vec<JsonFunction>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<Vec<JsonDefinition>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +38,15 @@ pub(super) struct JsonDefinition {
     pub(super) predicate: String,
     pub(super) parameters: Vec<JsonParameter>,
     /// The formula, if the interpretation is one.
+    pub(super) body: String,
+}
+
+/// The recursive definition of a number function of a Peano datatype.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonFunction {
+    pub(super) function: String,
+    pub(super) parameter: JsonParameter,
     pub(super) body: String,
 }
 
@@ -63,9 +76,10 @@ pub(super) struct JsonStep {
 
 impl JsonWitness {
     pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
-        let (mut model, mut steps) = (None, None);
+        let (mut functions, mut model, mut steps) = Default::default();
         let answer = match witness {
             Witness::Model(content) => {
+                functions = number_functions(store, content);
                 model = Some(definitions(store, system, content).collect());
                 "sat"
             }
@@ -74,8 +88,17 @@ impl JsonWitness {
                 "unsat"
             }
         };
-        JsonWitness { answer: answer.to_owned(), model, steps }
+        JsonWitness { answer: answer.to_owned(), functions, model, steps }
     }
+}
+
+fn number_functions(store: &TermStore, model: &Model) -> Vec<JsonFunction> {
+    let function = |NumberFunction { fun, parameter, body }: NumberFunction| JsonFunction {
+        function: store.name(store.fun_decl(fun).name).to_owned(),
+        parameter: JsonParameter::new(store, parameter),
+        body: store.display(body).to_string(),
+    };
+    model.number_functions(store).into_iter().map(function).collect()
 }
 
 fn definitions<'a>(
@@ -98,16 +121,22 @@ fn numbered_steps<'a>(
 
 impl JsonDefinition {
     fn new(store: &TermStore, fun: Fun, definition: &Definition) -> Self {
-        let parameter = |&parameter: &Term| JsonParameter {
-            name: variable_name(store, parameter),
-            sort: store.display_sort(store.sort_of(parameter)).to_string(),
-        };
+        let parameter = |&parameter: &Term| JsonParameter::new(store, parameter);
         match &definition.interpretation {
             Interpretation::Formula(formula) => JsonDefinition {
                 predicate: store.name(store.fun_decl(fun).name).to_owned(),
                 parameters: definition.parameters.iter().map(parameter).collect(),
                 body: store.display(*formula).to_string(),
             },
+        }
+    }
+}
+
+impl JsonParameter {
+    fn new(store: &TermStore, parameter: Term) -> Self {
+        JsonParameter {
+            name: variable_name(store, parameter),
+            sort: store.display_sort(store.sort_of(parameter)).to_string(),
         }
     }
 }
@@ -133,7 +162,12 @@ impl JsonStep {
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
         let definitions = definitions(self.store, self.system, model);
-        self.json_lines(r#"{"answer": "sat", "model": ["#, definitions)
+        let functions = number_functions(self.store, model);
+        if functions.is_empty() {
+            return self.json_lines(r#"{"answer": "sat", "model": ["#, definitions);
+        }
+        let functions = serde_json::to_string(&functions)?;
+        self.json_lines(&format!(r#"{{"answer": "sat", "functions": {functions}, "model": ["#), definitions)
     }
 
     pub(super) fn json_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {

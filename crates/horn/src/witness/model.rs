@@ -1,6 +1,7 @@
 //! Models of systems: an interpretation of every predicate.
 
-use shofar_logic::{Op, Term, TermStore};
+use rustc_hash::FxHashSet;
+use shofar_logic::{Fun, Op, Term, TermStore};
 
 use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
@@ -13,6 +14,29 @@ pub struct Definition {
     pub parameters: Box<[Term]>,
     /// The interpretation. Its only free variables are the parameters.
     pub interpretation: Interpretation,
+}
+
+/// The number function of a Peano datatype, with its recursive definition.
+pub(crate) struct NumberFunction {
+    pub(crate) fun: Fun,
+    pub(crate) parameter: Term,
+    pub(crate) body: Term,
+}
+
+impl NumberFunction {
+    fn of(store: &TermStore, fun: Fun) -> Option<Self> {
+        let sort = store.number_function_sort(fun)?;
+        let constructors = store.datatype(sort)?.constructors().iter().map(|&id| store.constructor(id));
+        let taken: FxHashSet<&str> = constructors
+            .flat_map(|constructor| {
+                constructor.fields.iter().map(|&(name, _)| name).chain([constructor.name])
+            })
+            .map(|name| store.name(name))
+            .collect();
+        let name = ["x", "y", "z", "n"].into_iter().find(|name| !taken.contains(name))?;
+        let parameter = store.var(store.symbol(name), sort);
+        Some(NumberFunction { fun, parameter, body: store.number_definition(parameter)? })
+    }
 }
 
 /// A model of a system.
@@ -36,6 +60,19 @@ impl Model {
             Definition { parameters, interpretation }
         });
         Model { definitions: definitions.collect() }
+    }
+
+    /// The number functions of Peano datatypes that the definitions apply, in the order of their first use.
+    pub(crate) fn number_functions(&self, store: &TermStore) -> Vec<NumberFunction> {
+        if !store.has_number_functions() {
+            return Vec::new();
+        }
+        let formula = |definition: &Definition| match definition.interpretation {
+            Interpretation::Formula(formula) => formula,
+        };
+        let formulas: Vec<Term> = self.definitions.iter().map(formula).collect();
+        let funs = store.symbols(&formulas).funs.into_iter();
+        funs.filter_map(|fun| NumberFunction::of(store, fun)).collect()
     }
 
     /// The same model with parameters named as in the clauses, wherever a solver has made up a name, such as `x!0`.

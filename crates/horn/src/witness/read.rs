@@ -3,7 +3,7 @@
 //! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and
 //! `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
 //! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
-//! functions.
+//! functions, and of number functions of Peano datatypes, which `define-fun-rec` defines.
 //!
 //! The reader only ensures that a witness is well-sorted and complete: predicates in clauses are defined, variables
 //! have values. The checker decides whether it proves anything.
@@ -16,7 +16,7 @@ use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, Syntax
 use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Poll, Reason, Stop};
 
-use super::json::{JsonDefinition, JsonStep, JsonWitness, variable_name};
+use super::json::{JsonDefinition, JsonFunction, JsonStep, JsonWitness, variable_name};
 use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
@@ -217,6 +217,7 @@ impl<'a> Builder<'a> {
                     return Err(error(offset, format!("`{}` proves nothing", shortened(word))));
                 }
                 Item::Command("define-fun") => self.definition(reader)?,
+                Item::Command("define-fun-rec") => reader.number_function()?,
                 Item::Command("step") => self.step(reader)?,
                 Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
                 Item::Command("error") => return Err(error(offset, "the text is an error message")),
@@ -329,6 +330,10 @@ impl<'a> Builder<'a> {
             _ => return Err(error(0, "the answer is neither \"sat\" nor \"unsat\"")),
         })
         .map_err(whole)?;
+        for function in &witness.functions {
+            let about = |error: SyntaxError| error.about(format!("the definition of {}", function.function));
+            self.json_function(environment, function).map_err(about)?;
+        }
         for (position, definition) in witness.model.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
             let about =
@@ -361,6 +366,16 @@ impl<'a> Builder<'a> {
         let text = format!("{} ({parameters}) Bool {})", symbol(&json.predicate), json.body);
         let mut reader = self.json_reader(environment, &text)?;
         self.definition(&mut reader)?;
+        end(&mut reader)
+    }
+
+    fn json_function(&self, environment: &mut Environment, json: &JsonFunction) -> Result<()> {
+        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
+        let JsonFunction { function, parameter, body } = json;
+        let (name, sort) = (symbol(&parameter.name), &parameter.sort);
+        let text = format!("{} (({name} {sort})) Int {body})", symbol(function));
+        let mut reader = self.json_reader(environment, &text)?;
+        reader.number_function()?;
         end(&mut reader)
     }
 

@@ -9,6 +9,8 @@
 //! )
 //! ```
 //!
+//! A `define-fun-rec` in front of them defines a number function of a Peano datatype that the definitions apply.
+//!
 //! A refutation is a list of numbered ground facts with their premises, as in Eldarica and Golem. Each step also has
 //! all that is needed to check it alone: the clause, by its number and its name if it has one, and the values of its
 //! variables.
@@ -24,6 +26,7 @@ use std::{fmt, io};
 
 use shofar_logic::{Term, TermStore, Value};
 
+use super::model::NumberFunction;
 use super::{Interpretation, Model, Printer, Refutation, Step};
 use crate::print::sorted_variables;
 
@@ -37,6 +40,12 @@ impl<W: io::Write> Printer<'_, W> {
     pub(super) fn text_model(&mut self, model: &Model) -> io::Result<()> {
         let store = self.store;
         writeln!(self.out, "(")?;
+        for NumberFunction { fun, parameter, body } in model.number_functions(store) {
+            let name = store.display_symbol(store.fun_decl(fun).name);
+            let parameters = sorted_variables(store, &[parameter]);
+            writeln!(self.out, "  (define-fun-rec {name} ({parameters}) Int")?;
+            writeln!(self.out, "    {})", formula(store, body, 4))?;
+        }
         for ((_, fun), definition) in self.system.predicates().zip(&model.definitions) {
             let name = store.display_symbol(store.fun_decl(fun).name);
             match &definition.interpretation {
