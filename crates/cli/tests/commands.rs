@@ -90,7 +90,7 @@ fn transformed_clauses_can_be_read_again() {
     }
     let output = shofar(&["transform", &example("counter"), "--passes", "merge,magic"], b"");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no transformation `magic`: there are records, "));
+    assert!(stderr(&output).contains("there is no transformation `magic`: there are diseq, "));
     let output = shofar(&["transform", &example("counter"), "--stats"], b"");
     assert!(stderr(&output).starts_with("pass "));
 }

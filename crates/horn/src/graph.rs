@@ -17,7 +17,8 @@
 //! about them need no renaming on the way back.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore, Value};
+use shofar_logic::smtlib::Declaration;
+use shofar_logic::{Op, Sort, Substitution, Substitutor, Symbol, Term, TermStore, Value, Walker};
 use shofar_run::Stop;
 
 use crate::Context;
@@ -240,7 +241,36 @@ impl HornGraph {
             Clause { variables, body, constraint: edge.label, head, name: None, position, written: None }
         };
         let clauses = self.edges().map(clause).collect();
-        HornSystem { sorts: origin.sorts.clone(), functions: origin.functions.clone(), predicates, clauses }
+        let sorts = self.declarations(store, origin);
+        HornSystem { sorts, functions: origin.functions.clone(), predicates, clauses }
+    }
+
+    /// The declarations of the original system, and those of datatypes that transformations have made.
+    fn declarations(&self, store: &TermStore, origin: &HornSystem) -> Vec<Declaration> {
+        let mut sorts = origin.sorts.clone();
+        if !store.has_datatypes() {
+            return sorts;
+        }
+        let groups = origin.sorts.iter().filter_map(|declaration| match declaration {
+            Declaration::Datatypes(group) => Some(group),
+            Declaration::Sort(..) | Declaration::Fun(_) | Declaration::Definition => None,
+        });
+        let mut known: FxHashSet<Sort> = groups.flatten().copied().collect();
+        let variables = self.nodes.iter().flat_map(|node| node.next.iter().copied());
+        let labels = self.edges.iter().map(|edge| edge.label);
+        Walker::new(store).visit(variables.chain(labels), |term| {
+            let mut sort = store.sort_of(term);
+            while let Some((_, element)) = store.array_parts(sort) {
+                sort = element;
+            }
+            if let Some(datatype) = store.datatype(sort)
+                && !known.contains(&datatype.template.unwrap_or(sort))
+            {
+                known.extend(datatype.group());
+                sorts.push(Declaration::Datatypes(datatype.group().into()));
+            }
+        });
+        sorts
     }
 
     /// The graph without its edges.

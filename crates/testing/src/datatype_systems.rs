@@ -19,6 +19,10 @@ pub enum Family {
     Sums,
     /// Lists of numbers and of records. Facts and heads prefer some constructor.
     Lists,
+    /// Enumerations with two and with three constructors, and lists of them.
+    Enumerations,
+    /// Two sorts of Peano numbers, a list of one and a chain that ends with the other.
+    Numbers,
 }
 
 /// A sort.
@@ -54,6 +58,18 @@ const LISTS: &[Declaration] = &[
     ("List", &[("nil", &[]), ("cons", &[("head", Kind::Int), ("tail", Kind::Data(1))])]),
     ("Pairs", &[("empty", &[]), ("push", &[("top", Kind::Data(0)), ("below", Kind::Data(2))])]),
 ];
+const ENUMERATIONS: &[Declaration] = &[
+    ("Color", &[("red", &[]), ("green", &[]), ("blue", &[])]),
+    ("Answer", &[("no", &[]), ("yes", &[])]),
+    ("Colors", &[("nil", &[]), ("cons", &[("head", Kind::Data(0)), ("tail", Kind::Data(2))])]),
+    ("Answers", &[("push", &[("top", Kind::Data(1)), ("below", Kind::Data(3))]), ("empty", &[])]),
+];
+const NUMBERS: &[Declaration] = &[
+    ("Nat", &[("zero", &[]), ("succ", &[("pred", Kind::Data(0))])]),
+    ("Count", &[("more", &[("less", Kind::Data(1))]), ("none", &[])]),
+    ("Nats", &[("nil", &[]), ("cons", &[("head", Kind::Data(0)), ("tail", Kind::Data(2))])]),
+    ("Chain", &[("end", &[("count", Kind::Data(1))]), ("link", &[("rest", Kind::Data(3))])]),
+];
 const ARRAYS: &[Kind] = &[Kind::Array(&Kind::Bool, &Kind::Data(1)), Kind::Array(&Kind::Data(3), &Kind::Bool)];
 
 /// The number of constructors of the same list on a path in a value.
@@ -65,12 +81,23 @@ impl Family {
             Family::Records => RECORDS,
             Family::Sums => SUMS,
             Family::Lists => LISTS,
+            Family::Enumerations => ENUMERATIONS,
+            Family::Numbers => NUMBERS,
         }
     }
 }
 
 /// The text of a random system.
 pub fn system(random: &mut Random, family: Family) -> String {
+    text(random, family, false)
+}
+
+/// The text of a random system with predicates that mean "different" in its bodies.
+pub fn system_with_differences(random: &mut Random, family: Family) -> String {
+    text(random, family, true)
+}
+
+fn text(random: &mut Random, family: Family, with_differences: bool) -> String {
     let declarations = family.declarations();
     let mut text = "(set-logic HORN)\n".to_owned();
     for (name, constructors) in declarations {
@@ -94,8 +121,12 @@ pub fn system(random: &mut Random, family: Family) -> String {
         let _ = writeln!(text, "(declare-fun P{number} ({}) Bool)", sorts.join(" "));
         predicates.push(kinds);
     }
+    if with_differences {
+        text.push_str(&differences(random, declarations));
+    }
     let mut add = |random: &mut Random, body: &[usize], head: Option<usize>| {
-        text.push_str(&Draft::new(random, declarations).clause(&predicates, body, head));
+        let draft = Draft { with_differences, ..Draft::new(random, declarations) };
+        text.push_str(&draft.clause(&predicates, body, head));
     };
     add(random, &[], Some(0));
     for _ in 0..random.below(2) {
@@ -125,17 +156,78 @@ fn sort(declarations: &[Declaration], kind: Kind) -> String {
     }
 }
 
+/// Whether values of a sort have fields of the same sort.
+fn is_recursive(declarations: &[Declaration], kind: Kind) -> bool {
+    let Kind::Data(number) = kind else { return false };
+    let constructors = declarations[number].1.iter();
+    constructors.flat_map(|(_, fields)| fields.iter()).any(|&(_, field)| field == kind)
+}
+
+/// Declarations and clauses of predicates that mean "different", one for each datatype. Some lack a clause.
+fn differences(random: &mut Random, declarations: &'static [Declaration]) -> String {
+    let mut text = String::new();
+    for (name, _) in declarations {
+        let _ = writeln!(text, "(declare-fun D{name} ({name} {name}) Bool)");
+    }
+    for (name, constructors) in declarations {
+        let mut clauses = Vec::new();
+        let made = |(constructor, fields): &(&str, &[(&str, Kind)]), side: &str| {
+            let names: Vec<String> = (0..fields.len()).map(|at| format!("{side}{at}")).collect();
+            match names.len() {
+                0 => (*constructor).to_owned(),
+                _ => format!("({constructor} {})", names.join(" ")),
+            }
+        };
+        let variables = |fields: &[(&str, Kind)], side: &str| {
+            let of_field = |(at, &(_, kind)): (usize, &(&str, Kind))| {
+                format!("({side}{at} {})", sort(declarations, kind))
+            };
+            fields.iter().enumerate().map(of_field).collect::<String>()
+        };
+        for a in *constructors {
+            for b in constructors.iter().filter(|b| b.0 != a.0) {
+                let head = format!("(D{name} {} {})", made(a, "a"), made(b, "b"));
+                let variables = variables(a.1, "a") + &variables(b.1, "b");
+                clauses.push(closed(&variables, &head));
+            }
+            for (at, &(_, kind)) in a.1.iter().enumerate() {
+                let differ = match kind {
+                    Kind::Data(number) if !random.one_in(5) => {
+                        format!("(D{} a{at} b{at})", declarations[number].0)
+                    }
+                    _ => format!("(not (= a{at} b{at}))"),
+                };
+                let clause = format!("(=> {differ} (D{name} {} {}))", made(a, "a"), made(a, "b"));
+                clauses.push(closed(&(variables(a.1, "a") + &variables(a.1, "b")), &clause));
+            }
+        }
+        if random.one_in(8) && !clauses.is_empty() {
+            clauses.remove(random.below(clauses.len()));
+        }
+        text.extend(clauses);
+    }
+    text
+}
+
+fn closed(variables: &str, clause: &str) -> String {
+    match variables {
+        "" => format!("(assert {clause})\n"),
+        _ => format!("(assert (forall ({variables}) {clause}))\n"),
+    }
+}
+
 /// A clause under construction.
 struct Draft<'a> {
     random: &'a mut Random,
     declarations: &'static [Declaration],
+    with_differences: bool,
     variables: Vec<Kind>,
     conjuncts: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
     fn new(random: &'a mut Random, declarations: &'static [Declaration]) -> Self {
-        Draft { random, declarations, variables: Vec::new(), conjuncts: Vec::new() }
+        Draft { random, declarations, with_differences: false, variables: Vec::new(), conjuncts: Vec::new() }
     }
 
     fn clause(mut self, predicates: &[Vec<Kind>], body: &[usize], head: Option<usize>) -> String {
@@ -153,6 +245,15 @@ impl<'a> Draft<'a> {
         for _ in 0..if head.is_none() { 1 + self.random.below(2) } else { self.random.below(3) } {
             let formula = self.formula(2);
             self.conjuncts.push(formula);
+        }
+        if self.with_differences && !self.variables.is_empty() {
+            let kind = *self.random.choose(&self.variables);
+            if let Kind::Data(number) = kind {
+                let (a, b) = (self.term(kind, 1), self.term(kind, 1));
+                let bounds = [&a, &b].map(|term| self.bound(term, kind, MOST_LEVELS));
+                self.conjuncts.extend(bounds);
+                self.conjuncts.push(format!("(D{} {a} {b})", self.declarations[number].0));
+            }
         }
         let head = match head {
             None => "false".to_owned(),
@@ -174,10 +275,7 @@ impl<'a> Draft<'a> {
             .map(|(number, &kind)| format!("(v{number} {})", sort(self.declarations, kind)))
             .collect();
         let clause = format!("(=> (and true {}) {head})", self.conjuncts.join(" "));
-        match variables.len() {
-            0 => format!("(assert {clause})\n"),
-            _ => format!("(assert (forall ({}) {clause}))\n", variables.join(" ")),
-        }
+        closed(&variables.join(" "), &clause)
     }
 
     /// A new variable within the bounds.
@@ -197,15 +295,15 @@ impl<'a> Draft<'a> {
             Kind::Data(number) => {
                 let mut cases = Vec::new();
                 for (constructor, fields) in self.declarations[number].1 {
-                    let is_recursive = fields.iter().any(|&(_, field)| field == kind);
-                    if is_recursive && levels == 0 {
+                    let descends = |field| is_recursive(self.declarations, field);
+                    if levels == 0 && fields.iter().any(|&(_, field)| descends(field)) {
                         cases.push(format!("(not ((_ is {constructor}) {term}))"));
                         continue;
                     }
                     let bounds: Vec<String> = fields
                         .iter()
                         .map(|&(selector, field)| {
-                            let levels = levels - usize::from(field == kind);
+                            let levels = levels - usize::from(descends(field));
                             self.bound(&format!("({selector} {term})"), field, levels)
                         })
                         .collect();

@@ -172,8 +172,11 @@ impl<'a> Saturation<'a> {
             });
             let counterexample = store.and_of(sources.chain([edge.label(), store.not(target)]));
             let variables = store.free_vars(&[counterexample]);
+            let mut arguments = variables.clone();
+            let locals = graph.locals(store, id);
+            arguments.retain(|variable| !locals.contains(variable));
             let mut found = Vec::new();
-            nothing.enumerate(counterexample, &variables, &[], Assignment::new(), &mut found);
+            nothing.enumerate(counterexample, &variables, &arguments, Assignment::new(), &mut found);
             !found.is_empty()
         };
         graph.edges().find(is_violated).map(|(id, _)| id)
@@ -308,9 +311,14 @@ impl<'a> Saturation<'a> {
                     return;
                 }
             }
-            // The variable that is missed first decides most.
+            // The variable that is missed first decides most. Locals are last: there may be many that do not matter.
             Err(EvalError::Unassigned(missing)) => {
-                next = variables.iter().position(|&variable| variable == missing).unwrap_or(0);
+                let open = variables.iter().position(|variable| wanted.contains(variable));
+                let missed = variables.iter().position(|&variable| variable == missing);
+                next = match missed {
+                    Some(missed) if open.is_none() || wanted.contains(&missing) => missed,
+                    _ => open.unwrap_or(0),
+                };
             }
             // A tester that is not decided yet may guard the selector.
             Err(EvalError::Unspecified(_)) if !variables.is_empty() => {}
@@ -319,10 +327,16 @@ impl<'a> Saturation<'a> {
         let variable =
             *variables.get(next).expect("without variables, the label and the wanted ones have values");
         let rest = [&variables[..next], &variables[next + 1..]].concat();
+        // Of the locals, one choice is enough.
+        let is_local = wanted.iter().all(|&variable| assignment.get(variable).is_some());
+        let known = found.len();
         for value in values(self.store, &self.domain, self.store.sort_of(variable)) {
             let mut assignment = assignment.clone();
             assignment.set(variable, value);
             self.enumerate(label, &rest, wanted, assignment, found);
+            if is_local && found.len() > known {
+                return;
+            }
         }
     }
 }

@@ -12,16 +12,19 @@ use shofar_run::{OptionError, Stop};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Image, Inline, Lemma, Merge, NestedLoops, PropagateConstants, Records, RemoveInfeasible,
-    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Tagged, Transformation,
-    Transformed, Translation, UniqueConstructor,
+    Chains, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers, PropagateConstants,
+    RecogniseDisequality, Records, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Simplify,
+    SingleLoop, SplitArguments, Tagged, Transformation, Transformed, Translation, UniqueConstructor,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 14] = [
+const ALL: [fn() -> Box<dyn Transformation>; 17] = [
+    || Box::new(RecogniseDisequality),
     || Box::new(Records),
+    || Box::new(Enumerations),
     || Box::new(Tagged),
+    || Box::new(PeanoNumbers),
     || Box::new(UniqueConstructor),
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
@@ -49,7 +52,8 @@ const MAX_GROWTH: (usize, usize) = (4, 100_000);
 /// The pipeline that solving starts with: transformations that make a system smaller or simpler, repeated while they
 /// change something.
 ///
-/// Datatypes come first: whatever becomes fields or numbers, all other transformations can handle. Slicing comes next, so
+/// Datatypes come first: whatever becomes fields or numbers, all other transformations can handle. Among them, predicates
+/// that mean "different" come first, because they are recognised by their constructors. Slicing comes next, so
 /// that no work is spent on irrelevant clauses; labels are simplified before they are joined.
 /// The solver checks single clauses only after the other transformations, which then continue with its results.
 pub fn standard() -> Pipeline {
@@ -65,11 +69,20 @@ pub fn standard() -> Pipeline {
         ];
         Pipeline::repeated(passes, STANDARD_ROUNDS, STANDARD_TIME)
     };
-    let of_datatypes: Vec<Box<dyn Transformation>> =
-        vec![Box::new(Records), Box::new(Tagged), Box::new(UniqueConstructor)];
+    let of_datatypes: Vec<Box<dyn Transformation>> = vec![
+        Box::new(RecogniseDisequality),
+        Box::new(Records),
+        Box::new(Enumerations),
+        Box::new(Tagged),
+        Box::new(PeanoNumbers),
+        Box::new(UniqueConstructor),
+    ];
+    // The fields of unique constructors are arguments now.
+    let of_fields: Vec<Box<dyn Transformation>> =
+        vec![Box::new(Records), Box::new(Enumerations), Box::new(Tagged)];
     let by_solver: Vec<Box<dyn Transformation>> = vec![Box::new(RemoveInfeasible)];
     let once = |passes| Pipeline::repeated(passes, 1, STANDARD_TIME);
-    once(of_datatypes).then(rounds()).then(once(by_solver)).then(rounds())
+    once(of_datatypes).then(once(of_fields)).then(rounds()).then(once(by_solver)).then(rounds())
 }
 
 /// The pipeline that turns a linear system into a transition system.
