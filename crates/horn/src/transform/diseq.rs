@@ -340,8 +340,11 @@ struct Descent<'a> {
     store: &'a TermStore,
     translation: &'a Recognised,
     steps: Vec<GraphStep>,
-    known: FxHashMap<(NodeId, [Value; 2]), usize>,
+    known: FxHashMap<Fact, usize>,
 }
+
+/// A recognised predicate with a pair of different values.
+type Fact = (NodeId, [Value; 2]);
 
 impl Descent<'_> {
     /// The step that derives a pair: descends to the first difference, and returns from it.
@@ -374,7 +377,7 @@ impl Descent<'_> {
     }
 
     /// The edge that derives a pair, and the pair that it needs.
-    fn rule(&self, node: NodeId, pair: &[Value; 2]) -> Option<(EdgeId, Option<(NodeId, [Value; 2])>)> {
+    fn rule(&self, node: NodeId, pair: &[Value; 2]) -> Option<(EdgeId, Option<Fact>)> {
         let [Value::Term(a), Value::Term(b)] = *pair else { return None };
         let ((Op::Construct(c), left), (Op::Construct(d), right)) = (self.store.view(a), self.store.view(b))
         else {

@@ -557,14 +557,14 @@ impl Translation for Numbered {
     fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let inexpressible =
             || Stop::Unsupported("a model that compares structures of integers with each other".to_owned());
-        let formula = |(node, (new, old)): (usize, (&Box<[Term]>, &Box<[Term]>))| {
+        let formula = |node: usize| {
             context.go_on()?;
-            let variables: FxHashMap<Term, Term> = new.iter().copied().zip(old.iter().copied()).collect();
-            let variables = variables.into_iter().filter(|(new, old)| new != old).collect();
+            let both = self.new[node].iter().copied().zip(self.old[node].iter().copied());
+            let variables = both.filter(|(new, old)| new != old).collect();
             let formula = model.formula(NodeId::new(node))?;
             self.naturals.formula_back(context.store, formula, &variables).ok_or_else(inexpressible)
         };
-        let formulas = self.new.iter().zip(&self.old).enumerate().map(formula);
+        let formulas = (0..self.old.len()).map(formula);
         Ok(GraphModel::of_formulas(formulas.collect::<Result<Vec<Term>, Stop>>()?))
     }
 
