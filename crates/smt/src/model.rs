@@ -6,7 +6,7 @@
 //! that no two lines contradict each other. Division by zero is such a function, too, and so is a selector on values of
 //! other constructors. `theory/datatypes/model.rs` builds values of datatypes.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, SortKind, Term, TermStore, Value};
 
@@ -62,7 +62,7 @@ pub(crate) fn model(
         }
     }
     if store.has_datatypes() {
-        for (op, domain, range) in selectors(store, formulas) {
+        for (op, domain, range) in selectors(store, formulas, theories) {
             model.set_open_default(op, store.default_value(range));
             for (args, value) in elements.table(op, &[domain], range) {
                 model.set_open_case(op, &args, value);
@@ -72,15 +72,18 @@ pub(crate) fn model(
     model
 }
 
-/// The selectors in formulas, with the sorts of their arguments and values.
-fn selectors(store: &TermStore, formulas: &[Term]) -> Vec<(Op, Sort, Sort)> {
-    let mut selectors: FxHashMap<Op, (Sort, Sort)> = FxHashMap::default();
-    for term in store.subterms(formulas) {
-        if let (op @ Op::Selector { .. }, &[argument]) = store.view(term) {
-            selectors.insert(op, (store.sort_of(argument), store.sort_of(term)));
+/// The selectors in formulas and in the queries so far, with the sorts of their arguments and values.
+fn selectors(store: &TermStore, formulas: &[Term], theories: &CombinedModel<'_>) -> Vec<(Op, Sort, Sort)> {
+    let mentioned = store.subterms(formulas).into_iter().map(|term| store.op(term));
+    let selectors: FxHashSet<Op> = mentioned.chain(theories.functions()).collect();
+    let sorts = |op: Op| match op {
+        Op::Selector { constructor, field } => {
+            let constructor = store.constructor(constructor);
+            Some((op, constructor.sort, constructor.fields[field as usize].1))
         }
-    }
-    selectors.into_iter().map(|(op, (domain, range))| (op, domain, range)).collect()
+        _ => None,
+    };
+    selectors.into_iter().filter_map(sorts).collect()
 }
 
 /// The values of the classes of congruence.

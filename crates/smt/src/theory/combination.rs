@@ -77,6 +77,8 @@ pub struct Combination {
     /// The level of the search, and the levels that theories have opened (N2).
     level: u32,
     opened: [u32; MOST_THEORIES],
+    /// Whether a theory has reported a clash since the last backtracking.
+    has_clashed: bool,
     /// The nodes of symbols, values and applications.
     nodes: FxHashMap<Term, Node>,
     /// The term of each node but the truth values, which come first.
@@ -120,6 +122,7 @@ impl Combination {
             owners: Vec::new(),
             engaged: 0,
             level: 0,
+            has_clashed: false,
             opened: [0; MOST_THEORIES],
             nodes: FxHashMap::default(),
             terms: Vec::new(),
@@ -567,7 +570,10 @@ impl Theory for Combination {
                 *opened += 1;
                 theory.push_level();
             }
-            theory.assert(lit)?;
+            if let Err(clash) = theory.assert(lit) {
+                self.has_clashed = true;
+                return Err(clash);
+            }
         }
         if !self.datatypes.is_idle() {
             self.datatypes.assign(level, lit.var());
@@ -581,6 +587,7 @@ impl Theory for Combination {
 
     fn pop_levels(&mut self, count: u32) {
         self.level -= count;
+        self.has_clashed = false;
         let level = self.level;
         for id in members(self.engaged) {
             let (theory, opened) = self.leveled(id);
@@ -599,7 +606,8 @@ impl Theory for Combination {
             if answers.has_conflict() {
                 return;
             }
-            if self.congruence.lacks_shortcuts() {
+            // The conflict of a clash cannot wait.
+            if self.congruence.lacks_shortcuts() && !self.has_clashed {
                 answers.postpone();
                 return;
             }
@@ -716,6 +724,11 @@ impl CombinedModel<'_> {
     /// Whether the class is that of `true`.
     pub(crate) fn is_true(&self, class: u32) -> bool {
         self.classes.values[class as usize] == Some(Node::TRUE)
+    }
+
+    /// The functions that congruence knows.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = Op> {
+        self.theories.functions.keys().copied()
     }
 
     /// The rows of a function over classes.
