@@ -1,5 +1,5 @@
-//! Projection of datatypes: known results, generated cubes and formulas. Models are drawn, not found by the solver.
-//! Results are judged by evaluation, on finite datatypes at all points, and by Z3.
+//! Projection of datatypes: known results, generated cubes and formulas. Models are drawn, not found by the solver,
+//! except to eliminate all of them. Results are judged by evaluation, on finite datatypes at all points, and by Z3.
 
 #![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
 
@@ -8,7 +8,12 @@ use std::fmt::Write as _;
 
 use shofar_logic::smtlib::{Environment, Reader};
 use shofar_logic::{Assignment, ConstructorId, Op, Sort, SortKind, Term, TermStore, Value};
-use shofar_smt::project::{self, ProjectError, Projection, Projector, project_cube};
+use shofar_run::Limits;
+use shofar_smt::project::{
+    self, Bounds, ProjectError, Projection, Projector, Status, eliminate, project_cube,
+};
+use shofar_smt::sat::Outcome;
+use shofar_smt::solver::Solver;
 use shofar_testing::z3;
 use shofar_testing::{Random, scale};
 
@@ -266,7 +271,7 @@ fn a_finite_sort_may_have_too_few_values() {
     let model = [("c0", "b"), ("c1", "g"), ("c2", "g")];
     let different = ["(not (= c0 r))", "(not (= c0 c1))", "(not (= c0 c2))"];
     let found = world.project(&different, &model, &["c0"]);
-    assert_eq!(found.formula(&world.store), world.cube(&["(not (= c1 b))", "(not (= c2 b))"]));
+    assert_eq!(found.formula(&world.store), world.cube(&["(not ((_ is b) c1))", "(not ((_ is b) c2))"]));
     // Three values are enough for two differences.
     assert_eq!(world.project(&different[1..], &model, &["c0"]).literals, []);
     // Six pairs, and six differences.
@@ -276,7 +281,7 @@ fn a_finite_sort_may_have_too_few_values() {
     different.push("(not (= p0 p1))".to_owned());
     let different: Vec<&str> = different.iter().map(String::as_str).collect();
     let found = world.project(&different, &model, &["p0"]);
-    assert_eq!(found.formula(&world.store), world.cube(&["(not (= (f1 p1) r))"]));
+    assert_eq!(found.formula(&world.store), world.cube(&["(not ((_ is r) (f1 p1)))"]));
     assert_eq!(world.project(&different[1..], &model, &["p0"]).literals, []);
 }
 
@@ -386,6 +391,17 @@ fn a_long_value_is_not_unfolded() {
     let other = format!("(cons 7 {long})");
     let model = [("l0", long.as_str()), ("l1", other.as_str()), ("l2", "nil"), ("i0", "1998")];
     assert_eq!(world.project(&literals, &model, &["l0"]).literals, []);
+}
+
+/// Engines ask for the values of variables only, and evaluate formulas with selectors.
+#[test]
+fn a_model_of_symbols_has_the_values_of_selectors() {
+    let world = World::new();
+    let formula = world.read("(and (= l0 nil) (= (hd l0) 5) (= (hd (tl l0)) 6))");
+    let mut solver = Solver::new(&world.store);
+    solver.assert(formula).unwrap();
+    assert_eq!(solver.check(&[], &Limits::default()), Ok(Outcome::Sat));
+    assert!(world.holds(formula, &solver.model(&[world.read("l0")])));
 }
 
 // ---- generated formulas ------------------------------------------------------------------------------
@@ -640,4 +656,37 @@ fn a_formula_has_few_projections() {
         }
     }
     assert!(found.len() <= 6, "{}", found.len());
+}
+
+/// Projecting all models ends, and covers all models.
+#[test]
+fn eliminations_of_datatypes_are_exact() {
+    let world = World::new();
+    let (mut complete, mut open) = (0, 0);
+    let bounds = Bounds {
+        limits: Limits { conflicts: Some(2000), ..Limits::default() },
+        disjuncts: 100,
+        ..Bounds::default()
+    };
+    for seed in 0..400 * scale() {
+        let sorts: &[&str] =
+            [&["L", "Int"][..], &["C", "P", "O"], &["T", "F"], &["Nat", "C"]][(seed % 4) as usize];
+        let mut generator = Generator { random: Random::new(2_000_000 + seed), sorts };
+        let vars = generator.variables(&world, 2);
+        let size = generator.random.below(2);
+        let formula = world.read(&generator.formula(size));
+        let elimination = eliminate(&world.store, formula, &vars, &bounds).unwrap();
+        if elimination.status != Status::Complete {
+            open += 1;
+            continue;
+        }
+        complete += 1;
+        for _ in 0..20 {
+            let model = world.random_model(&mut generator.random, 3);
+            let (formula, result) = (world.holds(formula, &model), elimination.formula);
+            assert!(!formula || world.holds(result, &model), "{seed}: {}", world.store.display(result));
+        }
+    }
+    println!("{complete} complete, {open} open");
+    assert!(open * 20 < complete, "{complete} complete, {open} open");
 }

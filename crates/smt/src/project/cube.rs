@@ -1,12 +1,14 @@
 //! Cubes as sets of normal literals, with a syntactic implication test.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
 
 use crate::known_literals::Interval;
 
-/// Drops repeated literals and bounds that follow from others. Keeps the order.
+/// Drops repeated literals and bounds that follow from others. Equations that only name a constructor become testers, so
+/// that equal facts are equal literals. Keeps the order.
 pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
+    literals.iter_mut().for_each(|literal| *literal = with_tester(store, *literal));
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     literals.retain(|&literal| literal != Term::TRUE && seen.insert(literal));
     let bounds: Vec<_> = literals.iter().map(|&literal| Interval::of(store, literal)).collect();
@@ -40,6 +42,23 @@ pub fn simplify(store: &TermStore, literals: &mut Vec<Term>) {
     literals.retain(|_| kept.next().unwrap_or(true));
 }
 
+/// The tester that is equivalent to the literal `t = c(sel_1(t), .., sel_n(t))` or its negation; other literals unchanged.
+/// If `c` has no fields, this is `t = c`.
+fn with_tester(store: &TermStore, literal: Term) -> Term {
+    let (atom, holds) = store.literal(literal);
+    let (Op::Eq, &[left, right]) = store.view(atom) else { return literal };
+    for (whole, made) in [(left, right), (right, left)] {
+        let (Op::Construct(constructor), fields) = store.view(made) else { continue };
+        let is_selected = |(field, &part): (usize, &Term)| {
+            store.view(part) == (Op::Selector { constructor, field: field as u32 }, &[whole][..])
+        };
+        if fields.iter().enumerate().all(is_selected) {
+            return store.signed(store.tester(constructor, whole), holds);
+        }
+    }
+    literal
+}
+
 /// Whether each literal of the second cube follows from one of the first, so that the first implies the second.
 pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
     weak.iter().all(|&wanted| {
@@ -53,9 +72,28 @@ pub fn implies(store: &TermStore, strong: &[Term], weak: &[Term]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use shofar_logic::Sort;
+    use shofar_logic::{ConstructorSpec, Sort};
 
     use super::*;
+
+    #[test]
+    fn equations_that_name_a_constructor_are_testers() {
+        let store = TermStore::new();
+        let sort = store.new_datatype(store.symbol("List"), &[]);
+        let nil = ConstructorSpec { name: store.symbol("nil"), fields: vec![] };
+        let fields = vec![(store.symbol("head"), Sort::INT), (store.symbol("tail"), sort)];
+        let cons = ConstructorSpec { name: store.symbol("cons"), fields };
+        let sort = store.define_datatypes(&[(sort, vec![nil, cons])]).unwrap()[0];
+        let &[nil, cons] = store.datatype(sort).unwrap().constructors() else { panic!("two constructors") };
+        let x = store.var(store.symbol("x"), sort);
+        let parts = [0, 1].map(|field| store.selector(cons, field, x));
+        let whole = store.eq(x, store.construct_term(cons, &parts));
+        let other = store.eq(x, store.construct_term(cons, &[store.int(1), parts[1]]));
+        let empty = store.eq(x, store.construct_term(nil, &[]));
+        let mut cube = vec![whole, store.not(empty), other];
+        simplify(&store, &mut cube);
+        assert_eq!(cube, [store.tester(cons, x), other]);
+    }
 
     #[test]
     fn tighter_bounds_imply_weaker_ones() {
