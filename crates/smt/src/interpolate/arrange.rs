@@ -32,7 +32,13 @@ use crate::theory::claims::is_application;
 
 /// Whether a function is applied in a normal formula.
 pub(super) fn has_applications(store: &TermStore, formula: Term) -> bool {
-    store.subterms(&[formula]).iter().any(|&term| is_application(store, term))
+    store.subterms(&[formula]).iter().any(|&term| is_arranged(store, term))
+}
+
+/// Whether the term is an application that projection does not know: of a function other than those of datatypes.
+fn is_arranged(store: &TermStore, term: Term) -> bool {
+    let is_of_datatype = matches!(store.op(term), Op::Construct(_) | Op::Selector { .. } | Op::Tester(_));
+    !is_of_datatype && is_application(store, term)
 }
 
 /// Projects `formula`, a normal formula of A, in its model: returns a cube over shared symbols that is true in the
@@ -93,7 +99,7 @@ impl<'s> Cube<'s> {
         for term in store.subterms(literals) {
             let args: Vec<Term> = store.args(term).iter().map(|arg| images[arg]).collect();
             let image = match store.op(term) {
-                function if is_application(store, term) => match known.get(&(function, args.clone())) {
+                function if is_arranged(store, term) => match known.get(&(function, args.clone())) {
                     Some(&name) => name,
                     None => {
                         let value = evaluator.eval(term).map_err(ProjectError::NoValue)?;

@@ -139,8 +139,15 @@ impl<'a> Interpolator<'a> {
         if has_dual {
             return Err(Error::NoTreeProperty);
         }
-        self.inductive_at_cuts(&Cuts::tree(nodes)?, &order, limits)
-            .or_else(|defect| self.tree_node_by_node(nodes, defect, limits))
+        let mut interpolants = self
+            .inductive_at_cuts(&Cuts::tree(nodes)?, &order, limits)
+            .or_else(|defect| self.tree_node_by_node(nodes, defect, limits))?;
+        // It is equivalent to `false`, since B is empty. But a term such as `hd(nil)` has no symbols, so that an empty B
+        // can express it.
+        if let Some(root) = interpolants.last_mut() {
+            (root.formula, root.size) = (Term::FALSE, 1);
+        }
+        Ok(interpolants)
     }
 
     fn tree_node_by_node(
@@ -210,6 +217,7 @@ impl<'a> Interpolator<'a> {
             colours: &mut colours,
             is_needed: &self.is_needed,
             made_for: &self.made_for,
+            limits,
         };
         let raw = pass.run()?;
         let (mut expanded, mut simplifier) = (FxHashMap::default(), Simplifier::new(store));

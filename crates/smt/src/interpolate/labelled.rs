@@ -47,6 +47,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Op, Term, TermStore};
+use shofar_run::Limits;
 
 use super::colour::{Colours, Speakers};
 use super::cuts::{CutSet, Cuts};
@@ -88,6 +89,8 @@ pub(super) struct Pass<'l, 'p> {
     pub(super) is_needed: &'p [bool],
     /// The parts that definitions and splits were made for, by step.
     pub(super) made_for: &'p [Box<[Part]>],
+    /// Limits of queries that a lemma may need.
+    pub(super) limits: &'l Limits<'l>,
 }
 
 /// The variables of a proof, numbered from zero, and their labels.
@@ -256,7 +259,8 @@ impl<'p> Pass<'_, 'p> {
             let step = &self.proof.steps()[at];
             let Rule::Lemma(justification) = &step.rule else { continue };
             let step = (StepId(at as u32), step);
-            let mut lemma = Lemma::new(self.store, self.proof, self.cuts, labels, self.colours, step);
+            let mut lemma =
+                Lemma::new(self.store, self.proof, self.cuts, labels, self.colours, self.limits, step);
             if let Some(interpolants) =
                 lemma.leaf_interpolants(justification, self.arithmetic, self.equality)?
             {

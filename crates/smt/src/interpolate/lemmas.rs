@@ -5,19 +5,22 @@
 //! local. It is recomputed only when these change.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Op, Term, TermStore};
+use shofar_run::Limits;
 
 use super::colour::Colours;
 use super::congruence::{self, Conflict, Edge, Obstacle, Source};
 use super::cuts::{CutSet, Cuts};
+use super::datatypes;
 use super::decomposed::{self, Component};
 use super::divisibility::{Confined, divisibility};
+use super::fallback::Bounds;
 use super::farkas::{self, Summand};
 use super::labelled::Labels;
 use super::{Arithmetic, Defect, Equality};
 use crate::proof::{
-    CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Justification, Proof, Sign, Step,
-    StepId,
+    CongruenceEdge, CongruenceProof, EdgeRule, FarkasTerm, Inequality, IntegerRefutation, Justification,
+    Proof, Sign, Step, StepId,
 };
 use crate::sat::Lit;
 
@@ -31,6 +34,8 @@ pub(super) struct Lemma<'l, 'p> {
     pub(super) id: StepId,
     /// The literals that are true in the conflict.
     pub(super) conflict: FxHashSet<Lit>,
+    /// Limits of queries.
+    pub(super) limits: &'l Limits<'l>,
 }
 
 impl<'l, 'p> Lemma<'l, 'p> {
@@ -40,10 +45,11 @@ impl<'l, 'p> Lemma<'l, 'p> {
         cuts: &'p Cuts,
         labels: &'l Labels,
         colours: &'l mut Colours<'p>,
+        limits: &'l Limits<'l>,
         (id, step): (StepId, &Step),
     ) -> Self {
         let conflict = step.clause.iter().map(|&lit| !lit).collect();
-        Lemma { store, proof, cuts, labels, colours, id, conflict }
+        Lemma { store, proof, cuts, labels, colours, id, conflict, limits }
     }
 
     /// The interpolants at all cuts, by the procedure for the justification. A theory with its own interpolation
@@ -57,8 +63,11 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Ok(match justification {
             Justification::Farkas(terms) => Some(self.sums(terms, arithmetic)?),
             Justification::Integer(refutation) => Some(self.integers(refutation)?),
+            Justification::Congruence(proof) if is_of_datatypes(self.store, proof) => {
+                Some(self.datatypes(equality)?)
+            }
             Justification::Congruence(proof) => Some(self.congruences(proof, equality)?),
-            Justification::Cycle(_) => return Err(Defect::Invalid(self.id)),
+            Justification::Cycle(_) => Some(self.datatypes(equality)?),
             Justification::Split | Justification::Axiom(_) => None,
         })
     }
@@ -218,6 +227,17 @@ impl<'l, 'p> Lemma<'l, 'p> {
         Ok(found)
     }
 
+    /// Interpolants of a conflict of datatypes.
+    fn datatypes(&self, equality: Equality) -> Result<Vec<Term>, Defect> {
+        let mut conflict: Vec<Lit> = self.conflict.iter().copied().collect();
+        conflict.sort_unstable();
+        let literal = |lit: Lit| Ok((self.proof.literal(self.store, lit), self.of_a(lit)?));
+        let literals = conflict.into_iter().map(literal).collect::<Result<Vec<_>, Defect>>()?;
+        let bounds = Bounds { limits: *self.limits, disjuncts: datatypes::MOST_DISJUNCTS };
+        let found = datatypes::interpolants(self.store, self.cuts, &literals, equality, &bounds);
+        found.map_err(|_| Defect::Invalid(self.id))
+    }
+
     /// Interpolants from equalities between terms that differ.
     fn congruences(&mut self, proof: &CongruenceProof, equality: Equality) -> Result<Vec<Term>, Defect> {
         let mut found = Vec::with_capacity(self.cuts.len());
@@ -228,7 +248,7 @@ impl<'l, 'p> Lemma<'l, 'p> {
                 let source = match edge.why {
                     EdgeRule::Literal(lit) => Source::Input(is_of_a(lit)?),
                     EdgeRule::Congruence => Source::Congruence,
-                    // Injections and reductions have no interpolation procedure.
+                    // Conflicts with these have their own procedure.
                     EdgeRule::Injection(..) | EdgeRule::Reduction { .. } => {
                         return Err(Defect::Invalid(self.id));
                     }
@@ -254,6 +274,14 @@ impl<'l, 'p> Lemma<'l, 'p> {
         }
         Ok(found)
     }
+}
+
+/// Whether a conflict of equality needs more than congruence: injection, values of selectors and testers, or different
+/// constructors.
+fn is_of_datatypes(store: &TermStore, proof: &CongruenceProof) -> bool {
+    let is_plain = |edge: &CongruenceEdge| matches!(edge.why, EdgeRule::Literal(_) | EdgeRule::Congruence);
+    let is_constructed = |term: Term| matches!(store.op(term), Op::Construct(_));
+    !proof.edges.iter().all(is_plain) || proof.distinct.is_none() && is_constructed(proof.apart.0)
 }
 
 /// Whether a lemma counts as a clause of the side that can express all its literals, without an interpolation procedure

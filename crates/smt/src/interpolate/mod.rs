@@ -25,7 +25,8 @@
 //! cuts        sets of cuts, which answer a question for all cuts at once  cuts.rs
 //! colours     which side can express a term                               colour.rs
 //! leaves      of theory lemmas                                            lemmas.rs: farkas.rs, decomposed.rs,
-//!                                                                         divisibility.rs, congruence.rs
+//!                                                                         divisibility.rs, congruence.rs,
+//!                                                                         datatypes.rs
 //! pass        partial interpolants of clauses, by labels                  labelled.rs, occurrence.rs
 //! symbols     fresh symbols and gates are replaced by their origins
 //! form        simplification                                              simplify.rs, factor.rs
@@ -53,6 +54,7 @@ mod arrange;
 pub mod colour;
 pub mod congruence;
 pub mod cuts;
+mod datatypes;
 pub mod decomposed;
 pub mod divisibility;
 mod error;
