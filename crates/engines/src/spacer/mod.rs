@@ -1,7 +1,7 @@
 //! Spacer: property-directed reachability with may- and must-summaries, for all systems, linear or not.
 //!
-//! **What it decides.** Any system that the solver supports over Booleans and linear integer and real arithmetic,
-//! because projection supports these. Other systems are `Unknown`.
+//! **What it decides.** Any system that the solver supports over Booleans, linear integer and real arithmetic and
+//! datatypes with fields of these sorts, because projection supports them. Other systems are `Unknown`.
 //!
 //! **The idea.** For growing bounds `N` it asks whether a derivation of `false` of height at most `N` exists, backwards
 //! from the queries. Each predicate has two summaries: *frames* `F_0, F_1, ..`, where `F_i` contains at least all facts

@@ -22,7 +22,7 @@
 use std::collections::hash_map::Entry;
 
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Op, Sort, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::interpolate::{Fallback, Options};
 use shofar_smt::project::simplify_cube;
@@ -186,7 +186,7 @@ fn negation(store: &TermStore, formula: Term) -> Option<Vec<Vec<Term>>> {
     let is_literal = |term: Term| {
         let (atom, _) = store.literal(term);
         !matches!(store.op(atom), Op::And | Op::Or | Op::Ite | Op::True)
-            && (store.op(atom) != Op::Eq || store.sort_of(store.args(atom)[0]).is_arithmetic())
+            && (store.op(atom) != Op::Eq || store.sort_of(store.args(atom)[0]) != Sort::BOOL)
     };
     let cube = |clause: Term| {
         let literals = store.disjuncts(clause);
@@ -201,7 +201,6 @@ fn negation(store: &TermStore, formula: Term) -> Option<Vec<Vec<Term>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shofar_logic::Sort;
 
     #[test]
     fn only_clauses_are_negated_to_cubes() {
