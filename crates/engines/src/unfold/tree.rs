@@ -389,16 +389,18 @@ impl<'a> Tree<'a> {
                 continue;
             }
             open.pop();
-            if !position.contains_key(&atom) {
-                position.insert(atom, steps.len());
-                let premises = way.premises.iter().map(|premise| position[premise]).collect();
-                let fact = self.atom(atom).arguments.iter().map(|&argument| {
-                    let value = self.store.eval(argument, model);
-                    value.map_err(|error| Stop::Unsupported(error.display(self.store).to_string()))
-                });
-                let fact: Box<[Value]> = fact.collect::<Result<_, Stop>>()?;
-                steps.push(GraphStep { edge: way.edge, premises, fact });
+            // A premise of two atoms may have been opened twice.
+            if position.contains_key(&atom) {
+                continue;
             }
+            let premises = way.premises.iter().map(|premise| position[premise]).collect();
+            let fact = self.atom(atom).arguments.iter().map(|&argument| {
+                let value = self.store.eval(argument, model);
+                value.map_err(|error| Stop::Unsupported(error.display(self.store).to_string()))
+            });
+            let fact: Box<[Value]> = fact.collect::<Result<_, Stop>>()?;
+            position.insert(atom, steps.len());
+            steps.push(GraphStep { edge: way.edge, premises, fact });
         }
         Ok(Derivation { steps })
     }
