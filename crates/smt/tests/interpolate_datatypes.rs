@@ -1,8 +1,6 @@
 //! Interpolants of formulas over datatypes, from proofs and by projection: known ones, and those of generated formulas,
 //! judged by the solver and by Z3.
 
-#![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
-
 use std::fmt::Write as _;
 
 use shofar_logic::{ConstructorId, ConstructorSpec, Sort, Substitution, Term, TermStore};

@@ -1,8 +1,6 @@
 //! Projection of datatypes: known results, generated cubes and formulas. Models are drawn, not found by the solver,
 //! except to eliminate all of them. Results are judged by evaluation, on finite datatypes at all points, and by Z3.
 
-#![expect(clippy::print_stdout, reason = "what was checked is part of the result")]
-
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
@@ -40,8 +38,11 @@ const CONSTANTS: [(&str, &[&str]); 9] = [
     ("Int", &["i0", "i1", "i2"]),
 ];
 
-/// The constructors with the sorts of their fields, by sort.
-const CONSTRUCTORS: [(&str, &[(&str, &[&str])]); 8] = [
+/// A constructor with the sorts of its fields.
+type Constructor = (&'static str, &'static [&'static str]);
+
+/// The constructors, by sort.
+const CONSTRUCTORS: [(&str, &[Constructor]); 8] = [
     ("C", &[("r", &[]), ("g", &[]), ("b", &[])]),
     ("P", &[("mk", &["C", "Bool"])]),
     ("O", &[("none", &[]), ("some", &["C"]), ("two", &["C", "Bool"])]),
