@@ -1,7 +1,7 @@
 //! Model search by trial: all assignments to a few Booleans, and some small ones to all other symbols.
 
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{Assignment, Evaluator, Interpretation, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, ConstructorId, Evaluator, Interpretation, Op, Sort, Term, TermStore, Value};
 use shofar_testing::Random;
 
 /// Up to this many Booleans, all assignments are tried.
@@ -20,7 +20,7 @@ pub(crate) fn search(store: &TermStore, formulas: &[Term], random: &mut Random) 
         return None;
     }
     let symbols = store.symbols(formulas);
-    let constants = subterms.into_iter().filter(|&term| matches!(store.view(term), (Op::Apply(_), [])));
+    let constants = subterms.iter().filter(|&&term| matches!(store.view(term), (Op::Apply(_), []))).copied();
     let constants: Vec<Term> = symbols.vars.iter().copied().chain(constants).collect();
     let is_boolean = constants.iter().all(|&symbol| store.sort_of(symbol) == Sort::BOOL);
     let is_exhaustive = is_boolean && constants.len() <= MOST_EXHAUSTIVE;
@@ -47,6 +47,11 @@ pub(crate) fn search(store: &TermStore, formulas: &[Term], random: &mut Random) 
             assignment.set_open_default(op, Value::Int(random.between(-spread, spread).into()));
         }
         assignment.set_open_default(Op::RealDiv, value(store, Sort::REAL, spread, random));
+        for &term in &subterms {
+            if let op @ Op::Selector { .. } = store.op(term) {
+                assignment.set_open_default(op, value(store, store.sort_of(term), spread, random));
+            }
+        }
         let mut evaluator = Evaluator::new(store, &assignment);
         if formulas.iter().all(|&formula| evaluator.eval(formula) == Ok(Value::Bool(true))) {
             return Some(assignment);
@@ -63,6 +68,33 @@ fn value(store: &TermStore, sort: Sort, spread: i64, random: &mut Random) -> Val
             let (numerator, denominator) = (random.between(-2 * spread, 2 * spread), 1 + random.below(2));
             Value::Real(Rational::new(numerator.into(), Integer::from(denominator as i64)))
         }
-        _ => store.uninterpreted_value(sort, random.below(3) as u32),
+        _ => match store.datatype(sort) {
+            Some(datatype) => tree(store, sort, datatype.constructors(), spread, random),
+            None => store.uninterpreted_value(sort, random.below(3) as u32),
+        },
     }
+}
+
+/// The least value of a datatype, wrapped in a few constructors.
+fn tree(
+    store: &TermStore,
+    sort: Sort,
+    constructors: &[ConstructorId],
+    spread: i64,
+    random: &mut Random,
+) -> Value {
+    let mut last = store.default_value(sort);
+    for _ in 0..random.below(4) {
+        let &constructor = random.choose(constructors);
+        let fields = store.constructor(constructor).fields.iter();
+        let fields: Vec<Term> = fields
+            .map(|&(_, field)| match () {
+                () if field == sort => store.value_to_term(&last),
+                () if store.datatype(field).is_some() => store.value_to_term(&store.default_value(field)),
+                () => store.value_to_term(&value(store, field, spread, random)),
+            })
+            .collect();
+        last = Value::Term(store.app(Op::Construct(constructor), &fields).expect("the fields fit"));
+    }
+    last
 }

@@ -5,7 +5,7 @@
 //! formula again.
 
 use shofar_logic::number::{Integer, Rational};
-use shofar_logic::{Fun, Op, Sort, SortKind, Term, TermStore};
+use shofar_logic::{ConstructorId, ConstructorSpec, Fun, Op, Sort, SortKind, Term, TermStore};
 use shofar_testing::Random;
 
 /// The symbols and operators of formulas.
@@ -16,6 +16,8 @@ pub(crate) struct Language {
     /// A declared sort.
     pub(crate) elements: bool,
     pub(crate) functions: bool,
+    /// Lists and an enumeration.
+    pub(crate) datatypes: bool,
     /// `div`, `mod`, `abs`, `to_int` and the like.
     pub(crate) division: bool,
     /// Division by zero.
@@ -53,6 +55,7 @@ impl Language {
                 }
             }
         }
+        language.datatypes = random.below(4) == 0;
         language.division = random.below(2) == 0;
         language.bands = random.below(3) == 0;
         language.big = random.below(8) == 0;
@@ -87,6 +90,7 @@ pub(crate) struct Formulas<'s> {
     pub(crate) language: Language,
     symbols: Vec<Windowed<Term>>,
     functions: Vec<Windowed<Fun>>,
+    datatypes: Vec<Sort>,
     /// Earlier formulas, each with its part.
     pool: Vec<(Term, u32)>,
     /// The part of the current formula.
@@ -102,6 +106,8 @@ impl<'s> Formulas<'s> {
         sorts.extend(language.integers.then_some((Sort::INT, "i")));
         sorts.extend(language.reals.then_some((Sort::REAL, "x")));
         sorts.extend(language.elements.then_some((element, "a")));
+        let datatypes = if language.datatypes { declare(store, language) } else { Vec::new() };
+        sorts.extend(datatypes.iter().copied().zip(["l", "c"]));
         let mut symbols = Vec::new();
         for &(sort, name) in &sorts {
             // One symbol that all parts may use, so that none has none.
@@ -125,7 +131,7 @@ impl<'s> Formulas<'s> {
                 functions.push(Windowed::new(fun, parts, is_shared || number == 0, random));
             }
         }
-        Formulas { store, language, symbols, functions, pool: Vec::new(), part: 0 }
+        Formulas { store, language, symbols, functions, datatypes, pool: Vec::new(), part: 0 }
     }
 
     /// A formula for a part.
@@ -247,9 +253,9 @@ impl<'s> Formulas<'s> {
 
     /// An atom over terms of this depth.
     fn atom(&mut self, depth: u32, random: &mut Random) -> Term {
-        let Language { integers, reals, elements, functions, bands, .. } = self.language;
+        let Language { integers, reals, elements, functions, datatypes, bands, .. } = self.language;
         loop {
-            match random.below(10) {
+            match random.below(13) {
                 0 => return self.term(Sort::BOOL, 0, random),
                 1 if functions => {
                     if let Some(application) = self.application(Sort::BOOL, depth, random) {
@@ -267,6 +273,19 @@ impl<'s> Formulas<'s> {
                 5 if integers => return self.comparison(Sort::INT, depth, random),
                 6 if reals => return self.comparison(Sort::REAL, depth, random),
                 7 if !integers && !reals && !elements => return self.term(Sort::BOOL, 0, random),
+                10 | 11 if datatypes => {
+                    let sort = *random.choose(&self.datatypes);
+                    let is_distinct = random.below(4) == 0;
+                    let count = if is_distinct { 2 + random.below(3) } else { 2 };
+                    let args: Vec<Term> = (0..count).map(|_| self.term(sort, depth, random)).collect();
+                    return self.app(if is_distinct { Op::Distinct } else { Op::Eq }, &args);
+                }
+                12 if datatypes => {
+                    let sort = *random.choose(&self.datatypes);
+                    let constructor = *random.choose(self.constructors(sort));
+                    let argument = self.term(sort, depth, random);
+                    return self.app(Op::Tester(constructor), &[argument]);
+                }
                 8 if integers && self.language.division => {
                     let divisor = Integer::from(2 + random.below(4) as i64);
                     let number = self.term(Sort::INT, depth, random);
@@ -362,11 +381,37 @@ impl<'s> Formulas<'s> {
             let (then, otherwise) = (self.term(sort, depth - 1, random), self.term(sort, 0, random));
             return self.app(Op::Ite, &[condition, then, otherwise]);
         }
+        if random.below(3) == 0
+            && let Some(selector) = self.selector(sort, depth, random)
+        {
+            return selector;
+        }
         match sort {
+            _ if self.datatypes.contains(&sort) => {
+                let constructor = *random.choose(self.constructors(sort));
+                let fields = store.constructor(constructor).fields.iter();
+                let fields: Vec<Term> =
+                    fields.map(|(_, field)| self.term(*field, depth - 1, random)).collect();
+                self.app(Op::Construct(constructor), &fields)
+            }
             Sort::BOOL => self.atom(depth - 1, random),
             Sort::INT | Sort::REAL => self.number(sort, depth, random),
             _ => self.term(sort, depth - 1, random),
         }
+    }
+
+    fn constructors(&self, sort: Sort) -> &'s [ConstructorId] {
+        self.store.datatype(sort).map_or(&[], |datatype| datatype.constructors())
+    }
+
+    /// A field of this sort of a list, if lists have one.
+    fn selector(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Option<Term> {
+        let &list = self.datatypes.first()?;
+        let constructor = self.constructors(list)[1];
+        let mut fields = self.store.constructor(constructor).fields.iter();
+        let field = fields.position(|(_, field)| *field == sort)? as u32;
+        let argument = self.term(list, depth - 1, random);
+        Some(self.app(Op::Selector { constructor, field }, &[argument]))
     }
 
     fn number(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Term {
@@ -437,4 +482,18 @@ impl<'s> Formulas<'s> {
         let product = self.app(Op::Mul, &[left, right]);
         self.app(Op::Le, &[product, other])
     }
+}
+
+/// Lists of integers, or of truth values, and three colours.
+fn declare(store: &TermStore, language: Language) -> Vec<Sort> {
+    let list = store.new_datatype(store.symbol("List"), &[]);
+    let colour = store.new_datatype(store.symbol("Colour"), &[]);
+    let head = if language.integers { Sort::INT } else { Sort::BOOL };
+    let spec = |name: &str, fields: &[(&str, Sort)]| ConstructorSpec {
+        name: store.symbol(name),
+        fields: fields.iter().map(|&(name, sort)| (store.symbol(name), sort)).collect(),
+    };
+    let lists = vec![spec("nil", &[]), spec("cons", &[("head", head), ("tail", list)])];
+    let colours = ["red", "green", "blue"].map(|name| spec(name, &[])).to_vec();
+    store.define_datatypes(&[(list, lists), (colour, colours)]).expect("they are inhabited").to_vec()
 }

@@ -185,7 +185,7 @@ impl<'s> Judge<'s> {
         kind: Kind,
     ) -> Judged<usize> {
         let store = self.store;
-        if divides_by_zero(store, formula) {
+        if has_open_terms(store, formula) {
             return Ok(0);
         }
         let mut terms = cube.to_vec();
@@ -314,12 +314,13 @@ pub(crate) fn fault<T>(kind: Kind, message: impl Into<String>) -> Judged<T> {
     Err(Fault { kind, message: message.into() })
 }
 
-/// Whether a divisor is zero or not constant.
-fn divides_by_zero(store: &TermStore, formula: Term) -> bool {
+/// Whether a divisor is zero or not constant, or a selector may meet another constructor.
+fn has_open_terms(store: &TermStore, formula: Term) -> bool {
     store.subterms(&[formula]).into_iter().any(|term| match store.view(term) {
         (Op::RealDiv | Op::IntDiv | Op::Mod, args) => {
             args[1..].iter().any(|&arg| store.numeral(store.normalize(arg)).is_none_or(Rational::is_zero))
         }
+        (Op::Selector { .. }, _) => true,
         _ => false,
     })
 }

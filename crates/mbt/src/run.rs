@@ -271,7 +271,11 @@ impl Step<'_, '_> {
             (Op::RealDiv | Op::IntDiv | Op::Mod, args) => args[1..].iter().any(|&arg| !is_constant(arg)),
             _ => !matches!(
                 store.sort_kind(store.sort_of(term)),
-                SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..)
+                SortKind::Bool
+                    | SortKind::Int
+                    | SortKind::Real
+                    | SortKind::Uninterpreted(..)
+                    | SortKind::Datatype(_)
             ),
         };
         match store.subterms(&formulas).into_iter().any(is_beyond) {
@@ -634,11 +638,18 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Whether the proof of the last query may have the defect. Some refutations over integers have no interpolant;
-    /// otherwise a step without one is wrong.
+    /// Whether the proof of the last query may have the defect. Some refutations over integers or datatypes have no
+    /// interpolant; otherwise a step without one is wrong.
     fn may_have(&self, defect: Defect) -> bool {
         let Some(query) = &self.tested.query else { return false };
-        !matches!(defect, Defect::Invalid(_)) || self.has_integers(&self.all(query))
+        let formulas = self.all(query);
+        !matches!(defect, Defect::Invalid(_))
+            || self.has_integers(&formulas)
+            || self
+                .store
+                .subterms(&formulas)
+                .iter()
+                .any(|&it| self.store.datatype(self.store.sort_of(it)).is_some())
     }
 
     // ---- projection --------------------------------------------------------------------------------------------

@@ -227,6 +227,15 @@ impl Trace {
                 let _ = writeln!(text, "(declare-sort {} 0)", store.display_sort(sort));
             }
         }
+        let mut groups: Vec<&[Sort]> = Vec::new();
+        for term in store.subterms(&terms) {
+            if let Some(datatype) = store.datatype(store.sort_of(term))
+                && !groups.contains(&datatype.group())
+            {
+                groups.push(datatype.group());
+            }
+        }
+        groups.into_iter().for_each(|group| write_datatypes(store, group, text));
         for &fun in &symbols.funs {
             let decl = store.fun_decl(fun);
             let domain: Vec<String> =
@@ -294,6 +303,24 @@ fn terms(store: &TermStore, terms: impl IntoIterator<Item = Term>) -> String {
 
 fn numbers(parts: impl IntoIterator<Item = Part>) -> String {
     list(parts.into_iter().map(|Part(number)| number))
+}
+
+/// The declaration of datatypes whose fields are of other sorts than datatypes, or of the group.
+fn write_datatypes(store: &TermStore, group: &[Sort], text: &mut String) {
+    let names = group.iter().map(|&sort| format!("({} 0)", store.display_sort(sort)));
+    let _ = write!(text, "(declare-datatypes {} (", list(names));
+    for &sort in group {
+        let constructors = store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+        let constructors = constructors.iter().map(|&id| {
+            let constructor = store.constructor(id);
+            let fields = constructor.fields.iter().map(|&(name, sort)| {
+                format!(" ({} {})", store.display_symbol(name), store.display_sort(sort))
+            });
+            format!("({}{})", store.display_symbol(constructor.name), fields.collect::<String>())
+        });
+        text.push_str(&list(constructors));
+    }
+    text.push_str("))\n");
 }
 
 fn write_call(store: &TermStore, call: &Call, text: &mut String) {
