@@ -253,7 +253,7 @@ fn random_formulas_have_the_answers_of_z3() {
         let text = || format!("; seed {seed}\n{}{asserted}(check-sat)\n", datatypes.declarations);
         let mut solver = Solver::with_proofs(&store);
         found.push(decide(&store, &mut solver, &formulas, &text));
-        let _ = write!(script, "{}(reset)(set-option :timeout 2000)\n", text());
+        let _ = writeln!(script, "{}(reset)(set-option :timeout 2000)", text());
     }
     let sat = found.iter().filter(|outcome| **outcome == Outcome::Sat).count();
     assert!(sat * 5 > found.len() && sat * 5 < 4 * found.len(), "{sat} of {}", found.len());
