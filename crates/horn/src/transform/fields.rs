@@ -83,7 +83,7 @@ impl Fields {
                     let is_chosen = !constructors.is_empty() && is_chosen(constructors);
                     if is_chosen { fields.datatype(store, constructors) } else { None }
                 }
-                (None, Some((index, element))) if with_arrays => fields.array(store, sort, index, element),
+                (None, Some((index, element))) if with_arrays => fields.array(store, index, element),
                 _ => None,
             };
             if let Some(layout) = layout {
@@ -147,7 +147,7 @@ impl Fields {
         Some(Layout { components, kind: Kind::Datatype { constructors: places }, default, is_total, depth })
     }
 
-    fn array(&self, store: &TermStore, sort: Sort, index: Sort, element: Sort) -> Option<Layout> {
+    fn array(&self, store: &TermStore, index: Sort, element: Sort) -> Option<Layout> {
         let layout = self.layouts.get(&element).filter(|layout| layout.is_total)?;
         let component = |component: &Component| Component {
             name: component.name.clone(),
@@ -158,18 +158,29 @@ impl Fields {
         let default = layout.default.as_ref();
         let default = default.map(|default| components.iter().zip(default).map(constant).collect());
         let depth = layout.depth + 1;
-        debug_assert_eq!(store.array_parts(sort), Some((index, element)));
         let kind = Kind::Array { element };
         (depth <= MOST_DEPTH).then_some(Layout { components, kind, default, is_total: true, depth })
     }
 
-    /// The fields of a constructor, if its datatype is represented, and the position of the constructor among all.
-    fn constructor(&self, store: &TermStore, constructor: ConstructorId) -> Option<(&[Field], usize, usize)> {
+    /// The constructor of a represented datatype.
+    fn constructor(&self, store: &TermStore, constructor: ConstructorId) -> Place<'_> {
         let declared = store.constructor(constructor);
-        let Kind::Datatype { constructors } = &self.layouts.get(&declared.sort)?.kind else { return None };
+        let Layout { kind, default, .. } = &self.layouts[&declared.sort];
+        let Kind::Datatype { constructors } = kind else { unreachable!("arrays have no constructors") };
         let position = declared.index as usize;
-        Some((&constructors.get(position)?.1, position, constructors.len()))
+        let default = default.as_deref().unwrap_or_default();
+        Place { fields: &constructors[position].1, position, constructors: constructors.len(), default }
     }
+}
+
+/// A constructor of a represented datatype.
+struct Place<'a> {
+    fields: &'a [Field],
+    /// Its position among so many constructors.
+    position: usize,
+    constructors: usize,
+    /// The default vector of the datatype; needed only if there is a tag.
+    default: &'a [Term],
 }
 
 /// Whether the constructor at a position, of so many, made the value of a vector.
@@ -228,39 +239,27 @@ impl Representation for Fields {
     }
 
     fn construct(&self, store: &TermStore, constructor: ConstructorId, fields: &[&[Term]]) -> Vec<Term> {
-        let sort = store.constructor(constructor).sort;
-        let Some((places, position, constructors)) = self.constructor(store, constructor) else {
-            return Vec::new();
-        };
-        let mut vector = match tag(store, position, constructors) {
-            None => return fields.concat(),
-            Some(tag) => {
-                let mut vector = self.layouts[&sort].default.clone().unwrap_or_default();
-                vector[0] = tag;
-                vector
-            }
-        };
-        for (place, field) in places.iter().zip(fields) {
+        let place = self.constructor(store, constructor);
+        let Some(tag) = tag(store, place.position, place.constructors) else { return fields.concat() };
+        let mut vector = place.default.to_vec();
+        vector[0] = tag;
+        for (place, field) in place.fields.iter().zip(fields) {
             vector[place.start..place.start + place.length].copy_from_slice(field);
         }
         vector
     }
 
     fn select(&self, store: &TermStore, constructor: ConstructorId, field: usize, vector: &[Term]) -> Read {
-        match self.constructor(store, constructor) {
-            Some((fields, position, constructors)) => Read {
-                field: fields[field].of(vector).to_vec(),
-                is_present: has_tag(store, vector, position, constructors),
-            },
-            None => Read { field: Vec::new(), is_present: Term::TRUE },
+        let place = self.constructor(store, constructor);
+        Read {
+            field: place.fields[field].of(vector).to_vec(),
+            is_present: has_tag(store, vector, place.position, place.constructors),
         }
     }
 
     fn test(&self, store: &TermStore, constructor: ConstructorId, vector: &[Term]) -> Term {
-        match self.constructor(store, constructor) {
-            Some((_, position, constructors)) => has_tag(store, vector, position, constructors),
-            None => Term::FALSE,
-        }
+        let place = self.constructor(store, constructor);
+        has_tag(store, vector, place.position, place.constructors)
     }
 
     fn unpack(&self, store: &TermStore, term: Term) -> Option<Vec<Term>> {

@@ -58,6 +58,7 @@ pub(super) struct Read {
 /// for each component of an element, with the same indices.
 ///
 /// Vectors have a term for each of [`components`](Self::components). All arguments are normal terms, and so are results.
+/// Constructors are those of represented datatypes.
 pub(super) trait Representation: Send + Sync {
     /// The components of a sort's values; `None` if the sort stays as it is.
     fn components(&self, sort: Sort) -> Option<&[Component]>;
@@ -382,12 +383,12 @@ impl<R: Representation> Translation for Resorted<R> {
 
     fn model_back(&self, context: &Context<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
         let store = context.store;
-        let formula = |(node, variables): (usize, &Box<[Term]>)| -> Result<Term, Stop> {
+        let formula = |node: usize| -> Result<Term, Stop> {
             context.go_on()?;
             let formula = model.formula(NodeId::new(node))?;
             let mut unpacked = Substitution::new();
             let mut arrays: FxHashMap<Term, (Term, usize)> = FxHashMap::default();
-            for &variable in variables {
+            for &variable in &self.variables[node] {
                 let Some(vector) = self.vectors.get(&variable) else { continue };
                 match self.representation.unpack(store, variable) {
                     Some(terms) => unpacked.extend(vector.iter().copied().zip(terms)),
@@ -400,7 +401,7 @@ impl<R: Representation> Translation for Resorted<R> {
             let formula = self.reads_back(store, formula, &arrays).ok_or_else(inexpressible)?;
             Ok(store.instantiate(formula, &unpacked))
         };
-        let formulas: Result<Vec<Term>, Stop> = self.variables.iter().enumerate().map(formula).collect();
+        let formulas: Result<Vec<Term>, Stop> = (0..self.variables.len()).map(formula).collect();
         Ok(GraphModel::of_formulas(formulas?))
     }
 
