@@ -334,7 +334,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Reads the rest of `(define-fun-rec f ((x D)) Int t)`, which must define the [number
-    /// function](TermStore::number_function) of a Peano datatype. From now on the name means that function.
+    /// function](crate::TermStore::number_function) of a Peano datatype. From now on the name means that function.
     pub fn number_function(&mut self) -> Result<()> {
         let offset = self.offset();
         let text = self.symbol()?;
