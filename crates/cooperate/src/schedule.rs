@@ -28,6 +28,9 @@
 //! 37 of 60 of LRA-Lin, and `cegar` 67 of LIA-Lin; but other engines solve all of these as well. A place for `pa` in the classes
 //! without reals costs no task and no time (two cores, both schedules by turns: 0.97 of the time in the geometric mean over LIA,
 //! 0.96 over LIA-Lin). It keeps the place in the class that has only two engines otherwise.
+//!
+//! Datatypes: of 70 tasks, the schedule solves 43 in 5 s on two cores. `unfold` by itself refutes all 19 that are known to be
+//! unsatisfiable, `bmc` 18 and `spacer` 17 in 3 s; `spacer` proves most of the others.
 
 use shofar_horn::HornGraph;
 use shofar_horn::transform::Size;
@@ -64,6 +67,13 @@ pub static CLASSES: &[Class] = &[
         fits: |features| !features.is_recursive,
         // There are finitely many derivations, and both engines enumerate them equally well.
         engines: &[("bmc", 1), ("spacer", 1)],
+    },
+    Class {
+        name: "datatypes",
+        description: "datatypes that no transformation removes",
+        fits: |features| features.has_datatypes,
+        // `unfold` refutes what can be refuted, mostly at once.
+        engines: &[("spacer", 4), ("unfold", 2), ("pa", 1), ("bmc", 1)],
     },
     Class {
         name: "non-linear",
@@ -129,6 +139,8 @@ pub struct Features {
     pub has_integers: bool,
     /// Whether predicates have reals among their arguments.
     pub has_reals: bool,
+    /// Whether predicates have values of datatypes among their arguments.
+    pub has_datatypes: bool,
 }
 
 impl Features {
@@ -148,6 +160,7 @@ impl Features {
             is_recursive: is_recursive(graph),
             has_integers: has(|kind| matches!(kind, SortKind::Int)),
             has_reals: has(|kind| matches!(kind, SortKind::Real)),
+            has_datatypes: has(|kind| matches!(kind, SortKind::Datatype(_))),
         }
     }
 
@@ -159,19 +172,29 @@ impl Features {
 
     /// The features in words.
     pub fn describe(&self) -> String {
-        let Features { predicates, clauses, terms, is_linear, is_recursive, has_integers, has_reals } = *self;
+        let Features {
+            predicates,
+            clauses,
+            terms,
+            is_linear,
+            is_recursive,
+            has_integers,
+            has_reals,
+            has_datatypes,
+        } = *self;
         let shape = match (is_recursive, is_linear) {
             (false, _) => "no recursion",
             (true, true) => "linear",
             (true, false) => "not linear",
         };
-        let arguments = match (has_integers, has_reals) {
+        let numbers = match (has_integers, has_reals) {
             (true, true) => "integers and reals",
             (true, false) => "integers",
             (false, true) => "reals",
             (false, false) => "no numbers",
         };
-        format!("{predicates} predicates, {clauses} clauses, {terms} terms, {shape}, {arguments}")
+        let datatypes = if has_datatypes { ", datatypes" } else { "" };
+        format!("{predicates} predicates, {clauses} clauses, {terms} terms, {shape}, {numbers}{datatypes}")
     }
 }
 
@@ -225,6 +248,9 @@ mod tests {
         assert_eq!(system(one, &[clause("(and (P x) (P y))", "(P (+ x y))")]), "non-linear");
         let around = [clause("(P x)", "(Q x)"), clause("(Q x)", "(P x)")];
         assert_eq!(system(declarations, &around), "linear");
+        let lists = "(declare-datatypes ((L 0)) (((nil) (cons (tail L)))))(declare-fun P (L) Bool)
+            (assert (P nil))(assert (forall ((l L)) (=> (P l) (P (cons l)))))";
+        assert_eq!(class_of(lists), "datatypes");
         // The second one depends on the first one, which depends on nothing.
         assert_eq!(system(declarations, &around[..1]), "no recursion");
     }
