@@ -2,78 +2,29 @@
 //! systems whose answers an explicit search finds, and on the examples of their files. The explicit search also judges
 //! the witnesses, and so does the checker, except where arrays occur.
 
-use shofar_horn::check::{Fault, Validity, check_derivation, check_graph_model, check_refutation};
+#[path = "common/datatypes.rs"]
+mod common;
+
+use common::{graph, keeps_the_answer, run, safe_systems, system};
+use shofar_horn::check::{Fault, Validity, check_refutation};
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_horn::transform::{Image, Lemma, Pipeline, Transformed};
+use shofar_horn::transform::{Image, Lemma, Transformed};
 use shofar_horn::witness::{GraphModel, Refutation};
-use shofar_horn::{Context, HornGraph, HornSystem, parse};
+use shofar_horn::{Context, HornGraph};
 use shofar_logic::{Sort, SortKind, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_testing::datatype_systems::{self, Family};
-use shofar_testing::explicit::{Ends, Saturation};
-use shofar_testing::lemmas::lemmas_stay_true;
+use shofar_testing::explicit::Saturation;
 use shofar_testing::{Random, scale};
-
-const DOMAIN: std::ops::RangeInclusive<i64> = 0..=datatype_systems::GREATEST;
-
-fn system(store: &TermStore, text: &str) -> HornSystem {
-    parse(store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error} in\n{text}"))
-}
-
-fn graph(store: &TermStore, text: &str) -> HornGraph {
-    HornGraph::of(store, &system(store, text))
-}
-
-fn run(context: &Context<'_>, names: &str, graph: &HornGraph) -> Transformed {
-    Pipeline::parse(names).expect("the test's names are right").run(context, graph.clone()).0
-}
-
-/// Transforms a random system; checks that the answer stays, and that lemmas and witnesses are translated. Returns
-/// whether something changed, and the number of lemmas that arrive in the new graph.
-fn keeps_the_answer(seed: u64, family: Family, names: &str) -> (bool, usize) {
-    let mut random = Random::new(seed);
-    let text = datatype_systems::system(&mut random, family);
-    let store = TermStore::new();
-    let context = Context::new(&store);
-    let old = graph(&store, &text);
-    let Transformed { graph: new, translation } = run(&context, names, &old);
-    let at = format!("seed {seed} of {family:?}, {names}:\n{text}");
-    let facts = Saturation::of(&store, &old, DOMAIN);
-    let new_facts = Saturation::of(&store, &new, DOMAIN);
-    assert_eq!(new_facts.is_safe(), facts.is_safe(), "the answer has changed, {at}");
-    let is_fine = |checked: Result<(), Stop>| match checked {
-        Ok(()) => {}
-        Err(Stop::Unsupported(_)) if family == Family::Records => {}
-        Err(stop) => panic!("{stop}, {at}"),
-    };
-    let mut arrived = 0;
-    match new_facts.derivation() {
-        Some(derivation) => {
-            let back = translation.derivation_back(&context, derivation);
-            let back = back.unwrap_or_else(|stop| panic!("{stop}, {at}"));
-            assert!(Saturation::confirms(&store, &old, DOMAIN, &back), "{back:?}, {at}");
-            is_fine(check_derivation(&context, &old, &back));
-        }
-        None => {
-            arrived =
-                lemmas_stay_true(&context, &*translation, (&old, &facts), (&new, &new_facts), &mut random);
-            let attempts = *random.choose(&[0, 3, 30]);
-            let model = new_facts.larger_model(&mut random, attempts, Ends::Closed);
-            assert_eq!(Saturation::violated(&store, &new, DOMAIN, &model), None, "{at}");
-            let back = translation.model_back(&context, model);
-            let back = back.unwrap_or_else(|stop| panic!("{stop}, {at}"));
-            let violated = Saturation::violated(&store, &old, DOMAIN, &back);
-            assert_eq!(violated, None, "{back:?}, {at}");
-            is_fine(check_graph_model(&context, &old, &back));
-        }
-    }
-    (new != old, arrived)
-}
 
 fn keeps_answers(names: &str, family: Family, least_changed: u64) {
     let count = 100 * scale();
     let results: Vec<(bool, usize)> = (0..count)
-        .map(|seed| keeps_the_answer(seed, family, names))
+        .map(|seed| {
+            let random = &mut Random::new(seed);
+            let text = datatype_systems::system(random, family);
+            keeps_the_answer(random, &text, names, family == Family::Records)
+        })
         .filter(|&(changed, _)| changed)
         .collect();
     let (changed, arrived) = (results.len(), results.iter().map(|&(_, arrived)| arrived).sum::<usize>());
@@ -84,12 +35,7 @@ fn keeps_answers(names: &str, family: Family, least_changed: u64) {
 #[test]
 fn both_answers_are_frequent_among_random_systems() {
     for family in [Family::Records, Family::Sums, Family::Lists] {
-        let is_safe = |seed| {
-            let store = TermStore::new();
-            let graph = graph(&store, &datatype_systems::system(&mut Random::new(seed), family));
-            Saturation::of(&store, &graph, DOMAIN).is_safe()
-        };
-        let safe = (0..100).filter(|&seed| is_safe(seed)).count();
+        let safe = safe_systems(family, 100);
         assert!((20..=80).contains(&safe), "{safe} of 100 are safe");
     }
 }

@@ -2,69 +2,28 @@
 //! translations give valid lemmas and witnesses: on random systems whose answers an explicit search finds, and on the
 //! examples of their files.
 
+#[path = "common/datatypes.rs"]
+mod common;
+
+use common::{DOMAIN, graph, keeps_the_answer, run, safe_systems, system};
 use shofar_horn::check::{Fault, Trust, Validity, check_graph_model, check_model, check_refutation};
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_horn::transform::{Image, Lemma, Pipeline, Transformed};
+use shofar_horn::transform::{Image, Lemma, Transformed};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep, Model, Refutation, Witness, WitnessFormat};
 use shofar_horn::{Context, Format, HornGraph, HornSystem, parse, parse_in, witness};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{Sort, SortKind, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_testing::datatype_systems::{self, Family};
-use shofar_testing::explicit::{Ends, Saturation};
-use shofar_testing::lemmas::lemmas_stay_true;
+use shofar_testing::explicit::Saturation;
 use shofar_testing::{Random, scale, z3};
-
-const DOMAIN: std::ops::RangeInclusive<i64> = 0..=datatype_systems::GREATEST;
-
-fn system(store: &TermStore, text: &str) -> HornSystem {
-    parse(store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error} in\n{text}"))
-}
-
-fn graph(store: &TermStore, text: &str) -> HornGraph {
-    HornGraph::of(store, &system(store, text))
-}
-
-fn run(context: &Context<'_>, names: &str, graph: &HornGraph) -> Transformed {
-    Pipeline::parse(names).expect("the test's names are right").run(context, graph.clone()).0
-}
-
-/// Transforms a system; checks that the answer stays, and that lemmas and witnesses are translated. Returns whether
-/// something changed.
-fn keeps_the_answer(random: &mut Random, text: &str, names: &str) -> bool {
-    let store = TermStore::new();
-    let context = Context::new(&store);
-    let old = graph(&store, text);
-    let Transformed { graph: new, translation } = run(&context, names, &old);
-    let at = format!("{names}:\n{text}");
-    let facts = Saturation::of(&store, &old, DOMAIN);
-    let new_facts = Saturation::of(&store, &new, DOMAIN);
-    assert_eq!(new_facts.is_safe(), facts.is_safe(), "the answer has changed, {at}");
-    match new_facts.derivation() {
-        Some(derivation) => {
-            let back = translation.derivation_back(&context, derivation);
-            let back = back.unwrap_or_else(|stop| panic!("{stop}, {at}"));
-            assert!(Saturation::confirms(&store, &old, DOMAIN, &back), "{back:?}, {at}");
-        }
-        None => {
-            lemmas_stay_true(&context, &*translation, (&old, &facts), (&new, &new_facts), random);
-            let attempts = *random.choose(&[0, 3, 30]);
-            let model = new_facts.larger_model(random, attempts, Ends::Closed);
-            assert_eq!(Saturation::violated(&store, &new, DOMAIN, &model), None, "{at}");
-            let back = translation.model_back(&context, model);
-            let back = back.unwrap_or_else(|stop| panic!("{stop}, {at}"));
-            assert_eq!(Saturation::violated(&store, &old, DOMAIN, &back), None, "{back:?}, {at}");
-        }
-    }
-    new != old
-}
 
 fn keep_answers(names: &str, family: Family, systems: u64, least_changed: u64) {
     let count = systems * scale();
     let changed = (0..count).filter(|&seed| {
         let random = &mut Random::new(seed);
         let text = datatype_systems::system(random, family);
-        keeps_the_answer(random, &text, names)
+        keeps_the_answer(random, &text, names, false).0
     });
     let changed = changed.count() as u64;
     assert!(changed * 100 >= count * least_changed, "only {changed} of {count} are changed");
@@ -73,12 +32,7 @@ fn keep_answers(names: &str, family: Family, systems: u64, least_changed: u64) {
 #[test]
 fn both_answers_are_frequent_among_random_systems() {
     for family in [Family::Enumerations, Family::Numbers] {
-        let is_safe = |seed| {
-            let store = TermStore::new();
-            let graph = graph(&store, &datatype_systems::system(&mut Random::new(seed), family));
-            Saturation::of(&store, &graph, DOMAIN).is_safe()
-        };
-        let safe = (0..200).filter(|&seed| is_safe(seed)).count();
+        let safe = safe_systems(family, 200);
         assert!((35..=165).contains(&safe), "{safe} of 200 are safe");
     }
 }
@@ -101,7 +55,7 @@ fn predicates_that_mean_different_keep_answers() {
         let changed = (0..count).filter(|&seed| {
             let random = &mut Random::new(seed);
             let text = datatype_systems::system_with_differences(random, family);
-            keeps_the_answer(random, &text, "diseq")
+            keeps_the_answer(random, &text, "diseq", false).0
         });
         let changed = changed.count() as u64;
         assert!(changed * 2 >= count, "only {changed} of {count} are changed");
