@@ -2,23 +2,11 @@
 
 mod common;
 
-use std::time::Duration;
-
-use common::{counter, mccarthy, read, solve};
+use common::{LONG, SMALL_SHAPES, agree_with_saturation, assert_answer, counter, mccarthy};
 use shofar_engines::pa::Options;
-use shofar_engines::{Evidence, InterpolationMethod, PredicateAbstraction, Run};
-use shofar_horn::HornGraph;
-use shofar_logic::TermStore;
-use shofar_run::Stop;
-use shofar_testing::explicit::Saturation;
-use shofar_testing::systems::{Shape, system};
-use shofar_testing::{Random, scale};
-
-/// The answer for a graph. Witnesses are checked.
-fn answer_of(options: Options, store: &TermStore, graph: &HornGraph) -> Result<Evidence, Stop> {
-    let run = Run::new(store).with_timeout(Duration::from_secs(60));
-    solve(&PredicateAbstraction { options }, graph, &run)
-}
+use shofar_engines::{InterpolationMethod, PredicateAbstraction};
+use shofar_testing::scale;
+use shofar_testing::systems::Shape;
 
 /// With all ways of interpolation, with and without templates and equalities.
 fn configurations() -> Vec<Options> {
@@ -37,43 +25,13 @@ fn configurations() -> Vec<Options> {
 #[track_caller]
 fn assert_answers(options: &[Options], text: &str, is_safe: bool) {
     for &options in options {
-        let store = TermStore::new();
-        let found = answer_of(options, &store, &read(&store, text));
-        let found = found.unwrap_or_else(|stop| panic!("{stop}: {options:?}\n{text}"));
-        assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "{options:?}\n{text}");
+        assert_answer(&PredicateAbstraction { options }, text, is_safe);
     }
 }
 
 #[test]
 fn shapes_without_loops() {
-    for (text, is_safe) in [
-        ("(assert (=> (< 1 2) false))", false),
-        ("(assert (=> (> 1 2) false))", true),
-        ("(declare-fun P (Int) Bool)(assert (P 1))", true),
-        ("(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))", true),
-        (
-            "(declare-fun p () Bool)(declare-fun q () Bool)(assert p)(assert (=> p q))(assert (=> q false))",
-            false,
-        ),
-        ("(declare-fun p () Bool)(declare-fun q () Bool)(assert (=> p q))(assert (=> q false))", true),
-        (
-            "(declare-fun P (Int Int) Bool)(declare-fun Q (Int) Bool)(assert (P 0 1))
-             (assert (forall ((z Int)) (=> (P z z) (Q z))))(assert (forall ((z Int)) (=> (Q z) false)))",
-            true,
-        ),
-        // The sum of two facts, which differ.
-        (
-            "(declare-fun A (Int) Bool)(assert (A 0))
-             (assert (forall ((x Int) (y Int)) (=> (and (A x) (A y)) (A (+ x y 1)))))
-             (assert (forall ((x Int)) (=> (and (A x) (= x 3)) false)))",
-            false,
-        ),
-        (
-            "(declare-fun A (Int) Bool)(declare-fun B (Int) Bool)(assert (A 0))(assert (B 1))
-             (assert (forall ((x Int) (y Int)) (=> (and (A x) (B y) (= x y)) false)))",
-            true,
-        ),
-    ] {
+    for (text, is_safe) in SMALL_SHAPES {
         assert_answers(&configurations(), text, is_safe);
     }
 }
@@ -124,31 +82,20 @@ fn large_trees_are_refuted_by_their_upper_part() {
     assert_answers(&[Options::default()], &text, true);
 }
 
-fn agrees_with_saturation(shape: &Shape, systems: u64) {
-    let mut solved = 0;
-    let all = configurations();
-    for seed in 0..systems {
-        let store = TermStore::new();
-        let mut random = Random::new(seed);
-        let text = system(&mut random, shape);
-        let graph = read(&store, &text);
-        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
-        let options = all[random.below(all.len())];
-        if let Ok(found) = answer_of(options, &store, &graph) {
-            assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {options:?}\n{text}");
-            solved += 1;
-        }
-    }
-    assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+fn solves_nearly_all(shape: &Shape, systems: u64) {
+    let engines: Vec<_> =
+        configurations().into_iter().map(|options| PredicateAbstraction { options }).collect();
+    let solved = agree_with_saturation(&engines, |_| LONG, shape, systems).percent_solved();
+    assert!(solved >= 99, "only {solved} of 100");
 }
 
 #[test]
 fn random_linear_systems() {
-    agrees_with_saturation(&Shape::LINEAR, 2000 * scale());
-    agrees_with_saturation(&Shape::PASSING, 500 * scale());
+    solves_nearly_all(&Shape::LINEAR, 2000 * scale());
+    solves_nearly_all(&Shape::PASSING, 500 * scale());
 }
 
 #[test]
 fn random_non_linear_systems() {
-    agrees_with_saturation(&Shape::NONLINEAR, 1500 * scale());
+    solves_nearly_all(&Shape::NONLINEAR, 1500 * scale());
 }

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{counter, mccarthy, read, solve};
+use common::{LONG, agree_with_saturation, assert_answer, counter, mccarthy, read, solve};
 use shofar_engines::cegar::{Calls, Cegar, Direction, DomainKind, Options};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
 use shofar_horn::HornGraph;
@@ -13,11 +13,8 @@ use shofar_horn::check::check_graph_model;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
-use shofar_testing::explicit::Saturation;
-use shofar_testing::systems::{Shape, system};
-use shofar_testing::{Random, scale};
-
-const TIME: Duration = Duration::from_secs(60);
+use shofar_testing::scale;
+use shofar_testing::systems::Shape;
 
 fn summaries() -> Options {
     Options::default().direction(Direction::Procedures)
@@ -47,21 +44,13 @@ fn answer_of(
 }
 
 #[track_caller]
-fn assert_answer(options: Options, text: &str, is_safe: bool) {
-    let store = TermStore::new();
-    let found = answer_of(options, &store, &read(&store, text), TIME);
-    let found = found.unwrap_or_else(|stop| panic!("{stop}: {options:?}\n{text}"));
-    assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "{options:?}\n{text}");
-}
-
-#[track_caller]
 fn assert_by_all(text: &str, is_safe: bool) {
     for options in configurations() {
-        assert_answer(options, text, is_safe);
+        assert_answer(&Cegar { options }, text, is_safe);
     }
     // The stack finds all derivations.
     if !is_safe {
-        assert_answer(stack(), text, is_safe);
+        assert_answer(&Cegar { options: stack() }, text, is_safe);
     }
 }
 
@@ -98,7 +87,7 @@ fn only_procedures_execute_non_linear_clauses() {
         for direction in [Direction::Forward, Direction::Backward] {
             let store = TermStore::new();
             let (graph, options) = (read(&store, text), Options::default().direction(direction));
-            let answer = answer_of(options, &store, &graph, TIME);
+            let answer = answer_of(options, &store, &graph, LONG);
             assert!(matches!(answer, Err(Stop::Unsupported(_))), "{answer:?}");
             let answer = Cegar { options }.solve(&graph, &Run::new(&store));
             assert!(matches!(answer, Err(Stop::Unsupported(_))), "{answer:?}");
@@ -200,7 +189,7 @@ fn demand_without_end() {
     assert_by_all(&text("0", "true"), false);
     assert_by_all(&text("20", "true"), true);
     // The stack gets higher for ever, unless the recursion gets stuck.
-    assert_answer(stack(), &text("0", "(< x 3)"), true);
+    assert_answer(&Cegar { options: stack() }, &text("0", "(< x 3)"), true);
     let store = TermStore::new();
     let graph = read(&store, &text("20", "true"));
     let answer = answer_of(stack(), &store, &graph, Duration::from_secs(1));
@@ -213,20 +202,20 @@ fn stacks_in_all_domains() {
     // Each call has one value, which is what explicit values need.
     let count = "(declare-fun P (Int) Bool)(assert (P 0))(assert (forall ((x Int)) (=> (P x) (P (+ x 1)))))
         (assert (=> (P 5) false))";
-    assert_answer(stack().domain(DomainKind::Explicit), count, false);
+    assert_answer(&Cegar { options: stack().domain(DomainKind::Explicit) }, count, false);
     for domain in [DomainKind::Cartesian, DomainKind::Boolean, DomainKind::Split] {
-        assert_answer(stack().domain(domain), count, false);
-        assert_answer(stack().domain(domain), SUMS, false);
-        assert_answer(stack().domain(domain).large_blocks(true), SUMS, false);
-        assert_answer(stack().domain(domain), RETURNS_AND_IS_SAFE, true);
+        assert_answer(&Cegar { options: stack().domain(domain) }, count, false);
+        assert_answer(&Cegar { options: stack().domain(domain) }, SUMS, false);
+        assert_answer(&Cegar { options: stack().domain(domain).large_blocks(true) }, SUMS, false);
+        assert_answer(&Cegar { options: stack().domain(domain) }, RETURNS_AND_IS_SAFE, true);
     }
 }
 
 /// McCarthy's function: a call in the argument of a call.
 #[test]
 fn nested_recursion() {
-    assert_answer(summaries(), &mccarthy("(not (= y 91))"), true);
-    assert_answer(summaries(), &mccarthy("(= y 91)"), false);
+    assert_answer(&Cegar { options: summaries() }, &mccarthy("(not (= y 91))"), true);
+    assert_answer(&Cegar { options: summaries() }, &mccarthy("(= y 91)"), false);
 }
 
 /// Even and odd numbers call each other.
@@ -244,47 +233,33 @@ fn mutual_recursion() {
     assert_by_all(&text("(= (+ x y) 5)"), false);
 }
 
-/// No configuration gives a wrong answer. Returns how many systems were solved.
-fn agrees_with_saturation(all: &[Options], time: Duration, shape: &Shape, systems: u64) -> u64 {
-    let mut solved = 0;
-    for seed in 0..systems {
-        let store = TermStore::new();
-        let mut random = Random::new(seed);
-        let text = system(&mut random, shape);
-        let graph = read(&store, &text);
-        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
-        let options = all[random.below(all.len())];
-        if let Ok(found) = answer_of(options, &store, &graph, time) {
-            assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {options:?}\n{text}");
-            solved += 1;
-        }
-    }
-    solved
+fn engines(options: impl IntoIterator<Item = Options>) -> Vec<Cegar> {
+    options.into_iter().map(|options| Cegar { options }).collect()
+}
+
+fn solve_nearly_all(shape: &Shape, systems: u64) {
+    let solved = agree_with_saturation(&engines(configurations()), |_| LONG, shape, systems);
+    assert!(solved.percent_solved() >= 99, "only {} of 100", solved.percent_solved());
 }
 
 #[test]
 fn random_linear_systems() {
-    for (shape, systems) in [(Shape::LINEAR, 1000 * scale()), (Shape::PASSING, 300 * scale())] {
-        let solved = agrees_with_saturation(&configurations(), TIME, &shape, systems);
-        assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
-    }
+    solve_nearly_all(&Shape::LINEAR, 1000 * scale());
+    solve_nearly_all(&Shape::PASSING, 300 * scale());
 }
 
 #[test]
 fn random_non_linear_systems() {
-    let systems = 1000 * scale();
-    let solved = agrees_with_saturation(&configurations(), TIME, &Shape::NONLINEAR, systems);
-    assert!(solved * 100 >= systems * 99, "{solved} of {systems}");
+    solve_nearly_all(&Shape::NONLINEAR, 1000 * scale());
 }
 
 /// Safe systems may keep the stack busy for ever.
 #[test]
 fn random_systems_with_a_stack() {
     let short = Duration::from_millis(50);
+    let engines = engines([stack(), stack().domain(DomainKind::Split)]);
     for shape in [Shape::LINEAR, Shape::NONLINEAR] {
-        let systems = 200 * scale();
-        let solved =
-            agrees_with_saturation(&[stack(), stack().domain(DomainKind::Split)], short, &shape, systems);
-        assert!(solved * 4 >= systems, "{solved} of {systems}");
+        let solved = agree_with_saturation(&engines, |_| short, &shape, 200 * scale()).percent_solved();
+        assert!(solved >= 25, "only {solved} of 100");
     }
 }

@@ -4,18 +4,14 @@ mod common;
 
 use std::time::Duration;
 
-use common::{read, solve};
+use common::{LONG, SMALL_SHAPES, agree_with_saturation, assert_answer, mccarthy, read, solve};
 use shofar_engines::unfold::Options;
 use shofar_engines::{Evidence, InterpolationMethod, Run, Unfold};
 use shofar_horn::HornGraph;
 use shofar_logic::TermStore;
 use shofar_run::Stop;
-use shofar_testing::explicit::Saturation;
-use shofar_testing::systems::{Shape, system};
-use shofar_testing::{Random, scale};
-
-/// For what should be found.
-const LONG: Duration = Duration::from_secs(60);
+use shofar_testing::scale;
+use shofar_testing::systems::Shape;
 
 /// For what need not be found.
 const SHORT: Duration = Duration::from_millis(100);
@@ -48,43 +44,13 @@ fn configurations() -> Vec<Options> {
 #[track_caller]
 fn assert_answers(options: &[Options], text: &str, is_safe: bool) {
     for &options in options {
-        let store = TermStore::new();
-        let found = answer_of(options, &store, &read(&store, text), LONG);
-        let found = found.unwrap_or_else(|stop| panic!("{stop}: {options:?}\n{text}"));
-        assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "{options:?}\n{text}");
+        assert_answer(&Unfold { options }, text, is_safe);
     }
 }
 
 #[test]
 fn shapes_without_loops() {
-    for (text, is_safe) in [
-        ("(assert (=> (< 1 2) false))", false),
-        ("(assert (=> (> 1 2) false))", true),
-        ("(declare-fun P (Int) Bool)(assert (P 1))", true),
-        ("(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))", true),
-        (
-            "(declare-fun p () Bool)(declare-fun q () Bool)(assert p)(assert (=> p q))(assert (=> q false))",
-            false,
-        ),
-        ("(declare-fun p () Bool)(declare-fun q () Bool)(assert (=> p q))(assert (=> q false))", true),
-        (
-            "(declare-fun P (Int Int) Bool)(declare-fun Q (Int) Bool)(assert (P 0 1))
-             (assert (forall ((z Int)) (=> (P z z) (Q z))))(assert (forall ((z Int)) (=> (Q z) false)))",
-            true,
-        ),
-        // The sum of two facts, which differ.
-        (
-            "(declare-fun A (Int) Bool)(assert (A 0))
-             (assert (forall ((x Int) (y Int)) (=> (and (A x) (A y)) (A (+ x y 1)))))
-             (assert (forall ((x Int)) (=> (and (A x) (= x 3)) false)))",
-            false,
-        ),
-        (
-            "(declare-fun A (Int) Bool)(declare-fun B (Int) Bool)(assert (A 0))(assert (B 1))
-             (assert (forall ((x Int) (y Int)) (=> (and (A x) (B y) (= x y)) false)))",
-            true,
-        ),
-    ] {
+    for (text, is_safe) in SMALL_SHAPES {
         assert_answers(&configurations(), text, is_safe);
     }
 }
@@ -175,17 +141,9 @@ fn a_call_has_a_result_of_its_own_in_each_way() {
 /// McCarthy's function: the premises of one clause are two facts of one predicate.
 #[test]
 fn recursion_of_two_calls() {
-    let text = |query: &str| {
-        format!(
-            "(declare-fun M (Int Int) Bool)
-             (assert (forall ((x Int)) (=> (> x 100) (M x (- x 10)))))
-             (assert (forall ((x Int) (y Int) (z Int)) (=> (and (<= x 100) (M (+ x 11) y) (M y z)) (M x z))))
-             (assert (forall ((x Int) (y Int)) (=> (and (M x y) {query}) false)))"
-        )
-    };
-    assert_answers(&configurations(), &text("(<= x 101) (= y 91)"), false);
-    assert_answers(&[Options::default()], &text("(= x 95) (= y 91)"), false);
-    assert_answers(&[Options::default()], &text("(= x 95) (not (= y 91))"), true);
+    assert_answers(&configurations(), &mccarthy("(= y 91)"), false);
+    assert_answers(&[Options::default()], &mccarthy("(= x 95) (= y 91)"), false);
+    assert_answers(&[Options::default()], &mccarthy("(= x 95) (not (= y 91))"), true);
 }
 
 #[test]
@@ -290,35 +248,21 @@ fn laws_of_lists_have_no_refutation() {
 }
 
 /// Derivations are found in all unsafe systems. Proofs are found where unfolding ends.
-fn agrees_with_saturation(shape: &Shape, systems: u64) {
-    let all = configurations();
-    let (mut safe, mut proved) = (0, 0);
-    for seed in 0..systems {
-        let store = TermStore::new();
-        let mut random = Random::new(seed);
-        let text = system(&mut random, shape);
-        let graph = read(&store, &text);
-        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
-        let options = all[random.below(all.len())];
-        safe += u64::from(is_safe);
-        match answer_of(options, &store, &graph, if is_safe { SHORT } else { LONG }) {
-            Ok(found) => {
-                assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {options:?}\n{text}");
-                proved += u64::from(is_safe);
-            }
-            Err(stop) => assert!(is_safe, "seed {seed}: {stop}: {options:?}\n{text}"),
-        }
-    }
-    assert!(proved * 2 >= safe, "{proved} proofs of {safe}");
+fn refutes_all(shape: &Shape, systems: u64) {
+    let engines: Vec<_> = configurations().into_iter().map(|options| Unfold { options }).collect();
+    let time = |is_safe| if is_safe { SHORT } else { LONG };
+    let tally = agree_with_saturation(&engines, time, shape, systems);
+    assert_eq!(tally.refuted, tally.unsafes);
+    assert!(tally.proved * 2 >= tally.safe, "{} proofs of {}", tally.proved, tally.safe);
 }
 
 #[test]
 fn random_linear_systems() {
-    agrees_with_saturation(&Shape::LINEAR, 500 * scale());
-    agrees_with_saturation(&Shape::PASSING, 200 * scale());
+    refutes_all(&Shape::LINEAR, 500 * scale());
+    refutes_all(&Shape::PASSING, 200 * scale());
 }
 
 #[test]
 fn random_non_linear_systems() {
-    agrees_with_saturation(&Shape::NONLINEAR, 500 * scale());
+    refutes_all(&Shape::NONLINEAR, 500 * scale());
 }

@@ -2,13 +2,21 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+use std::fmt::Debug;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use shofar_engines::{Engine, Event, EventSink, Evidence, Run};
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::{HornGraph, parse};
 use shofar_logic::TermStore;
 use shofar_run::{Limits, Stop};
+use shofar_testing::Random;
+use shofar_testing::explicit::Saturation;
+use shofar_testing::systems::{Shape, system};
+
+/// For what should be found.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The graph of clauses.
 pub(crate) fn read(store: &TermStore, text: &str) -> HornGraph {
@@ -28,6 +36,60 @@ pub(crate) fn solve(engine: &dyn Engine, graph: &HornGraph, run: &Run<'_>) -> Re
     };
     assert_eq!(verdict, Ok(()), "{}", engine.name());
     answer
+}
+
+/// The engine finds the answer.
+#[track_caller]
+pub(crate) fn assert_answer<E: Engine + Debug>(engine: &E, text: &str, is_safe: bool) {
+    let store = TermStore::new();
+    let found = solve(engine, &read(&store, text), &Run::new(&store).with_timeout(LONG));
+    let found = found.unwrap_or_else(|stop| panic!("{stop}: {engine:?}\n{text}"));
+    assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "{engine:?}\n{text}");
+}
+
+/// Random systems, and how many of them were solved.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) safe: u64,
+    pub(crate) proved: u64,
+    pub(crate) unsafes: u64,
+    pub(crate) refuted: u64,
+}
+
+impl Tally {
+    pub(crate) fn percent_solved(&self) -> u64 {
+        100 * (self.proved + self.refuted) / (self.safe + self.unsafes).max(1)
+    }
+}
+
+/// Solves random systems, each with one of the engines, for a time that depends on whether the system is safe. No answer
+/// is wrong.
+pub(crate) fn agree_with_saturation<E: Engine + Debug>(
+    engines: &[E],
+    time: impl Fn(bool) -> Duration,
+    shape: &Shape,
+    systems: u64,
+) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..systems {
+        let store = TermStore::new();
+        let mut random = Random::new(seed);
+        let text = system(&mut random, shape);
+        let graph = read(&store, &text);
+        let is_safe = Saturation::of(&store, &graph, 0..=shape.greatest).is_safe();
+        let engine = random.choose(engines);
+        let found = solve(engine, &graph, &Run::new(&store).with_timeout(time(is_safe)));
+        if let Ok(found) = &found {
+            assert_eq!(matches!(found, Evidence::Sat(_)), is_safe, "seed {seed}: {engine:?}\n{text}");
+        }
+        let (all, solved) = match is_safe {
+            true => (&mut tally.safe, &mut tally.proved),
+            false => (&mut tally.unsafes, &mut tally.refuted),
+        };
+        *all += 1;
+        *solved += u64::from(found.is_ok());
+    }
+    tally
 }
 
 /// Keeps the final counters of an engine.
@@ -74,3 +136,30 @@ pub(crate) fn mccarthy(query: &str) -> String {
          (assert (forall ((x Int) (y Int)) (=> (and (M x y) (<= x 101) {query}) false)))"
     )
 }
+
+/// Systems without loops, and one with sums of facts, with their answers.
+pub(crate) const SMALL_SHAPES: [(&str, bool); 9] = [
+    ("(assert (=> (< 1 2) false))", false),
+    ("(assert (=> (> 1 2) false))", true),
+    ("(declare-fun P (Int) Bool)(assert (P 1))", true),
+    ("(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (P x) false)))", true),
+    ("(declare-fun p () Bool)(declare-fun q () Bool)(assert p)(assert (=> p q))(assert (=> q false))", false),
+    ("(declare-fun p () Bool)(declare-fun q () Bool)(assert (=> p q))(assert (=> q false))", true),
+    (
+        "(declare-fun P (Int Int) Bool)(declare-fun Q (Int) Bool)(assert (P 0 1))
+         (assert (forall ((z Int)) (=> (P z z) (Q z))))(assert (forall ((z Int)) (=> (Q z) false)))",
+        true,
+    ),
+    // The sum of two facts, which differ.
+    (
+        "(declare-fun A (Int) Bool)(assert (A 0))
+         (assert (forall ((x Int) (y Int)) (=> (and (A x) (A y)) (A (+ x y 1)))))
+         (assert (forall ((x Int)) (=> (and (A x) (= x 3)) false)))",
+        false,
+    ),
+    (
+        "(declare-fun A (Int) Bool)(declare-fun B (Int) Bool)(assert (A 0))(assert (B 1))
+         (assert (forall ((x Int) (y Int)) (=> (and (A x) (B y) (= x y)) false)))",
+        true,
+    ),
+];
