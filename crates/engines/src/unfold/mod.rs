@@ -5,7 +5,7 @@
 //!
 //! **The idea.** Clauses are unfolded from the queries on. At each time the unfolding is a graph of atoms; some are expanded, the
 //! others *open*. One solver has the constraints of all expanded atoms. It looks for a derivation in which no open atom takes part.
-//! If there is none, a core says which open atoms have to be expanded. The rest of the unfolding does not grow: this is what
+//! If no derivation exists, a core says which open atoms have to be expanded. The rest of the unfolding does not grow: this is what
 //! unrolling rank by rank (`bmc`) lacks if bodies have several atoms.
 //!
 //! ```text

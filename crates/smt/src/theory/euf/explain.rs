@@ -138,7 +138,7 @@ impl EGraph {
     /// Appends reasons that imply a [cycle](Self::cycle), each once.
     ///
     /// # Panics
-    /// If it is none.
+    /// If the nodes do not form a cycle.
     pub fn explain_cycle(&mut self, cycle: &[Node], out: &mut Vec<Reason>) {
         let links = self.links_of_cycle(cycle);
         self.explain_pairs(&links, None, out);
