@@ -89,7 +89,7 @@ const REFERENCES: &str = "(declare-datatypes ((Mut 0)) (((mut (now Int) (later I
     (assert (forall ((a Mut) (b Mut)) (=> (and (< (now a) (now b)) (= (later a) (now a))) (Max (two a b) b))))\n";
 
 #[test]
-fn no_record_is_left_where_all_sorts_are_records() {
+fn s16_no_record_is_left_where_all_sorts_are_records() {
     let store = TermStore::new();
     let context = Context::new(&store);
     let text = format!(

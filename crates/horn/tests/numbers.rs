@@ -223,7 +223,7 @@ fn an_order_of_peano_numbers_comes_back_with_a_number_function() {
 }
 
 #[test]
-fn zero_differs_from_its_successor() {
+fn s17_zero_differs_from_its_successor() {
     let text = "(declare-datatypes ((Nat 0)) (((zero) (succ (pred Nat)))))
         (declare-fun P (Nat Nat) Bool)
         (assert (forall ((x Nat) (y Nat)) (=> (= y (succ x)) (P x y))))
@@ -242,7 +242,7 @@ fn zero_differs_from_its_successor() {
 }
 
 #[test]
-fn two_sorts_of_numbers_and_lists_of_one_are_not_confused() {
+fn s20_two_sorts_of_numbers_and_lists_of_one_are_not_confused() {
     let store = TermStore::new();
     let context = Context::new(&store);
     let text = "(declare-datatypes ((Nat 0) (Index 0)) (((zero) (succ (pred Nat))) ((next (last Index)) (first))))

@@ -96,7 +96,7 @@ fn check_all(store: &TermStore, parts: &[Vec<Term>], fallback: Fallback) {
 }
 
 #[test]
-fn a_cycle_is_cut_at_shared_terms() {
+fn i1_a_cycle_is_cut_at_shared_terms() {
     let lists = Lists::new();
     let store = &lists.store;
     let [x, s] = ["x", "s"].map(|name| lists.list(name));
@@ -114,7 +114,7 @@ fn a_cycle_is_cut_at_shared_terms() {
 }
 
 #[test]
-fn different_constructors_are_told_by_a_tester() {
+fn i2_different_constructors_are_told_by_a_tester() {
     let lists = Lists::new();
     let store = &lists.store;
     let x = lists.list("x");
