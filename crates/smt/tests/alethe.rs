@@ -4,6 +4,8 @@
 
 mod alethe_checker;
 
+use std::fmt::Write as _;
+
 use alethe_checker::{OPEN, Tally, check};
 use shofar_logic::number::Rational;
 use shofar_logic::{Op, Sort, Term, TermStore};
@@ -12,6 +14,7 @@ use shofar_smt::proof::{Part, write_alethe};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 use shofar_testing::Random;
+use shofar_testing::datatypes::Datatypes;
 use shofar_testing::formulas::{Generator, Language};
 use shofar_testing::scale::numbers;
 use shofar_testing::scripts::{execute, group, members};
@@ -130,6 +133,75 @@ fn proofs_about_functions_of_numbers_have_few_holes() {
     has_few_holes(Language::Everything, 40, 8, 8);
 }
 
+/// The rules for datatypes.
+const DATATYPE_RULES: [&str; 7] =
+    ["dt_inject", "dt_select", "dt_test", "dt_clash", "dt_cycle", "dt_split", "dt_expand"];
+
+/// Asks Z3 whether all clauses of rules for datatypes are valid. Returns their number.
+fn ask_z3(script: &mut String, declarations: &str, proof: &str) -> usize {
+    let _ = writeln!(script, "(push 1)\n{declarations}");
+    let mut asked = 0;
+    for line in proof.lines() {
+        if line.starts_with("(define-fun") {
+            let _ = writeln!(script, "{line}");
+        }
+        let Some((_, rule)) = line.split_once(":rule ") else { continue };
+        if DATATYPE_RULES.contains(&rule.split([' ', ')']).next().unwrap_or_default())
+            && let Some((clause, _)) = line.find("(cl ").and_then(|start| group(&line[start..]))
+        {
+            asked += 1;
+            let _ = writeln!(script, "(push 1)(assert (not (or {}))(check-sat)(pop 1)", &clause[4..]);
+        }
+    }
+    script.push_str("(pop 1)\n");
+    asked
+}
+
+#[test]
+fn proofs_about_datatypes_have_steps_that_z3_finds_valid() {
+    let mut total = Tally::new();
+    let (mut proofs, mut asked) = (0, 0);
+    let mut script = "(set-option :timeout 2000)\n".to_owned();
+    for seed in numbers(400) {
+        let mut random = Random::new(5_000_000 + seed);
+        let store = TermStore::new();
+        let datatypes = Datatypes::some(&store, &mut random);
+        let formulas: Vec<Term> = (0..3 + random.below(5)).map(|_| datatypes.formula(&mut random)).collect();
+        let mut solver = Solver::with_proofs(&store);
+        formulas.iter().for_each(|&formula| solver.assert(formula).unwrap());
+        if solver.check(&[], &Limits::default()) != Ok(Outcome::Unsat) {
+            continue;
+        }
+        let mut text = Vec::new();
+        write_alethe(&store, &solver.proof().unwrap(), &mut text).unwrap();
+        let proof = String::from_utf8(text).unwrap();
+        let assertions: Vec<String> =
+            formulas.iter().map(|&formula| store.display(formula).to_string()).collect();
+        let declarations = &datatypes.declarations;
+        let tally = check(declarations, &assertions, &proof)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{declarations}\n{proof}"));
+        proofs += 1;
+        for (rule, uses) in tally {
+            *total.entry(rule).or_default() += uses;
+        }
+        asked += ask_z3(&mut script, declarations, &proof);
+    }
+    println!("{proofs} proofs: {total:?}");
+    for rule in DATATYPE_RULES {
+        assert!(total.contains_key(rule), "{rule} in {total:?}");
+    }
+    // Where symbols were replaced, and choices simplified.
+    let holes: usize = ["hole", OPEN].iter().filter_map(|kind| total.get(*kind)).sum();
+    assert!(holes * 100 < total.values().sum(), "{holes} holes");
+    let Some(answers) = z3::answers(&script) else { return };
+    assert_eq!(answers.len(), asked, "{:?}", answers.iter().find(|line| line.contains("error")));
+    assert!(
+        answers.iter().all(|answer| answer == "unsat"),
+        "{:?}",
+        answers.iter().position(|it| it != "unsat")
+    );
+}
+
 /// Asserts the formulas and checks the proof that `get-proof` prints.
 fn proved(declarations: &str, formulas: &[&str]) -> Tally {
     let asserted: Vec<String> = formulas.iter().map(|formula| format!("(assert {formula})")).collect();
@@ -189,6 +261,33 @@ fn worked_examples_have_no_holes() {
     ] {
         let tally = proved(declarations, formulas);
         assert!(!tally.contains_key("hole"), "{formulas:?}: {tally:?}");
+        for rule in rules {
+            assert!(tally.contains_key(*rule), "{rule} in {tally:?}");
+        }
+    }
+}
+
+#[test]
+fn worked_examples_about_datatypes_have_no_holes() {
+    let declarations = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))\n\
+                        (declare-datatypes ((C 0)) (((r) (g) (b))))\n\
+                        (declare-const x L)\n(declare-const y L)\n(declare-const z L)\n(declare-const c C)\n\
+                        (declare-const i Int)\n(declare-const j Int)\n(declare-fun f (L) C)\n(declare-fun h (L) L)";
+    for (formulas, rules) in [
+        (&["(= (h z) (cons i x))", "(= (h z) (cons j y))", "(not (= x y))"][..], &["dt_inject"][..]),
+        (&["(= (f x) r)", "(= (f y) g)", "(= (f x) (f y))"], &["dt_clash"]),
+        (&["(= (h y) (cons i z))", "(= (h y) (h x))", "(> (hd (h x)) i)"], &["dt_select"]),
+        (&["(= (h y) (cons i z))", "(= (h y) (h x))", "((_ is nil) (h x))"], &["dt_test"]),
+        (
+            &["(= (h x) (cons i (h y)))", "(= (h y) (cons j (h z)))", "(or (= (h z) (h y)) (= (h z) (h x)))"],
+            &["dt_cycle"],
+        ),
+        (&["(not (= (f x) r))", "(not (= (f x) g))", "(not (= (f x) b))"], &["dt_split"]),
+        (&["(not ((_ is nil) x))", "(not (= x (cons (hd x) (tl x))))"], &["dt_split"]),
+        (&["(or ((_ is r) c) ((_ is g) c))", "(not (= c r))", "(not (= c g))"], &["dt_expand"]),
+    ] {
+        let tally = proved(declarations, formulas);
+        assert!(!tally.contains_key("hole") && !tally.contains_key(OPEN), "{formulas:?}: {tally:?}");
         for rule in rules {
             assert!(tally.contains_key(*rule), "{rule} in {tally:?}");
         }

@@ -113,7 +113,7 @@ pub struct Axiom {
 /// to a side that can express it.
 #[derive(Clone, Copy)]
 pub struct AxiomRule {
-    /// Its unique name.
+    /// Its unique name, which is that of the rule in Alethe.
     pub name: &'static str,
     /// Checks whether a clause (atoms, each with whether it is affirmed) is the instance for the terms.
     pub check: AxiomCheck,
@@ -219,42 +219,40 @@ pub enum EdgeRule {
     },
 }
 
-impl CongruenceProof {
-    /// The edges that lead from one term to the other, in order, each with whether it is traversed from right to left.
-    /// `None` if the terms are not connected. Takes time in the number of all edges.
-    pub fn path(&self, from: Term, to: Term) -> Option<Vec<(usize, bool)>> {
-        let mut neighbours: FxHashMap<Term, Vec<(usize, bool)>> = FxHashMap::default();
-        for (index, edge) in self.edges.iter().enumerate() {
-            neighbours.entry(edge.left).or_default().push((index, false));
-            neighbours.entry(edge.right).or_default().push((index, true));
-        }
-        let end = |(index, is_reversed): (usize, bool)| {
-            let edge = &self.edges[index];
-            if is_reversed { edge.left } else { edge.right }
-        };
-        let start = |(index, is_reversed): (usize, bool)| end((index, !is_reversed));
-        let mut reached: FxHashMap<Term, Option<(usize, bool)>> = FxHashMap::from_iter([(from, None)]);
-        let mut open = vec![from];
-        while let Some(term) = open.pop() {
-            if term == to {
-                break;
-            }
-            for &step in neighbours.get(&term).into_iter().flatten() {
-                if let std::collections::hash_map::Entry::Vacant(place) = reached.entry(end(step)) {
-                    place.insert(Some(step));
-                    open.push(end(step));
-                }
-            }
-        }
-        let mut path = Vec::new();
-        let mut step = *reached.get(&to)?;
-        while let Some(last) = step {
-            path.push(last);
-            step = reached[&start(last)];
-        }
-        path.reverse();
-        Some(path)
+/// The edges that lead from one term to the other, in order, each with whether it is traversed from right to left.
+/// `None` if the terms are not connected. Takes time in the number of all edges.
+fn path(edges: &[CongruenceEdge], from: Term, to: Term) -> Option<Vec<(usize, bool)>> {
+    let mut neighbours: FxHashMap<Term, Vec<(usize, bool)>> = FxHashMap::default();
+    for (index, edge) in edges.iter().enumerate() {
+        neighbours.entry(edge.left).or_default().push((index, false));
+        neighbours.entry(edge.right).or_default().push((index, true));
     }
+    let end = |(index, is_reversed): (usize, bool)| {
+        let edge = &edges[index];
+        if is_reversed { edge.left } else { edge.right }
+    };
+    let start = |(index, is_reversed): (usize, bool)| end((index, !is_reversed));
+    let mut reached: FxHashMap<Term, Option<(usize, bool)>> = FxHashMap::from_iter([(from, None)]);
+    let mut open = vec![from];
+    while let Some(term) = open.pop() {
+        if term == to {
+            break;
+        }
+        for &step in neighbours.get(&term).into_iter().flatten() {
+            if let std::collections::hash_map::Entry::Vacant(place) = reached.entry(end(step)) {
+                place.insert(Some(step));
+                open.push(end(step));
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut step = *reached.get(&to)?;
+    while let Some(last) = step {
+        path.push(last);
+        step = reached[&start(last)];
+    }
+    path.reverse();
+    Some(path)
 }
 
 /// A linear form with integer coefficients over integers that the conflict confines to an interval without integers.

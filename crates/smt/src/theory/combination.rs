@@ -418,7 +418,7 @@ impl Combination {
             return self.other(id).justification(store, Certificate(number), clause, atom);
         }
         match self.congruence.argument(Certificate(number)) {
-            CongruenceArgument::Axiom => axiom::justification(store, clause.iter().map(|&lit| atom(lit).0)),
+            CongruenceArgument::Axiom => axiom::justification(store, clause.iter().map(|&lit| atom(lit))),
             CongruenceArgument::Apart { edges, apart: (left, right), distinct } => {
                 Justification::Congruence(CongruenceProof {
                     edges: self.edges(edges),

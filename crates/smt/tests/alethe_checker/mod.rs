@@ -300,8 +300,102 @@ impl Checker<'_> {
                 below == at_most(a, b) && above == at_most(b, a) && store.sort_of(a).is_arithmetic()
             }
             ("la_generic", []) => self.sum(clause, args)?,
+            ("dt_inject" | "dt_select" | "dt_test", []) => {
+                let (whole, part) = match *clause {
+                    [whole, part] => (self.equation(denied(whole)?)?, self.equation(part)?),
+                    // The argument is the application itself.
+                    [part] => {
+                        let (c, d) = self.equation(part)?;
+                        let &[argument] = store.args(if store.args(c).len() == 1 { c } else { d }) else {
+                            return None;
+                        };
+                        ((argument, argument), (c, d))
+                    }
+                    _ => return None,
+                };
+                let ((a, b), (c, d)) = (whole, part);
+                let is_step = |(a, b): (Term, Term), (c, d): (Term, Term)| match rule {
+                    "dt_inject" => {
+                        let field = position()?;
+                        let is_made = matches!(store.op(a), Op::Construct(_)) && store.op(a) == store.op(b);
+                        let fields = [a, b].map(|made| store.args(made).get(field).copied());
+                        Some(is_made && fields == [Some(c), Some(d)])
+                    }
+                    _ => {
+                        let (Op::Construct(made), fields) = store.view(b) else { return None };
+                        let value = match store.op(c) {
+                            Op::Selector { constructor, field }
+                                if constructor == made && rule == "dt_select" =>
+                            {
+                                *fields.get(field as usize)?
+                            }
+                            Op::Tester(tested) if rule == "dt_test" => store.bool(tested == made),
+                            _ => return None,
+                        };
+                        Some(store.args(c) == [a] && d == value)
+                    }
+                };
+                let turned = [((a, b), (c, d)), ((b, a), (c, d)), ((a, b), (d, c)), ((b, a), (d, c))];
+                turned.into_iter().any(|(whole, part)| is_step(whole, part) == Some(true))
+            }
+            ("dt_clash", []) => {
+                let &[only] = clause else { return None };
+                let (a, b) = self.equation(denied(only)?)?;
+                matches!((store.op(a), store.op(b)), (Op::Construct(c), Op::Construct(d)) if c != d)
+            }
+            ("dt_cycle", []) => {
+                let are_made = args.iter().all(|&made| matches!(store.op(made), Op::Construct(_)));
+                let is_next = |((&made, &next), &literal): ((&Term, &Term), &Term)| {
+                    let (a, b) = self.equation(denied(literal)?)?;
+                    let is_part = |part: Term, whole: Term| whole == next && store.args(made).contains(&part);
+                    Some(is_part(a, b) || is_part(b, a))
+                };
+                let links = std::iter::zip(args, args.iter().cycle().skip(1));
+                let mut links = std::iter::zip(links, clause);
+                are_made
+                    && !args.is_empty()
+                    && args.len() == clause.len()
+                    && links.all(|it| is_next(it) == Some(true))
+            }
+            ("dt_split" | "dt_expand", []) => {
+                let &[x] = args else { return None };
+                let constructors = store.datatype(store.sort_of(x))?.constructors();
+                let tester = |&constructor: &_| store.app(Op::Tester(constructor), args).ok();
+                let made = |&constructor: &_| {
+                    let fields = 0..store.constructor(constructor).fields.len() as u32;
+                    let fields = fields.map(|field| store.app(Op::Selector { constructor, field }, args));
+                    store
+                        .app(Op::Construct(constructor), &fields.collect::<Result<Vec<Term>, _>>().ok()?)
+                        .ok()
+                };
+                let says = |constructor, literal: Term| {
+                    self.equation(literal).is_some_and(|(a, b)| {
+                        made(constructor).is_some_and(|made| [(a, b), (b, a)].contains(&(x, made)))
+                    })
+                };
+                if rule == "dt_expand" {
+                    let &[one, other] = clause else { return None };
+                    let (tested, expansion) = match denied(one) {
+                        Some(tested) => (tested, other),
+                        None => (denied(other)?, one),
+                    };
+                    constructors.iter().any(|it| tester(it) == Some(tested) && says(it, expansion))
+                } else {
+                    let covers = |it, &literal: &Term| tester(it) == Some(literal) || says(it, literal);
+                    let is_covered = |constructor| clause.iter().any(|literal| covers(constructor, literal));
+                    clause.len() == constructors.len() && constructors.iter().all(is_covered)
+                }
+            }
             _ => return None,
         })
+    }
+
+    /// The sides of an equation.
+    fn equation(&self, formula: Term) -> Option<(Term, Term)> {
+        match self.store.view(formula) {
+            (Op::Eq, &[left, right]) => Some((left, right)),
+            _ => None,
+        }
     }
 
     /// Whether a clause holds at a few points. Where it has functions, it is not looked at.

@@ -1,4 +1,4 @@
-//! Congruence arguments, as instances of `eq_transitive` and `eq_congruent`.
+//! Arguments about equalities, as instances of `eq_transitive`, `eq_congruent` and the rules of `datatypes.rs`.
 //!
 //! Each edge of the argument is an equality between its ends. A literal of the conflict gives one, perhaps written
 //! differently; a congruence gives one from equalities of arguments; and an equality of terms that several edges
@@ -7,8 +7,10 @@
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Sort, Term, TermStore};
 
-use super::super::{CongruenceProof, EdgeRule, Proof};
+use super::super::{CongruenceEdge, CongruenceProof, CycleProof, EdgeRule, Proof, path, without_cast};
+use super::datatypes::{is_made, reduction};
 use super::derive::{Derivation, Source, negation};
+use super::steps::Arg;
 
 /// Offers the clauses that an argument needs. Returns its equalities, to be connected with literals; `None` if terms
 /// are mixed in a way that has no rule.
@@ -18,36 +20,41 @@ pub(super) fn congruence(
     derivation: &mut Derivation<'_>,
     argument: &CongruenceProof,
 ) -> Option<Vec<Term>> {
-    let mut steps = Equalities {
-        store,
-        argument,
-        equations: argument
-            .edges
-            .iter()
-            .map(|edge| equation(store, edge.left, edge.right))
-            .collect::<Option<Vec<Term>>>()?,
-        found: Vec::new(),
-        offered: FxHashSet::default(),
-    };
-    for (index, edge) in argument.edges.iter().enumerate() {
-        steps.found.push(steps.equations[index]);
-        match edge.why {
-            EdgeRule::Literal(lit) => steps.found.push(proof.atom(store, lit).0),
-            EdgeRule::Congruence => steps.congruent(derivation, index)?,
-            EdgeRule::Injection(..) | EdgeRule::Reduction { .. } => return None,
-        }
-    }
+    let mut steps = Equalities::of(store, proof, derivation, &argument.edges)?;
     let (left, right) = argument.apart;
-    steps.connected(derivation, left, right)?;
-    if let Some(lit) = argument.distinct {
-        steps.found.push(proof.atom(store, lit).0);
+    let equation = steps.connected(derivation, left, right)?;
+    match argument.distinct {
+        Some(lit) => steps.found.push(proof.atom(store, lit).0),
+        None if is_made(store, left) && is_made(store, right) => {
+            derivation.offer(vec![negation(store, equation)], Source::Rule("dt_clash", Vec::new()));
+        }
+        None => {}
     }
+    Some(steps.found)
+}
+
+/// Offers the clauses for a cycle of terms. Returns its equalities, as [`congruence`] does.
+pub(super) fn cycle(
+    store: &TermStore,
+    proof: &Proof,
+    derivation: &mut Derivation<'_>,
+    argument: &CycleProof,
+) -> Option<Vec<Term>> {
+    let mut steps = Equalities::of(store, proof, derivation, &argument.edges)?;
+    let mut clause = Vec::new();
+    for (&made, &next) in std::iter::zip(&argument.cycle, argument.cycle.iter().cycle().skip(1)) {
+        let is_next = |arg: &&Term| **arg == next || path(&argument.edges, **arg, next).is_some();
+        let &part = store.args(made).iter().find(is_next)?;
+        clause.push(negation(store, steps.connected(derivation, part, next)?));
+    }
+    let terms = argument.cycle.iter().map(|&made| Arg::Term(made)).collect();
+    derivation.offer(clause, Source::Rule("dt_cycle", terms));
     Some(steps.found)
 }
 
 struct Equalities<'a> {
     store: &'a TermStore,
-    argument: &'a CongruenceProof,
+    edges: &'a [CongruenceEdge],
     /// The equalities of edges.
     equations: Vec<Term>,
     /// All equalities used.
@@ -56,7 +63,30 @@ struct Equalities<'a> {
     offered: FxHashSet<Term>,
 }
 
-impl Equalities<'_> {
+impl<'a> Equalities<'a> {
+    /// Offers the clauses of all edges.
+    fn of(
+        store: &'a TermStore,
+        proof: &Proof,
+        derivation: &mut Derivation<'_>,
+        edges: &'a [CongruenceEdge],
+    ) -> Option<Self> {
+        let equations = edges.iter().map(|edge| equation(store, edge.left, edge.right));
+        let equations = equations.collect::<Option<Vec<Term>>>()?;
+        let mut steps =
+            Equalities { store, edges, equations, found: Vec::new(), offered: FxHashSet::default() };
+        for (index, edge) in edges.iter().enumerate() {
+            steps.found.push(steps.equations[index]);
+            match edge.why {
+                EdgeRule::Literal(lit) => steps.found.push(proof.atom(store, lit).0),
+                EdgeRule::Congruence => steps.congruent(derivation, index)?,
+                EdgeRule::Injection(first, second) => steps.injected(derivation, index, first, second)?,
+                EdgeRule::Reduction { operator, made } => steps.reduced(derivation, index, operator, made)?,
+            }
+        }
+        Some(steps)
+    }
+
     /// Offers the congruence of an edge.
     fn congruent(&mut self, derivation: &mut Derivation<'_>, index: usize) -> Option<()> {
         let store = self.store;
@@ -73,6 +103,45 @@ impl Equalities<'_> {
         Some(())
     }
 
+    /// Offers the injection of an edge: its ends are arguments of equal applications of a constructor.
+    fn injected(
+        &mut self,
+        derivation: &mut Derivation<'_>,
+        index: usize,
+        first: Term,
+        second: Term,
+    ) -> Option<()> {
+        let store = self.store;
+        let (Op::Eq, &[left, right]) = store.view(self.equations[index]) else { return None };
+        let mut fields = std::iter::zip(store.args(first), store.args(second));
+        let field = fields.position(|(&a, &b)| (a, b) == (left, right) || (b, a) == (left, right))?;
+        let whole = self.connected(derivation, first, second)?;
+        let clause = vec![negation(store, whole), self.equations[index]];
+        derivation.offer(clause, Source::Rule("dt_inject", vec![Arg::position(field)]));
+        Some(())
+    }
+
+    /// Offers the value of a selector or tester.
+    fn reduced(
+        &mut self,
+        derivation: &mut Derivation<'_>,
+        index: usize,
+        operator: Term,
+        made: Term,
+    ) -> Option<()> {
+        let store = self.store;
+        let &[argument] = store.args(operator) else { return None };
+        let (Op::Eq, &[left, right]) = store.view(self.equations[index]) else { return None };
+        let (rule, value) = reduction(store, operator, made)?;
+        if (left, right) != (operator, value) && (right, left) != (operator, value) {
+            return None;
+        }
+        let whole = self.connected(derivation, argument, made)?;
+        let clause = vec![negation(store, whole), self.equations[index]];
+        derivation.offer(clause, Source::Rule(rule, Vec::new()));
+        Some(())
+    }
+
     /// An equality of two terms that edges connect. Offers its derivation.
     fn connected(&mut self, derivation: &mut Derivation<'_>, left: Term, right: Term) -> Option<Term> {
         let store = self.store;
@@ -84,8 +153,8 @@ impl Equalities<'_> {
             }
             return Some(wanted);
         }
-        let [from, to] = [left, right].map(|term| super::super::without_cast(store, term));
-        let path = self.argument.path(from, to)?;
+        let [from, to] = [left, right].map(|term| without_cast(store, term));
+        let path = path(self.edges, from, to)?;
         // An integer connected with a real number is cast.
         let (Op::Eq, &[left, right]) = store.view(wanted) else { return None };
         if let &[(index, _)] = &path[..] {

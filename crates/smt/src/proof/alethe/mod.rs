@@ -15,7 +15,7 @@
 //! split            la_generic and la_disequality
 //! integers         three instances of la_generic: the form is at most n, or at least n + 1, and neither can be
 //! congruence       eq_congruent, eq_transitive, eq_reflexive                                    equality.rs
-//! datatypes        a hole; the format has no rules for them
+//! datatypes        dt_inject, dt_select, dt_test, dt_clash, dt_cycle, dt_split, dt_expand: rules of ours   datatypes.rs
 //! resolution       resolution; its arguments are the pivots, with whether they are affirmed in the clause so far
 //! ```
 //!
@@ -32,6 +32,7 @@
 mod arith;
 mod choice;
 mod connective;
+mod datatypes;
 mod defined;
 mod derive;
 mod equality;
@@ -49,7 +50,7 @@ use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use super::check::{TermClause, top_level_clauses};
 use super::definitions::Definitions;
 use super::{
-    Assertion, CongruenceProof, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, StepId,
+    Assertion, Axiom, FarkasTerm, IntegerRefutation, Justification, Part, Proof, Rule, Sign, StepId,
 };
 use crate::sat::{Lit, Var};
 use arith::{Bridge, la_generic, signed};
@@ -135,8 +136,15 @@ impl<'p> Printer<'p> {
             Rule::Lemma(Justification::Farkas(terms)) => Some(self.farkas(&step.clause, &clause, terms)),
             Rule::Lemma(Justification::Split) => self.split(&clause),
             Rule::Lemma(Justification::Integer(refutation)) => self.integer(&clause, refutation),
-            Rule::Lemma(Justification::Congruence(argument)) => self.congruence(&clause, argument),
-            Rule::Lemma(Justification::Cycle(_) | Justification::Axiom(_)) => None,
+            Rule::Lemma(Justification::Congruence(argument)) => self
+                .equalities(&clause, |store, proof, derivation| {
+                    equality::congruence(store, proof, derivation, argument)
+                }),
+            Rule::Lemma(Justification::Cycle(argument)) => self
+                .equalities(&clause, |store, proof, derivation| {
+                    equality::cycle(store, proof, derivation, argument)
+                }),
+            Rule::Lemma(Justification::Axiom(axiom)) => Some(self.axiom(&clause, axiom)),
             Rule::Resolution { first, others } => Some(self.resolution(&clause, *first, others)),
         };
         match found {
@@ -275,6 +283,7 @@ impl<'p> Printer<'p> {
         };
         let (cases, choices) = bridge.distinguish(&atoms, &self.choices);
         atoms.extend(cases);
+        atoms.extend(datatypes::fields(store, bridge.derivation, &atoms));
         atoms.extend(explain(store, bridge.derivation, known, choices));
         atoms.sort_unstable();
         atoms.dedup();
@@ -433,14 +442,24 @@ impl<'p> Printer<'p> {
         Some(Bounds { literals, coefficients, constant })
     }
 
-    fn congruence(&mut self, clause: &[Literal], argument: &CongruenceProof) -> Option<Name> {
+    /// A clause that follows from equalities, which `offer` returns after it has offered their clauses.
+    fn equalities(
+        &mut self,
+        clause: &[Literal],
+        offer: impl FnOnce(&TermStore, &Proof, &mut Derivation<'p>) -> Option<Vec<Term>>,
+    ) -> Option<Name> {
         let mut derivation = Derivation::new(self.store, self.expander);
-        let found = equality::congruence(self.store, self.proof, &mut derivation, argument);
-        let mut equalities = found?;
+        let mut equalities = offer(self.store, self.proof, &mut derivation)?;
         equalities.sort_unstable();
         equalities.dedup();
         self.connect(&mut derivation, &mut FxHashSet::default(), equalities, &[], |_| Vec::new());
         derivation.derive(&mut self.out, clause)
+    }
+
+    /// An instance of an axiom of a theory, with the terms that instantiate it.
+    fn axiom(&mut self, clause: &[Literal], axiom: &Axiom) -> Name {
+        let args: Vec<Arg> = axiom.terms.iter().map(|&term| Arg::Term(term)).collect();
+        self.out.step(&self.written(clause), axiom.rule.name, &[], &args)
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! f(.., a, ..)     eq_congruent, from a sum for each argument that was rewritten
+//! sel(c(..))       dt_select, and dt_test for testers (`datatypes.rs`)
 //! div, mod, to_int  a hole: Alethe has rules for them only with numerals. It is the definition of `mod`,
 //!                   x mod k = x - k * (x div k), or extracts multiples of the divisor from a dividend
 //! ```
@@ -84,6 +85,7 @@ impl Printer<'_> {
         let formula = if value == term { None } else { store.app(Op::Eq, &[term, value]).ok() };
         let equation = formula.map(|formula| {
             let name = self.congruent(term, value, formula);
+            let name = name.or_else(|| self.reduced(term, value, formula));
             let name = name.unwrap_or_else(|| self.hole(&[literal(store, formula).0], &[]));
             Equation { symbol: term, formula, name }
         });
@@ -114,7 +116,7 @@ impl Printer<'_> {
     }
 
     /// A step for the equation of an argument and its value.
-    fn equal(&mut self, arg: Term, value: Term, equation: Term) -> Name {
+    pub(super) fn equal(&mut self, arg: Term, value: Term, equation: Term) -> Name {
         let store = self.store;
         if arg == value {
             return self.out.step(&[equation], "eq_reflexive", &[], &[]);
