@@ -14,8 +14,10 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use crate::fold::FamilyKey;
 use crate::sort::{
-    Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Definition, Sort, SortKind, Symbol,
+    Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Definition, Fun, Sort, SortKind,
+    Symbol,
 };
 use crate::term::TermStore;
 
@@ -289,6 +291,8 @@ pub(crate) struct Definitions {
     instances: FxHashMap<(Sort, Box<[Sort]>), Sort>,
     /// Groups of instances that have no constructors yet. Empty whenever the lock is free.
     open: Vec<Box<[Sort]>>,
+    /// The families of folds defined so far.
+    pub(crate) families: FxHashMap<FamilyKey, Box<[Fun]>>,
 }
 
 #[cfg(test)]

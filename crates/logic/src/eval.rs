@@ -12,7 +12,11 @@
 //!
 //! *Defined functions.* An application of a function that a definition interprets has the value of its body with the
 //! parameters replaced by the arguments. Each such call has its own table, and calls with equal arguments are made
-//! once. The number functions of Peano datatypes (`peano.rs`) have their own meaning, whatever the assignment says.
+//! once.
+//!
+//! *Folds* (`fold.rs`) have their own meaning, whatever the assignment says. A fold of a value needs those of the fields, and a
+//! value may be a hundred thousand constructors deep. So the calls for the parts of the value are made one after the
+//! other, from the leaves up, and the result of each one is there when it is needed.
 //!
 //! *Arrays.* A chain of stores is evaluated at once, not store by store: its value is a sorted list, and
 //! inserting n entries one at a time would copy it n times.
@@ -24,6 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::bv::{self, BvResult};
+use crate::fold::Fold;
 use crate::number::{Integer, Rational};
 use crate::op::Op;
 use crate::sort::{Fun, Sort};
@@ -222,6 +227,8 @@ struct Call {
     outside: FxHashMap<Term, Outcome>,
     /// The number of open terms outside.
     base: usize,
+    /// The calls of folds that follow. The application waits for the first of these, which is made last.
+    rest: Vec<(Fun, Box<[Value]>)>,
 }
 
 /// An open term.
@@ -487,10 +494,9 @@ impl<'a> Evaluator<'a> {
 
     fn application(&mut self, frame: &Frame, fun: Fun) -> Option<Outcome> {
         let term = frame.term;
-        if let (Some(_), [Value::Term(value)]) =
-            (self.store.number_function_sort(fun), &self.values[frame.base..])
-        {
-            return Some(Ok(self.store.component(self.store.number_of(*value))));
+        if let Some(fold) = self.store.fold(fun) {
+            let args: Box<[Value]> = self.values.drain(frame.base..).collect();
+            return self.fold(term, fold, args);
         }
         if let Some(value) = self.assignment.get(term) {
             return Some(self.checked(term, value));
@@ -518,18 +524,78 @@ impl<'a> Evaluator<'a> {
                 let outside = std::mem::replace(&mut self.known, inside);
                 let base = self.open.len();
                 self.active.insert(fun);
-                self.calls.push(Call { fun, args, body: *body, application: term, outside, base });
+                let rest = Vec::new();
+                self.calls.push(Call { fun, args, body: *body, application: term, outside, base, rest });
                 self.push(*body);
                 None
             }
         }
     }
 
-    fn finish_call(&mut self, call: Call) {
+    /// The value of a fold, or the calls that lead to it.
+    fn fold(&mut self, term: Term, fold: &Fold, args: Box<[Value]>) -> Option<Outcome> {
+        let store = self.store;
+        if let Some(result) = self.results.get(&(fold.fun, args.clone())) {
+            return Some(result.clone());
+        }
+        let Value::Term(argument) = args[0] else { return Some(Err(EvalError::WrongSort(term))) };
+        let call = |fun: Fun, part: Term| {
+            let mut args = args.clone();
+            args[0] = Value::Term(part);
+            (fun, args)
+        };
+        let members: Vec<(Fun, Sort)> =
+            fold.family.iter().map(|&fun| (fun, store.fun_decl(fun).domain[0])).collect();
+        let is_known = |part: Term| {
+            let sort = store.sort_of(part);
+            let mut of_sort = members.iter().filter(|(_, of)| *of == sort);
+            of_sort.all(|&(fun, _)| self.results.contains_key(&call(fun, part)))
+        };
+        let parts = store.subterms_until(&[argument], |part| part != argument && is_known(part));
+        // The parts come from the leaves up, and calls are taken from the end.
+        let mut rest: Vec<(Fun, Box<[Value]>)> = vec![(fold.fun, args.clone())];
+        for &part in parts.iter().rev().filter(|&&part| part != argument && !is_known(part)) {
+            let sort = store.sort_of(part);
+            rest.extend(members.iter().filter(|(_, of)| *of == sort).map(|&(fun, _)| call(fun, part)));
+        }
+        let outside = std::mem::take(&mut self.known);
+        let base = self.open.len();
+        self.call_fold(Call { fun: fold.fun, args, body: term, application: term, outside, base, rest });
+        None
+    }
+
+    /// Begins the next call of a fold.
+    fn call_fold(&mut self, mut call: Call) {
+        let Some((fun, args)) = call.rest.pop() else { return };
+        let store = self.store;
+        self.known.clear();
+        if let (Some(fold), Value::Term(value)) = (store.fold(fun), &args[0])
+            && let (Op::Construct(constructor), fields) = store.view(*value)
+        {
+            let case = fold.case(store, constructor);
+            let fields = fields.iter().map(|&field| store.component(field));
+            let fields = case.fields.iter().copied().zip(fields);
+            let ghosts = fold.ghosts.iter().copied().zip(args[1..].iter().cloned());
+            self.known.extend(fields.chain(ghosts).map(|(variable, value)| (variable, Ok(value))));
+            call.body = case.value;
+            self.push(call.body);
+        } else {
+            // Values of datatypes are made by constructors.
+            self.known.insert(call.body, Err(EvalError::WrongSort(call.application)));
+        }
+        (call.fun, call.args) = (fun, args);
+        self.calls.push(call);
+    }
+
+    fn finish_call(&mut self, mut call: Call) {
         let outcome = self.known.remove(&call.body).unwrap_or(Err(EvalError::Unassigned(call.application)));
         self.active.remove(&call.fun);
+        let args = std::mem::take(&mut call.args);
+        self.results.insert((call.fun, args), outcome.clone());
+        if !call.rest.is_empty() {
+            return self.call_fold(call);
+        }
         self.known = call.outside;
-        self.results.insert((call.fun, call.args), outcome.clone());
         self.finish(call.application, outcome);
     }
 

@@ -28,6 +28,7 @@ pub mod number;
 mod bv;
 mod datatype;
 mod eval;
+mod fold;
 mod free_vars;
 mod intern;
 mod linear;
@@ -45,6 +46,7 @@ mod value;
 
 pub use datatype::DatatypeError;
 pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
+pub use fold::{Fold, FoldCase, FoldError, FoldLemma, FoldSpec};
 pub use free_vars::Symbols;
 pub use linear::LinearPoly;
 pub use literal::{Bound, Members, Relation};

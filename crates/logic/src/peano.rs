@@ -3,11 +3,10 @@
 //! A datatype is *Peano* if it has two constructors, a constant and one whose only field is of the datatype itself, in any
 //! order and with any names: `zero | succ(pred)`. Its value `succ(.. succ(zero))` is the number of its successors.
 //!
-//! This number is the value of the datatype's *number function*, defined by `n(zero) = 0` and `n(succ(x)) = n(x) + 1`. It
-//! maps the datatype one-to-one to the integers from zero on. Formulas apply it like a declared function; but its meaning is
-//! fixed, and evaluation knows it. SMT-LIB has no name for it: the store makes one for each datatype, and models that use
-//! it define it by `define-fun-rec`.
+//! This number is the value of the datatype's *number function*, the [fold](crate::Fold) with `n(zero) = 0` and
+//! `n(succ(x)) = n(x) + 1`. It maps the datatype one-to-one to the integers from zero on.
 
+use crate::fold::{FoldCase, FoldSpec};
 use crate::op::Op;
 use crate::sort::{ConstructorId, Fun, Sort};
 use crate::term::{Term, TermStore};
@@ -39,35 +38,28 @@ impl TermStore {
     /// If the datatype is not Peano.
     pub fn number_function(&self, sort: Sort) -> Fun {
         assert!(self.peano(sort).is_some(), "only Peano datatypes have a number function");
-        // The lock ensures that a datatype has one function only.
-        let _lock = self.definitions();
-        let known = self.number_functions.iter().find(|&(_, &(of, _))| of == sort);
-        known.map_or_else(
-            || {
-                let fun = self.fun(self.fresh_symbol("number"), &[sort], Sort::INT);
-                self.number_functions.push((sort, fun));
-                fun
-            },
-            |(_, &(_, fun))| fun,
-        )
-    }
-
-    /// Whether any number function was made.
-    pub fn has_number_functions(&self) -> bool {
-        self.number_functions.count() > 0
+        if let Some((_, &(_, fun))) = self.number_functions.iter().find(|&(_, &(of, _))| of == sort) {
+            return fun;
+        }
+        let fun = self.new_fold(self.fresh_symbol("number"), sort, &[], Sort::INT);
+        let field = self.var(self.symbol("field"), sort);
+        let below = self.apply(fun, &[field]).expect("the sorts fit");
+        let case = |&constructor: &ConstructorId| match *self.constructor(constructor).fields {
+            [] => FoldCase { constructor, fields: [].into(), value: self.int(0) },
+            _ => FoldCase { constructor, fields: [field].into(), value: self.add(&[below, self.int(1)]) },
+        };
+        let cases = self.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+        let spec = FoldSpec { fun, ghosts: Vec::new(), cases: cases.iter().map(case).collect() };
+        // Equal families are one family, so two threads get one function.
+        let fun = self.define_folds(&[spec]).expect("the recursion is structural")[0];
+        self.number_functions.push((sort, fun));
+        fun
     }
 
     /// The datatype, if this is a number function.
     pub fn number_function_sort(&self, fun: Fun) -> Option<Sort> {
-        self.number_functions.iter().find(|&(_, &(_, known))| known == fun).map(|(_, &(sort, _))| sort)
-    }
-
-    /// The definition of the number function at a variable of a Peano datatype, `(ite ((_ is zero) x) 0 (+ 1 (n (pred x))))`
-    /// in normal form; `None` for other datatypes.
-    pub fn number_definition(&self, variable: Term) -> Option<Term> {
-        let Peano { zero, successor } = self.peano(self.sort_of(variable))?;
-        let below = self.number_of(self.selector(successor, 0, variable));
-        Some(self.ite(self.tester(zero, variable), self.int(0), self.add(&[below, self.int(1)])))
+        let sort = self.fold(fun)?.sort(self);
+        (self.peano(sort).is_some() && self.number_function(sort) == fun).then_some(sort)
     }
 
     /// The number of a term of a Peano datatype: the number function applied below all successors.
@@ -144,7 +136,7 @@ mod tests {
         let fun = store.number_function(nat);
         assert_eq!(store.number_function(nat), fun);
         assert_ne!(store.number_function(other), fun);
-        assert_eq!((store.number_function_sort(fun), store.number_functions.count()), (Some(nat), 2));
+        assert_eq!(store.number_function_sort(fun), Some(nat));
         let zero = store.construct_term(store.peano(nat).unwrap().zero, &[]);
         let many = store.successors(zero, 100_000);
         assert_eq!(store.number_of(many), store.int(100_000));

@@ -18,12 +18,13 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 use smallvec::SmallVec;
 
 use crate::datatype::Definitions;
+use crate::fold::{Fold, FoldLemma};
 use crate::intern::Interner;
 use crate::number::{Integer, Rational};
 use crate::op::{NumberId, Op};
@@ -114,12 +115,18 @@ struct SortEntry {
     size: usize,
 }
 
+/// A function symbol, with its definition if it is a fold.
+struct FunEntry {
+    decl: FunDecl,
+    fold: OnceLock<Box<Fold>>,
+}
+
 /// Terms, sorts, names and numbers, shared by all threads. Terms are never removed or changed.
 pub struct TermStore {
     nodes: Interner<Node>,
     symbols: Interner<Box<str>>,
     sorts: Interner<SortEntry>,
-    funs: Interner<FunDecl>,
+    funs: Interner<FunEntry>,
     rationals: Interner<Rational>,
     integers: Interner<Integer>,
     pub(crate) datatypes: boxcar::Vec<Datatype>,
@@ -127,6 +134,8 @@ pub struct TermStore {
     definitions: Mutex<Definitions>,
     /// The Peano datatypes with a number function.
     pub(crate) number_functions: boxcar::Vec<(Sort, Fun)>,
+    /// The claims about folds.
+    pub(crate) lemmas: boxcar::Vec<FoldLemma>,
     /// The number of the next fresh name.
     fresh: AtomicU32,
 }
@@ -151,6 +160,7 @@ impl TermStore {
             constructors: boxcar::Vec::new(),
             definitions: Mutex::default(),
             number_functions: boxcar::Vec::new(),
+            lemmas: boxcar::Vec::new(),
             fresh: AtomicU32::new(0),
         };
         for (kind, sort) in
@@ -261,13 +271,36 @@ impl TermStore {
 
     /// The function symbol with this name and these sorts.
     pub fn fun(&self, name: Symbol, domain: &[Sort], range: Sort) -> Fun {
+        self.fun_entry(name, domain, range).0
+    }
+
+    /// The function symbol with this name and these sorts, if there was none.
+    pub(crate) fn new_fun(&self, name: Symbol, domain: &[Sort], range: Sort) -> Option<Fun> {
+        let (fun, is_new) = self.fun_entry(name, domain, range);
+        is_new.then_some(fun)
+    }
+
+    fn fun_entry(&self, name: Symbol, domain: &[Sort], range: Sort) -> (Fun, bool) {
         let decl = FunDecl { name, domain: domain.into(), range };
-        Fun(self.funs.intern(hash_of(&decl), |d| *d == decl, || decl.clone()).0)
+        let entry = || FunEntry { decl: decl.clone(), fold: OnceLock::new() };
+        let (index, is_new) = self.funs.intern(hash_of(&decl), |entry| entry.decl == decl, entry);
+        (Fun(index), is_new)
     }
 
     /// Name and sorts of a function symbol.
     pub fn fun_decl(&self, fun: Fun) -> &FunDecl {
-        self.funs.get(fun.0)
+        &self.funs.get(fun.0).decl
+    }
+
+    /// The definition of a function symbol, if it is a fold.
+    pub(crate) fn fold_of(&self, fun: Fun) -> Option<&Fold> {
+        self.funs.get(fun.0).fold.get().map(|fold| &**fold)
+    }
+
+    /// Defines a function symbol as a fold.
+    pub(crate) fn set_fold(&self, fold: Fold) {
+        let entry = self.funs.get(fold.fun.0);
+        entry.fold.set(Box::new(fold)).expect("a fold is defined once");
     }
 
     // ---- reading terms -----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ const MOST_SUCCESSORS: u64 = 10_000;
 /// Whether a formula applies a number function.
 pub(super) fn occur(store: &TermStore, formula: Term) -> bool {
     let is_number_function = |&fun: &Fun| store.number_function_sort(fun).is_some();
-    store.has_number_functions() && store.symbols(&[formula]).funs.iter().any(is_number_function)
+    store.symbols(&[formula]).funs.iter().any(is_number_function)
 }
 
 /// The facts about the number functions in formulas; none if they apply no such function.

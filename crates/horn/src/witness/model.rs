@@ -35,7 +35,8 @@ impl NumberFunction {
             .collect();
         let name = ["x", "y", "z", "n"].into_iter().find(|name| !taken.contains(name))?;
         let parameter = store.var(store.symbol(name), sort);
-        Some(NumberFunction { fun, parameter, body: store.number_definition(parameter)? })
+        let application = store.apply(fun, &[parameter]).ok()?;
+        Some(NumberFunction { fun, parameter, body: store.unfold(application)? })
     }
 }
 
@@ -64,9 +65,6 @@ impl Model {
 
     /// The number functions of Peano datatypes that the definitions apply, in the order of their first use.
     pub(crate) fn number_functions(&self, store: &TermStore) -> Vec<NumberFunction> {
-        if !store.has_number_functions() {
-            return Vec::new();
-        }
         let formula = |definition: &Definition| match definition.interpretation {
             Interpretation::Formula(formula) => formula,
         };

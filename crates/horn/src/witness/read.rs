@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
                     return Err(error(offset, format!("`{}` proves nothing", shortened(word))));
                 }
                 Item::Command("define-fun") => self.definition(reader)?,
-                Item::Command("define-fun-rec") => reader.number_function()?,
+                Item::Command("define-fun-rec") => reader.define_fold()?,
                 Item::Command("step") => self.step(reader)?,
                 Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
                 Item::Command("error") => return Err(error(offset, "the text is an error message")),
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
         let (name, sort) = (symbol(&parameter.name), &parameter.sort);
         let text = format!("{} (({name} {sort})) Int {body})", symbol(function));
         let mut reader = self.json_reader(environment, &text)?;
-        reader.number_function()?;
+        reader.define_fold()?;
         end(&mut reader)
     }
 

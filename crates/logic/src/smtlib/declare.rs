@@ -333,40 +333,6 @@ impl<'t> Reader<'_, 't> {
         Ok((self.environment.symbol(name), parameters, body))
     }
 
-    /// Reads the rest of `(define-fun-rec f ((x D)) Int t)`, which must define the [number
-    /// function](crate::TermStore::number_function) of a Peano datatype. From now on the name means that function.
-    pub fn number_function(&mut self) -> Result<()> {
-        let offset = self.offset();
-        let text = self.symbol()?;
-        let name = self.environment.name(self.store, text);
-        if !self.environment.is_free(name) {
-            return Err(SyntaxError::new(offset, format!("`{}` is defined already", Short(text))));
-        }
-        let scope = self.environment.enter();
-        let binders = self.binders();
-        let function = self.number_function_definition(name);
-        self.environment.leave(scope);
-        self.unbind(binders);
-        let message = "the only recursive functions are those that map `zero` to 0 and `succ(x)` to 1 plus the value of `x`";
-        let function = function?.ok_or_else(|| SyntaxError::new(offset, message))?;
-        self.environment.declare(name, Meaning::Op(Op::Apply(function)));
-        Ok(())
-    }
-
-    /// The number function that is defined; `None` if it is another function.
-    fn number_function_definition(&mut self, name: Name) -> Result<Option<Fun>> {
-        let store = self.store;
-        let parameters = self.sorted_variables()?;
-        let range = self.sort()?;
-        let (&[parameter], Sort::INT) = (&parameters[..], range) else { return Ok(None) };
-        let Some(definition) = store.number_definition(parameter) else { return Ok(None) };
-        let function = store.number_function(store.sort_of(parameter));
-        self.environment.declare(name, Meaning::Op(Op::Apply(function)));
-        let body = self.term()?;
-        self.close()?;
-        Ok((store.normalize(body) == definition).then_some(function))
-    }
-
     fn scoped_definition(&mut self, has_parameters: bool) -> Result<(Box<[Term]>, Term)> {
         let scope = self.environment.enter();
         let binders = self.binders();

@@ -9,6 +9,7 @@ mod lexer;
 mod logic;
 mod print;
 mod reader;
+mod recursive;
 
 pub use declare::Declaration;
 pub use display::{DisplayOp, DisplaySort, DisplaySymbol};
