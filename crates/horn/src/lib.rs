@@ -26,6 +26,7 @@ mod context;
 mod frontend;
 pub mod graph;
 pub mod ground;
+pub mod hull;
 pub mod infix;
 mod info;
 mod print;

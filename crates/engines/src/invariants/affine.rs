@@ -1,16 +1,14 @@
 //! Affine hulls of the facts of predicates, and of the changes that loops make.
 //!
-//! An affine hull is a set of equations `a.x = b`. The hull of one point has an equation for each variable; a point outside
-//! joins by giving up one equation that it violates, which is added to the others in such multiples that these hold.
-//! So a hull changes at most once more than it has variables, and no widening is needed.
-//!
-//! Integers and reals have equations of their own, because SMT-LIB has no sums of both.
+//! Each point outside of a hull gives up one of its equations ([`AffineHull`]), so a hull changes at most once more than it
+//! has variables, and no widening is needed.
 
 use std::collections::BTreeSet;
 
 use shofar_horn::graph::EdgeId;
+use shofar_horn::hull::affine::{AffineHull, sort_of};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Sort, Term, TermStore};
+use shofar_logic::{LinearPoly, Term, TermStore};
 use shofar_run::Stop;
 
 use super::{Questions, is_number, number};
@@ -18,94 +16,16 @@ use super::{Questions, is_number, number};
 /// Changes of one loop that are looked at.
 const MOST_STRIDES: usize = 6;
 
-/// A set of points: the solutions of equations.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Hull {
-    /// Polynomials that are zero, over variables of one sort each.
-    equations: Vec<LinearPoly>,
-}
-
-impl Hull {
-    /// The hull of one point.
-    fn of(point: &[(Term, Rational)]) -> Self {
-        let fixed = |(variable, value): &(Term, Rational)| {
-            LinearPoly::from_pairs(vec![(*variable, Rational::ONE)], -value)
-        };
-        Hull { equations: point.iter().map(fixed).collect() }
-    }
-
-    /// Adds a point.
-    fn join(&mut self, store: &TermStore, point: &[(Term, Rational)]) {
-        let value =
-            |variable| point.iter().find(|(other, _)| *other == variable).map(|(_, value)| value.clone());
-        for sort in [Sort::INT, Sort::REAL] {
-            let of_sort = |equation: &LinearPoly| sort_of(store, equation) == sort;
-            let residue = |equation: &LinearPoly| equation.eval(value).unwrap_or(Rational::ZERO);
-            let violated =
-                self.equations.iter().position(|equation| of_sort(equation) && !residue(equation).is_zero());
-            let Some(violated) = violated else { continue };
-            let given_up = self.equations.remove(violated);
-            let by = residue(&given_up);
-            for equation in self.equations.iter_mut().filter(|equation| of_sort(equation)) {
-                let factor = -(residue(equation) / &by);
-                equation.add_scaled(&given_up, &factor);
-            }
-        }
-        // Each equation is solved for its last variable, which no other one mentions.
-        for at in 0..self.equations.len() {
-            let equation = self.equations[at].clone();
-            let pivot = pivot(&equation);
-            let others = self.equations.iter_mut().enumerate().filter(|(other, _)| *other != at);
-            others.for_each(|(_, other)| other.cancel(pivot, &equation));
-        }
-    }
-
-    /// The equations as formulas.
-    pub(super) fn formulas(&self, store: &TermStore) -> Vec<Term> {
-        self.equations.iter().map(|equation| equal_zero(store, equation.clone())).collect()
-    }
-
-    /// The sums that the equations give a value.
-    pub(super) fn sums(&self) -> Vec<LinearPoly> {
-        self.equations.iter().map(|equation| equation.clone().without_constant().primitive().0).collect()
-    }
-
-    /// The sum without variables that the equations replace by others, up to a constant.
-    pub(super) fn reduce(&self, mut sum: LinearPoly) -> LinearPoly {
-        for equation in &self.equations {
-            sum.cancel(pivot(equation), equation);
-        }
-        sum.without_constant()
-    }
-}
-
-fn pivot(equation: &LinearPoly) -> Term {
-    equation.terms().last().expect("an equation has variables").0
-}
-
-fn sort_of(store: &TermStore, equation: &LinearPoly) -> Sort {
-    store.sort_of(equation.terms()[0].0)
-}
-
 /// A sum with variables as a term.
 pub(super) fn to_term(store: &TermStore, sum: &LinearPoly) -> Term {
     sum.to_term(store, sort_of(store, sum))
 }
 
-/// The equation that a polynomial is zero. On integers it is made of one that holds of some integers, so that without
-/// common divisors of the coefficients the constant is an integer as well.
-fn equal_zero(store: &TermStore, equation: LinearPoly) -> Term {
-    let sort = sort_of(store, &equation);
-    let (equation, _) = equation.primitive();
-    let constant = -equation.constant();
-    store.eq(equation.without_constant().to_term(store, sort), store.number(&constant, sort))
-}
-
 /// By nodes: the affine hull of all facts; none for a node without facts.
-pub(super) fn hulls(questions: &mut Questions<'_>) -> Result<Vec<Option<Hull>>, Stop> {
+pub(super) fn hulls(questions: &mut Questions<'_>) -> Result<Vec<Option<AffineHull>>, Stop> {
     let graph = questions.graph;
     let (outgoing, _) = graph.outgoing();
-    let mut hulls: Vec<Option<Hull>> = vec![None; graph.nodes().len()];
+    let mut hulls: Vec<Option<AffineHull>> = vec![None; graph.nodes().len()];
     let mut open: BTreeSet<EdgeId> = graph.edges().map(|(id, _)| id).collect();
     while let Some(edge) = open.pop_first() {
         let Some(target) = graph.edge(edge).target() else { continue };
@@ -114,7 +34,7 @@ pub(super) fn hulls(questions: &mut Questions<'_>) -> Result<Vec<Option<Hull>>, 
             is_new = true;
             match &mut hulls[target.index()] {
                 Some(hull) => hull.join(questions.run.store, &point),
-                hull @ None => *hull = Some(Hull::of(&point)),
+                hull @ None => *hull = Some(AffineHull::of(&point)),
             }
         }
         if is_new {
@@ -128,14 +48,14 @@ pub(super) fn hulls(questions: &mut Questions<'_>) -> Result<Vec<Option<Hull>>, 
 /// the hull of its target.
 fn point_outside(
     questions: &mut Questions<'_>,
-    hulls: &[Option<Hull>],
+    hulls: &[Option<AffineHull>],
     edge: EdgeId,
 ) -> Result<Option<Vec<(Term, Rational)>>, Stop> {
     let (store, graph) = (questions.run.store, questions.graph);
     let Some(target) = graph.edge(edge).target() else { return Ok(None) };
     let Some(mut assumptions) = at_sources(questions, hulls, edge) else { return Ok(None) };
     if let Some(hull) = &hulls[target.index()] {
-        if hull.equations.is_empty() {
+        if hull.equations().is_empty() {
             return Ok(None);
         }
         let inside = store.and(&hull.formulas(store));
@@ -152,7 +72,7 @@ fn point_outside(
 /// What the hulls say of the sources of an edge; `None` if one has no facts.
 pub(super) fn at_sources(
     questions: &Questions<'_>,
-    hulls: &[Option<Hull>],
+    hulls: &[Option<AffineHull>],
     edge: EdgeId,
 ) -> Option<Vec<Term>> {
     let (store, graph) = (questions.run.store, questions.graph);
@@ -168,7 +88,7 @@ pub(super) fn at_sources(
 /// all changes, or some of them if there are more than a few.
 pub(super) fn strides(
     questions: &mut Questions<'_>,
-    hulls: &[Option<Hull>],
+    hulls: &[Option<AffineHull>],
     edge: EdgeId,
 ) -> Result<Vec<Vec<(Term, Rational)>>, Stop> {
     let (store, graph) = (questions.run.store, questions.graph);
@@ -183,12 +103,12 @@ pub(super) fn strides(
         let at = variables.iter().position(|&other| other == variable).expect("hulls speak of the node");
         store.sub(after[at], before[at])
     };
-    let mut hull: Option<Hull> = None;
+    let mut hull: Option<AffineHull> = None;
     let mut found = Vec::new();
     while found.len() < MOST_STRIDES {
         let mut assumptions = from.clone();
         if let Some(hull) = &hull {
-            let denied = hull.equations.iter().map(|equation| {
+            let denied = hull.equations().iter().map(|equation| {
                 let sort = sort_of(store, equation);
                 let multiples = equation.terms().iter();
                 let multiples = multiples.map(|(v, c)| LinearPoly::from_term(store, difference(*v)) * c);
@@ -208,10 +128,10 @@ pub(super) fn strides(
         let stride: Vec<(Term, Rational)> = numbers.filter_map(change).collect();
         match &mut hull {
             Some(hull) => hull.join(store, &stride),
-            None => hull = Some(Hull::of(&stride)),
+            None => hull = Some(AffineHull::of(&stride)),
         }
         found.push(stride);
-        if hull.as_ref().is_none_or(|hull| hull.equations.is_empty()) {
+        if hull.as_ref().is_none_or(|hull| hull.equations().is_empty()) {
             break;
         }
     }

@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::hull::affine::AffineHull;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Sort, Term, TermStore, Value};
@@ -91,8 +92,8 @@ pub(crate) fn relations(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<Relation
         run.go_on()?;
         return Ok(vec![Relations::default(); graph.nodes().len()]);
     };
-    let of_node = |(hull, rows): (Option<affine::Hull>, Vec<LinearPoly>)| {
-        let equations = hull.iter().flat_map(affine::Hull::sums);
+    let of_node = |(hull, rows): (Option<AffineHull>, Vec<LinearPoly>)| {
+        let equations = hull.iter().flat_map(AffineHull::sums);
         Relations {
             sums: equations.chain(rows).map(|sum| affine::to_term(store, &sum)).collect(),
             equalities: hull.as_ref().map_or_else(Vec::new, |hull| hull.formulas(store)),

@@ -14,12 +14,13 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
+use shofar_horn::hull::affine::AffineHull;
 use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Relation, Sort, Term, TermStore};
 use shofar_run::Stop;
 use shofar_smt::project::Projector;
 
-use super::affine::{Hull, at_sources, strides};
+use super::affine::{at_sources, strides};
 use super::{Questions, is_number, number};
 
 /// Rows of one predicate.
@@ -37,7 +38,7 @@ const PROJECTIONS: usize = 8;
 /// By nodes: linear sums without constants, over the node's variables.
 pub(super) fn templates(
     questions: &mut Questions<'_>,
-    hulls: &[Option<Hull>],
+    hulls: &[Option<AffineHull>],
 ) -> Result<Vec<Vec<LinearPoly>>, Stop> {
     let (run, graph) = (questions.run, questions.graph);
     let store = run.store;
@@ -113,7 +114,7 @@ pub(super) fn templates(
 
 /// The rows of a node.
 struct Template<'h> {
-    hull: Option<&'h Hull>,
+    hull: Option<&'h AffineHull>,
     rows: Vec<LinearPoly>,
 }
 
@@ -126,7 +127,7 @@ impl Template<'_> {
     /// Adds a row unless an equal one is there, or there are many.
     fn add(&mut self, row: LinearPoly) {
         let Some(hull) = self.hull.filter(|_| self.rows.len() < MOST_ROWS) else { return };
-        let (row, _) = hull.reduce(row).primitive();
+        let (row, _) = hull.reduce(row).without_constant().primitive();
         if !row.is_constant() && !self.rows.contains(&row) {
             self.rows.push(row);
         }
@@ -136,7 +137,7 @@ impl Template<'_> {
 /// By nodes: equations and bounds that are inductive; none for a node without facts.
 pub(super) fn bounded(
     questions: &mut Questions<'_>,
-    hulls: Vec<Option<Hull>>,
+    hulls: Vec<Option<AffineHull>>,
     templates: Vec<Vec<LinearPoly>>,
 ) -> Result<Vec<Option<Vec<Term>>>, Stop> {
     let both = |rows: Vec<LinearPoly>| rows.into_iter().flat_map(|row| [row.clone(), -row]).collect();
@@ -165,7 +166,7 @@ type RowId = usize;
 struct Bounds<'q, 'a> {
     questions: &'q mut Questions<'a>,
     projector: Projector<'a>,
-    hulls: Vec<Option<Hull>>,
+    hulls: Vec<Option<AffineHull>>,
     /// By nodes.
     rows: Vec<Vec<LinearPoly>>,
     /// By nodes and rows: what the row is at most, if anything. None for a node without facts.
@@ -402,7 +403,7 @@ mod tests {
             (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> x y)) false)))";
         let system = parse(&store, "test", text).expect("the test's clauses are right");
         let graph = HornGraph::of(&store, &system);
-        let hulls = [Some(Hull::default()), Some(Hull::default())];
+        let hulls = [Some(AffineHull::default()), Some(AffineHull::default())];
         let cancelled = AtomicBool::new(true);
         let stopped = Limits { cancel: Some(&cancelled), ..Limits::default() };
         let rows = |limits| {
@@ -420,7 +421,7 @@ mod tests {
         let store = TermStore::new();
         let variable = |at: usize| store.var(store.symbol(&format!("x{at}")), Sort::INT);
         let row = |at| LinearPoly::from_pairs(vec![(variable(at), Rational::ONE)], Rational::ZERO);
-        let hull = Hull::default();
+        let hull = AffineHull::default();
         let mut template = Template { hull: Some(&hull), rows: Vec::new() };
         for at in 0..MOST_ROWS {
             assert!(!template.is_full());
