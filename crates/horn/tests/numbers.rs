@@ -154,7 +154,7 @@ fn no_enumeration_is_left_in_the_fields_of_unique_constructors() {
             (=> (and (P (cons c nil) n) (not (= c d)) (not (= d blue))) (P (cons d nil) (+ n 1)))))
          (assert (forall ((c Color) (n Int)) (=> (and (P (cons c nil) n) (or (= c blue) (< n 0))) false)))"
     );
-    let new = run(&context, "standard", &graph(&store, &text)).graph;
+    let new = run(&context, "standard,no-summaries", &graph(&store, &text)).graph;
     assert!(new.nodes().len() == 1 && !has_datatypes(&store, &new));
 }
 

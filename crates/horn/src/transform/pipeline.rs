@@ -14,18 +14,20 @@ use crate::graph::HornGraph;
 use crate::transform::{
     Chains, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers, PropagateConstants,
     RecogniseDisequality, Records, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Simplify,
-    SingleLoop, SplitArguments, Tagged, Transformation, Transformed, Translation, UniqueConstructor,
+    SingleLoop, SplitArguments, Summaries, Tagged, Transformation, Transformed, Translation,
+    UniqueConstructor,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 17] = [
+const ALL: [fn() -> Box<dyn Transformation>; 18] = [
     || Box::new(RecogniseDisequality),
     || Box::new(Records),
     || Box::new(Enumerations),
     || Box::new(Tagged),
     || Box::new(PeanoNumbers),
     || Box::new(UniqueConstructor),
+    || Box::new(Summaries::default()),
     || Box::new(RemoveUnreachable),
     || Box::new(RemoveInfeasible),
     || Box::new(Simplify),
@@ -55,7 +57,8 @@ const MAX_GROWTH: (usize, usize) = (4, 100_000);
 /// Datatypes come first: whatever becomes fields or numbers, all other transformations can handle. Among them, predicates
 /// that mean "different" come first, because they are recognised by their constructors. Slicing comes next, so
 /// that no work is spent on irrelevant clauses; labels are simplified before they are joined.
-/// The solver checks single clauses only after the other transformations, which then continue with its results.
+/// The solver summarises predicates and checks single clauses only after the other transformations, which then continue with
+/// its results.
 pub fn standard() -> Pipeline {
     let rounds = || {
         let passes: Vec<Box<dyn Transformation>> = vec![
@@ -80,7 +83,8 @@ pub fn standard() -> Pipeline {
     // The fields of unique constructors are arguments now.
     let of_fields: Vec<Box<dyn Transformation>> =
         vec![Box::new(Records), Box::new(Enumerations), Box::new(Tagged)];
-    let by_solver: Vec<Box<dyn Transformation>> = vec![Box::new(RemoveInfeasible)];
+    let by_solver: Vec<Box<dyn Transformation>> =
+        vec![Box::new(Summaries::beside_datatypes()), Box::new(RemoveInfeasible)];
     let once = |passes| Pipeline::repeated(passes, 1, STANDARD_TIME);
     once(of_datatypes).then(once(of_fields)).then(rounds()).then(once(by_solver)).then(rounds())
 }
