@@ -352,7 +352,7 @@ fn changed(proof: &Proof, random: &mut Random) -> Option<Proof> {
 
 #[test]
 fn changed_proofs_are_rejected() {
-    let (mut tried, mut cycles, mut axioms) = (0, 0, 0);
+    let (mut tried, mut accepted, mut cycles, mut axioms) = (0, 0, 0, 0);
     for seed in numbers(2500) {
         let mut random = Random::new(2_000_000 + seed);
         let store = TermStore::new();
@@ -369,8 +369,15 @@ fn changed_proofs_are_rejected() {
         for _ in 0..3 {
             let Some(other) = changed(&proof, &mut random) else { continue };
             tried += 1;
-            assert!(proof::check(&store, &other).is_err(), "seed {seed}");
+            if proof::check(&store, &other).is_ok() {
+                // Another argument of a term may close a cycle without the edge.
+                let mut pairs = std::iter::zip(proof.steps(), other.steps());
+                let is_cycle = |rule: &Rule| matches!(rule, Rule::Lemma(Justification::Cycle(_)));
+                assert!(pairs.all(|(step, other)| step == other || is_cycle(&other.rule)), "seed {seed}");
+                accepted += 1;
+            }
         }
     }
     assert!(tried > 200 && cycles > 10 && axioms > 10, "{tried} {cycles} {axioms}");
+    assert!(accepted * 100 < tried, "{accepted} of {tried}");
 }

@@ -167,6 +167,10 @@ fn local_copies(
     locals
 }
 
+fn negated(store: &TermStore, formula: Term) -> Term {
+    store.not(store.normalize(formula))
+}
+
 #[test]
 fn interpolants_of_generated_formulas() {
     let (mut found, mut failed, mut from_proof, mut refutations) = (0, 0, 0, 0);
@@ -197,27 +201,39 @@ fn interpolants_of_generated_formulas() {
         let refuted = refuted(&parts);
         let tree = random_tree(&mut random, parts.len());
         let mut count = |is_found: bool| if is_found { found += 1 } else { failed += 1 };
+        let mut ask = |formulas: &[Term]| {
+            questions += 1;
+            let _ = writeln!(script, "(push 1){declarations}");
+            for &formula in formulas {
+                let _ = writeln!(script, "(assert {})", store.display(formula));
+            }
+            let _ = writeln!(script, "(check-sat)(pop 1)");
+        };
         let binary = interpolator.binary(&[Part(1)], &limits);
         count(binary.is_ok());
         if let Ok(binary) = binary {
             from_proof += usize::from(binary.from_proof);
             refuted.check(&store, |part| part == 1, binary.formula);
             let side = |is_a: bool| store.and(&refuted.formulas(|part| (part == 1) == is_a));
-            let negation = store.not(store.normalize(binary.formula));
-            for formulas in [[side(true), negation], [side(false), binary.formula]] {
-                questions += 1;
-                let _ = writeln!(script, "(push 1){declarations}");
-                for formula in formulas {
-                    let _ = writeln!(script, "(assert {})", store.display(formula));
-                }
-                let _ = writeln!(script, "(check-sat)(pop 1)");
-            }
+            ask(&[side(true), negated(&store, binary.formula)]);
+            ask(&[side(false), binary.formula]);
         }
         let sequence = interpolator.sequence(&refuted.order(), &limits);
         count(sequence.is_ok());
         if let Ok(sequence) = sequence {
             from_proof += usize::from(sequence.iter().all(|interpolant| interpolant.from_proof));
             refuted.check_sequence(&store, &sequence);
+            // Each one follows from the one before and the next part, and the last one contradicts the rest.
+            let mut before = Term::TRUE;
+            for (part, interpolant) in sequence.iter().enumerate() {
+                let mut formulas = refuted.formulas(|other| other == part);
+                formulas.extend([before, negated(&store, interpolant.formula)]);
+                ask(&formulas);
+                before = interpolant.formula;
+            }
+            let mut rest = refuted.formulas(|part| part >= sequence.len());
+            rest.push(before);
+            ask(&rest);
         }
         let interpolants = interpolator.tree(&tree, &limits);
         count(interpolants.is_ok());
