@@ -91,6 +91,39 @@ fn diamonds_of_integers_with_functions_are_refuted() {
     expect_few_conflicts(&text, &["unsat"], 20_000);
 }
 
+/// Bounds of numbers clash just when an equality shall become an atom. Their conflict comes first.
+#[test]
+fn a_clash_does_not_wait_for_a_shortcut() {
+    let mut text = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))\n".to_owned();
+    for i in 0..8 {
+        text.push_str(&format!(
+            "(declare-const x{i} L)(declare-const y{i} L)(declare-const z{i} L)(declare-const n{i} Int)\n"
+        ));
+    }
+    let besides = [
+        ("((_ is cons) y6)", "(>= (+ n4 n5) 1)"),
+        ("(<= n0 1)", "(<= (hd z3) 2)"),
+        ("(>= (+ n3 n4) 0)", "(<= n3 1)"),
+        ("(= n4 2)", "((_ is cons) z3)"),
+        ("(>= (+ n0 n2) 0)", "(>= (hd z4) 2)"),
+        ("(<= (hd x4) 2)", "((_ is cons) x1)"),
+        ("(<= (+ n1 n4) 1)", "((_ is cons) y2)"),
+    ];
+    for (i, (left, right)) in besides.into_iter().enumerate() {
+        let j = i + 1;
+        text.push_str(&format!(
+            "(assert (or (and (= x{i} y{i}) (= y{i} x{j}) {left}) (and (= x{i} z{i}) (= z{i} x{j}) {right})))\n"
+        ));
+        match i {
+            0 => text.push_str("(assert (or ((_ is cons) z1) (>= (hd x6) 2)))\n"),
+            1 => text.push_str("(assert (or (= n1 0) (>= n1 1)))\n"),
+            _ => {}
+        }
+    }
+    text.push_str("(assert (not (= x0 x7)))(check-sat)");
+    assert_eq!(run(&TermStore::new(), &text).1, ["unsat"]);
+}
+
 #[test]
 fn diamonds_that_do_not_close_have_models() {
     // In one of the ways the last equation is missing.
