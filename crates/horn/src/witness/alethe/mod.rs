@@ -16,14 +16,17 @@
 //! (step t3 (cl (L2 2)) :rule resolution :premises (t3.2 t3.o a3 t3.1 t1 t2))
 //! ```
 //!
-//! Sums evaluate by `la_generic`. A *hole*, which a checker has to believe or compute, is only the value of another
-//! ground term: that a constraint with `mod` or with a quantifier is true, or that the argument `(select a 1)` is `2`.
+//! Sums evaluate by `la_generic`, and terms over datatypes by rules of ours (`datatypes.rs`). A *hole*, which a checker has
+//! to believe or compute, is only the value of another ground term: that a constraint with `mod` or with a quantifier is
+//! true, or that the argument `(select a 1)` is `2`.
 //!
 //! Each step of the refutation has its step in the proof. A step that the checker rejects is a hole as a whole, so that the proof
 //! claims no more than the refutation does.
 //!
 //! Subformulas are defined first and applied to values, so each step takes a few lines however large its clause is. The proof
 //! is larger than the refutation as text by a small factor, plus the assertions once.
+
+mod datatypes;
 
 use std::io;
 
@@ -652,6 +655,9 @@ impl<W: io::Write> Proof<'_, W> {
             return writeln!(self.out, "(step {name} (cl {equation}) :rule eq_reflexive)");
         }
         if !is_sum(store, left) || !is_sum(store, right) {
+            if self.equal_values(name, equation, left, right)? {
+                return Ok(());
+            }
             return writeln!(self.out, "(step {name} (cl {equation}) :rule hole)");
         }
         let cases = format!("{equation} (not (<= {a} {b})) (not (<= {b} {a}))");
@@ -688,6 +694,14 @@ impl<W: io::Write> Proof<'_, W> {
                 if is_sum(store, left) && is_sum(store, right) =>
             {
                 "la_generic :args (1)"
+            }
+            ((Op::Eq, &[left, right]), false) if self.different_values(name, text, left, right)? => {
+                return Ok(());
+            }
+            ((Op::Le | Op::Lt | Op::Ge | Op::Gt | Op::Eq | Op::Tester(_), _), _)
+                if self.valued(name, text, ground, value)? =>
+            {
+                return Ok(());
             }
             _ => "hole",
         };
