@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use shofar_logic::{ConstructorId, ConstructorSpec, Sort, Substitution, Term, TermStore};
+use shofar_logic::{ConstructorId, ConstructorSpec, Op, Sort, Substitution, Term, TermStore};
 use shofar_run::Limits;
 use shofar_smt::interpolate::fallback::{self, Bounds};
 use shofar_smt::interpolate::{Equality, Fallback, Interpolator, Options};
@@ -144,6 +144,25 @@ fn fields_of_shared_terms_are_selected() {
         vec![store.or2(store.gt(c, store.int(0)), store.not(store.eq(x, y)))],
     ];
     check_all(store, &parts, Fallback::default());
+}
+
+/// A tester whose argument becomes known has a value.
+#[test]
+fn testers_of_defined_terms_are_normal() {
+    let store = &TermStore::new();
+    let sort = store.new_datatype(store.symbol("C"), &[]);
+    let colours = ["red", "green", "blue"];
+    let colours = colours.map(|name| ConstructorSpec { name: store.symbol(name), fields: vec![] });
+    let sort = store.define_datatypes(&[(sort, colours.to_vec())]).unwrap()[0];
+    let &[red, _, blue] = store.datatype(sort).unwrap().constructors() else { panic!("three constructors") };
+    let c = store.var(store.symbol("c"), sort);
+    let p = store.fun(store.symbol("p"), &[], Sort::BOOL);
+    let p = store.apply(p, &[]).unwrap();
+    // As written: the normal equation is a tester.
+    let is_blue = store.app(Op::Eq, &[c, store.construct_term(blue, &[])]).unwrap();
+    let a = [is_blue, store.not(store.tester(red, c)), store.not(p)];
+    let found = fallback::interpolant(store, &a, &[p], &Bounds::default()).unwrap();
+    assert_eq!(found, store.not(p), "{}", store.display(found));
 }
 
 /// Replaces some constants of formulas by constants of one part, and declares these.
