@@ -74,6 +74,27 @@ impl Value {
     }
 }
 
+/// Recognises the values among many terms. It visits a subterm that they share once.
+#[derive(Default)]
+pub struct KnownValues {
+    /// Values, and all of their subterms that are values.
+    known: FxHashSet<Term>,
+}
+
+impl KnownValues {
+    /// The value of a canonical term; `None` for all other terms.
+    pub fn value(&mut self, store: &TermStore, term: Term) -> Option<Value> {
+        let mut new: Vec<Term> = Vec::new();
+        let is_value = store.is_value(term, &mut self.known, &mut new);
+        if !is_value {
+            new.iter().for_each(|term| {
+                self.known.remove(term);
+            });
+        }
+        is_value.then(|| store.component(term))
+    }
+}
+
 impl TermStore {
     // ---- values and terms --------------------------------------------------------------------------------
 
@@ -91,7 +112,7 @@ impl TermStore {
     /// The value of a canonical term; `None` for all other terms. [Evaluate](Self::eval) a ground term that may not be
     /// canonical.
     pub fn term_to_value(&self, term: Term) -> Option<Value> {
-        self.is_value(term).then(|| self.component(term))
+        KnownValues::default().value(self, term)
     }
 
     /// The sort of the value.
@@ -125,14 +146,15 @@ impl TermStore {
         }
     }
 
-    fn is_value(&self, term: Term) -> bool {
-        let mut seen: FxHashSet<Term> = FxHashSet::default();
+    /// Whether a term is a value, given that the known ones are. Visited terms join the known ones, and `new` lists them.
+    fn is_value(&self, term: Term, known: &mut FxHashSet<Term>, new: &mut Vec<Term>) -> bool {
         let mut arrays: Vec<Term> = Vec::new();
         let mut open = vec![term];
         while let Some(term) = open.pop() {
-            if !seen.insert(term) {
+            if !known.insert(term) {
                 continue;
             }
+            new.push(term);
             match self.op(term) {
                 Op::True | Op::False | Op::Numeral(_) | Op::BvNumeral(_) => {}
                 Op::Construct(_) => open.extend_from_slice(self.args(term)),
@@ -622,6 +644,24 @@ mod tests {
 
     fn int(value: i64) -> Value {
         Value::Int(Integer::from(value))
+    }
+
+    #[test]
+    fn a_term_that_is_no_value_makes_none_of_its_parts_known() {
+        let store = TermStore::new();
+        let mut known = KnownValues::default();
+        let sort = store.array_sort(Sort::INT, Sort::INT);
+        let zero = store.int(0);
+        let zeros = store.app(Op::ConstArray(sort), &[zero]).unwrap();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let wrong = store.app(Op::Store, &[zeros, x, zero]).unwrap();
+        // Writing the default is not canonical.
+        let redundant = store.app(Op::Store, &[zeros, zero, zero]).unwrap();
+        for _ in 0..2 {
+            assert_eq!(known.value(&store, wrong), None);
+            assert_eq!(known.value(&store, redundant), None);
+            assert_eq!(known.value(&store, zeros), Some(Value::Term(zeros)));
+        }
     }
 
     #[test]
