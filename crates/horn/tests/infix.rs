@@ -130,10 +130,49 @@ fn clauses_are_rules() {
 
 #[test]
 fn datatypes_are_applied_to_arguments() {
-    let text = "(declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))
-        (declare-fun P (L) Bool)
-        (assert (forall ((l L)) (=> (and (P l) ((_ is cons) l) (> (head l) 0)) (P (cons 1 (tail l))))))";
-    assert_eq!(rules(text), ["P(cons(1, tail(l))) ← P(l), l is cons, head(l) > 0"]);
+    let text =
+        "(declare-datatypes ((T 0) (C 0)) (((leaf) (one (it Int)) (node (left T) (right T))) ((red) (blue))))
+        (declare-fun P (T C) Bool)
+        (assert (forall ((t T) (c C)) (=> (and (P t c) ((_ is node) t) (not ((_ is one) (left t)))
+            (not ((_ is leaf) (left t))) ((_ is red) c)) (P (node (one 1) (right t)) blue))))";
+    let rule =
+        "P(node(one(1), right(t)), blue) ← P(t, c), t is node, ¬(left(t) is one), left(t) ≠ leaf, c = red";
+    assert_eq!(rules(text), [rule]);
+}
+
+#[test]
+fn lists_and_peano_numbers_have_their_own_notation() {
+    let text = "(declare-datatypes ((N 0) (L 0) (M 0)) (((z) (s (p N))) ((cons (tail L) (head N)) (nil))
+            ((end) (entry (key Int) (rest M) (value L)))))
+        (declare-fun P (N L M) Bool)
+        (assert (P (s (s z)) nil (entry 1 end (cons nil z))))
+        (assert (forall ((n N) (l L) (m M)) (=> (and (P n l m) ((_ is cons) l) (not ((_ is nil) (tail l))) (not ((_ is s) n)))
+            (P (s n) (cons (cons nil (s n)) z) m))))
+        (assert (forall ((n N) (l L) (m M)) (=> (and (P (s (s (s (s n)))) (cons l n) m) (= n (p n)) ((_ is z) n)) false)))";
+    assert_eq!(
+        rules(text),
+        [
+            "P(2, [], [(1, [0])])",
+            "P(s(n), [0, s(n)], m) ← P(n, l, m), l ≠ [], tail(l) ≠ [], n = 0",
+            "false ← P(s^4(n), cons(l, n), m), n = p(n), n = 0",
+        ]
+    );
+}
+
+#[test]
+fn a_peano_number_stands_for_its_number() {
+    let store = TermStore::new();
+    let text = "(declare-datatypes ((N 0)) (((z) (s (p N)))))(declare-fun P (N N) Bool)";
+    let system = parse(&store, "test", text.as_bytes()).unwrap();
+    let sort = store.fun_decl(system.predicates().next().unwrap().1).domain[0];
+    let [n, m] = ["n", "m"].map(|name| store.var(store.symbol(name), sort));
+    let sum = store.add(&[store.number_of(n), store.number_of(store.successors(m, 2))]);
+    let shown = Notation::Math.term(&store, store.le(sum, store.int(7)), ALL);
+    assert_eq!(shown, "n + m ≤ 5");
+    // A large number is one symbol, so it is not named although it occurs twice.
+    let many = store.successors(store.construct_term(store.peano(sort).unwrap().zero, &[]), 1000);
+    let both = store.and(&[store.eq(n, many), store.eq(m, many)]);
+    assert_eq!(Notation::Ascii.term(&store, both, ALL), "n = 1000 and m = 1000");
 }
 
 #[test]
@@ -267,7 +306,7 @@ fn names_of_definitions_are_free() {
     let rule = &rules(&text)[0];
     assert!(
         rule.starts_with(
-            "t1(t____1·t____1) ← t2(d, t____1·t____1), t__1(d) = x, d is t___1, d = t_1(y)\nwhere"
+            "t1(t____1·t____1) ← t2(d, t____1·t____1), t__1(d) = x, d = t___1, d = t_1(y)\nwhere"
         ),
         "{rule}"
     );

@@ -22,10 +22,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use shofar_horn::infix::{Fit, Notation};
+use shofar_horn::infix::{Fit, Notation, ValueTexts};
 use shofar_horn::witness::{Interpretation, Model, Refutation, Trace, clause_roles, parameters};
 use shofar_horn::{Clause, HornSystem, PredicateId};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Op, Term, TermStore, Value};
 
 use picture::{Picture, node_of, picture};
 
@@ -77,7 +77,8 @@ pub(crate) fn page(
     };
     let shown = shown_arguments(store, &parameters, answer, trace.as_ref());
     let picture = picture(store, system, notation, answer, &parameters, &shown);
-    let writer = Writer { store, system, notation, parameters, shown, picture };
+    let [values, exact] = [notation, Notation::Smtlib].map(|notation| ValueTexts::new(store, notation));
+    let writer = Writer { store, system, notation, values, exact, parameters, shown, picture };
     let (word, summary) = match answer {
         Answer::Sat(_) => ("sat", "These invariants make all clauses true.".to_owned()),
         Answer::Unsat(_) => ("unsat", "This run leads to false.".to_owned()),
@@ -112,7 +113,7 @@ pub(crate) fn page(
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
         "picture" => drawing.to_owned(),
-        "list" => format!("{note}{list}"),
+        "list" => format!("{note}{list}{}", writer.legend()),
         "clauses" => writer.clauses(),
         "automaton" => automaton::automaton(store, system, notation),
         "data" => self::data(&data),
@@ -187,6 +188,9 @@ struct Writer<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
     notation: Notation,
+    /// The texts of values, and their terms.
+    values: ValueTexts<'a>,
+    exact: ValueTexts<'a>,
     parameters: Vec<Box<[Term]>>,
     /// The places of the arguments that are shown at once.
     shown: Vec<Vec<usize>>,
@@ -258,6 +262,22 @@ impl Writer<'_> {
         html
     }
 
+    /// How lists and Peano numbers are written.
+    fn legend(&self) -> String {
+        let legend = self.notation.legend(self.store, self.system);
+        let line = |line: &String| {
+            format!("<p class=\"note\">{}</p>\n", Escaped::new(&cut(line, MOST_VALUE_CHARACTERS)))
+        };
+        legend.iter().map(line).collect()
+    }
+
+    /// A value, and its term if the value is written in another way.
+    fn value(&self, value: &Value) -> Shown {
+        let text = |texts: &ValueTexts<'_>| texts.text(value, MOST_VALUE_CHARACTERS);
+        let term = self.values.is_told(value).then(|| cut(&text(&self.exact), MOST_VALUE_CHARACTERS));
+        Shown { text: cut(&text(&self.values), MOST_VALUE_CHARACTERS), term }
+    }
+
     /// The place for the steps of a run, and what the script fills it with.
     fn steps(&self, trace: &Trace<'_>) -> (String, Json) {
         let count = trace.lines().len();
@@ -271,7 +291,7 @@ impl Writer<'_> {
             lines.extend(count - MOST_LAST..count);
         }
         html.push_str("</ol>\n");
-        let mut last: BTreeMap<PredicateId, Vec<String>> = BTreeMap::new();
+        let mut last: BTreeMap<PredicateId, Vec<Shown>> = BTreeMap::new();
         let steps: Vec<Json> = lines.iter().map(|&line| self.step(trace, line, &mut last)).collect();
         let predicate = |predicate: PredicateId| {
             let names: Vec<String> = self.parameters[predicate.index()]
@@ -288,7 +308,7 @@ impl Writer<'_> {
     }
 
     /// A step: the values that differ from those of the last step with the same predicate, and what they replace.
-    fn step(&self, trace: &Trace<'_>, line: usize, last: &mut BTreeMap<PredicateId, Vec<String>>) -> Json {
+    fn step(&self, trace: &Trace<'_>, line: usize, last: &mut BTreeMap<PredicateId, Vec<Shown>>) -> Json {
         let step = trace.step(line);
         let predicate = trace.predicate(line);
         let name = predicate.map_or_else(|| "false".to_owned(), |predicate| self.name(predicate));
@@ -296,19 +316,20 @@ impl Writer<'_> {
             Some(name) => self.notation.name(self.store, name),
             None => format!("clause {}", step.clause + 1),
         };
-        let value = |value| {
-            cut(&self.notation.value(self.store, value, MOST_VALUE_CHARACTERS), MOST_VALUE_CHARACTERS)
-        };
         let arguments = trace.arguments(line);
-        let now: Vec<String> = arguments.iter().map(|argument| value(argument.value)).collect();
+        let now: Vec<Shown> = arguments.iter().map(|argument| self.value(argument.value)).collect();
         let before = predicate.and_then(|predicate| last.insert(predicate, now.clone())).unwrap_or_default();
         let is_set = |place: &usize| before.get(*place) != Some(&now[*place]);
-        let set: Vec<Json> = (0..now.len()).filter(is_set).map(|place| json!([place, now[place]])).collect();
+        let set = |place: usize| match &now[place] {
+            Shown { text, term: None } => json!([place, text]),
+            Shown { text, term } => json!([place, text, term]),
+        };
+        let set: Vec<Json> = (0..now.len()).filter(is_set).map(set).collect();
         let changed: Vec<Json> = arguments
             .iter()
             .enumerate()
             .filter(|(_, argument)| argument.is_changed())
-            .filter_map(|(place, argument)| Some(json!([place, value(argument.before?)])))
+            .filter_map(|(place, argument)| Some(json!([place, self.value(argument.before?).text])))
             .collect();
         let is_new = |place: &usize| arguments[*place].before.is_none();
         let fresh: Vec<usize> = (0..arguments.len()).filter(is_new).collect();
@@ -369,6 +390,13 @@ impl Writer<'_> {
         more(self.system.clauses.len() - listed, "clauses", &mut html);
         html
     }
+}
+
+/// A value as a page shows it.
+#[derive(Clone, PartialEq, Eq)]
+struct Shown {
+    text: String,
+    term: Option<String>,
 }
 
 /// The name of a parameter.

@@ -352,12 +352,14 @@
   if (steps.length > 0) {
     // A step says what it changes in the arguments of its predicate.
     const arrow = data.arrow;
+    // A value that is a list or a number of a datatype comes with its term.
     const values = new Map();
     for (const step of steps) {
       const now = [...(values.get(step.node) || [])];
-      for (const [place, value] of step.set) now[place] = value;
+      for (const [place, value, term] of step.set) now[place] = { value, term };
       values.set(step.node, now);
-      step.values = now;
+      step.values = now.map(({ value }) => value);
+      step.terms = now.map(({ term }) => term);
       step.before = new Map(step.changed);
       step.fresh = new Set(step.fresh === true ? now.keys() : step.fresh);
       step.names = (data.predicates[step.node] || { names: [] }).names;
@@ -383,7 +385,9 @@
       shown.forEach((place, number) => {
         item.append(number === 0 ? "  " : ", ");
         const kind = step.before.has(place) ? "changed" : step.fresh.has(place) ? "new" : "same";
-        element("span", text(step, place), item).className = kind;
+        const shown = element("span", text(step, place), item);
+        shown.className = kind;
+        if (step.terms[place]) shown.title = step.terms[place];
       });
       const hidden = places.length - shown.length;
       if (shown.length === 0 && hidden > 0) element("span", "  no change", item).className = "same";

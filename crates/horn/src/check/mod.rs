@@ -28,13 +28,13 @@ mod refutation;
 
 use std::fmt;
 
-use rustc_hash::FxHashSet;
-use shofar_logic::{Sort, Term, TermStore, Value};
+use shofar_logic::{KnownValues, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::proof;
 use shofar_smt::solver::Solver;
 
 use crate::Context;
+use crate::infix::{Notation, ValueTexts};
 use crate::system::{HornSystem, PredicateId};
 use crate::witness::{Definition, Interpretation, Model, Witness};
 
@@ -44,6 +44,9 @@ pub use refutation::check_refutation;
 
 /// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
+
+/// The characters of lists and Peano numbers in counterexamples.
+const MOST_CHARACTERS: usize = 80;
 
 /// The witness without quantifiers, if it proves its answer; otherwise the checker's judgement. The solver must give proofs.
 pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> Result<Witness, Validity> {
@@ -176,9 +179,17 @@ impl fmt::Display for DisplayFault<'_> {
         match self.fault {
             Fault::Violated { clause, counterexample } => {
                 write!(f, "the model violates {}", self.system.clause_title(self.store, *clause))?;
+                let [exact, told] =
+                    [Notation::Smtlib, Notation::Ascii].map(|notation| ValueTexts::new(self.store, notation));
                 for (variable, value) in counterexample {
-                    let (variable, value) = (self.store.display(*variable), self.store.display_value(value));
-                    write!(f, "\n  {variable} = {value}")?;
+                    write!(f, "\n  {} = ", self.store.display(*variable))?;
+                    // A constant such as `nil` is plain enough.
+                    if told.is_told(value) && !self.store.args(self.store.value_to_term(value)).is_empty() {
+                        let [exact, told] = [&exact, &told].map(|texts| texts.text(value, MOST_CHARACTERS));
+                        write!(f, "{exact}, that is {told}")?;
+                    } else {
+                        write!(f, "{}", self.store.display_value(value))?;
+                    }
                 }
                 Ok(())
             }
@@ -194,8 +205,7 @@ impl fmt::Display for DisplayFault<'_> {
 /// Checks that values are well-formed.
 #[derive(Default)]
 struct Values {
-    /// Terms known to be canonical.
-    known: FxHashSet<Term>,
+    known: KnownValues,
 }
 
 impl Values {
@@ -210,10 +220,7 @@ impl Values {
         let is_canonical = match value {
             Value::Bool(_) | Value::Int(_) | Value::Real(_) => true,
             Value::BitVec { .. } => store.term_to_value(store.value_to_term(value)).as_ref() == Some(value),
-            Value::Term(term) => {
-                self.known.contains(term)
-                    || store.term_to_value(*term).as_ref() == Some(value) && self.known.insert(*term)
-            }
+            Value::Term(term) => self.known.value(store, *term).as_ref() == Some(value),
         };
         is_canonical && store.value_sort(value) == sort
     }

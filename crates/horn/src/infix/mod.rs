@@ -6,17 +6,20 @@
 //! ```
 //!
 //! [`Notation`] selects mathematical signs, the same in ASCII, or SMT-LIB. `terms.rs` turns terms into tokens and decides
-//! on parentheses; `lines.rs` breaks the tokens into lines. A text is for reading only: no solver takes it, and it is cut
+//! on parentheses; `lines.rs` breaks the tokens into lines; `values.rs` writes values, and shortens long ones. A text is for reading only: no solver takes it, and it is cut
 //! after [`Fit::symbols`].
 
 mod lines;
 mod terms;
+mod values;
 
-use shofar_logic::{Op, Sort, SortKind, Symbol, Term, TermStore, Value};
+use shofar_logic::{Op, Sort, SortKind, Symbol, Term, TermStore};
 
 use crate::system::HornSystem;
 use lines::{Token, broken};
 use terms::Writer;
+
+pub use values::ValueTexts;
 
 /// How formulas, clauses and values are written.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -145,15 +148,6 @@ impl Notation {
         writer.tokens.push(Token::Close);
         writer.definitions();
         broken(&writer.tokens, fit)
-    }
-
-    /// A value: numbers with their sign in front, all else as a term.
-    pub fn value(self, store: &TermStore, value: &Value, symbols: usize) -> String {
-        match (self, value) {
-            (Notation::Smtlib, Value::Int(number)) => number.to_string(),
-            (Notation::Smtlib, Value::Real(number)) => number.to_string(),
-            _ => self.term(store, store.value_to_term(value), Fit::line(symbols)),
-        }
     }
 
     /// The name of a variable, predicate or function.

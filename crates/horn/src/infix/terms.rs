@@ -2,11 +2,13 @@
 //!
 //! Operators bind in the order of [`Level`], the loosest first; an operand that binds less than its place demands stands in
 //! parentheses, and no other does. Conjunctions, disjunctions, sums and products are associative, implication groups to
-//! the right. Three rules go beyond operators:
+//! the right. Four rules go beyond operators:
 //!
 //! ```text
 //! signs      x + (−1)·y is x − y; the negation of a comparison is the opposite one
-//! silent     to_real, and conjunctions and disjunctions of one member
+//! silent     to_real, the number functions of Peano datatypes, and conjunctions and disjunctions of one member
+//! datatypes  a list that ends is [x, y], a Peano number is a numeral, and more than three successors are S^5(x); `is nil`
+//!            is `= []`, `is cons` is `≠ []`, and `is red` is `= red` for a constant (`values.rs` tells what lists are)
 //! sharing    a subterm of several symbols that occurs more than once is named. It is defined on a line behind the formula:
 //!                x ≥ t1 ∧ y ≤ t1
 //!                where t1 = ...
@@ -22,12 +24,18 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{Op, Sort, Symbol, Term, TermStore};
+use shofar_logic::{ConstructorId, List, Op, Peano, Sort, Symbol, Term, TermStore};
 
 use super::lines::Token;
 use super::{LEAST_NAMED, Notation};
+
+/// Successors of a term that are written one by one.
+const MOST_SUCCESSORS: u64 = 3;
+
+/// Elements of a list that is written in brackets.
+const MOST_CELLS: usize = 4096;
 
 /// How tightly an operator binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -271,22 +279,24 @@ impl<'a> Writer<'a> {
             (Op::Var(symbol), _) => (Level::Atom, vec![name(store.name(symbol)).into()]),
             (Op::Numeral(number), _) => self.numeral(store.rational(number)),
             (Op::BvNumeral(_), _) => (Level::Atom, vec![store.display(term).to_string().into()]),
+            (Op::Apply(fun), &[arg]) if store.number_function_sort(fun).is_some() => {
+                (demanded, vec![Task::Term(arg, demanded)])
+            }
             (Op::Apply(fun), _) => {
                 (Level::Atom, self.applied(name(store.name(store.fun_decl(fun).name)), args))
             }
-            (Op::Construct(id), _) => {
-                (Level::Atom, self.applied(name(store.name(store.constructor(id).name)), args))
-            }
+            (Op::Construct(id), _) => (Level::Atom, self.construction(id, term, args)),
             (Op::Selector { constructor, field }, _) => {
                 let (selector, _) = store.constructor(constructor).fields[field as usize];
                 (Level::Atom, self.applied(name(store.name(selector)), args))
             }
             (Op::Tester(id), &[arg]) => {
-                let constructor = name(store.name(store.constructor(id).name));
-                (
-                    Level::Comparison,
-                    vec![Task::Term(arg, Level::Bitwise), format!(" is {constructor}").into()],
-                )
+                let test = match self.constant_test(id) {
+                    Some((true, constant)) => format!(" = {constant}"),
+                    Some((false, constant)) => format!(" {} {constant}", self.sign("≠", "!=")),
+                    None => format!(" is {}", name(store.name(store.constructor(id).name))),
+                };
+                (Level::Comparison, vec![Task::Term(arg, Level::Bitwise), test.into()])
             }
 
             (Op::And, []) => (Level::Atom, vec!["true".into()]),
@@ -440,6 +450,85 @@ impl<'a> Writer<'a> {
         tasks
     }
 
+    // ---- datatypes ---------------------------------------------------------------------------------------
+
+    /// A constructor applied to arguments: a Peano number, a list, or anything else.
+    fn construction(&self, id: ConstructorId, term: Term, args: &[Term]) -> Vec<Task> {
+        let (store, sort) = (self.store, self.store.sort_of(term));
+        if let Some(peano) = store.peano(sort) {
+            return self.number(peano, term);
+        }
+        let list = store.list(sort).and_then(|list| self.list(list, term));
+        list.unwrap_or_else(|| self.applied(name(store.name(store.constructor(id).name)), args))
+    }
+
+    /// A numeral, or successors of another term.
+    fn number(&self, peano: Peano, term: Term) -> Vec<Task> {
+        let store = self.store;
+        let (mut below, mut successors) = (term, 0_u64);
+        while let (Op::Construct(constructor), &[field]) = store.view(below)
+            && constructor == peano.successor
+            && (successors == 0 || !self.is_named(below))
+        {
+            (below, successors) = (field, successors + 1);
+        }
+        if store.op(below) == Op::Construct(peano.zero) {
+            return vec![successors.to_string().into()];
+        }
+        let successor = name(store.name(store.constructor(peano.successor).name));
+        let (start, end) = match successors {
+            0..=MOST_SUCCESSORS => {
+                let count = successors as usize;
+                (format!("{successor}(").repeat(count), ")".repeat(count))
+            }
+            _ => (format!("{successor}^{successors}("), ")".to_owned()),
+        };
+        vec![start.into(), Task::Term(below, Level::Open), end.into()]
+    }
+
+    /// The elements of a list in brackets; `None` if its end is another term than the empty list, or far away.
+    fn list(&self, list: List, term: Term) -> Option<Vec<Task>> {
+        let store = self.store;
+        let mut cells: Vec<Term> = Vec::new();
+        let mut rest = term;
+        while let Some(tail) = list.tail(store, rest) {
+            cells.push(rest);
+            rest = tail;
+            if self.is_named(rest) || cells.len() == MOST_CELLS {
+                return None;
+            }
+        }
+        if store.op(rest) != Op::Construct(list.empty) {
+            return None;
+        }
+        let mut tasks: Vec<Task> = vec!["[".into(), Token::Open(0).into()];
+        for (position, &cell) in cells.iter().enumerate() {
+            if position > 0 {
+                tasks.extend([",".into(), Token::Fill.into()]);
+            }
+            let fields: Vec<Term> = list.element(store, cell).collect();
+            match fields[..] {
+                [field] => tasks.push(Task::Term(field, Level::Open)),
+                _ => tasks.extend(self.applied(String::new(), &fields)),
+            }
+        }
+        tasks.extend([Token::Close.into(), "]".into()]);
+        Some(tasks)
+    }
+
+    /// A constant such that a tester says that a term equals it, or, for lists and Peano numbers, that it does not.
+    fn constant_test(&self, id: ConstructorId) -> Option<(bool, String)> {
+        let store = self.store;
+        let constructor = store.constructor(id);
+        if let Some(Peano { zero, .. }) = store.peano(constructor.sort) {
+            return Some((id == zero, "0".to_owned()));
+        }
+        if let Some(List { empty, .. }) = store.list(constructor.sort) {
+            return Some((id == empty, "[]".to_owned()));
+        }
+        constructor.fields.is_empty().then(|| (true, name(store.name(constructor.name))))
+    }
+
     /// Variables of a quantifier with their sorts: `x, y: Int, b: Bool`.
     fn bound(&self, variables: &[Term]) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
@@ -545,6 +634,14 @@ impl<'a> Writer<'a> {
             && let Some(opposite) = self.opposite(op)
         {
             return self.compared(sides, opposite);
+        }
+        if !self.is_named(arg)
+            && let (Op::Tester(id), &[tested]) = self.store.view(arg)
+            && let Some((is_equal, constant)) = self.constant_test(id)
+        {
+            let relation = if is_equal { self.sign("≠", "!=") } else { "=" };
+            let test = format!(" {relation} {constant}");
+            return (Level::Comparison, vec![Task::Term(tested, Level::Bitwise), test.into()]);
         }
         let not = self.sign("¬", "not ");
         // Only what is plainly one thing stands behind the sign without parentheses.
@@ -708,10 +805,17 @@ fn scope(store: &TermStore, roots: &[Term]) -> Scope {
     }
     let mut scope = Scope::default();
     let mut sizes: FxHashMap<Term, usize> = FxHashMap::default();
+    let mut numerals: FxHashSet<Term> = FxHashSet::default();
     for term in subterms {
+        let is_peano =
+            matches!(store.op(term), Op::Construct(_)) && store.peano(store.sort_of(term)).is_some();
+        if is_peano && args(term).iter().all(|arg| numerals.contains(arg)) {
+            numerals.insert(term);
+        }
         let size = match is_quantified(term) {
             // What it contains is a scope of its own.
             true => LEAST_NAMED,
+            false if numerals.contains(&term) => 1,
             false => args(term).iter().map(|arg| sizes[arg]).fold(1, usize::saturating_add),
         };
         let is_named = size >= LEAST_NAMED && uses[&term] > 1;

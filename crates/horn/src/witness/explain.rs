@@ -11,7 +11,7 @@
 //!                                                  excludes      false ← Inv(x), x > 10  (clause 3 at 7:2)
 //! ```
 //!
-//! Long texts are cut in the middle unless `full` is set, so a trace of a million steps is a page. Names come from the
+//! Values are written as [`ValueTexts`] does, with a legend below if there are lists or Peano numbers. Long texts are cut in the middle unless `full` is set, so a trace of a million steps is a page. Names come from the
 //! input: control characters are not printed.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ use shofar_logic::{Op, Term, TermStore, Value};
 
 use super::trace::{Argument, Trace};
 use super::{Definition, Interpretation, Model, Refutation, Witness};
-use crate::infix::{Fit, Notation};
+use crate::infix::{Fit, Notation, ValueTexts};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
 /// The line width.
@@ -85,7 +85,8 @@ impl Witness {
         explanation: Explanation,
         out: &mut impl io::Write,
     ) -> io::Result<()> {
-        let writer = Writer { store, system, explanation };
+        let values = ValueTexts::new(store, explanation.notation);
+        let writer = Writer { store, system, explanation, values: &values };
         match self {
             Witness::Model(model) => writer.model(model, out),
             Witness::Refutation(refutation) => writer.refutation(refutation, out),
@@ -119,6 +120,7 @@ struct Writer<'a> {
     store: &'a TermStore,
     system: &'a HornSystem,
     explanation: Explanation,
+    values: &'a ValueTexts<'a>,
 }
 
 impl Writer<'_> {
@@ -194,7 +196,25 @@ impl Writer<'_> {
             let note = self.omission(&format!("{more} more clauses"));
             writeln!(out, "{note}")?;
         }
+        self.legend(out)
+    }
+
+    /// How lists and Peano numbers are written.
+    fn legend(&self, out: &mut impl io::Write) -> io::Result<()> {
+        for (position, line) in self.explanation.notation.legend(self.store, self.system).iter().enumerate() {
+            let (start, title) = if position == 0 { ("\n", "notation") } else { ("", "") };
+            writeln!(out, "{start}{title:<13} {}", self.marked(Mark::Aside, &self.shown_line(line)))?;
+        }
         Ok(())
+    }
+
+    /// A line without control characters, cut to a readable length.
+    fn shown_line(&self, text: &str) -> String {
+        let mut shown: String = printable(text).take(WIDTH - RULE_COLUMN).collect();
+        if text.chars().nth(WIDTH - RULE_COLUMN).is_some() {
+            shown.push_str(self.explanation.notation.ellipsis());
+        }
+        shown
     }
 
     /// A clause as a rule that starts in a column, and a remark behind it.
@@ -304,8 +324,8 @@ impl Writer<'_> {
     }
 
     fn value(&self, value: &Value) -> String {
-        let symbols = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
-        self.shown(&self.explanation.notation.value(self.store, value, symbols))
+        let most = if self.explanation.full { usize::MAX } else { MOST_CHARACTERS };
+        self.shown(&self.values.text(value, most))
     }
 
     /// The variables of the clause that are not arguments of its head, on separate lines.
@@ -387,7 +407,7 @@ impl Writer<'_> {
         for clause in alone {
             writeln!(out, "\n{} says nothing of predicates and is true by itself", self.title(clause))?;
         }
-        Ok(())
+        self.legend(out)
     }
 
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {

@@ -9,29 +9,35 @@
 //!
 //! The premises of a step stand below it: a single one in the same column, so that a path runs straight down, several
 //! ones indented. A step that is used again is not unfolded again; its number refers to it. Indentation ends at some
-//! depth and long facts are cut, so the text stays linear in the number of steps; no program reads it.
+//! depth and long facts are cut, so the text stays linear in the number of steps; no program reads it. Values of
+//! datatypes are written as [`ValueTexts`] does: lists as `[1, 2]`, Peano numbers as `3`.
 
 use std::io;
 
-use super::{Printer, Refutation};
+use shofar_logic::Value;
+
+use super::{Printer, Refutation, Step};
+use crate::infix::{Notation, ValueTexts};
 
 /// The maximal number of shown levels of indentation.
 const MOST_LEVELS: usize = 24;
+
+/// The number of shown characters of a value of a datatype.
+const MOST_VALUE_CHARACTERS: usize = 60;
 
 /// The maximal number of shown characters of a fact.
 const MOST_CHARACTERS: usize = 200;
 
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn tree(&mut self, refutation: &Refutation) -> io::Result<()> {
+        let values = ValueTexts::new(self.store, Notation::Ascii);
         let mut shown = vec![false; refutation.steps.len()];
         // The steps to show with their levels, the next one last.
         let mut open: Vec<(usize, usize)> = Vec::new();
         open.extend(refutation.steps.len().checked_sub(1).map(|last| (last, 0)));
         while let Some((number, level)) = open.pop() {
             let step = &refutation.steps[number];
-            let mut fact = Vec::new();
-            Printer { store: self.store, system: self.system, out: &mut fact }.fact(step)?;
-            let fact = String::from_utf8_lossy(&fact);
+            let fact = self.told_fact(step, &values);
             let cut: String = fact.chars().take(MOST_CHARACTERS).collect();
             let dots = if cut.len() < fact.len() { "..." } else { "" };
             write!(self.out, "{}{}. {cut}{dots}", "| ".repeat(level.min(MOST_LEVELS)), number + 1)?;
@@ -51,5 +57,21 @@ impl<W: io::Write> Printer<'_, W> {
             }
         }
         Ok(())
+    }
+
+    /// The fact of a step for people.
+    fn told_fact(&self, step: &Step, values: &ValueTexts<'_>) -> String {
+        let store = self.store;
+        let Some(head) = &self.system.clauses[step.clause].head else { return "false".to_owned() };
+        let name = store.display_symbol(store.fun_decl(self.system.fun(head.predicate)).name).to_string();
+        if step.fact.is_empty() {
+            return name;
+        }
+        let text = |value: &Value| match value {
+            Value::Term(_) => values.text(value, MOST_VALUE_CHARACTERS),
+            _ => store.display_value(value).to_string(),
+        };
+        let arguments: Vec<String> = step.fact.iter().map(text).collect();
+        format!("({name} {})", arguments.join(" "))
     }
 }
