@@ -65,6 +65,89 @@ clause 3      false ← Inv(x, y), x ≥ 2
     assert!(text(&output.stdout).contains("with  x = 1"), "{}", text(&output.stdout));
 }
 
+/// Reverses a list and counts; the query is wrong about the first element.
+const REVERSE: &str = "(declare-datatypes ((N 0)) (((z) (s (p N)))))
+(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))
+(declare-fun rev (L L N) Bool)
+(assert (rev (cons 1 (cons 2 (cons (- 3) nil))) nil z))
+(assert (forall ((x Int) (l L) (r L) (n N)) (=> (rev (cons x l) r n) (rev l (cons x r) (s n)))))
+(assert (forall ((r L) (n N)) (=> (rev nil r n) (= (hd r) 1))))
+";
+
+#[test]
+fn lists_and_numbers_are_written_as_people_do() {
+    let (folder, file) = folder(REVERSE);
+    let output = shofar(&["explain", &file]);
+    let told = text(&output.stdout);
+    assert!(told.contains("3  rev  l: [2, −3] → [−3], r: [1] → [2, 1], n: 1 → 2  (clause 2"), "{told}");
+    assert!(told.contains("clause 3      false ← rev([], r, n), hd(r) ≠ 1\n"), "{told}");
+    assert!(told.contains("notation      [] is nil, [x, y] is cons(x, cons(y, nil))\n"), "{told}");
+    let output = shofar(&["explain", &file, "--notation", "smtlib"]);
+    let told = text(&output.stdout);
+    assert!(
+        told.contains("r: (cons 1 nil) -> (cons 2 (cons 1 nil))") && !told.contains("notation"),
+        "{told}"
+    );
+
+    let output = shofar(&[&file, "--witness-format", "json"]);
+    let json: Json = serde_json::from_str(text(&output.stdout).split_once('\n').unwrap().1).unwrap();
+    let step = &json["steps"][2];
+    assert_eq!(step["arguments"][1], "(cons 2 (cons 1 nil))");
+    assert_eq!(step["readable"]["arguments"][1], "[2, 1]");
+    assert_eq!(step["readable"]["instance"]["n"], "1");
+
+    let (page, _) = page(&[&file]);
+    checked(&page);
+    assert!(page.contains(r#"[1,"[2, 1]","(cons 2 (cons 1 nil))"]"#), "{page}");
+    assert!(page.contains("<p class=\"note\">0 is z, 2 is s(s(z))</p>"), "{page}");
+
+    let wrong = folder.path().join("wrong.model");
+    let definition = "(define-fun rev ((l L) (r L) (n N)) Bool
+        (and (not (= l nil)) (=> (= n (s z)) (not (= l (cons 2 (cons (- 3) nil)))))))";
+    std::fs::write(&wrong, definition).unwrap();
+    let output = shofar(&["check", &file, wrong.to_str().unwrap()]);
+    assert_eq!(text(&output.stdout), "invalid\n");
+    let complaint = text(&output.stderr);
+    assert!(complaint.contains(" = nil\n") || complaint.contains(", that is ["), "{complaint}");
+}
+
+/// A counterexample needs a Peano number of 100,000. Its text is short, and it is read again.
+#[test]
+fn large_peano_numbers_are_answered_told_and_checked() {
+    let powers = [
+        ("s5", "S", 5),
+        ("s25", "s5", 5),
+        ("s100", "s25", 4),
+        ("s2500", "s100", 25),
+        ("s50000", "s2500", 20),
+    ];
+    let power = |(name, below, times): (&str, &str, usize)| {
+        let (start, end) = (format!("({below} ").repeat(times), ")".repeat(times));
+        format!("(define-fun {name} ((n Nat)) Nat {start}n{end})\n")
+    };
+    let powers: String = powers.into_iter().map(power).collect();
+    let clauses = format!(
+        "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))\n{powers}(declare-fun P (Nat) Bool)
+(assert (P Z))
+(assert (forall ((n Nat)) (=> (P n) (P (s2500 n)))))
+(assert (forall ((n Nat)) (=> (and (P n) (= n (s50000 (s50000 Z)))) false)))
+"
+    );
+    let (folder, file) = folder(&clauses);
+    let output = shofar(&[&file, "--witness"]);
+    let witness = text(&output.stdout);
+    assert!(witness.starts_with("unsat\n") && witness.len() < 20_000, "{}", witness.len());
+    assert!(witness.contains(" ; 100000\n"), "{witness}");
+    let written = folder.path().join("witness");
+    std::fs::write(&written, &witness).unwrap();
+    assert_eq!(text(&shofar(&["check", &file, written.to_str().unwrap()]).stdout), "valid\n");
+    let (page, output) = page(&["explain", &file]);
+    let told = text(&output.stdout);
+    assert!(told.contains("41  P  n: 97500 → 100000  (clause 2"), "{told}");
+    assert!(told.contains("false ← P(n), n = 100000"), "{told}");
+    assert!(page.contains(r#"[0,"100000","#) && page.len() < 300_000, "{}", page.len());
+}
+
 #[test]
 fn colours_are_for_terminals() {
     let (_folder, file) = folder(&counter(2));

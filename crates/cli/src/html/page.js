@@ -385,9 +385,9 @@
       shown.forEach((place, number) => {
         item.append(number === 0 ? "  " : ", ");
         const kind = step.before.has(place) ? "changed" : step.fresh.has(place) ? "new" : "same";
-        const shown = element("span", text(step, place), item);
-        shown.className = kind;
-        if (step.terms[place]) shown.title = step.terms[place];
+        const span = element("span", text(step, place), item);
+        span.className = kind;
+        if (step.terms[place]) span.title = step.terms[place];
       });
       const hidden = places.length - shown.length;
       if (shown.length === 0 && hidden > 0) element("span", "  no change", item).className = "same";

@@ -2,7 +2,9 @@
 //!
 //! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, a refutation is
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
-//! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one.
+//! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one. Large values that share
+//! parts have names, which `definitions` define (`shared.rs`). A step with lists or Peano numbers also has them `readable`, as
+//! people write them; long ones are shortened there. Readers ignore this part.
 //!
 //! The same types serve for reading, writing, and embedding in other JSON ([`JsonWitness`]). A file has one line for
 //! each definition or step. The writer produces them one by one: a refutation may have millions.
@@ -11,11 +13,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use shofar_logic::{Fun, Op, Term, TermStore};
+use shofar_logic::{Fun, Op, Term, TermStore, Value};
 
 use super::model::NumberFunction;
+use super::shared::{NamedValue, SharedValues};
 use super::{Definition, Interpretation, Model, Printer, Refutation, Step, Witness};
+use crate::infix::{Notation, ValueTexts};
 use crate::system::HornSystem;
+
+/// The maximal number of characters of a readable value.
+const MOST_CHARACTERS: usize = 200;
 
 /// A witness as JSON; see [`Witness::to_json`].
 #[derive(Serialize, Deserialize)]
@@ -27,8 +34,25 @@ pub struct JsonWitness {
     pub(super) functions: Vec<JsonFunction>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<Vec<JsonDefinition>>,
+    /// The named values of the refutation, in the order of their use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) definitions: Vec<JsonValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) steps: Option<Vec<JsonStep>>,
+}
+
+/// The definition of a value, or of a function of values.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonValue {
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) parameters: Vec<JsonParameter>,
+    pub(super) sort: String,
+    pub(super) body: String,
+    /// The value for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    readable: Option<String>,
 }
 
 /// The definition of a predicate.
@@ -72,23 +96,36 @@ pub(super) struct JsonStep {
     pub(super) premises: Vec<usize>,
     /// The values of the clause's variables, by name.
     pub(super) instance: BTreeMap<String, String>,
+    /// The values for people, if there are lists or Peano numbers among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    readable: Option<JsonReadable>,
+}
+
+/// The values of a step for people.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonReadable {
+    arguments: Vec<String>,
+    instance: BTreeMap<String, String>,
 }
 
 impl JsonWitness {
     pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
-        let (mut functions, mut model, mut steps) = Default::default();
+        let (mut functions, mut model, mut definitions, mut steps) = Default::default();
         let answer = match witness {
             Witness::Model(content) => {
                 functions = number_functions(store, content);
-                model = Some(definitions(store, system, content).collect());
+                model = Some(predicate_definitions(store, system, content).collect());
                 "sat"
             }
             Witness::Refutation(content) => {
-                steps = Some(numbered_steps(store, system, content).collect());
+                let values = Values::new(store, system, content);
+                definitions = values.definitions();
+                steps = Some(numbered_steps(&values, system, content).collect());
                 "unsat"
             }
         };
-        JsonWitness { answer: answer.to_owned(), functions, model, steps }
+        JsonWitness { answer: answer.to_owned(), functions, model, definitions, steps }
     }
 }
 
@@ -101,7 +138,7 @@ fn number_functions(store: &TermStore, model: &Model) -> Vec<JsonFunction> {
     model.number_functions(store).into_iter().map(function).collect()
 }
 
-fn definitions<'a>(
+fn predicate_definitions<'a>(
     store: &'a TermStore,
     system: &'a HornSystem,
     model: &'a Model,
@@ -111,12 +148,56 @@ fn definitions<'a>(
 }
 
 fn numbered_steps<'a>(
-    store: &'a TermStore,
+    values: &'a Values<'a>,
     system: &'a HornSystem,
     refutation: &'a Refutation,
 ) -> impl Iterator<Item = JsonStep> + 'a {
     let steps = refutation.steps.iter().enumerate();
-    steps.map(|(position, step)| JsonStep::new(store, system, position + 1, step))
+    steps.map(|(position, step)| JsonStep::new(values, system, position + 1, step))
+}
+
+/// The texts of the values of a refutation.
+struct Values<'a> {
+    store: &'a TermStore,
+    shared: SharedValues<'a>,
+    readable: ValueTexts<'a>,
+}
+
+impl<'a> Values<'a> {
+    fn new(store: &'a TermStore, system: &HornSystem, refutation: &Refutation) -> Self {
+        let shared = SharedValues::new(store, system, refutation);
+        Values { store, shared, readable: ValueTexts::new(store, Notation::Math) }
+    }
+
+    fn definitions(&self) -> Vec<JsonValue> {
+        let store = self.store;
+        let definition = |known: &NamedValue| JsonValue {
+            name: store.name(known.name).to_owned(),
+            parameters: known
+                .parameter
+                .iter()
+                .map(|&parameter| JsonParameter::new(store, parameter))
+                .collect(),
+            sort: store.display_sort(known.sort).to_string(),
+            body: store.display(known.body).to_string(),
+            readable: known
+                .value
+                .as_ref()
+                .filter(|value| self.readable.is_told(value))
+                .map(|value| self.told(value)),
+        };
+        self.shared.definitions.iter().map(definition).collect()
+    }
+
+    /// The exact text of a value.
+    fn exact(&self, value: &Value) -> String {
+        self.store.display(self.shared.term(value)).to_string()
+    }
+
+    /// The text of a value for people.
+    fn told(&self, value: &Value) -> String {
+        self.readable.text(value, MOST_CHARACTERS)
+    }
 }
 
 impl JsonDefinition {
@@ -142,26 +223,36 @@ impl JsonParameter {
 }
 
 impl JsonStep {
-    fn new(store: &TermStore, system: &HornSystem, number: usize, step: &Step) -> Self {
+    fn new(values: &Values<'_>, system: &HornSystem, number: usize, step: &Step) -> Self {
+        let store = values.store;
         let clause = &system.clauses[step.clause];
-        let variables = clause.variables.iter().map(|&variable| variable_name(store, variable));
-        let values = step.instantiation.iter().map(|value| store.display_value(value).to_string());
+        let instance = |text: &dyn Fn(&Value) -> String| {
+            let variables = clause.variables.iter().map(|&variable| variable_name(store, variable));
+            variables.zip(step.instantiation.iter().map(text)).collect()
+        };
+        let mut all = step.fact.iter().chain(&step.instantiation);
+        let is_told = all.any(|value| values.readable.is_told(value));
+        let readable = || JsonReadable {
+            arguments: step.fact.iter().map(|value| values.told(value)).collect(),
+            instance: instance(&|value| values.told(value)),
+        };
         let predicate = |fun| store.name(store.fun_decl(fun).name).to_owned();
         JsonStep {
             step: number,
             predicate: clause.head.as_ref().map(|head| predicate(system.fun(head.predicate))),
-            arguments: step.fact.iter().map(|value| store.display_value(value).to_string()).collect(),
+            arguments: step.fact.iter().map(|value| values.exact(value)).collect(),
             clause: step.clause + 1,
             name: clause.name.map(|name| store.name(name).to_owned()),
             premises: step.premises.iter().map(|premise| premise + 1).collect(),
-            instance: variables.zip(values).collect(),
+            instance: instance(&|value| values.exact(value)),
+            readable: is_told.then(readable),
         }
     }
 }
 
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
-        let definitions = definitions(self.store, self.system, model);
+        let definitions = predicate_definitions(self.store, self.system, model);
         let functions = number_functions(self.store, model);
         if functions.is_empty() {
             return self.json_lines(r#"{"answer": "sat", "model": ["#, definitions);
@@ -171,18 +262,30 @@ impl<W: io::Write> Printer<'_, W> {
     }
 
     pub(super) fn json_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {
-        let steps = numbered_steps(self.store, self.system, refutation);
-        self.json_lines(r#"{"answer": "unsat", "steps": ["#, steps)
+        let values = Values::new(self.store, self.system, refutation);
+        let steps = numbered_steps(&values, self.system, refutation);
+        let definitions = values.definitions();
+        if definitions.is_empty() {
+            return self.json_lines(r#"{"answer": "unsat", "steps": ["#, steps);
+        }
+        write!(self.out, r#"{{"answer": "unsat", "definitions": ["#)?;
+        self.json_items(definitions.iter())?;
+        self.json_lines("\n], \"steps\": [", steps)
     }
 
     /// Writes one line for each item.
     fn json_lines(&mut self, opening: &str, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
         write!(self.out, "{opening}")?;
+        self.json_items(items)?;
+        writeln!(self.out, "\n]}}")
+    }
+
+    fn json_items(&mut self, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
         for (position, item) in items.enumerate() {
             write!(self.out, "{}\n  ", if position == 0 { "" } else { "," })?;
             serde_json::to_writer(&mut *self.out, &item)?;
         }
-        writeln!(self.out, "\n]}}")
+        Ok(())
     }
 }
 

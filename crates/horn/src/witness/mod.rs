@@ -17,6 +17,7 @@ mod read;
 mod readable;
 mod redundancy;
 mod refutation;
+mod shared;
 mod text;
 mod trace;
 mod tree;

@@ -3,7 +3,8 @@
 //! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and
 //! `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
 //! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
-//! functions, and of number functions of Peano datatypes, which `define-fun-rec` defines.
+//! functions, and of number functions of Peano datatypes, which `define-fun-rec` defines. Steps may refer to definitions
+//! of values and of functions.
 //!
 //! The reader only ensures that a witness is well-sorted and complete: predicates in clauses are defined, variables
 //! have values. The checker decides whether it proves anything.
@@ -13,10 +14,10 @@ use std::io::{self, BufReader};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
-use shofar_logic::{Fun, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_logic::{Fun, KnownValues, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Poll, Reason, Stop};
 
-use super::json::{JsonDefinition, JsonFunction, JsonStep, JsonWitness, variable_name};
+use super::json::{JsonDefinition, JsonFunction, JsonStep, JsonValue, JsonWitness, variable_name};
 use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
@@ -135,6 +136,9 @@ struct Builder<'a> {
     answer: Option<bool>,
     /// The definitions, indexed by predicate.
     definitions: Vec<Option<Definition>>,
+    /// Whether there is any definition, also of an auxiliary function.
+    has_definitions: bool,
+    values: KnownValues,
     steps: Vec<Step>,
     /// The positions of steps, by number.
     numbers: FxHashMap<usize, usize>,
@@ -164,6 +168,8 @@ impl<'a> Builder<'a> {
             functions: predicates.chain(others).map(named).collect(),
             answer: None,
             definitions: vec![None; system.predicates().len()],
+            has_definitions: false,
+            values: KnownValues::default(),
             steps: Vec::new(),
             numbers: FxHashMap::default(),
         }
@@ -241,14 +247,17 @@ impl<'a> Builder<'a> {
     /// The rest of `(define-fun P ((x S)) Bool body)`.
     fn definition(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
         let offset = reader.offset();
-        self.set_answer(true).map_err(|message| error(offset, message))?;
+        self.has_definitions = true;
         let (name, parameters, body) = reader.interpretation()?;
         let shown = self.store.display_symbol(name);
-        if self.store.magnitude(body) > MOST_BITS {
+        // A value computes nothing. Many values may share their parts, so each part is visited once.
+        let is_value = self.values.value(self.store, body).is_some();
+        if !is_value && self.store.magnitude(body) > MOST_BITS {
             return Err(error(offset, format!("the numbers in the definition of {shown} are too large")));
         }
-        // Other names are auxiliary functions, which the reader expands.
+        // Other names are auxiliary functions and values, which the reader expands.
         let Some(&(fun, predicate)) = self.functions.get(&name) else { return Ok(()) };
+        self.set_answer(true).map_err(|message| error(offset, message))?;
         let Some(predicate) = predicate else {
             let message =
                 format!("{shown} is a function of the clauses: only predicates can be given a meaning");
@@ -340,6 +349,11 @@ impl<'a> Builder<'a> {
                 |error: SyntaxError| error.about(format!("the definition of {}", definition.predicate));
             self.json_definition(environment, &definition).map_err(about)?;
         }
+        for (position, value) in witness.definitions.iter().enumerate() {
+            self.go_on(position)?;
+            let about = |error: SyntaxError| error.about(format!("the definition of {}", value.name));
+            self.json_value(environment, value).map_err(about)?;
+        }
         for (position, step) in witness.steps.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
             self.set_answer(false).map_err(whole)?;
@@ -364,6 +378,16 @@ impl<'a> Builder<'a> {
         let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
         let parameters: String = parameters.collect();
         let text = format!("{} ({parameters}) Bool {})", symbol(&json.predicate), json.body);
+        let mut reader = self.json_reader(environment, &text)?;
+        self.definition(&mut reader)?;
+        end(&mut reader)
+    }
+
+    fn json_value(&mut self, environment: &mut Environment, json: &JsonValue) -> Result<()> {
+        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
+        let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
+        let parameters: String = parameters.collect();
+        let text = format!("{} ({parameters}) {} {})", symbol(&json.name), json.sort, json.body);
         let mut reader = self.json_reader(environment, &text)?;
         self.definition(&mut reader)?;
         end(&mut reader)
@@ -434,8 +458,9 @@ impl<'a> Builder<'a> {
         if content.head.as_ref().map(|head| system.fun(head.predicate)) != predicate {
             return Err(about(format!("clause {} does not derive such a fact", clause + 1)));
         }
-        let value = |term: Term, sort: Sort| {
-            let value = match store.term_to_value(term) {
+        let values = &mut self.values;
+        let mut value = |term: Term, sort: Sort| {
+            let value = match values.value(store, term) {
                 Some(Value::Int(value)) if sort == Sort::REAL => Some(Value::Real(value.into())),
                 value => value,
             };
@@ -473,7 +498,7 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(&mut self) -> Result<Witness, String> {
-        match self.answer {
+        match self.answer.or(self.has_definitions.then_some(true)) {
             None => Err("the text is not a witness".to_owned()),
             Some(true) => self.model().map(Witness::Model),
             Some(false) => Ok(Witness::Refutation(Refutation { steps: std::mem::take(&mut self.steps) })),

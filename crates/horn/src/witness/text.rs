@@ -21,13 +21,18 @@
 //! (step 3 (L2 2) :clause 3 :premises (1 2) :instance ((x 1) (y 2)))
 //! (step 4 false :clause 4 :name query :premises (3) :instance ((x 2)))
 //! ```
+//!
+//! Large values of datatypes that share parts have names, which `define-fun`s in front of the steps define (`shared.rs`). A
+//! comment says which list or number a name stands for.
 
 use std::{fmt, io};
 
 use shofar_logic::{Term, TermStore, Value};
 
 use super::model::NumberFunction;
+use super::shared::{NamedValue, SharedValues};
 use super::{Interpretation, Model, Printer, Refutation, Step};
+use crate::infix::{Notation, ValueTexts};
 use crate::print::sorted_variables;
 
 /// The line width of models.
@@ -35,6 +40,9 @@ const WIDTH: usize = 100;
 
 /// The least size of subterms that get a name if they occur more than once.
 const LEAST_NAMED: u32 = 12;
+
+/// The maximal number of characters of a comment about a value.
+const MOST_CHARACTERS: usize = 60;
 
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn text_model(&mut self, model: &Model) -> io::Result<()> {
@@ -61,10 +69,12 @@ impl<W: io::Write> Printer<'_, W> {
 
     pub(super) fn text_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {
         let store = self.store;
+        let shared = SharedValues::new(store, self.system, refutation);
+        self.named_values(&shared)?;
         for (number, step) in refutation.steps.iter().enumerate() {
             let clause = &self.system.clauses[step.clause];
             write!(self.out, "(step {} ", number + 1)?;
-            self.fact(step)?;
+            self.fact(step, &shared)?;
             write!(self.out, " :clause {}", step.clause + 1)?;
             if let Some(name) = clause.name {
                 write!(self.out, " :name {}", store.display_symbol(name))?;
@@ -81,7 +91,7 @@ impl<W: io::Write> Printer<'_, W> {
                 let values = clause.variables.iter().zip(&step.instantiation);
                 for (position, (&variable, value)) in values.enumerate() {
                     let space = if position == 0 { "" } else { " " };
-                    let value = store.display_value(value);
+                    let value = store.display(shared.term(value));
                     write!(self.out, "{space}({} {value})", store.display(variable))?;
                 }
                 write!(self.out, ")")?;
@@ -91,8 +101,26 @@ impl<W: io::Write> Printer<'_, W> {
         Ok(())
     }
 
+    fn named_values(&mut self, shared: &SharedValues<'_>) -> io::Result<()> {
+        let store = self.store;
+        let told = ValueTexts::new(store, Notation::Ascii);
+        for NamedValue { name, parameter, sort, body, value } in &shared.definitions {
+            let name = store.display_symbol(*name);
+            let parameters = sorted_variables(store, parameter.as_slice());
+            let (sort, body) = (store.display_sort(*sort), store.display(*body));
+            write!(self.out, "(define-fun {name} ({parameters}) {sort} {body})")?;
+            if let Some(value) = value.as_ref().filter(|value| told.is_told(value)) {
+                // A name of the input could end the line.
+                let text = told.text(value, MOST_CHARACTERS).replace(char::is_control, " ");
+                write!(self.out, " ; {text}")?;
+            }
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
     /// The fact of a step, as an application to values.
-    pub(super) fn fact(&mut self, step: &Step) -> io::Result<()> {
+    fn fact(&mut self, step: &Step, shared: &SharedValues<'_>) -> io::Result<()> {
         let store = self.store;
         let Some(head) = &self.system.clauses[step.clause].head else { return write!(self.out, "false") };
         let name = store.display_symbol(store.fun_decl(self.system.fun(head.predicate)).name);
@@ -100,7 +128,8 @@ impl<W: io::Write> Printer<'_, W> {
             return write!(self.out, "{name}");
         }
         write!(self.out, "({name}")?;
-        step.fact.iter().try_for_each(|value: &Value| write!(self.out, " {}", store.display_value(value)))?;
+        let mut values = step.fact.iter().map(|value: &Value| store.display(shared.term(value)));
+        values.try_for_each(|value| write!(self.out, " {value}"))?;
         write!(self.out, ")")
     }
 }
