@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
-use shofar_horn::check::{Fault, Validity, checked};
+use shofar_horn::check::{Fault, Validity, checked, export_model};
+use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
@@ -22,6 +23,11 @@ pub(crate) struct Arguments {
 
     /// The file with the witness, of Shofar or of another solver; `-` reads standard input.
     witness: String,
+
+    /// Write what must be proved of a model as an SMT-LIB script, and check nothing. The model is right if another
+    /// solver answers `unsat` to all queries.
+    #[arg(long)]
+    export: bool,
 
     #[command(flatten)]
     question: QueryArgument,
@@ -40,6 +46,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let name = shown_name(&arguments.witness);
     let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);
     let witness = known(witness, out)?;
+    if arguments.export {
+        return match &witness {
+            Witness::Model(model) => Ok(export_model(&store, &system, model, out)?),
+            Witness::Refutation(_) => {
+                Err(Failure::Input(format!("{name}: only models are exported, and this is a refutation")))
+            }
+        };
+    }
     let validity = match checked(&context, &system, witness) {
         Ok(_) => return Ok(writeln!(out, "valid")?),
         Err(validity) => validity,

@@ -417,3 +417,41 @@ fn commands_about_one_system_want_to_know_which_question_is_meant() {
     assert!(stderr(&output).contains("choose it with --query"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_model_with_recursive_functions_is_checked_and_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let clauses = folder.path().join("even.smt2");
+    let text = "(declare-datatypes ((nat 0)) (((zero) (succ (pred nat)))))
+        (declare-fun even (nat) Bool)
+        (assert (even zero))
+        (assert (forall ((x nat)) (=> (even x) (even (succ (succ x))))))
+        (assert (forall ((x nat)) (=> (and (even x) (even (succ x))) false)))";
+    std::fs::write(&clauses, text).unwrap();
+    let clauses = clauses.to_str().unwrap();
+    let model = "(define-fun-rec st ((n nat)) Int (match n ((zero 0) ((succ m) (ite (= (st m) 0) 1 0)))))
+        (define-fun even ((n nat)) Bool (= (st n) 0))";
+    let checked = shofar(&["check", clauses, "-"], model.as_bytes());
+    assert_eq!((stdout(&checked), checked.status.code()), ("valid\n", Some(0)), "{}", stderr(&checked));
+    let exported = shofar(&["check", clauses, "-", "--export"], model.as_bytes());
+    assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
+    let script = stdout(&exported);
+    assert!(
+        script.contains("(define-fun-rec st ((x nat)) Int") && script.contains("(check-sat)"),
+        "{script}"
+    );
+    let wrong = model.replace("(= (st n) 0))", "(= (st n) 1))");
+    let checked = shofar(&["check", clauses, "-"], wrong.as_bytes());
+    assert_eq!((stdout(&checked), checked.status.code()), ("invalid\n", Some(1)));
+    assert!(stderr(&checked).starts_with("<stdin>: the model violates clause 1"), "{}", stderr(&checked));
+    let endless = model.replace("(st m) 0)", "(st n) 0)");
+    let refused = shofar(&["check", clauses, "-"], endless.as_bytes());
+    assert_eq!((stdout(&refused), refused.status.code()), ("", Some(2)));
+    assert!(
+        stderr(&refused).starts_with("<stdin>:1:17: the recursion of `st` is not structural"),
+        "{}",
+        stderr(&refused)
+    );
+    let refutation = shofar(&["check", &example("overshoot"), "-", "--export"], b"unsat\n");
+    assert_eq!((stdout(&refutation), refutation.status.code()), ("", Some(2)));
+}

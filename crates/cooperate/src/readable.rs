@@ -90,7 +90,10 @@ mod tests {
         (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))";
 
     fn model(parameters: &[Term], body: Term) -> Model {
-        Model { definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }] }
+        Model {
+            definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
+            ..Model::default()
+        }
     }
 
     #[test]

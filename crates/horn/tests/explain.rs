@@ -118,7 +118,7 @@ fn large_models_are_cut() {
         (0..40).map(|number| store.var(store.symbol(&format!("v{number}")), Sort::INT)).collect();
     let body = store.app(Op::Le, &[parameters[7], parameters[31]]).unwrap();
     let definition = Definition { parameters, interpretation: body.into() };
-    let model = Witness::Model(Model { definitions: vec![definition; 300] });
+    let model = Witness::Model(Model { definitions: vec![definition; 300], ..Model::default() });
     let told = |explanation: Explanation| {
         let mut out = Vec::new();
         model.explain(&store, &system, explanation, &mut out).unwrap();

@@ -54,6 +54,7 @@ fn a_definition_without_its_form_is_none() {
     let message = |parameters: &[Term], body: Term| {
         let model = Model {
             definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
+            ..Model::default()
         };
         match check_model(&context(&store), &system, &model, Trust::Proofs) {
             Validity::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
@@ -596,8 +597,10 @@ fn deep_and_shared_models_are_checked_in_seconds() {
         shared = store.app(Op::And, &[shared, shared]).unwrap();
     }
     for body in [deep, shared] {
-        let model =
-            Model { definitions: vec![Definition { parameters: [x].into(), interpretation: body.into() }] };
+        let model = Model {
+            definitions: vec![Definition { parameters: [x].into(), interpretation: body.into() }],
+            ..Model::default()
+        };
         assert_eq!(check_model(&context(&store), &system, &model, Trust::Proofs), Validity::Valid);
         let witness = Witness::Model(model);
         let text = witness.to_text(&store, &system, WitnessFormat::Text);

@@ -590,6 +590,8 @@ impl<'a> Evaluator<'a> {
     fn finish_call(&mut self, mut call: Call) {
         let outcome = self.known.remove(&call.body).unwrap_or(Err(EvalError::Unassigned(call.application)));
         self.active.remove(&call.fun);
+        // The open term outside waits for the application, not for the body of a call.
+        self.delivered = None;
         let args = std::mem::take(&mut call.args);
         self.results.insert((call.fun, args), outcome.clone());
         if !call.rest.is_empty() {

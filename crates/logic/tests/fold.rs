@@ -55,11 +55,13 @@ const LEAVES: &str = "(define-funs-rec ((leaves ((t tree)) Int) (all ((f forest)
 #[test]
 fn folds_have_the_values_of_their_definitions() {
     let store = TermStore::new();
-    let mut environment = with(&store, &[LEN, COUNT, EVEN_ODD, LEAVES].concat());
+    let parity = "(define-fun-rec st ((n nat)) Int (match n ((zero 0) ((succ m) (ite (= (st m) 0) 1 0)))))";
+    let mut environment = with(&store, &[LEN, COUNT, EVEN_ODD, LEAVES, parity].concat());
     for (text, value) in [
         ("(len (cons 7 (cons 8 nil)))", Value::Int(2.into())),
         ("(count (cons 7 (cons 8 (cons 7 nil))) 7)", Value::Int(2.into())),
         ("(+ (count (cons 7 nil) 8) (len nil))", Value::Int(0.into())),
+        ("(- 10 (st (succ (succ (succ zero)))))", Value::Int(9.into())),
         ("(even (succ (succ zero)))", Value::Bool(true)),
         ("(odd (succ (succ zero)))", Value::Bool(false)),
         (

@@ -259,6 +259,9 @@ impl Writer<'_> {
             html.push_str("</ul></section>\n");
         }
         more(self.system.predicates().len() - listed, "predicates", &mut html);
+        if let Some(model) = model {
+            self.recursion(model, &mut html);
+        }
         html
     }
 
@@ -276,6 +279,25 @@ impl Writer<'_> {
         let text = |texts: &ValueTexts<'_>| texts.text(value, MOST_VALUE_CHARACTERS);
         let term = self.values.is_told(value).then(|| cut(&text(&self.exact), MOST_VALUE_CHARACTERS));
         Shown { text: cut(&text(&self.values), MOST_VALUE_CHARACTERS), term }
+    }
+
+    /// The recursive functions that the model applies, and the lemmas about them.
+    fn recursion(&self, model: &Model, html: &mut String) {
+        let equations = model.equations(self.store, self.system, self.notation);
+        let lemmas = model.lemma_formulas(self.store, self.system);
+        for (title, formulas) in [("where", equations), ("and by induction", lemmas)] {
+            if formulas.is_empty() {
+                continue;
+            }
+            let lines: Vec<String> =
+                formulas.iter().map(|&formula| self.notation.term(self.store, formula, FORMULA)).collect();
+            let text = cut(&lines.join("\n"), MOST_CHARACTERS);
+            let _ = write!(
+                html,
+                "<section><h3>{title}</h3><pre class=\"long\">{}</pre></section>\n",
+                Escaped::new(&text)
+            );
+        }
     }
 
     /// The place for the steps of a run, and what the script fills it with.

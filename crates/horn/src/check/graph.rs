@@ -11,11 +11,11 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::Values;
+use super::{Trust, Validity, Values, folds, ghosts};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
-use crate::witness::{Derivation, GraphModel, Interpretation};
+use crate::witness::{Derivation, GraphModel, Interpretation, claims};
 
 /// Checks that the model satisfies every edge of the graph. Otherwise the error is [`Stop::Internal`] and names the
 /// edge or the malformed interpretation.
@@ -29,7 +29,8 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         let Interpretation::Formula(formula) = *interpretation;
         let name = store.display_symbol(content.name);
         let variables: FxHashSet<Term> = content.variables().iter().copied().collect();
-        if store.sort_of(formula) != Sort::BOOL || store.is_quantified(formula) {
+        let has_ghosts = ghosts::split(store, formula).is_some() && folds::occur(store, formula);
+        if store.sort_of(formula) != Sort::BOOL || store.is_quantified(formula) && !has_ghosts {
             return wrong(format!("the model of {name} is not a formula without quantifiers"));
         }
         if let Some(&other) =
@@ -38,12 +39,31 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
             return wrong(format!("the model of {name} mentions {}", store.display(other)));
         }
     }
+    let formulas = model.interpretations.iter().map(Interpretation::formula);
+    let lemmas = claims(store, formulas.collect::<Result<_, Stop>>()?);
+    match folds::prove(context, Trust::Solver, &lemmas) {
+        Ok(()) => {}
+        Err(Validity::Unknown(stop)) => return Err(stop),
+        Err(_) => return wrong("the model claims a lemma that is false".to_owned()),
+    }
     for (id, edge) in graph.edges() {
         context.go_on()?;
-        let mut formulas = vec![edge.label(), store.not(model.at_target(store, graph, id)?)];
-        for source in 0..edge.sources().len() {
-            formulas.push(model.at_source(store, graph, id, source)?);
+        let sources = 0..edge.sources().len();
+        let sources = sources.map(|source| model.at_source(store, graph, id, source));
+        let sources = sources.collect::<Result<Vec<Term>, Stop>>()?;
+        let target = model.at_target(store, graph, id)?;
+        if sources.iter().chain([&target]).any(|&formula| folds::occur(store, formula)) {
+            let head = edge.target().map(|_| target);
+            let mut instances = ghosts::instances(store, &[edge.label()], &sources, head);
+            instances.formulas.push(edge.label());
+            let found = folds::refute(context, Trust::Solver, &instances.formulas, &[], &lemmas, "an edge")?;
+            if found.is_some() {
+                return wrong(format!("the model violates {}", described(context, graph, id)));
+            }
+            continue;
         }
+        let mut formulas = vec![edge.label(), store.not(target)];
+        formulas.extend(sources);
         let mut solver = Solver::new(store);
         let unsupported = |unsupported: Unsupported| unsupported.stop(store);
         solver.assert_all(&formulas).map_err(unsupported)?;

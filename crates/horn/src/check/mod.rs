@@ -13,6 +13,9 @@
 //!   Evaluation checks this. Only clauses with variables of declared sorts need a solver: such a sort may have a single
 //!   element, so differently named elements need not be different.
 //!
+//! Models may apply folds, functions by structural recursion. The checker unfolds their definitions, and proves lemmas about them by
+//! induction (`folds.rs`). [`export_model`] writes what other solvers must prove of such a model.
+//!
 //! Quantifiers in constraints and in models are eliminated, and each elimination is confirmed by refutations of formulas
 //! without quantifiers (`quantifiers.rs`).
 //!
@@ -20,6 +23,10 @@
 //! The refutation must hold for all interpretations, so a step that depends on one is rejected. A model only needs to
 //! hold for one interpretation, but is checked for all.
 
+mod automata;
+mod export;
+mod folds;
+mod ghosts;
 mod graph;
 mod model;
 mod numbers;
@@ -38,6 +45,7 @@ use crate::infix::{Notation, ValueTexts};
 use crate::system::{HornSystem, PredicateId};
 use crate::witness::{Definition, Interpretation, Model, Witness};
 
+pub use export::export_model;
 pub use graph::{check_derivation, check_graph_model};
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
@@ -85,15 +93,19 @@ fn replay(
     })
 }
 
-/// The model with formulas that are confirmed to be equivalent and have no quantifiers.
+/// The model with formulas that are confirmed to be equivalent and have no quantifiers, except for ghosts of folds.
 fn without_quantifiers(context: &Context<'_>, model: Model) -> Result<Model, Stop> {
     let definition = |definition: Definition| {
         let Interpretation::Formula(formula) = definition.interpretation;
+        // Ghosts of folds stay.
+        if ghosts::split(context.store, formula).is_some() && folds::occur(context.store, formula) {
+            return Ok(definition);
+        }
         let formula = quantifiers::without_quantifiers(context, Trust::Proofs, formula)?;
         Ok(Definition { interpretation: formula.into(), ..definition })
     };
     let definitions = model.definitions.into_iter().map(definition);
-    Ok(Model { definitions: definitions.collect::<Result<_, Stop>>()? })
+    Ok(Model { definitions: definitions.collect::<Result<_, Stop>>()?, lemmas: model.lemmas })
 }
 
 /// The checker's verdict about a witness.
@@ -123,6 +135,13 @@ pub enum Fault {
         predicate: PredicateId,
         /// The reason.
         message: String,
+    },
+    /// The model claims a lemma that is false.
+    Lemma {
+        /// The lemma.
+        lemma: Term,
+        /// Values of its parameters for which it is false.
+        counterexample: Vec<(Term, Value)>,
     },
     /// A step of the refutation does not follow.
     Step {
@@ -156,6 +175,7 @@ impl fmt::Display for Fault {
         match self {
             Fault::Violated { clause, .. } => write!(f, "the model violates clause {}", clause + 1),
             Fault::Definition { message, .. } => write!(f, "the definition of a predicate: {message}"),
+            Fault::Lemma { .. } => f.write_str("a lemma of the model is false"),
             Fault::Step { step, message } | Fault::Open { step, message } => {
                 write!(f, "step {}: {message}", step + 1)
             }
@@ -174,24 +194,35 @@ pub struct DisplayFault<'a> {
     system: &'a HornSystem,
 }
 
+impl DisplayFault<'_> {
+    /// A line for each variable.
+    fn counterexample(&self, values: &[(Term, Value)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [exact, told] =
+            [Notation::Smtlib, Notation::Ascii].map(|notation| ValueTexts::new(self.store, notation));
+        for (variable, value) in values {
+            write!(f, "\n  {} = ", self.store.display(*variable))?;
+            // A constant such as `nil` is plain enough.
+            if told.is_told(value) && !self.store.args(self.store.value_to_term(value)).is_empty() {
+                let [exact, told] = [&exact, &told].map(|texts| texts.text(value, MOST_CHARACTERS));
+                write!(f, "{exact}, that is {told}")?;
+            } else {
+                write!(f, "{}", self.store.display_value(value))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for DisplayFault<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fault {
             Fault::Violated { clause, counterexample } => {
                 write!(f, "the model violates {}", self.system.clause_title(self.store, *clause))?;
-                let [exact, told] =
-                    [Notation::Smtlib, Notation::Ascii].map(|notation| ValueTexts::new(self.store, notation));
-                for (variable, value) in counterexample {
-                    write!(f, "\n  {} = ", self.store.display(*variable))?;
-                    // A constant such as `nil` is plain enough.
-                    if told.is_told(value) && !self.store.args(self.store.value_to_term(value)).is_empty() {
-                        let [exact, told] = [&exact, &told].map(|texts| texts.text(value, MOST_CHARACTERS));
-                        write!(f, "{exact}, that is {told}")?;
-                    } else {
-                        write!(f, "{}", self.store.display_value(value))?;
-                    }
-                }
-                Ok(())
+                self.counterexample(counterexample, f)
+            }
+            Fault::Lemma { lemma, counterexample } => {
+                write!(f, "the lemma {} of the model is false", self.store.display(*lemma))?;
+                self.counterexample(counterexample, f)
             }
             Fault::Definition { predicate, message } => {
                 let name = self.store.fun_decl(self.system.fun(*predicate)).name;

@@ -4,22 +4,25 @@
 //! definition. Definitions mention only their parameters and the declared functions, and have no quantifiers. Those of `C` are
 //! eliminated first (`quantifiers.rs`).
 //!
-//! Definitions may also apply the number functions of Peano datatypes; what is true of them is added (`numbers.rs`).
+//! Definitions may also apply folds, and the model may have lemmas about them. The lemmas are proved first (`folds.rs`). A definition
+//! that applies folds may have universal quantifiers in front (`ghosts.rs`).
+//! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`).
 //!
 //! Why the answer is right: if no clause has a counterexample, the definitions are a model, whatever the declared functions mean.
 //! With [`Trust::Proofs`], the solver's word is not enough: its proof must be about the formulas of the clause, and its steps are
 //! replayed. A counterexample of the solver counts only if evaluation confirms it.
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Fun, Op, Sort, Term, Value};
+use shofar_logic::{Assignment, FoldLemma, Fun, Op, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::proof;
 use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::{Instance, Solver};
 
+use super::ghosts::Instances;
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Validity, numbers, replay};
+use super::{Fault, Validity, automata, folds, ghosts, replay};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -27,8 +30,8 @@ use crate::witness::{Definition, Interpretation, Model};
 /// The maximal number of cases of a body that are checked one by one.
 const MOST_CASES: usize = 20;
 
-/// The reason to neither accept nor reject a model that applies number functions.
-const UNDECIDED: &str = "the number functions of a model could not be evaluated in a counterexample";
+/// The reason to neither accept nor reject a model with quantifiers.
+const UNDECIDED: &str = "no instances of the quantifiers of a model prove a clause";
 
 /// The evidence required to accept that a clause holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,11 +44,48 @@ pub enum Trust {
 
 /// Checks that a model satisfies all clauses of a system.
 pub fn check_model(context: &Context<'_>, system: &HornSystem, model: &Model, trust: Trust) -> Validity {
-    let checked = check_definitions(context, system, model).and_then(|()| {
-        let mut clauses = system.clauses.iter().enumerate();
-        clauses.try_for_each(|(number, clause)| check_clause(context, model, trust, number, clause))
-    });
-    checked.err().unwrap_or(Validity::Valid)
+    check_clauses(context, system, model, trust).err().unwrap_or(Validity::Valid)
+}
+
+/// Checks definitions, lemmas and clauses. What is undecided is tried again with lemmas about the states of automata; a
+/// violated clause is found whether others are undecided or not.
+fn check_clauses(
+    context: &Context<'_>,
+    system: &HornSystem,
+    model: &Model,
+    trust: Trust,
+) -> Result<(), Validity> {
+    check_definitions(context, system, model)?;
+    let check = |lemmas: &[FoldLemma], number: usize| {
+        check_clause(context, model, lemmas, trust, number, &system.clauses[number])
+    };
+    let mut lemmas = model.lemmas.clone();
+    let are_open = is_undecided(folds::prove(context, trust, &lemmas))?;
+    if are_open {
+        lemmas.clear();
+    }
+    let mut open: Vec<usize> = Vec::new();
+    for number in 0..system.clauses.len() {
+        if is_undecided(check(&lemmas, number))? {
+            open.push(number);
+        }
+    }
+    if open.is_empty() && !are_open {
+        return Ok(());
+    }
+    let mut all = automata::lemmas(context.store, &model.folds(context.store));
+    all.extend(model.lemmas.iter().cloned());
+    folds::prove(context, trust, &all)?;
+    open.into_iter().try_for_each(|number| check(&all, number))
+}
+
+/// Whether a check ended without a result for a reason that another attempt may remove.
+fn is_undecided(checked: Result<(), Validity>) -> Result<bool, Validity> {
+    match checked {
+        Ok(()) => Ok(false),
+        Err(Validity::Unknown(Stop::Exhausted(_))) => Ok(true),
+        Err(validity) => Err(validity),
+    }
 }
 
 /// Checks that each predicate has one definition, over its parameters and the declared functions.
@@ -75,14 +115,15 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
         if store.sort_of(*body) != Sort::BOOL {
             return wrong("it is not a formula".to_owned());
         }
-        if store.is_quantified(*body) {
+        let has_ghosts = ghosts::split(store, *body).is_some() && folds::occur(store, *body);
+        if store.is_quantified(*body) && !has_ghosts {
             return wrong("it has quantifiers".to_owned());
         }
         let mentioned = store.symbols(&[*body]);
         if let Some(&other) = mentioned.vars.iter().find(|variable| !known.contains(variable)) {
             return wrong(format!("it mentions {}, which is not a parameter", store.display(other)));
         }
-        let is_known = |fun: &Fun| functions.contains(fun) || store.number_function_sort(*fun).is_some();
+        let is_known = |fun: &Fun| functions.contains(fun) || store.fold(*fun).is_some();
         if let Some(&other) = mentioned.funs.iter().find(|fun| !is_known(fun)) {
             let name = store.display_symbol(store.fun_decl(other).name);
             return wrong(format!("it mentions {name}, which is not a function of the clauses"));
@@ -97,6 +138,7 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
 fn check_clause(
     context: &Context<'_>,
     model: &Model,
+    lemmas: &[FoldLemma],
     trust: Trust,
     number: usize,
     clause: &Clause,
@@ -114,6 +156,10 @@ fn check_clause(
             }
         }
     };
+    let atoms = || clause.body.iter().chain(&clause.head);
+    if atoms().any(|atom| store.is_quantified(meaning(atom).formula)) {
+        return check_with_ghosts(context, lemmas, trust, number, clause, meaning);
+    }
     let violated = clause.head.as_ref().map(|head| {
         let Instance { formula, arguments } = meaning(head);
         Instance { formula: store.app(Op::Not, &[formula]).expect("definitions are formulas"), arguments }
@@ -133,18 +179,45 @@ fn check_clause(
         let (op, cases) = store.view(instance.formula);
         (op == Op::Or && cases.len() <= MOST_CASES).then_some((at, cases))
     }) else {
-        return refute(context, trust, number, clause, constraint, &instances);
+        return refute(context, lemmas, trust, number, clause, constraint, &instances);
     };
     cases.iter().try_for_each(|&case| {
         instances[at].formula = case;
-        refute(context, trust, number, clause, constraint, &instances)
+        refute(context, lemmas, trust, number, clause, constraint, &instances)
     })
+}
+
+/// [`check_clause`] if a definition has ghosts.
+fn check_with_ghosts(
+    context: &Context<'_>,
+    lemmas: &[FoldLemma],
+    trust: Trust,
+    number: usize,
+    clause: &Clause,
+    meaning: impl Fn(&Atom) -> Instance,
+) -> Result<(), Validity> {
+    let store = context.store;
+    let constraint = without_quantifiers(context, trust, clause.constraint).map_err(Validity::Unknown)?;
+    let body: Vec<Term> = clause.body.iter().map(|atom| meaning(atom).term(store)).collect();
+    let head = clause.head.as_ref().map(|head| meaning(head).term(store));
+    let arguments = clause.body.iter().chain(&clause.head).flat_map(|atom| atom.args.iter().copied());
+    let terms: Vec<Term> = arguments.chain([constraint]).collect();
+    let Instances { mut formulas, is_exact } = ghosts::instances(store, &terms, &body, head);
+    formulas.push(constraint);
+    let refuted = format_args!("counterexamples to clause {}", number + 1);
+    match folds::refute(context, trust, &formulas, &[], lemmas, refuted) {
+        Ok(None) => Ok(()),
+        Ok(Some(assignment)) if is_exact => Err(violation(store, number, clause, &assignment)),
+        Ok(Some(_)) => Err(Validity::Unknown(Stop::Exhausted(UNDECIDED))),
+        Err(stop) => Err(Validity::Unknown(stop)),
+    }
 }
 
 /// Checks that the constraint of a clause and the instances of its predicates are unsatisfiable. A model is a
 /// counterexample to the clause.
 fn refute(
     context: &Context<'_>,
+    lemmas: &[FoldLemma],
     trust: Trust,
     number: usize,
     clause: &Clause,
@@ -152,51 +225,46 @@ fn refute(
     instances: &[Instance],
 ) -> Result<(), Validity> {
     let store = context.store;
+    let refuted = format_args!("counterexamples to clause {}", number + 1);
+    let formulas =
+        || instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect::<Vec<Term>>();
+    if instances.iter().any(|instance| folds::occur(store, instance.formula)) {
+        let found = folds::refute(context, trust, &formulas(), &[], lemmas, refuted);
+        let found = found.map_err(Validity::Unknown)?;
+        return found.map_or(Ok(()), |assignment| Err(violation(store, number, clause, &assignment)));
+    }
     let mut solver = match trust {
         Trust::Solver => Solver::new(store),
         Trust::Proofs => Solver::with_proofs(store),
     };
     let unsupported = |unsupported: Unsupported| Validity::Unknown(unsupported.stop(store));
-    let has_numbers = instances.iter().any(|instance| numbers::occur(store, instance.formula));
-    let mut asserted = vec![constraint];
-    if has_numbers {
-        let formulas: Vec<Term> =
-            instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect();
-        asserted.extend(numbers::facts(store, &formulas));
-    }
-    solver.assert_instances(&asserted, instances).map_err(unsupported)?;
+    solver.assert_instances(&[constraint], instances).map_err(unsupported)?;
     let outcome = solver.check(&[], &context.limits).map_err(unsupported)?;
     if outcome == Outcome::Unsat && trust == Trust::Solver {
         return Ok(());
     }
-    let formulas: Vec<Term> =
-        instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect();
+    let formulas = formulas();
     match outcome {
-        Outcome::Unsat => {
-            let refuted = format_args!("counterexamples to clause {}", number + 1);
-            asserted.extend_from_slice(&formulas);
-            return replay(context, &solver, &asserted, refuted).map_err(Validity::Unknown);
-        }
+        Outcome::Unsat => return replay(context, &solver, &formulas, refuted).map_err(Validity::Unknown),
         Outcome::Sat => {}
         Outcome::Unknown(reason) => return Err(Validity::Unknown(reason.into())),
     }
-    let mut assignment = solver.model(&formulas);
-    if has_numbers {
-        assignment = numbers::with_numbers(store, &assignment, &clause.variables);
-    }
+    let assignment = solver.model(&formulas);
     let is_counterexample =
         formulas.iter().all(|&formula| store.eval(formula, &assignment) == Ok(Value::Bool(true)));
-    if !is_counterexample && has_numbers {
-        return Err(Validity::Unknown(Stop::Exhausted(UNDECIDED)));
-    }
     if !is_counterexample {
         let message = format!("the solver's counterexample to clause {} is none", number + 1);
         return Err(Validity::Unknown(Stop::Internal(message)));
     }
+    Err(violation(store, number, clause, &assignment))
+}
+
+/// The verdict about a model with a counterexample to a clause.
+fn violation(store: &TermStore, number: usize, clause: &Clause, assignment: &Assignment) -> Validity {
     let value = |&variable: &Term| {
         let value = assignment.get(variable).cloned();
         (variable, value.unwrap_or_else(|| store.default_value(store.sort_of(variable))))
     };
     let counterexample = clause.variables.iter().map(value).collect();
-    Err(Validity::Invalid(Fault::Violated { clause: number, counterexample }))
+    Validity::Invalid(Fault::Violated { clause: number, counterexample })
 }

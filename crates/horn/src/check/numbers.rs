@@ -1,10 +1,9 @@
 //! Facts about the number functions of Peano datatypes.
 //!
-//! Models may apply the function `n` that maps `zero` to 0 and `succ(x)` to `n(x) + 1`. The solver takes it for a declared
-//! function. So the checker adds what is true of it, for all terms of the datatype in a query:
+//! The function `n` that maps `zero` to 0 and `succ(x)` to `n(x) + 1` is a fold (`folds.rs`). In addition, for all terms of the
+//! datatype in a query:
 //!
-//! - `n(t) >= 0`; `n(zero) = 0`; `n(succ(t)) = n(t) + 1`;
-//! - `n(t) = 0` exactly if `t` is `zero`; and `n(t) = n(pred(t)) + 1` otherwise, if `pred(t)` is one of the terms;
+//! - `n(t) >= 0`; and `n(t) = 0` exactly if `t` is `zero`;
 //! - `n(s) = n(t)` only if `s = t`.
 //!
 //! By induction on its values, `n` maps the datatype one-to-one to the natural numbers. So the facts are true, and a
@@ -13,7 +12,7 @@
 //! these numbers satisfy the query.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Assignment, Fun, Interpretation, Op, Peano, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Interpretation, Op, Peano, Sort, Term, TermStore, Value};
 
 /// The maximal number of terms of a datatype that are compared with each other.
 const MOST_COMPARED: usize = 100;
@@ -21,22 +20,14 @@ const MOST_COMPARED: usize = 100;
 /// The greatest number of successors in a counterexample.
 const MOST_SUCCESSORS: u64 = 10_000;
 
-/// Whether a formula applies a number function.
-pub(super) fn occur(store: &TermStore, formula: Term) -> bool {
-    let is_number_function = |&fun: &Fun| store.number_function_sort(fun).is_some();
-    store.symbols(&[formula]).funs.iter().any(is_number_function)
-}
-
 /// The facts about the number functions in formulas; none if they apply no such function.
 pub(super) fn facts(store: &TermStore, formulas: &[Term]) -> Vec<Term> {
     let mut all: Vec<Term> = formulas.to_vec();
     all.extend(formulas.iter().map(|&formula| store.normalize(formula)));
     let subterms = store.subterms(&all);
-    let function = |&term: &Term| match store.op(term) {
-        Op::Apply(fun) => store.number_function_sort(fun),
-        _ => None,
-    };
-    let sorts: FxHashSet<Sort> = subterms.iter().filter_map(function).collect();
+    let folds = store.folds_in(&all);
+    let sorts: FxHashSet<Sort> =
+        folds.into_iter().filter_map(|fun| store.number_function_sort(fun)).collect();
     let mut facts = Vec::new();
     let mut terms: FxHashMap<Sort, Vec<Term>> = FxHashMap::default();
     for &term in subterms.iter().filter(|&&term| sorts.contains(&store.sort_of(term))) {
@@ -54,26 +45,14 @@ pub(super) fn facts(store: &TermStore, formulas: &[Term]) -> Vec<Term> {
 fn of_terms(store: &TermStore, peano: Peano, sort: Sort, terms: &[Term], facts: &mut Vec<Term>) {
     let function = store.number_function(sort);
     let number = |term: Term| store.apply(function, &[term]).expect("the term has the sort of the function");
-    let known: FxHashSet<Term> = terms.iter().copied().collect();
+    let is_made = |term: Term| matches!(store.op(term), Op::Construct(_));
     for &term in terms {
         facts.push(store.ge(number(term), store.int(0)));
-        match store.view(term) {
-            (Op::Construct(_), []) => facts.push(store.eq(number(term), store.int(0))),
-            (Op::Construct(_), &[below]) => {
-                facts.push(store.eq(number(term), store.add(&[number(below), store.int(1)])));
-            }
-            _ => {
-                let is_zero = store.tester(peano.zero, term);
-                facts.push(store.iff(is_zero, store.eq(number(term), store.int(0))));
-                let below = store.selector(peano.successor, 0, term);
-                if known.contains(&below) {
-                    let successor = store.eq(number(term), store.add(&[number(below), store.int(1)]));
-                    facts.push(store.or2(is_zero, successor));
-                }
-            }
+        if !is_made(term) {
+            let is_zero = store.tester(peano.zero, term);
+            facts.push(store.iff(is_zero, store.eq(number(term), store.int(0))));
         }
     }
-    let is_made = |term: Term| matches!(store.op(term), Op::Construct(_));
     let compared = &terms[..terms.len().min(MOST_COMPARED)];
     for (position, &a) in compared.iter().enumerate() {
         // Two successors are equal if the terms below are.

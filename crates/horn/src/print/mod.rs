@@ -54,6 +54,14 @@ impl HornSystem {
         String::from_utf8(out).expect("only text is written")
     }
 
+    /// The declarations of sorts, and of functions that are not predicates.
+    pub(crate) fn sorts_text(&self, store: &TermStore) -> String {
+        let mut out = Vec::new();
+        let printer = Printer { store, system: self };
+        printer.declarations(&mut out).expect("writing to memory does not fail");
+        String::from_utf8(out).expect("only text is written")
+    }
+
     /// A clause as an assertion in the format of the CHC competition.
     pub fn clause_text(&self, store: &TermStore, clause: usize) -> String {
         let mut out = Vec::new();

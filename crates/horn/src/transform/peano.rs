@@ -31,14 +31,16 @@
 //! [`MOST_SUCCESSORS`]. In a model, the number of an argument is the value of the number function of its sort (`Peano` in the
 //! logic crate), which a model defines by recursion. Most models do not need it: comparisons with constants and of two
 //! numbers at a fixed distance are written with constructors and testers. Equations between structures are written field
-//! by field where they mention integers that are no numbers of terms.
+//! by field where they mention integers that are no numbers of terms. A fold of structures becomes the fold of the old structures
+//! with numbers of the fields for integers; so do the lemmas about it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::{Integer, Rational};
 use shofar_logic::{
-    ConstructorId, ConstructorSpec, LinearPoly, Op, Peano, Sort, Symbol, Term, TermStore, Value,
+    ConstructorId, ConstructorSpec, FoldCase, FoldLemma, FoldSpec, Fun, FunDecl, LinearPoly, Op, Peano, Sort,
+    Symbol, Term, TermStore, Value,
 };
 use shofar_run::Stop;
 
@@ -47,7 +49,7 @@ use super::sorts::{Sorts, parts_of};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph, NodeId};
 use crate::transform::{Image, Lemma, Transformation, Transformed, Translation};
-use crate::witness::{Derivation, GraphModel};
+use crate::witness::{Derivation, GraphModel, claims};
 
 /// The greatest number that a derivation may contain as a Peano number.
 const MOST_SUCCESSORS: u64 = 1_000_000;
@@ -332,6 +334,87 @@ impl Naturals {
         formula: Term,
         variables: &FxHashMap<Term, Term>,
     ) -> Option<Term> {
+        let folds = self.folds_back(store, formula)?;
+        let formula = self.term_back(store, formula, variables, &folds)?;
+        Some(without_number_functions(store, formula))
+    }
+
+    /// The folds of old structures for those of new ones that a formula applies. Their lemmas are claimed, too.
+    fn folds_back(&self, store: &TermStore, formula: Term) -> Option<FxHashMap<Fun, Fun>> {
+        let mut folds: FxHashMap<Fun, Fun> = FxHashMap::default();
+        if store.folds_in(&[formula]).is_empty() {
+            return Some(folds);
+        }
+        let lemmas = claims(store, vec![formula]);
+        let formulas = lemmas.iter().map(|lemma| lemma.formula).chain([formula]);
+        for fun in store.folds_in(&formulas.collect::<Vec<Term>>()) {
+            let family = &store.fold(fun)?.family;
+            let has_structures =
+                |&member: &Fun| self.old_structure(store, store.fun_decl(member).domain[0]).is_some();
+            if !folds.contains_key(&fun) && family.iter().any(has_structures) {
+                self.family_back(store, family, &mut folds)?;
+            }
+        }
+        for lemma in lemmas {
+            let FoldLemma { parameters, formula } = &lemma;
+            let sort = store.sort_of(parameters[0]);
+            let Some(sort) = self.old_structure(store, sort) else { continue };
+            let value = store.var(store.fresh_symbol("value"), sort);
+            let variables = FxHashMap::from_iter([(parameters[0], value)]);
+            if let Some(formula) = self.term_back(store, *formula, &variables, &folds) {
+                let parameters = [value].iter().chain(&parameters[1..]).copied().collect();
+                store.claim_lemma(&FoldLemma { parameters, formula });
+            }
+        }
+        Some(folds)
+    }
+
+    /// Adds the images of a family of folds.
+    fn family_back(&self, store: &TermStore, family: &[Fun], folds: &mut FxHashMap<Fun, Fun>) -> Option<()> {
+        for &fun in family {
+            let FunDecl { name, domain, range } = store.fun_decl(fun);
+            let ghosts = &domain[1..];
+            if ghosts.iter().chain([range]).any(|&sort| self.old_structure(store, sort).is_some()) {
+                return None;
+            }
+            let sort = self.old_structure(store, domain[0]).unwrap_or(domain[0]);
+            let stem = store.name(*name).split('!').next().unwrap_or_default();
+            folds.insert(fun, store.new_fold(store.fresh_symbol(stem), sort, ghosts, *range));
+        }
+        let spec = |&fun: &Fun| {
+            let fold = store.fold(fun)?;
+            let case = |case: &FoldCase| {
+                let constructor = *self.origins.get(&case.constructor).unwrap_or(&case.constructor);
+                let sorts = store.constructor(constructor).fields.iter();
+                let fields = sorts.map(|&(_, sort)| store.var(store.fresh_symbol("field"), sort));
+                let fields: Box<[Term]> = fields.collect();
+                let variables = case.fields.iter().copied().zip(fields.iter().copied()).collect();
+                let value = self.term_back(store, case.value, &variables, folds)?;
+                Some(FoldCase { constructor, fields, value })
+            };
+            let cases = fold.cases.iter().map(case).collect::<Option<_>>()?;
+            Some(FoldSpec { fun: folds[&fun], ghosts: fold.ghosts.to_vec(), cases })
+        };
+        let specs = family.iter().map(spec).collect::<Option<Vec<FoldSpec>>>()?;
+        let defined = store.define_folds(&specs).ok()?;
+        folds.extend(family.iter().copied().zip(defined));
+        Some(())
+    }
+
+    /// The old sort of new structures.
+    fn old_structure(&self, store: &TermStore, sort: Sort) -> Option<Sort> {
+        let first = constructors(store, sort).first()?;
+        Some(store.constructor(*self.origins.get(first)?).sort)
+    }
+
+    /// [`formula_back`](Self::formula_back) of any term, with the images of folds.
+    fn term_back(
+        &self,
+        store: &TermStore,
+        formula: Term,
+        variables: &FxHashMap<Term, Term>,
+        folds: &FxHashMap<Fun, Fun>,
+    ) -> Option<Term> {
         // The images of all terms but structures that no old term denotes.
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
         for term in store.subterms(&[formula]) {
@@ -376,17 +459,20 @@ impl Naturals {
                 (_, []) => term,
                 _ => {
                     let args: Option<Vec<Term>> = args.iter().map(|arg| images.get(arg).copied()).collect();
+                    let op = match op {
+                        Op::Apply(fun) => Op::Apply(*folds.get(&fun).unwrap_or(&fun)),
+                        _ => op,
+                    };
                     store.build(op, &args?).ok()?
                 }
             };
             images.insert(term, image);
         }
-        images.get(&formula).map(|&formula| without_number_functions(store, formula))
+        images.get(&formula).copied()
     }
 
     fn is_structure(&self, store: &TermStore, term: Term) -> bool {
-        let constructors = constructors(store, store.sort_of(term));
-        constructors.first().is_some_and(|first| self.origins.contains_key(first))
+        self.old_structure(store, store.sort_of(term)).is_some()
     }
 
     /// The old term of a constructor's application; `None` if a field is no number of an old term.

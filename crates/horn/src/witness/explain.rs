@@ -401,6 +401,7 @@ impl Writer<'_> {
             let note = self.omission(&format!("... {more} predicates are left out"));
             writeln!(out, "\n{note}")?;
         }
+        self.recursion(model, out)?;
         let is_alone = |clause: &Clause| clause.head.is_none() && clause.body.is_empty();
         let clauses = self.system.clauses.iter().enumerate();
         let alone = clauses.filter(|(_, clause)| is_alone(clause)).map(|(number, _)| number);
@@ -410,6 +411,21 @@ impl Writer<'_> {
         self.legend(out)
     }
 
+    /// The recursive functions that the definitions apply, and the lemmas about them.
+    fn recursion(&self, model: &Model, out: &mut impl io::Write) -> io::Result<()> {
+        let equations = model.equations(self.store, self.system, self.explanation.notation);
+        if equations.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.marked(Mark::Name, "where"))?;
+        equations.iter().try_for_each(|&equation| self.formula(equation, out))?;
+        let lemmas = model.lemma_formulas(self.store, self.system);
+        if !lemmas.is_empty() {
+            writeln!(out, "\n{}", self.marked(Mark::Name, "and by induction"))?;
+        }
+        lemmas.iter().try_for_each(|&lemma| self.formula(lemma, out))
+    }
+
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {
         let definition = model.definition(predicate);
         let name = self.predicate(predicate);
@@ -417,11 +433,16 @@ impl Writer<'_> {
         let column = name.chars().count();
         self.wrapped(&self.parameters(definition), column, 6, out)?;
         writeln!(out)?;
+        match definition.interpretation {
+            Interpretation::Formula(body) => self.formula(body, out),
+        }
+    }
+
+    /// A formula on lines of its own.
+    fn formula(&self, formula: Term, out: &mut impl io::Write) -> io::Result<()> {
         let symbols = if self.explanation.full { usize::MAX } else { MOST_SYMBOLS };
         let fit = Fit { width: WIDTH, column: 4, symbols, arguments: usize::MAX };
-        let text = match definition.interpretation {
-            Interpretation::Formula(body) => self.explanation.notation.term(self.store, body, fit),
-        };
+        let text = self.explanation.notation.term(self.store, formula, fit);
         let most = if self.explanation.full { usize::MAX } else { MOST_LINES };
         for (position, line) in text.lines().take(most).enumerate() {
             let indent = if position == 0 { "    " } else { "" };

@@ -1,6 +1,7 @@
 //! Witnesses as JSON, for programs.
 //!
-//! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, a refutation is
+//! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, in front of it the recursive functions and
+//! lemmas if there are any; a refutation is
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
 //! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one. Large values that share
 //! parts have names, which `definitions` define (`shared.rs`). A step with lists or Peano numbers also has them `readable`, as
@@ -15,7 +16,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use shofar_logic::{Fun, Op, Term, TermStore, Value};
 
-use super::model::NumberFunction;
+use super::folds::{NamedLemma, RecursiveFunction};
 use super::shared::{NamedValue, SharedValues};
 use super::{Definition, Interpretation, Model, Printer, Refutation, Step, Witness};
 use crate::infix::{Notation, ValueTexts};
@@ -29,9 +30,12 @@ const MOST_CHARACTERS: usize = 200;
 #[serde(deny_unknown_fields)]
 pub struct JsonWitness {
     pub(super) answer: String,
-    /// The number functions of Peano datatypes that the model applies.
+    /// The recursive functions that the model applies: lists of functions that call each other, callees first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) functions: Vec<JsonFunction>,
+    pub(super) functions: Vec<Vec<JsonFunction>>,
+    /// Lemmas about these functions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) lemmas: Vec<JsonLemma>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<Vec<JsonDefinition>>,
     /// The named values of the refutation, in the order of their use.
@@ -65,12 +69,22 @@ pub(super) struct JsonDefinition {
     pub(super) body: String,
 }
 
-/// The recursive definition of a number function of a Peano datatype.
+/// The definition of a recursive function.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JsonFunction {
     pub(super) function: String,
-    pub(super) parameter: JsonParameter,
+    pub(super) parameters: Vec<JsonParameter>,
+    pub(super) sort: String,
+    pub(super) body: String,
+}
+
+/// A lemma about recursive functions.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonLemma {
+    pub(super) lemma: String,
+    pub(super) parameters: Vec<JsonParameter>,
     pub(super) body: String,
 }
 
@@ -111,10 +125,11 @@ struct JsonReadable {
 
 impl JsonWitness {
     pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
-        let (mut functions, mut model, mut definitions, mut steps) = Default::default();
+        let (mut functions, mut lemmas, mut model, mut definitions, mut steps) = Default::default();
         let answer = match witness {
             Witness::Model(content) => {
-                functions = number_functions(store, content);
+                functions = recursive_functions(store, system, content);
+                lemmas = json_lemmas(store, system, content);
                 model = Some(predicate_definitions(store, system, content).collect());
                 "sat"
             }
@@ -125,17 +140,32 @@ impl JsonWitness {
                 "unsat"
             }
         };
-        JsonWitness { answer: answer.to_owned(), functions, model, definitions, steps }
+        JsonWitness { answer: answer.to_owned(), functions, lemmas, model, definitions, steps }
     }
 }
 
-fn number_functions(store: &TermStore, model: &Model) -> Vec<JsonFunction> {
-    let function = |NumberFunction { fun, parameter, body }: NumberFunction| JsonFunction {
-        function: store.name(store.fun_decl(fun).name).to_owned(),
-        parameter: JsonParameter::new(store, parameter),
-        body: store.display(body).to_string(),
+fn recursive_functions(store: &TermStore, system: &HornSystem, model: &Model) -> Vec<Vec<JsonFunction>> {
+    let function = |function: RecursiveFunction| JsonFunction {
+        function: store.name(store.fun_decl(function.fun).name).to_owned(),
+        parameters: json_parameters(store, &function.parameters),
+        sort: store.display_sort(store.fun_decl(function.fun).range).to_string(),
+        body: function.body(store, 0, usize::MAX),
     };
-    model.number_functions(store).into_iter().map(function).collect()
+    let families = model.recursive_functions(store, system).into_iter();
+    families.map(|family| family.into_iter().map(function).collect()).collect()
+}
+
+fn json_lemmas(store: &TermStore, system: &HornSystem, model: &Model) -> Vec<JsonLemma> {
+    let lemma = |NamedLemma { name, lemma }: NamedLemma| JsonLemma {
+        lemma: store.name(name).to_owned(),
+        parameters: json_parameters(store, &lemma.parameters),
+        body: store.display(lemma.formula).to_string(),
+    };
+    model.named_lemmas(store, system).into_iter().map(lemma).collect()
+}
+
+fn json_parameters(store: &TermStore, parameters: &[Term]) -> Vec<JsonParameter> {
+    parameters.iter().map(|&parameter| JsonParameter::new(store, parameter)).collect()
 }
 
 fn predicate_definitions<'a>(
@@ -202,11 +232,10 @@ impl<'a> Values<'a> {
 
 impl JsonDefinition {
     fn new(store: &TermStore, fun: Fun, definition: &Definition) -> Self {
-        let parameter = |&parameter: &Term| JsonParameter::new(store, parameter);
         match &definition.interpretation {
             Interpretation::Formula(formula) => JsonDefinition {
                 predicate: store.name(store.fun_decl(fun).name).to_owned(),
-                parameters: definition.parameters.iter().map(parameter).collect(),
+                parameters: json_parameters(store, &definition.parameters),
                 body: store.display(*formula).to_string(),
             },
         }
@@ -253,12 +282,16 @@ impl JsonStep {
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
         let definitions = predicate_definitions(self.store, self.system, model);
-        let functions = number_functions(self.store, model);
-        if functions.is_empty() {
-            return self.json_lines(r#"{"answer": "sat", "model": ["#, definitions);
+        let mut opening = r#"{"answer": "sat", "#.to_owned();
+        let functions = recursive_functions(self.store, self.system, model);
+        if !functions.is_empty() {
+            opening += &format!(r#""functions": {}, "#, serde_json::to_string(&functions)?);
         }
-        let functions = serde_json::to_string(&functions)?;
-        self.json_lines(&format!(r#"{{"answer": "sat", "functions": {functions}, "model": ["#), definitions)
+        let lemmas = json_lemmas(self.store, self.system, model);
+        if !lemmas.is_empty() {
+            opening += &format!(r#""lemmas": {}, "#, serde_json::to_string(&lemmas)?);
+        }
+        self.json_lines(&(opening + r#""model": ["#), definitions)
     }
 
     pub(super) fn json_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {

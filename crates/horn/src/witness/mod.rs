@@ -7,6 +7,7 @@
 
 mod alethe;
 mod explain;
+mod folds;
 mod graph;
 mod interpretation;
 mod json;
@@ -29,9 +30,11 @@ use shofar_logic::TermStore;
 use crate::system::HornSystem;
 
 pub use explain::{Explanation, Role, clause_roles};
+pub(crate) use folds::{NamedLemma, family_text};
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use interpretation::Interpretation;
 pub use json::JsonWitness;
+pub(crate) use model::claims;
 pub use model::{Definition, Model};
 pub(crate) use names::FreeNames;
 pub use names::parameters;

@@ -1,7 +1,6 @@
 //! Models of systems: an interpretation of every predicate.
 
-use rustc_hash::FxHashSet;
-use shofar_logic::{Fun, Op, Term, TermStore};
+use shofar_logic::{FoldLemma, Op, Term, TermStore};
 
 use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
@@ -16,27 +15,12 @@ pub struct Definition {
     pub interpretation: Interpretation,
 }
 
-/// The number function of a Peano datatype, with its recursive definition.
-pub(crate) struct NumberFunction {
-    pub(crate) fun: Fun,
-    pub(crate) parameter: Term,
-    pub(crate) body: Term,
-}
-
-impl NumberFunction {
-    fn of(store: &TermStore, fun: Fun) -> Option<Self> {
-        let sort = store.number_function_sort(fun)?;
-        let constructors = store.datatype(sort)?.constructors().iter().map(|&id| store.constructor(id));
-        let taken: FxHashSet<&str> = constructors
-            .flat_map(|constructor| {
-                constructor.fields.iter().map(|&(name, _)| name).chain([constructor.name])
-            })
-            .map(|name| store.name(name))
-            .collect();
-        let name = ["x", "y", "z", "n"].into_iter().find(|name| !taken.contains(name))?;
-        let parameter = store.var(store.symbol(name), sort);
-        let application = store.apply(fun, &[parameter]).ok()?;
-        Some(NumberFunction { fun, parameter, body: store.unfold(application)? })
+impl Definition {
+    /// The formula.
+    pub(crate) fn formula(&self) -> Term {
+        match self.interpretation {
+            Interpretation::Formula(formula) => formula,
+        }
     }
 }
 
@@ -45,6 +29,8 @@ impl NumberFunction {
 pub struct Model {
     /// Indexed by predicate.
     pub definitions: Vec<Definition>,
+    /// Claims about the folds that the definitions apply. The model proves something only if they are true.
+    pub lemmas: Vec<FoldLemma>,
 }
 
 impl Model {
@@ -60,17 +46,9 @@ impl Model {
             let interpretation = meaning.renamed(store, node.variables(), &parameters);
             Definition { parameters, interpretation }
         });
-        Model { definitions: definitions.collect() }
-    }
-
-    /// The number functions of Peano datatypes that the definitions apply, in the order of their first use.
-    pub(crate) fn number_functions(&self, store: &TermStore) -> Vec<NumberFunction> {
-        let formula = |definition: &Definition| match definition.interpretation {
-            Interpretation::Formula(formula) => formula,
-        };
-        let formulas: Vec<Term> = self.definitions.iter().map(formula).collect();
-        let funs = store.symbols(&formulas).funs.into_iter();
-        funs.filter_map(|fun| NumberFunction::of(store, fun)).collect()
+        let definitions: Vec<Definition> = definitions.collect();
+        let lemmas = claims(store, definitions.iter().map(Definition::formula).collect());
+        Model { definitions, lemmas }
     }
 
     /// The same model with parameters named as in the clauses, wherever a solver has made up a name, such as `x!0`.
@@ -87,6 +65,19 @@ impl Model {
                 let interpretation = definition.interpretation.renamed(store, &definition.parameters, &names);
                 Definition { parameters: names, interpretation }
             });
-        Model { definitions: definitions.collect() }
+        Model { definitions: definitions.collect(), lemmas: self.lemmas.clone() }
+    }
+}
+
+/// The claimed lemmas about the folds in formulas, and about the folds in these lemmas.
+pub(crate) fn claims(store: &TermStore, mut formulas: Vec<Term>) -> Vec<FoldLemma> {
+    let mut lemmas: Vec<FoldLemma> = Vec::new();
+    loop {
+        let found = store.claimed_lemmas(&store.folds_in(&formulas));
+        if found.len() == lemmas.len() {
+            return lemmas;
+        }
+        formulas.extend(found.iter().map(|lemma| lemma.formula));
+        lemmas = found;
     }
 }

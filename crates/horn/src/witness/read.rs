@@ -3,8 +3,8 @@
 //! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and
 //! `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
 //! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
-//! functions, and of number functions of Peano datatypes, which `define-fun-rec` defines. Steps may refer to definitions
-//! of values and of functions.
+//! functions, and of recursive ones, which `define-fun-rec` and `define-funs-rec` define. An auxiliary function whose name starts with
+//! `lemma` claims a lemma about these (`folds.rs`). Steps may refer to definitions of values and of functions.
 //!
 //! The reader only ensures that a witness is well-sorted and complete: predicates in clauses are defined, variables
 //! have values. The checker decides whether it proves anything.
@@ -14,10 +14,13 @@ use std::io::{self, BufReader};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
-use shofar_logic::{Fun, KnownValues, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_logic::{FoldLemma, Fun, KnownValues, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Poll, Reason, Stop};
 
-use super::json::{JsonDefinition, JsonFunction, JsonStep, JsonValue, JsonWitness, variable_name};
+use super::folds::lemma_of;
+use super::json::{
+    JsonDefinition, JsonFunction, JsonLemma, JsonParameter, JsonStep, JsonValue, JsonWitness, variable_name,
+};
 use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
@@ -139,6 +142,7 @@ struct Builder<'a> {
     /// Whether there is any definition, also of an auxiliary function.
     has_definitions: bool,
     values: KnownValues,
+    lemmas: Vec<FoldLemma>,
     steps: Vec<Step>,
     /// The positions of steps, by number.
     numbers: FxHashMap<usize, usize>,
@@ -170,6 +174,7 @@ impl<'a> Builder<'a> {
             definitions: vec![None; system.predicates().len()],
             has_definitions: false,
             values: KnownValues::default(),
+            lemmas: Vec::new(),
             steps: Vec::new(),
             numbers: FxHashMap::default(),
         }
@@ -224,6 +229,7 @@ impl<'a> Builder<'a> {
                 }
                 Item::Command("define-fun") => self.definition(reader)?,
                 Item::Command("define-fun-rec") => reader.define_fold()?,
+                Item::Command("define-funs-rec") => reader.define_folds()?,
                 Item::Command("step") => self.step(reader)?,
                 Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
                 Item::Command("error") => return Err(error(offset, "the text is an error message")),
@@ -256,7 +262,10 @@ impl<'a> Builder<'a> {
             return Err(error(offset, format!("the numbers in the definition of {shown} are too large")));
         }
         // Other names are auxiliary functions and values, which the reader expands.
-        let Some(&(fun, predicate)) = self.functions.get(&name) else { return Ok(()) };
+        let Some(&(fun, predicate)) = self.functions.get(&name) else {
+            self.lemmas.extend(lemma_of(self.store, name, &parameters, body));
+            return Ok(());
+        };
         self.set_answer(true).map_err(|message| error(offset, message))?;
         let Some(predicate) = predicate else {
             let message =
@@ -339,9 +348,15 @@ impl<'a> Builder<'a> {
             _ => return Err(error(0, "the answer is neither \"sat\" nor \"unsat\"")),
         })
         .map_err(whole)?;
-        for function in &witness.functions {
-            let about = |error: SyntaxError| error.about(format!("the definition of {}", function.function));
-            self.json_function(environment, function).map_err(about)?;
+        for family in &witness.functions {
+            let name = family.first().map_or("", |function| &*function.function);
+            let about = |error: SyntaxError| error.about(format!("the definition of {name}"));
+            self.json_family(environment, family).map_err(about)?;
+        }
+        for lemma in &witness.lemmas {
+            let JsonLemma { lemma: name, parameters, body } = lemma;
+            let about = |error: SyntaxError| error.about(format!("the definition of {name}"));
+            self.json_formula(environment, name, parameters, body).map_err(about)?;
         }
         for (position, definition) in witness.model.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
@@ -374,33 +389,56 @@ impl<'a> Builder<'a> {
     }
 
     fn json_definition(&mut self, environment: &mut Environment, json: &JsonDefinition) -> Result<()> {
-        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
-        let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
-        let parameters: String = parameters.collect();
-        let text = format!("{} ({parameters}) Bool {})", symbol(&json.predicate), json.body);
+        let JsonDefinition { predicate, parameters, body } = json;
+        self.json_formula(environment, predicate, parameters, body)
+    }
+
+    /// The definition of a predicate or a lemma.
+    fn json_formula(
+        &mut self,
+        environment: &mut Environment,
+        name: &str,
+        parameters: &[JsonParameter],
+        body: &str,
+    ) -> Result<()> {
+        let text = format!("{} ({}) Bool {body})", self.symbol(name), self.json_parameters(parameters));
         let mut reader = self.json_reader(environment, &text)?;
         self.definition(&mut reader)?;
         end(&mut reader)
     }
 
     fn json_value(&mut self, environment: &mut Environment, json: &JsonValue) -> Result<()> {
-        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
-        let parameters = json.parameters.iter().map(|p| format!("({} {})", symbol(&p.name), p.sort));
-        let parameters: String = parameters.collect();
-        let text = format!("{} ({parameters}) {} {})", symbol(&json.name), json.sort, json.body);
+        let JsonValue { name, parameters, sort, body, .. } = json;
+        let text = format!("{} ({}) {sort} {body})", self.symbol(name), self.json_parameters(parameters));
         let mut reader = self.json_reader(environment, &text)?;
         self.definition(&mut reader)?;
         end(&mut reader)
     }
 
-    fn json_function(&self, environment: &mut Environment, json: &JsonFunction) -> Result<()> {
-        let symbol = |name: &str| self.store.display_symbol(self.store.symbol(name)).to_string();
-        let JsonFunction { function, parameter, body } = json;
-        let (name, sort) = (symbol(&parameter.name), &parameter.sort);
-        let text = format!("{} (({name} {sort})) Int {body})", symbol(function));
+    fn json_family(&self, environment: &mut Environment, family: &[JsonFunction]) -> Result<()> {
+        let mut signatures = String::new();
+        let mut bodies = String::new();
+        for JsonFunction { function, parameters, sort, body } in family {
+            let (name, parameters) = (self.symbol(function), self.json_parameters(parameters));
+            signatures += &format!("({name} ({parameters}) {sort})");
+            bodies += &format!("{body} ");
+        }
+        let text = format!("({signatures}) ({bodies}))");
         let mut reader = self.json_reader(environment, &text)?;
-        reader.define_fold()?;
+        reader.define_folds()?;
         end(&mut reader)
+    }
+
+    /// `(x Int) (y Bool)`.
+    fn json_parameters(&self, parameters: &[JsonParameter]) -> String {
+        let parameter =
+            |JsonParameter { name, sort }: &JsonParameter| format!("({} {sort})", self.symbol(name));
+        parameters.iter().map(parameter).collect()
+    }
+
+    /// The name as a symbol of SMT-LIB.
+    fn symbol(&self, name: &str) -> String {
+        self.store.display_symbol(self.store.symbol(name)).to_string()
     }
 
     fn json_step(&self, environment: &mut Environment, json: JsonStep) -> Result<Parts> {
@@ -529,7 +567,7 @@ impl<'a> Builder<'a> {
             }));
         }
         if missing.is_empty() {
-            return Ok(Model { definitions });
+            return Ok(Model { definitions, lemmas: std::mem::take(&mut self.lemmas) });
         }
         const MOST_SHOWN: usize = 10;
         let more = if missing.len() > MOST_SHOWN { " and others" } else { "" };

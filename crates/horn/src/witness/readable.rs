@@ -55,7 +55,7 @@ impl Model {
             };
             Definition { parameters: parameters.clone(), interpretation }
         });
-        Model { definitions: definitions.collect() }
+        Model { definitions: definitions.collect(), lemmas: self.lemmas.clone() }
     }
 }
 
@@ -228,7 +228,10 @@ mod tests {
     }
 
     fn model(parameters: Vec<Term>, body: Term) -> Model {
-        Model { definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }] }
+        Model {
+            definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
+            ..Model::default()
+        }
     }
 
     fn shown(text: &str) -> String {

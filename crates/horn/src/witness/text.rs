@@ -9,7 +9,7 @@
 //! )
 //! ```
 //!
-//! A `define-fun-rec` in front of them defines a number function of a Peano datatype that the definitions apply.
+//! In front of them are the recursive functions that the definitions apply, and lemmas about these (`folds.rs`).
 //!
 //! A refutation is a list of numbered ground facts with their premises, as in Eldarica and Golem. Each step also has
 //! all that is needed to check it alone: the clause, by its number and its name if it has one, and the values of its
@@ -29,7 +29,7 @@ use std::{fmt, io};
 
 use shofar_logic::{Term, TermStore, Value};
 
-use super::model::NumberFunction;
+use super::folds::{NamedLemma, family_text};
 use super::shared::{NamedValue, SharedValues};
 use super::{Interpretation, Model, Printer, Refutation, Step};
 use crate::infix::{Notation, ValueTexts};
@@ -48,11 +48,13 @@ impl<W: io::Write> Printer<'_, W> {
     pub(super) fn text_model(&mut self, model: &Model) -> io::Result<()> {
         let store = self.store;
         writeln!(self.out, "(")?;
-        for NumberFunction { fun, parameter, body } in model.number_functions(store) {
-            let name = store.display_symbol(store.fun_decl(fun).name);
-            let parameters = sorted_variables(store, &[parameter]);
-            writeln!(self.out, "  (define-fun-rec {name} ({parameters}) Int")?;
-            writeln!(self.out, "    {})", formula(store, body, 4))?;
+        for family in model.recursive_functions(store, self.system) {
+            writeln!(self.out, "  {}", family_text(store, &family, 2, WIDTH))?;
+        }
+        for NamedLemma { name, lemma } in model.named_lemmas(store, self.system) {
+            let (name, parameters) = (store.display_symbol(name), sorted_variables(store, &lemma.parameters));
+            writeln!(self.out, "  (define-fun {name} ({parameters}) Bool")?;
+            writeln!(self.out, "    {})", formula(store, lemma.formula, 4))?;
         }
         for ((_, fun), definition) in self.system.predicates().zip(&model.definitions) {
             let name = store.display_symbol(store.fun_decl(fun).name);
