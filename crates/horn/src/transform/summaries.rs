@@ -29,8 +29,8 @@
 //!
 //! The way back (`defined.rs`): the derivation of a fact follows the ranks downwards. Its length is bounded.
 //!
-//! The premise of the induction is the ranking argument of well-founded semantics by A. Podelski and A. Rybalchenko, "A complete
-//! method for the synthesis of linear ranking functions" (VMCAI 2004), for clauses in place of transitions.
+//! Linear ranks are those of A. Podelski and A. Rybalchenko, "A complete method for the synthesis of linear ranking functions"
+//! (VMCAI 2004), for clauses in place of transitions.
 
 use std::time::Duration;
 
