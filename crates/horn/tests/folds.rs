@@ -408,3 +408,35 @@ fn a_fold_comes_back_through_the_transformation_of_peano_numbers() {
         translation.model_back(&context, GraphModel::of_formulas([store.lt(of_list, number)])).unwrap();
     assert!(check_graph_model(&context, &old, &wrong).is_err());
 }
+
+/// Interpolation has to know that the list below a constructor is shorter by one.
+#[test]
+fn a_predicate_that_was_inlined_gets_a_formula_about_folds() {
+    let store = TermStore::new();
+    let context = Context::new(&store);
+    let text = "(declare-datatypes ((list 0)) (((nil) (cons (head Int) (tail list)))))
+        (declare-fun Len (list Int) Bool)(declare-fun Longer (list Int) Bool)
+        (assert (Len nil 0))
+        (assert (forall ((a Int) (x list) (n Int)) (=> (Len x n) (Len (cons a x) (+ n 1)))))
+        (assert (forall ((a Int) (x list) (n Int)) (=> (Len x n) (Longer (cons a x) n))))
+        (assert (forall ((a Int) (x list) (m Int) (n Int))
+            (=> (and (Longer (cons a x) m) (Len x n) (distinct m n)) false)))";
+    let old = HornGraph::of(&store, &parse(&store, "system", text).unwrap());
+    let Transformed { graph: new, translation } = run(&context, "inline", &old);
+    assert_eq!(new.nodes().len(), 1);
+    let &[list, number] = new.node(NodeId::new(0)).variables() else { panic!("two arguments") };
+    let sort = store.sort_of(list);
+    let &[nil, cons] = store.datatype(sort).unwrap().constructors() else { panic!("two constructors") };
+    let len = store.new_fold(store.fresh_symbol("len"), sort, &[], Sort::INT);
+    let [h, t] = [("h", Sort::INT), ("t", sort)].map(|(name, sort)| store.var(store.symbol(name), sort));
+    let value = store.add(&[store.apply(len, &[t]).unwrap(), store.int(1)]);
+    let cases = vec![
+        FoldCase { constructor: nil, fields: [].into(), value: store.int(0) },
+        FoldCase { constructor: cons, fields: [h, t].into(), value },
+    ];
+    let len = store.define_folds(&[FoldSpec { fun: len, ghosts: vec![], cases }]).unwrap()[0];
+    let model = GraphModel::of_formulas([store.eq(store.apply(len, &[list]).unwrap(), number)]);
+    assert_eq!(check_graph_model(&context, &new, &model), Ok(()));
+    let back = translation.model_back(&context, model).unwrap();
+    assert_eq!(check_graph_model(&context, &old, &back), Ok(()));
+}

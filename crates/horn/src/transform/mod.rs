@@ -17,6 +17,7 @@ mod enumerations;
 mod equations;
 mod expand;
 mod fields;
+mod fold_facts;
 mod infeasible;
 mod inline;
 mod locations;

@@ -1,7 +1,8 @@
 //! Formulas for removed predicates: interpolants between their derivations and their uses.
 //!
 //! The interpolants come from one refutation. If the solver finds no proof, or none that interpolates, variables are
-//! eliminated part by part, which gives the strongest formulas.
+//! eliminated part by part, which gives the strongest formulas. Where a model applies folds, each part gets what is true of
+//! them (`fold_facts.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Substitution, Term, TermStore};
@@ -14,6 +15,7 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::Context;
+use crate::transform::fold_facts::Hidden;
 
 /// A formula over the shared variables that follows from `a` and contradicts `b`. All other variables are local, even
 /// if both formulas have them.
@@ -44,6 +46,18 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
 /// Path interpolants of unsatisfiable parts: for each part but the last, a formula that follows from the part and the
 /// previous formula, and contradicts the rest.
 pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
+    let store = context.store;
+    let Some(folds) = Hidden::new(store, parts) else { return interpolants(context, parts) };
+    let parts: Vec<Term> = parts.iter().map(|&part| folds.hide(store, part)).collect();
+    match interpolants(context, &parts) {
+        Ok(found) => Ok(found.into_iter().map(|formula| folds.reveal(store, formula)).collect()),
+        Err(Stop::Interrupted(reason)) => Err(Stop::Interrupted(reason)),
+        // Facts about folds may be missing.
+        Err(_) => Err(Stop::Exhausted("a recursive function of the model would have to be unfolded further")),
+    }
+}
+
+fn interpolants(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
     let unsupported = |unsupported: Unsupported| unsupported.stop(store);
     let numbered = || (0..).map(Part).zip(parts.iter().copied());
