@@ -4,6 +4,7 @@
 //! `false` in it, or with a [`Stop`]. Engines read the clock only through `Run`, report progress as events, and never
 //! print, exit or panic on bad input.
 
+mod algebra;
 mod bmc;
 pub mod cegar;
 mod eliminate;
@@ -35,6 +36,7 @@ use shofar_horn::witness::{Derivation, GraphModel};
 use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
+pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
 pub use event::{Event, EventSink, Label};
@@ -115,6 +117,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
+        Box::new(Algebras),
         Box::new(Unfold::default()),
         Box::new(Bmc),
     ]

@@ -42,17 +42,18 @@ fn is_sat(engine: &dyn Engine, text: &str) -> Result<bool, Stop> {
 
 #[test]
 fn all_engines_find_lists_that_refute() {
-    for engine in all() {
+    // `algebra` finds no derivations.
+    for engine in all().iter().filter(|engine| engine.name() != "algebra") {
         let text = countdown("(= (hd (tl (tl x))) 3) (> n 3)");
-        assert_eq!(is_sat(&*engine, &text), Ok(false), "{}", engine.name());
+        assert_eq!(is_sat(&**engine, &text), Ok(false), "{}", engine.name());
     }
 }
 
 #[test]
 fn engines_find_invariants_over_lists_and_enumerations() {
     let list = countdown("(> n 0) (not (and ((_ is cons) x) (= (hd x) (- n 1))))");
-    // The first two prove only systems whose unrollings end. The list is not k-inductive.
-    for engine in all().iter().filter(|engine| !matches!(engine.name(), "bmc" | "unfold")) {
+    // The first two prove only systems whose unrollings end. The list is not k-inductive. `algebra` has tests of its own.
+    for engine in all().iter().filter(|engine| !matches!(engine.name(), "bmc" | "unfold" | "algebra")) {
         assert_eq!(is_sat(&**engine, COLOURS), Ok(true), "{}", engine.name());
         if engine.name() != "kind" {
             assert_eq!(is_sat(&**engine, &list), Ok(true), "{}", engine.name());
