@@ -12,7 +12,7 @@ use shofar_horn::witness::{self, Explanation, GraphModel, Model, Witness, Witnes
 use shofar_horn::{Context, HornGraph, HornSystem, parse, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{FoldCase, FoldLemma, FoldSpec, Sort, TermStore};
-use shofar_testing::z3;
+use shofar_testing::{Random, scale, z3};
 
 fn read(store: &TermStore, system: &str, model: &str) -> (HornSystem, Model) {
     let mut environment = Environment::new(store);
@@ -203,6 +203,53 @@ fn models_with_folds_are_printed_and_read_again() {
             };
             assert_eq!(judge(&other, &again_system, &again), Validity::Valid, "{text}");
             assert_eq!(judge(&store, &system, &model), Validity::Valid);
+        }
+    }
+}
+
+/// A random sum over the atoms.
+fn random_sum(random: &mut Random, atoms: &[String]) -> String {
+    let mut parts = vec![random.between(0, 4).to_string()];
+    for _ in 0..random.between(1, 3) {
+        let (atom, other) = (random.choose(atoms).clone(), random.choose(atoms).clone());
+        parts.push(match random.below(4) {
+            0 => atom,
+            1 => format!("(* 3 {atom})"),
+            2 => format!("(ite (and (< {atom} {other}) (distinct {other} 1)) (- {other}) 2)"),
+            _ => format!("(mod {atom} 3)"),
+        });
+    }
+    format!("(+ {})", parts.join(" "))
+}
+
+/// Reading what was printed gives the same functions, since equal families are one family.
+#[test]
+fn random_folds_are_the_same_after_printing_and_reading() {
+    let clauses = "(declare-datatypes ((tree 0)) (((leaf (value Int)) (node (left tree) (right tree)))))
+        (declare-fun P (tree Int) Bool)(assert (forall ((t tree) (x Int)) (P t x)))";
+    let mut random = Random::new(11);
+    for _ in 0..40 * scale() {
+        let texts = ["f", "h"].map(|fun| {
+            let other = if fun == "f" { "h" } else { "f" };
+            let leaf = random_sum(&mut random, &["v".into(), "g".into()]);
+            let calls =
+                [format!("({fun} l g)"), format!("({other} r g)"), format!("({fun} r g)"), "g".into()];
+            (format!("({fun} ((t tree) (g Int)) Int)"), leaf, random_sum(&mut random, &calls))
+        });
+        let signatures: String = texts.iter().map(|(signature, ..)| signature.as_str()).collect();
+        let body = |(_, leaf, node): &(String, String, String)| {
+            format!("(match t (((leaf v) {leaf}) ((node l r) {node}))) ")
+        };
+        let bodies: String = texts.iter().map(body).collect();
+        let model = format!(
+            "(define-funs-rec ({signatures}) ({bodies}))(define-fun P ((t tree) (x Int)) Bool (<= (f t x) (h t 7)))"
+        );
+        let store = TermStore::new();
+        let (system, model) = read(&store, clauses, &model);
+        for format in [WitnessFormat::Text, WitnessFormat::Json] {
+            let text = Witness::Model(model.clone()).to_text(&store, &system, format);
+            let (_, again) = read(&store, clauses, &text);
+            assert_eq!(again, model, "{text}");
         }
     }
 }
