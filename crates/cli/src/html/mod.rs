@@ -292,9 +292,9 @@ impl Writer<'_> {
             let lines: Vec<String> =
                 formulas.iter().map(|&formula| self.notation.term(self.store, formula, FORMULA)).collect();
             let text = cut(&lines.join("\n"), MOST_CHARACTERS);
-            let _ = write!(
+            let _ = writeln!(
                 html,
-                "<section><h3>{title}</h3><pre class=\"long\">{}</pre></section>\n",
+                "<section><h3>{title}</h3><pre class=\"long\">{}</pre></section>",
                 Escaped::new(&text)
             );
         }
