@@ -23,6 +23,7 @@ mod option;
 pub mod pa;
 pub mod pdkind;
 mod progressions;
+pub mod regular;
 mod run;
 mod separation;
 pub mod spacer;
@@ -47,6 +48,7 @@ pub use lawi::Lawi;
 pub use option::EngineOption;
 pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
+pub use regular::Regular;
 pub use run::Run;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
@@ -119,6 +121,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(KInduction::default()),
         Box::new(Algebras),
         Box::new(Unfold::default()),
+        Box::new(Regular::default()),
         Box::new(Bmc),
     ]
 }

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Counters, read, solve};
-use shofar_engines::{Evidence, Run, all};
+use shofar_engines::{Engine, Evidence, Run, all};
 use shofar_logic::TermStore;
 use shofar_run::Limits;
 use shofar_smt::sat::{Outcome, Statistics};
@@ -64,7 +64,9 @@ fn seeds_change_the_search_of_engines_but_not_their_answers() {
         assert!(matches!(evidence, Ok(Evidence::Unsat(_))), "{} with seed {seed}", all()[engine].name());
         (evidence, counters.all())
     };
-    for (engine, known) in all().iter().enumerate() {
+    // `algebra` and `regular` find no derivations.
+    let finds_derivations = |engine: &dyn Engine| !matches!(engine.name(), "algebra" | "regular");
+    for (engine, known) in all().iter().enumerate().filter(|(_, engine)| finds_derivations(&***engine)) {
         // Some engines find values of the variables without a conflict, and before a conflict the seed has no effect.
         let is_changed = [2, 0].into_iter().any(|end| {
             let by_default = found(engine, end, 0);

@@ -1,0 +1,231 @@
+//! Regular invariants: finite algebras that interpret datatypes, for models of all systems over datatypes.
+//!
+//! **What it decides.** It answers `sat` if the predicates have interpretations that tree automata define (the class REG).
+//! It never answers `unsat`. Clauses may be of any shape. Integers are divided into a few classes, and other sorts than
+//! datatypes, integers and truth values are ignored.
+//!
+//! **The idea.** A finite algebra maps all terms of a datatype to finitely many states: the parity of a number, whether
+//! a list is empty, the value of a propositional formula. In the algebra, clauses are a Datalog program over states, and its
+//! least model is computable. If no query fires in it, then the predicates that hold for the states of their
+//! arguments are a model of the clauses. So it is enough to find constructor tables:
+//!
+//! ```text
+//! solve the equations of clauses                                                  clauses.rs, encode.rs, classes.rs
+//! loop: ask the SAT solver for tables within bounds on the number of states       tables.rs
+//!     none        raise a bound that the core names
+//!     tables      compute the least model                                         fixpoint.rs
+//!         no query fires     the minimised automaton is a model: sat              automaton.rs, model.rs
+//!         a query fires      the cells that its derivation read are excluded
+//! ```
+//!
+//! This goes on in turns for several partitions of the integers, with more and more tables in a turn.
+//!
+//! **Why the answer is right.** Every instance of a clause by terms is an instance by their states, and the solved clauses
+//! allow at least as much as the clauses of the graph. So what holds of states holds of terms.
+//!
+//! **What it cannot find.** Automata relate the arguments of a predicate only by finitely many states. Equality and order of
+//! unbounded values are not regular: two of them share a state.
+//!
+//! **Where it comes from.** Yu. Kostyukov, D. Mordvinov, G. Fedyukovich, "Beyond the elementary representations of program invariants
+//! over algebraic data types" (PLDI 2021), give the clauses to a finite model finder. **Where we differ.** Predicates are
+//! no part of the search, since tables determine them; derivations explain why tables fail. Selectors are total, and
+//! integers have classes.
+
+pub mod automaton;
+mod classes;
+mod clauses;
+mod encode;
+mod fixpoint;
+mod model;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use shofar_horn::HornGraph;
+use shofar_logic::{Sort, Term, TermStore};
+use shofar_run::{Poll, Stop};
+use shofar_smt::supports;
+
+use crate::option::options;
+use crate::{Engine, EngineOption, Evidence, Run, fragment};
+use automaton::{Algebra, Relation};
+use classes::Partition;
+use clauses::{PureClause, pure_clauses};
+use encode::Encoding;
+use fixpoint::{MOST_ARGUMENTS, Outcome, least_model};
+use tables::{Candidate, TableSearch};
+
+/// Derivations from which tables are excluded after one fixpoint.
+const MOST_REASONS: usize = 3;
+
+/// The number of tables in a partition's first turn; it doubles with each turn.
+const FIRST_TURN: u64 = 64;
+
+options! {
+    states: u64 = 8, "states": "how many states a datatype has at most" in 1..=15;
+    steps: u64 = 10_000_000, "steps": "how many steps a least model takes at most" in 1..=1_000_000_000_000;
+}
+
+/// The engine of regular invariants.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Regular {
+    /// The options of the engine.
+    pub options: Options,
+}
+
+impl Engine for Regular {
+    fn name(&self) -> &'static str {
+        "regular"
+    }
+
+    fn description(&self) -> &'static str {
+        "regular invariants by finite algebras, for models over datatypes; all systems"
+    }
+
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        self.options.list()
+    }
+
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        fragment::is_decidable(store, graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        let start = Instant::now();
+        let mut search = Search::new(graph, run, self.options);
+        let invariant = search.invariant();
+        run.tell_statistics(search.counters(), start);
+        model::model(run.store, graph, &invariant?).map(Evidence::Sat)
+    }
+}
+
+/// An automaton that is a model of the clauses: the encoding of the clauses, the tables, and by predicates the accepted tuples.
+struct Invariant {
+    encoding: Encoding,
+    algebra: Algebra,
+    relations: Vec<Relation>,
+}
+
+/// The state of a run.
+struct Search<'a> {
+    graph: &'a HornGraph,
+    run: &'a Run<'a>,
+    options: Options,
+    /// The tables that were tried, and the reasons that were excluded.
+    tried: u64,
+    excluded: u64,
+    /// The greatest sum of bounds.
+    states: usize,
+}
+
+/// The search with one partition of the integers.
+struct Attempt {
+    encoding: Encoding,
+    tables: TableSearch,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+        Search { graph, run, options, tried: 0, excluded: 0, states: 0 }
+    }
+
+    fn invariant(&mut self) -> Result<Invariant, Stop> {
+        if self.graph.nodes().any(|(_, node)| node.arity() > MOST_ARGUMENTS) {
+            return Err(Stop::Unsupported(format!("predicates with more than {MOST_ARGUMENTS} arguments")));
+        }
+        let clauses = pure_clauses(self.run, self.graph)?;
+        let mut open = Vec::new();
+        let mut length = FIRST_TURN;
+        for partition in self.partitions(&clauses) {
+            let attempt = self.attempt(&clauses, partition)?;
+            if let Some(invariant) = self.turn(attempt, length, &mut open)? {
+                return Ok(invariant);
+            }
+        }
+        while !open.is_empty() {
+            length *= 2;
+            for attempt in std::mem::take(&mut open) {
+                if let Some(invariant) = self.turn(attempt, length, &mut open)? {
+                    return Ok(invariant);
+                }
+            }
+        }
+        // Operators that the solver does not support were ignored; then they are the reason.
+        let labels: Vec<Term> = self.graph.edges().map(|(_, edge)| edge.label()).collect();
+        supports(self.run.store, &labels).map_err(|unsupported| unsupported.stop(self.run.store))?;
+        Err(Stop::Exhausted("no automaton with so few states is a model"))
+    }
+
+    fn attempt(&self, clauses: &[PureClause], partition: Partition) -> Result<Attempt, Stop> {
+        let encoding = Encoding::new(self.run, self.graph, clauses, partition)?;
+        let most_states = self.options.states as usize;
+        let tables = TableSearch::new(&encoding.signature, encoding.components.clone(), most_states);
+        Ok(Attempt { encoding, tables })
+    }
+
+    /// The partitions of the integers for these clauses.
+    fn partitions(&self, clauses: &[PureClause]) -> Vec<Partition> {
+        let store = self.run.store;
+        let mut terms: Vec<Term> =
+            self.graph.nodes().flat_map(|(_, node)| node.variables()).copied().collect();
+        let scalar: Vec<Term> = clauses.iter().flat_map(|clause| clause.scalar.iter().copied()).collect();
+        for clause in clauses {
+            terms.extend(clause.body.iter().chain(&clause.head).flat_map(|(_, arguments)| arguments));
+            terms.extend(clause.unequal.iter().flat_map(|&(a, b)| [a, b]));
+        }
+        let subterms = store.subterms(&terms);
+        let has_integers = subterms.iter().any(|&term| store.sort_of(term) == Sort::INT);
+        Partition::of_clauses(store, &[scalar, terms].concat(), has_integers)
+    }
+
+    /// Tries some tables. An attempt that is neither successful nor at its limits is put back to the open ones.
+    fn turn(
+        &mut self,
+        mut attempt: Attempt,
+        length: u64,
+        open: &mut Vec<Attempt>,
+    ) -> Result<Option<Invariant>, Stop> {
+        let Attempt { encoding, tables } = &mut attempt;
+        let poll = Poll::new(&self.run.limits);
+        for _ in 0..length {
+            self.run.go_on()?;
+            self.states = self.states.max(tables.bounds().iter().sum());
+            let Candidate::Tables(algebra) = tables.candidate(&self.run.limits)? else {
+                self.run.tell_progress(self.states as u64, self.counters());
+                if tables.grow() {
+                    continue;
+                }
+                return Ok(None);
+            };
+            self.tried += 1;
+            let signature = &encoding.signature;
+            match least_model(&encoding.program, signature, &algebra, self.options.steps, &poll)? {
+                Outcome::Model(facts) => {
+                    let sorts = encoding.arguments.iter().cloned();
+                    let relation = |(sorts, tuples): (Box<[usize]>, Vec<_>)| Relation {
+                        sorts,
+                        tuples: tuples.into_iter().collect(),
+                    };
+                    let relations: Vec<Relation> = sorts.zip(facts).map(relation).collect();
+                    let (algebra, relations) = algebra.minimised(signature, &relations);
+                    return Ok(Some(Invariant { encoding: attempt.encoding, algebra, relations }));
+                }
+                Outcome::Violated(reasons) => {
+                    for reads in reasons.iter().take(MOST_REASONS) {
+                        tables.exclude(&algebra, reads);
+                        self.excluded += 1;
+                    }
+                }
+                Outcome::TooLarge => return Ok(None),
+            }
+        }
+        open.push(attempt);
+        Ok(None)
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("states", self.states as u64), ("tables", self.tried), ("excluded", self.excluded)]
+    }
+}
