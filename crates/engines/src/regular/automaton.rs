@@ -58,6 +58,9 @@ pub struct Relation {
     pub tuples: BTreeSet<Tuple>,
 }
 
+/// By sorts: the pairs of states behind the states of a product.
+pub type Pairs = Vec<Vec<(State, State)>>;
+
 /// Where the states of an algebra went, by sorts. `None` for states that no term has.
 type Image = Vec<Vec<Option<State>>>;
 
@@ -130,7 +133,7 @@ impl Algebra {
     /// The algebra of pairs of states that some term has in both algebras, and the pairs behind its states.
     ///
     /// `None` if a sort has more states than [`State`] can number.
-    pub fn product(&self, other: &Self, signature: &Signature) -> Option<(Self, Vec<Vec<(State, State)>>)> {
+    pub fn product(&self, other: &Self, signature: &Signature) -> Option<(Self, Pairs)> {
         let mut pairs: Vec<Vec<(State, State)>> = vec![Vec::new(); signature.sorts];
         let mut known: Vec<FxHashMap<(State, State), State>> = vec![FxHashMap::default(); signature.sorts];
         loop {

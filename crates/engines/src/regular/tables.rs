@@ -210,10 +210,10 @@ impl TableSearch {
                 if values.len() == bound {
                     continue;
                 }
-                for state in values.len()..bound {
+                for exists in &used[values.len()..bound] {
                     let value = self.solver.new_var();
                     self.solver.set_phase(value.negative());
-                    self.solver.add_clause(&[value.negative(), used[state].positive()]);
+                    self.solver.add_clause(&[value.negative(), exists.positive()]);
                     for &argument in &arguments {
                         self.solver.add_clause(&[value.negative(), argument]);
                     }
@@ -240,7 +240,7 @@ impl TableSearch {
         for sort in (0..self.signature.sorts).filter(|&sort| self.components[sort].is_some()) {
             let is_alone = self.components.iter().filter(|&&of| of == self.components[sort]).count() == 1;
             // The cells with their greatest field of the sort, in order.
-            let mut cells: Vec<(Option<State>, usize, &[State], &[Var])> = Vec::new();
+            let mut cells: Vec<OrderedCell<'_>> = Vec::new();
             for (number, constructor) in self.signature.constructors.iter().enumerate() {
                 if constructor.sort == sort {
                     for (fields, values) in sorted(&self.cells[number]) {
@@ -279,6 +279,9 @@ impl TableSearch {
         }
     }
 }
+
+/// The greatest field of the cell's own sort, the constructor, the fields, and the variables of the values.
+type OrderedCell<'a> = (Option<State>, usize, &'a [State], &'a [Var]);
 
 /// By constructors: the state of a constant of a sort whose states are its constants.
 fn fixed_values(signature: &Signature, components: &[Option<usize>]) -> Vec<Option<State>> {

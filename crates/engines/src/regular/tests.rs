@@ -48,9 +48,9 @@ impl Invariant {
                 let class =
                     (0..self.encoding.partition.len(sort) as State).find(is_in).expect("it has a class");
                 let signature = &self.encoding.signature;
-                let constants = (0..signature.constructors.len())
+                let mut constants = (0..signature.constructors.len())
                     .filter(|&constructor| signature.constructors[constructor].sort == number);
-                let constant = constants.skip(usize::from(class)).next().expect("a class is a constant");
+                let constant = constants.nth(usize::from(class)).expect("a class is a constant");
                 self.algebra.apply(signature, constant, &[])
             }
         }
