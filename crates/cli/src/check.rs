@@ -49,6 +49,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     if arguments.export {
         return match &witness {
             Witness::Model(model) => Ok(export_model(&store, &system, model, out)?),
+            Witness::Induction(_) => Err(Failure::Input(format!(
+                "{name}: only models are exported, and this is a proof by induction"
+            ))),
             Witness::Refutation(_) => {
                 Err(Failure::Input(format!("{name}: only models are exported, and this is a refutation")))
             }

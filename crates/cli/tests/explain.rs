@@ -139,7 +139,7 @@ fn large_peano_numbers_are_answered_told_and_checked() {
     assert!(witness.starts_with("unsat\n") && witness.len() < 20_000, "{}", witness.len());
     assert!(witness.contains(" ; 100000\n"), "{witness}");
     let written = folder.path().join("witness");
-    std::fs::write(&written, &witness).unwrap();
+    std::fs::write(&written, witness).unwrap();
     assert_eq!(text(&shofar(&["check", &file, written.to_str().unwrap()]).stdout), "valid\n");
     let (page, output) = page(&["explain", &file]);
     let told = text(&output.stdout);

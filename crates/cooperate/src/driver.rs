@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run};
-use shofar_horn::check::{self, Fault, Trust, check_refutation};
+use shofar_horn::check::{self, Fault, Trust, check_induction, check_refutation};
 use shofar_horn::transform::{Passes, Transformed, standard};
-use shofar_horn::witness::{Model, Refutation, Witness};
+use shofar_horn::witness::{Induction, Model, Refutation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Gate, Stop};
@@ -50,6 +50,8 @@ pub struct Options {
 pub enum Verdict {
     /// The clauses have this model.
     Sat(Model),
+    /// The clauses have a model, by this proof.
+    Proved(Induction),
     /// The clauses have this refutation.
     Unsat(Refutation),
     /// Nothing is known, for this reason.
@@ -60,7 +62,7 @@ impl Verdict {
     /// The answer in a word: `sat`, `unsat` or `unknown`.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Sat(_) => "sat",
+            Verdict::Sat(_) | Verdict::Proved(_) => "sat",
             Verdict::Unsat(_) => "unsat",
             Verdict::Unknown(_) => "unknown",
         }
@@ -70,6 +72,7 @@ impl Verdict {
     pub fn witness(self) -> Option<Witness> {
         match self {
             Verdict::Sat(model) => Some(Witness::Model(model)),
+            Verdict::Proved(proof) => Some(Witness::Induction(proof)),
             Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
             Verdict::Unknown(_) => None,
         }
@@ -128,10 +131,14 @@ fn decide(
     run.go_on()?;
 
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let contenders = choose(options, &graph, jobs, run)?;
+    let graph_of = |engine: &dyn Engine| match engine.works_on_clauses_as_read() {
+        true => &original,
+        false => &graph,
+    };
+    let contenders = choose(options, &graph, graph_of, jobs, run)?;
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        let answer = engine.solve(&graph, run);
+        let answer = engine.solve(graph_of(engine), run);
         clock.phase("solve");
         answer.map_err(|stop| in_clauses(stop, system, run.store))
     };
@@ -151,6 +158,12 @@ fn decide(
                 let (model, verdict) = check_forms(run, system, forms, trust, start.elapsed());
                 clock.phase("check");
                 is_valid(verdict, system, run).map(|()| Verdict::Sat(model))
+            }
+            Evidence::Induction(proof) => {
+                let proof = proof.with_names(run.store, system);
+                let verdict = check_induction(run, system, &proof, trust);
+                clock.phase("check");
+                is_valid(verdict, system, run).map(|()| Verdict::Proved(proof))
             }
             Evidence::Unsat(derivation) => {
                 let derivation = translation.derivation_back(run, derivation)?;
@@ -199,7 +212,13 @@ fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Res
 }
 
 /// The engines that the user names, or else those of the class of the clauses, if they accept the clauses.
-fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> Result<Vec<Contender>, Stop> {
+fn choose<'g>(
+    options: &Options,
+    graph: &HornGraph,
+    graph_of: impl Fn(&dyn Engine) -> &'g HornGraph,
+    jobs: usize,
+    run: &Run<'_>,
+) -> Result<Vec<Contender>, Stop> {
     let features = Features::of(run.store, graph);
     let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
         [] => (features.class().name, features.class().slots()),
@@ -210,7 +229,7 @@ fn choose(options: &Options, graph: &HornGraph, jobs: usize, run: &Run<'_>) -> R
     let mut refusal = Stop::Exhausted("there are no engines");
     for ((slot, label), weight) in slots.iter().zip(labels(&slots)).zip(weights) {
         let engine = slot.engine(|engine| set(engine, options));
-        match engine.accepts(run.store, graph) {
+        match engine.accepts(run.store, graph_of(&*engine)) {
             Ok(()) => contenders.push(Contender { label, engine, weight }),
             Err(stop) => refusal = stop,
         }

@@ -73,8 +73,9 @@ pub static CLASSES: &[Class] = &[
         name: "datatypes",
         description: "datatypes that no transformation removes",
         fits: |features| features.has_datatypes,
-        // `algebra` proves laws of functions and ends soon otherwise. `unfold` refutes what can be refuted, mostly at once.
-        engines: &[("spacer", 4), ("algebra", 2), ("unfold", 2), ("pa", 1), ("bmc", 1)],
+        // `product` and `algebra` prove laws of functions, and end soon otherwise. `unfold` refutes what can be refuted, mostly at
+        // once.
+        engines: &[("spacer", 4), ("product", 2), ("algebra", 2), ("unfold", 2), ("pa", 1), ("bmc", 1)],
     },
     Class {
         name: "non-linear",

@@ -22,8 +22,10 @@ pub mod lawi;
 mod option;
 pub mod pa;
 pub mod pdkind;
+pub mod product;
 mod progressions;
 pub mod regular;
+mod rule;
 mod run;
 mod separation;
 pub mod spacer;
@@ -33,7 +35,7 @@ pub mod unfold;
 mod unroll;
 
 use shofar_horn::HornGraph;
-use shofar_horn::witness::{Derivation, GraphModel};
+use shofar_horn::witness::{Derivation, GraphModel, Induction};
 use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
@@ -48,6 +50,7 @@ pub use lawi::Lawi;
 pub use option::EngineOption;
 pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
+pub use product::Products;
 pub use regular::Regular;
 pub use run::Run;
 pub use separation::InterpolationMethod;
@@ -75,6 +78,11 @@ pub trait Engine: Send + Sync {
         fragment::is_decidable(store, graph)
     }
 
+    /// Whether the engine works on the graph of the clauses as they were read, before any transformation.
+    fn works_on_clauses_as_read(&self) -> bool {
+        false
+    }
+
     /// Decides a graph that it accepts, or returns the reason why it cannot.
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop>;
 }
@@ -84,6 +92,9 @@ pub trait Engine: Send + Sync {
 pub enum Evidence {
     /// The clauses have this model.
     Sat(GraphModel),
+    /// The clauses have a model, by this proof. Only engines that [work on clauses as they were
+    /// read](Engine::works_on_clauses_as_read) give one.
+    Induction(Induction),
     /// The clauses are unsatisfiable, by this derivation of `false`.
     Unsat(Derivation),
 }
@@ -119,6 +130,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
+        Box::new(Products),
         Box::new(Algebras),
         Box::new(Unfold::default()),
         Box::new(Regular::default()),

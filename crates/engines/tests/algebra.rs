@@ -34,7 +34,7 @@ fn model(store: &TermStore, text: &str, time: Duration) -> Option<(HornGraph, Gr
             );
             Some((graph, model))
         }
-        Ok(Evidence::Unsat(_)) => panic!("the engine finds no derivations"),
+        Ok(Evidence::Induction(_) | Evidence::Unsat(_)) => panic!("the engine finds models"),
         Err(Stop::Exhausted(_) | Stop::Interrupted(_)) => None,
         Err(stop) => panic!("{stop}: {text}"),
     }

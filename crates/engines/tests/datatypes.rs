@@ -30,6 +30,11 @@ const COLOURS: &str = "
     (assert (forall ((o O) (c C))
         (=> (and (P o c) (or (= c b) (and ((_ is some) o) (< (num o) 1)))) false)))";
 
+/// The engines whose answers are about graphs.
+fn engines() -> impl Iterator<Item = Box<dyn Engine>> {
+    all().into_iter().filter(|engine| !engine.works_on_clauses_as_read())
+}
+
 /// Whether an engine finds the clauses satisfiable.
 #[track_caller]
 fn is_sat(engine: &dyn Engine, text: &str) -> Result<bool, Stop> {
@@ -43,9 +48,9 @@ fn is_sat(engine: &dyn Engine, text: &str) -> Result<bool, Stop> {
 #[test]
 fn all_engines_find_lists_that_refute() {
     // `algebra` and `regular` find no derivations.
-    for engine in all().iter().filter(|engine| !matches!(engine.name(), "algebra" | "regular")) {
+    for engine in engines().filter(|engine| !matches!(engine.name(), "algebra" | "regular")) {
         let text = countdown("(= (hd (tl (tl x))) 3) (> n 3)");
-        assert_eq!(is_sat(&**engine, &text), Ok(false), "{}", engine.name());
+        assert_eq!(is_sat(&*engine, &text), Ok(false), "{}", engine.name());
     }
 }
 
@@ -54,10 +59,10 @@ fn engines_find_invariants_over_lists_and_enumerations() {
     let list = countdown("(> n 0) (not (and ((_ is cons) x) (= (hd x) (- n 1))))");
     // The first two prove only systems whose unrollings end. The list is not k-inductive, and no automaton compares its elements.
     // `algebra` has tests of its own.
-    for engine in all().iter().filter(|engine| !matches!(engine.name(), "bmc" | "unfold" | "algebra")) {
-        assert_eq!(is_sat(&**engine, COLOURS), Ok(true), "{}", engine.name());
+    for engine in engines().filter(|engine| !matches!(engine.name(), "bmc" | "unfold" | "algebra")) {
+        assert_eq!(is_sat(&*engine, COLOURS), Ok(true), "{}", engine.name());
         if !matches!(engine.name(), "kind" | "regular") {
-            assert_eq!(is_sat(&**engine, &list), Ok(true), "{}", engine.name());
+            assert_eq!(is_sat(&*engine, &list), Ok(true), "{}", engine.name());
         }
     }
 }
@@ -71,7 +76,7 @@ fn no_engine_answers_by_a_value_that_is_left_open() {
         (assert (forall ((o O)) (=> (= o none) (P o))))
         (assert (forall ((o O)) (=> (P o) (Q (num o)))))
         (assert (forall ((n Int)) (=> (and (Q n) (= n 5)) false)))";
-    for engine in all() {
+    for engine in engines() {
         let store = TermStore::new();
         let graph = read(&store, open);
         let run = Run::new(&store).with_timeout(Duration::from_secs(60));
@@ -80,7 +85,7 @@ fn no_engine_answers_by_a_value_that_is_left_open() {
             Ok(Evidence::Unsat(derivation)) => {
                 shofar_horn::check::check_derivation(&run.context(), &graph, &derivation)
             }
-            Err(_) => continue,
+            Ok(Evidence::Induction(_)) | Err(_) => continue,
         };
         assert!(verdict.is_err(), "{}", engine.name());
     }

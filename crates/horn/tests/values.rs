@@ -123,7 +123,7 @@ const HIGH: &str = "(declare-datatypes ((N 0)) (((Z) (S (p N)))))(declare-dataty
     (assert (forall ((n N) (l L)) (=> (P n l) (P (s12500 n) (cons n l)))))
     (assert (forall ((n N) (l L)) (=> (P n l) false)))";
 
-fn read<'s>(store: &'s TermStore, text: &str) -> (Environment, HornSystem) {
+fn read(store: &TermStore, text: &str) -> (Environment, HornSystem) {
     let mut environment = Environment::new(store);
     let system = parse_in(store, &mut environment, "test", text.as_bytes()).unwrap();
     (environment, system)

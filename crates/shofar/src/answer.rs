@@ -28,6 +28,7 @@ impl Outcome {
     pub(crate) fn of(system: &System, outcome: driver::Outcome) -> Self {
         let verdict = match outcome.verdict {
             driver::Verdict::Sat(inner) => Verdict::Sat(Model { system: system.clone(), inner }),
+            driver::Verdict::Proved(inner) => Verdict::Proved(Induction { system: system.clone(), inner }),
             driver::Verdict::Unsat(inner) => Verdict::Unsat(Refutation { system: system.clone(), inner }),
             driver::Verdict::Unknown(stop) => Verdict::Unknown(stop),
         };
@@ -40,6 +41,8 @@ impl Outcome {
 pub enum Verdict {
     /// The clauses have this model.
     Sat(Model),
+    /// The clauses have a model, by this proof. Only clauses over recursive datatypes get it.
+    Proved(Induction),
     /// The clauses have this refutation.
     Unsat(Refutation),
     /// Nothing is known, for this reason.
@@ -50,27 +53,30 @@ impl Verdict {
     /// The answer in a word: `sat`, `unsat` or `unknown`.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Sat(_) => "sat",
+            Verdict::Sat(_) | Verdict::Proved(_) => "sat",
             Verdict::Unsat(_) => "unsat",
             Verdict::Unknown(_) => "unknown",
         }
     }
 
-    /// The model or the refutation.
+    /// The model, the proof or the refutation.
     pub fn witness(self) -> Option<Witness> {
         match self {
             Verdict::Sat(model) => Some(Witness::Model(model)),
+            Verdict::Proved(proof) => Some(Witness::Induction(proof)),
             Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
             Verdict::Unknown(_) => None,
         }
     }
 }
 
-/// A model or a refutation: what proves an answer.
+/// A model, a proof by induction or a refutation: what proves an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
     /// For `sat`.
     Model(Model),
+    /// For `sat`, where no formulas are a model.
+    Induction(Induction),
     /// For `unsat`.
     Refutation(Refutation),
 }
@@ -80,6 +86,7 @@ impl Witness {
         let system = system.clone();
         match witness {
             witness::Witness::Model(inner) => Witness::Model(Model { system, inner }),
+            witness::Witness::Induction(inner) => Witness::Induction(Induction { system, inner }),
             witness::Witness::Refutation(inner) => Witness::Refutation(Refutation { system, inner }),
         }
     }
@@ -87,6 +94,7 @@ impl Witness {
     pub(crate) fn inner(&self) -> witness::Witness {
         match self {
             Witness::Model(model) => witness::Witness::Model(model.inner.clone()),
+            Witness::Induction(proof) => witness::Witness::Induction(proof.inner.clone()),
             Witness::Refutation(refutation) => witness::Witness::Refutation(refutation.inner.clone()),
         }
     }
@@ -95,6 +103,7 @@ impl Witness {
     pub fn system(&self) -> &System {
         match self {
             Witness::Model(model) => &model.system,
+            Witness::Induction(proof) => &proof.system,
             Witness::Refutation(refutation) => &refutation.system,
         }
     }
@@ -110,6 +119,7 @@ impl Witness {
         let (store, clauses) = (system.store(), system.inner());
         match self {
             Witness::Model(model) => model.inner.write(store, clauses, format, &mut out),
+            Witness::Induction(proof) => proof.inner.write(store, clauses, format, &mut out),
             Witness::Refutation(refutation) => refutation.inner.write(store, clauses, format, &mut out),
         }
     }
@@ -186,6 +196,47 @@ impl fmt::Display for Model {
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Model({self})")
+    }
+}
+
+/// A proof that a system has a model: lemmas about several facts at a time that are true for all facts that the clauses
+/// derive, by induction on their derivations. They contradict the bodies of all queries.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Induction {
+    system: System,
+    inner: witness::Induction,
+}
+
+impl Induction {
+    /// The system that the proof belongs to.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The lemmas, as texts of closed formulas in the syntax of SMT-LIB.
+    pub fn lemmas(&self) -> impl ExactSizeIterator<Item = String> {
+        let (store, system) = (self.system.store(), self.system.inner());
+        self.inner.lemmas.iter().map(|lemma| store.display(lemma.to_formula(store, system)).to_string())
+    }
+}
+
+/// In the format `Text`: each lemma with the numbers of its premises that are unfolded.
+impl fmt::Display for Induction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (store, system) = (self.system.store(), self.system.inner());
+        f.write_str(&text(|out| self.inner.write(store, system, WitnessFormat::Text, out)))
+    }
+}
+
+impl fmt::Debug for Induction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Induction({self})")
+    }
+}
+
+impl From<Induction> for Witness {
+    fn from(proof: Induction) -> Self {
+        Witness::Induction(proof)
     }
 }
 

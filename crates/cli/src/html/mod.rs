@@ -23,7 +23,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use shofar_horn::infix::{Fit, Notation, ValueTexts};
-use shofar_horn::witness::{Interpretation, Model, Refutation, Trace, clause_roles, parameters};
+use shofar_horn::witness::{
+    Induction, Interpretation, Model, Premise, Refutation, Trace, clause_roles, parameters,
+};
 use shofar_horn::{Clause, HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore, Value};
 
@@ -57,6 +59,7 @@ const MOST_ARGUMENTS: usize = 8;
 /// What a page is about.
 pub(crate) enum Answer<'a> {
     Sat(&'a Model),
+    Proved(&'a Induction),
     Unsat(&'a Refutation),
     /// Why nothing is known.
     Unknown(&'a str),
@@ -81,11 +84,15 @@ pub(crate) fn page(
     let writer = Writer { store, system, notation, values, exact, parameters, shown, picture };
     let (word, summary) = match answer {
         Answer::Sat(_) => ("sat", "These invariants make all clauses true.".to_owned()),
+        Answer::Proved(_) => {
+            ("sat", "These lemmas are true by induction on derivations, and exclude all queries.".to_owned())
+        }
         Answer::Unsat(_) => ("unsat", "This run leads to false.".to_owned()),
         Answer::Unknown(reason) => ("unknown", format!("Nothing is known: {reason}.")),
     };
     let (listing, list, data) = match (answer, &trace) {
         (Answer::Sat(model), _) => ("Invariants", writer.predicates(Some(model)), json!({ "steps": [] })),
+        (Answer::Proved(proof), _) => ("Lemmas", writer.lemmas(proof), json!({ "steps": [] })),
         (_, Some(trace)) => {
             let (list, data) = writer.steps(trace);
             ("Run", list, data)
@@ -205,6 +212,36 @@ impl Writer<'_> {
     }
 
     /// The predicates with what they mean and the clauses that this makes true.
+    fn lemmas(&self, proof: &Induction) -> String {
+        let mut html = String::new();
+        let mut listed = 0;
+        let shown = |term: Term| {
+            let text = self.notation.term(self.store, term, FORMULA);
+            Escaped::new(&cut(&text, MOST_CHARACTERS)).0
+        };
+        for (number, lemma) in proof.lemmas.iter().enumerate() {
+            if listed == MOST_LISTED || html.len() > MOST_BYTES {
+                break;
+            }
+            listed += 1;
+            let _ = write!(html, "<section><h3>Lemma {}</h3><pre class=\"long\">", number + 1);
+            for Premise { atom, .. } in &lemma.premises {
+                let fact = self.store.apply(self.system.fun(atom.predicate), &atom.args);
+                let _ = writeln!(html, "{}", shown(fact.expect("the sorts of a premise fit")));
+            }
+            let _ = write!(
+                html,
+                "</pre><p>imply</p><pre class=\"long\">{}</pre></section>",
+                shown(lemma.conclusion)
+            );
+        }
+        if listed < proof.lemmas.len() {
+            let more = proof.lemmas.len() - listed;
+            let _ = write!(html, "<p class=\"note\">{more} lemmas are left out.</p>");
+        }
+        html
+    }
+
     fn predicates(&self, model: Option<&Model>) -> String {
         let mut html = String::new();
         // Writing to a string does not fail, here and below.

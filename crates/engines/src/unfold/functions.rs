@@ -17,8 +17,8 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::sat::Outcome;
 
-use super::rule::Rule;
 use crate::Run;
+use crate::rule::Rule;
 use crate::unroll::fresh_vector;
 
 /// The conflict limit of a query.

@@ -24,7 +24,7 @@
 //! the formulas with all assumptions of the core. There are finitely many atoms up to a depth, so after finitely many rounds the
 //! bound has reached the depth of such an atom, and after finitely many further ones the atom is expanded.
 //!
-//! **Files.** `rule.rs` solves the equations of clauses, `functions.rs` finds predicates that are functions, `resolve.rs` resolves atoms with clauses and evaluates what has no choice,
+//! **Files.** `functions.rs` finds predicates that are functions, `resolve.rs` resolves atoms with clauses and evaluates what has no choice,
 //! `tree.rs` is the unfolding with its formulas and reads derivations, `model.rs` makes models.
 //!
 //! **Where it comes from.** P. Suter, A. Köksal, V. Kuncak, "Satisfiability modulo recursive programs" (SAS 2011), unfold calls of
@@ -36,7 +36,6 @@
 mod functions;
 mod model;
 mod resolve;
-mod rule;
 mod tree;
 
 use std::time::Instant;

@@ -22,7 +22,7 @@ use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::transform::solve_equations;
 use shofar_logic::{Op, Substitution, Substitutor, Term, TermStore};
 
-use super::rule::{Instance, Rule};
+use crate::rule::{Instance, Rule};
 
 /// An atom of a resolution.
 pub(super) struct Goal {

@@ -28,8 +28,8 @@ use shofar_run::Stop;
 use super::Options;
 use super::functions::outputs;
 use super::resolve::{Goal, GoalState, Resolution, resolve};
-use super::rule::Rule;
 use crate::Run;
+use crate::rule::Rule;
 
 /// Arguments with more subterms than this are named by a variable.
 const MOST_SUBTERMS: usize = 100;

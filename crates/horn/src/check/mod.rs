@@ -9,6 +9,8 @@
 //!   the definitions of the body hold and the definition of the head does not. A counterexample from the solver is
 //!   confirmed by evaluation. With [`Trust::Proofs`] the solver must prove each refutation, and the checker replays the
 //!   steps of the proof.
+//! - A proof by induction is valid if each of its lemmas follows from smaller instances of lemmas, and if the lemmas
+//!   contradict the bodies of all queries (`induction.rs`).
 //! - A refutation is valid if each step is a ground instance of its clause with the facts of its premises in the body.
 //!   Evaluation checks this. Only clauses with variables of declared sorts need a solver: such a sort may have a single
 //!   element, so differently named elements need not be different.
@@ -28,6 +30,7 @@ mod export;
 mod folds;
 mod ghosts;
 mod graph;
+mod induction;
 mod model;
 mod numbers;
 mod quantifiers;
@@ -47,6 +50,7 @@ use crate::witness::{Definition, Interpretation, Model, Witness};
 
 pub use export::export_model;
 pub use graph::{check_derivation, check_graph_model};
+pub use induction::check_induction;
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 
@@ -63,6 +67,10 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
             let model = without_quantifiers(context, model).map_err(Validity::Unknown)?;
             let validity = check_model(context, system, &model, Trust::Proofs);
             (Witness::Model(model), validity)
+        }
+        Witness::Induction(proof) => {
+            let validity = check_induction(context, system, &proof, Trust::Proofs);
+            (Witness::Induction(proof), validity)
         }
         Witness::Refutation(refutation) => {
             let validity = check_refutation(context, system, &refutation);
@@ -143,6 +151,18 @@ pub enum Fault {
         /// Values of its parameters for which it is false.
         counterexample: Vec<(Term, Value)>,
     },
+    /// A lemma of a proof by induction is malformed or not proved.
+    Induction {
+        /// The index of the lemma.
+        lemma: usize,
+        /// The reason.
+        message: String,
+    },
+    /// The lemmas of a proof by induction do not contradict the body of a query.
+    Query {
+        /// The index of the clause in the system.
+        clause: usize,
+    },
     /// A step of the refutation does not follow.
     Step {
         /// The index of the step.
@@ -176,6 +196,10 @@ impl fmt::Display for Fault {
             Fault::Violated { clause, .. } => write!(f, "the model violates clause {}", clause + 1),
             Fault::Definition { message, .. } => write!(f, "the definition of a predicate: {message}"),
             Fault::Lemma { .. } => f.write_str("a lemma of the model is false"),
+            Fault::Induction { lemma, message } => write!(f, "lemma {}: {message}", lemma + 1),
+            Fault::Query { clause } => {
+                write!(f, "the lemmas do not contradict the body of clause {}", clause + 1)
+            }
             Fault::Step { step, message } | Fault::Open { step, message } => {
                 write!(f, "step {}: {message}", step + 1)
             }
@@ -228,7 +252,13 @@ impl fmt::Display for DisplayFault<'_> {
                 let name = self.store.fun_decl(self.system.fun(*predicate)).name;
                 write!(f, "the definition of {}: {message}", self.store.display_symbol(name))
             }
-            Fault::Step { .. } | Fault::Open { .. } | Fault::Shape(_) => self.fault.fmt(f),
+            Fault::Query { clause } => {
+                let title = self.system.clause_title(self.store, *clause);
+                write!(f, "the lemmas do not contradict the body of {title}")
+            }
+            Fault::Induction { .. } | Fault::Step { .. } | Fault::Open { .. } | Fault::Shape(_) => {
+                self.fault.fmt(f)
+            }
         }
     }
 }

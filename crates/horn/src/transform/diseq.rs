@@ -73,6 +73,11 @@ enum Rule {
 /// The recognised predicates with their rules.
 type Rules = FxHashMap<NodeId, Vec<(EdgeId, Rule)>>;
 
+/// The predicates that mean "different".
+pub fn disequalities(context: &Context<'_>, graph: &HornGraph) -> Vec<NodeId> {
+    recognised(context, graph).into_iter().flatten().map(|(node, _)| node).collect()
+}
+
 /// The greatest set of predicates that mean "different"; `None` if it is empty.
 fn recognised(context: &Context<'_>, graph: &HornGraph) -> Option<Rules> {
     let store = context.store;

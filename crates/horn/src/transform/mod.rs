@@ -49,7 +49,7 @@ use crate::witness::{Derivation, GraphModel};
 pub use arguments::RemoveUnusedArguments;
 pub use chains::Chains;
 pub use constants::PropagateConstants;
-pub use diseq::RecogniseDisequality;
+pub use diseq::{RecogniseDisequality, disequalities};
 pub use enumerations::Enumerations;
 pub use equations::{Solved, solve as solve_equations};
 pub use infeasible::RemoveInfeasible;

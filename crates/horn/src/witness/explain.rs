@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Term, TermStore, Value};
 
 use super::trace::{Argument, Trace};
-use super::{Definition, Interpretation, Model, Refutation, Witness};
+use super::{Definition, Induction, Interpretation, Model, Premise, Refutation, Witness};
 use crate::infix::{Fit, Notation, ValueTexts};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
@@ -89,6 +89,7 @@ impl Witness {
         let writer = Writer { store, system, explanation, values: &values };
         match self {
             Witness::Model(model) => writer.model(model, out),
+            Witness::Induction(proof) => writer.induction(proof, out),
             Witness::Refutation(refutation) => writer.refutation(refutation, out),
         }
     }
@@ -424,6 +425,36 @@ impl Writer<'_> {
             writeln!(out, "\n{}", self.marked(Mark::Name, "and by induction"))?;
         }
         lemmas.iter().try_for_each(|&lemma| self.formula(lemma, out))
+    }
+
+    fn induction(&self, proof: &Induction, out: &mut impl io::Write) -> io::Result<()> {
+        let (store, system) = (self.store, self.system);
+        writeln!(
+            out,
+            "By induction on derivations, these lemmas are true for all facts that the clauses derive."
+        )?;
+        writeln!(out, "They contradict the bodies of all queries, so the clauses have a model.")?;
+        let symbols = if self.explanation.full { usize::MAX } else { MOST_SYMBOLS };
+        let fit = |column: usize| Fit { width: WIDTH, column, symbols, arguments: usize::MAX };
+        let term = |term: Term, column: usize| {
+            let text = self.explanation.notation.term(store, term, fit(column));
+            text.lines().map(|line| printable(line).collect::<String>()).collect::<Vec<_>>().join("\n")
+        };
+        let most = if self.explanation.full { usize::MAX } else { MOST_PREDICATES };
+        for (number, lemma) in proof.lemmas.iter().enumerate().take(most) {
+            writeln!(out, "\n{}", self.marked(Mark::Name, &format!("lemma {}", number + 1)))?;
+            for Premise { atom, is_unfolded } in &lemma.premises {
+                let fact = store.apply(system.fun(atom.predicate), &atom.args);
+                let fact = fact.expect("the sorts of a premise fit");
+                let note = if *is_unfolded { self.marked(Mark::Aside, "  unfolded") } else { String::new() };
+                writeln!(out, "    {}{note}", term(fact, 4))?;
+            }
+            writeln!(out, "  {}\n    {}", self.marked(Mark::Aside, "imply"), term(lemma.conclusion, 4))?;
+        }
+        if let Some(more) = proof.lemmas.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(out, "\n{}", self.omission(&format!("... {more} lemmas are left out")))?;
+        }
+        Ok(())
     }
 
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {

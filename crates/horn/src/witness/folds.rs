@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fold, FoldCase, FoldLemma, Fun, Op, Sort, Substitution, Symbol, Term, TermStore};
 
-use super::{Definition, FreeNames, Model, written};
+use super::{Definition, FreeNames, Induction, Model, written};
 use crate::infix::Notation;
 use crate::print::sorted_variables;
 use crate::system::HornSystem;
@@ -55,17 +55,7 @@ impl Model {
         store: &TermStore,
         system: &HornSystem,
     ) -> Vec<Vec<RecursiveFunction>> {
-        let folds = self.folds(store);
-        if folds.is_empty() {
-            return Vec::new();
-        }
-        let free = FreeNames::new(store, system);
-        let taken: FxHashSet<Symbol> = folds.iter().map(|&fun| store.fun_decl(fun).name).collect();
-        let definitions = folds.iter().filter_map(|&fun| store.fold(fun));
-        let definitions: Vec<&Fold> = definitions.collect();
-        let families = definitions.chunk_by(|a, b| a.family == b.family);
-        let function = |fold: &&Fold| RecursiveFunction::new(store, &free, &taken, fold);
-        families.map(|family| family.iter().map(function).collect()).collect()
+        recursive_functions(store, system, &self.folds(store))
     }
 
     /// The definitions of the recursive functions, as equations for each constructor and function: `len(nil) = 0` and so on.
@@ -112,6 +102,32 @@ impl Model {
         };
         self.lemmas.iter().map(named).collect()
     }
+}
+
+impl Induction {
+    /// The recursive functions that the lemmas need, by families, callees first.
+    pub(crate) fn recursive_functions(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+    ) -> Vec<Vec<RecursiveFunction>> {
+        let conclusions: Vec<Term> = self.lemmas.iter().map(|lemma| lemma.conclusion).collect();
+        recursive_functions(store, system, &store.folds_in(&conclusions))
+    }
+}
+
+/// The functions of folds, by families.
+fn recursive_functions(store: &TermStore, system: &HornSystem, folds: &[Fun]) -> Vec<Vec<RecursiveFunction>> {
+    if folds.is_empty() {
+        return Vec::new();
+    }
+    let free = FreeNames::new(store, system);
+    let taken: FxHashSet<Symbol> = folds.iter().map(|&fun| store.fun_decl(fun).name).collect();
+    let definitions = folds.iter().filter_map(|&fun| store.fold(fun));
+    let definitions: Vec<&Fold> = definitions.collect();
+    let families = definitions.chunk_by(|a, b| a.family == b.family);
+    let function = |fold: &&Fold| RecursiveFunction::new(store, &free, &taken, fold);
+    families.map(|family| family.iter().map(function).collect()).collect()
 }
 
 /// A variable for the value of a datatype, and for the ghosts behind it.

@@ -1,7 +1,8 @@
 //! Witnesses as JSON, for programs.
 //!
 //! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, in front of it the recursive functions and
-//! lemmas if there are any; a refutation is
+//! lemmas if there are any; a proof by induction is
+//! `{"answer": "sat", "induction": [...]}`; a refutation is
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
 //! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one. Large values that share
 //! parts have names, which `definitions` define (`shared.rs`). A step with lists or Peano numbers also has them `readable`, as
@@ -17,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use shofar_logic::{Fun, Op, Term, TermStore, Value};
 
 use super::folds::{NamedLemma, RecursiveFunction};
+use super::induction::JsonJointLemma;
 use super::shared::{NamedValue, SharedValues};
-use super::{Definition, Interpretation, Model, Printer, Refutation, Step, Witness};
+use super::{Definition, Induction, Interpretation, Model, Printer, Refutation, Step, Witness};
 use crate::infix::{Notation, ValueTexts};
 use crate::system::HornSystem;
 
@@ -38,6 +40,9 @@ pub struct JsonWitness {
     pub(super) lemmas: Vec<JsonLemma>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<Vec<JsonDefinition>>,
+    /// The lemmas of a proof by induction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) induction: Option<Vec<JsonJointLemma>>,
     /// The named values of the refutation, in the order of their use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) definitions: Vec<JsonValue>,
@@ -125,12 +130,18 @@ struct JsonReadable {
 
 impl JsonWitness {
     pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
-        let (mut functions, mut lemmas, mut model, mut definitions, mut steps) = Default::default();
+        let (mut functions, mut lemmas, mut model, mut induction, mut definitions, mut steps) =
+            Default::default();
         let answer = match witness {
             Witness::Model(content) => {
-                functions = recursive_functions(store, system, content);
+                functions = json_functions(store, content.recursive_functions(store, system));
                 lemmas = json_lemmas(store, system, content);
                 model = Some(predicate_definitions(store, system, content).collect());
+                "sat"
+            }
+            Witness::Induction(content) => {
+                functions = json_functions(store, content.recursive_functions(store, system));
+                induction = Some(JsonJointLemma::of(store, system, content));
                 "sat"
             }
             Witness::Refutation(content) => {
@@ -140,19 +151,18 @@ impl JsonWitness {
                 "unsat"
             }
         };
-        JsonWitness { answer: answer.to_owned(), functions, lemmas, model, definitions, steps }
+        JsonWitness { answer: answer.to_owned(), functions, lemmas, model, induction, definitions, steps }
     }
 }
 
-fn recursive_functions(store: &TermStore, system: &HornSystem, model: &Model) -> Vec<Vec<JsonFunction>> {
+fn json_functions(store: &TermStore, families: Vec<Vec<RecursiveFunction>>) -> Vec<Vec<JsonFunction>> {
     let function = |function: RecursiveFunction| JsonFunction {
         function: store.name(store.fun_decl(function.fun).name).to_owned(),
         parameters: json_parameters(store, &function.parameters),
         sort: store.display_sort(store.fun_decl(function.fun).range).to_string(),
         body: function.body(store, 0, usize::MAX),
     };
-    let families = model.recursive_functions(store, system).into_iter();
-    families.map(|family| family.into_iter().map(function).collect()).collect()
+    families.into_iter().map(|family| family.into_iter().map(function).collect()).collect()
 }
 
 fn json_lemmas(store: &TermStore, system: &HornSystem, model: &Model) -> Vec<JsonLemma> {
@@ -283,7 +293,7 @@ impl<W: io::Write> Printer<'_, W> {
     pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
         let definitions = predicate_definitions(self.store, self.system, model);
         let mut opening = r#"{"answer": "sat", "#.to_owned();
-        let functions = recursive_functions(self.store, self.system, model);
+        let functions = json_functions(self.store, model.recursive_functions(self.store, self.system));
         if !functions.is_empty() {
             opening += &format!(r#""functions": {}, "#, serde_json::to_string(&functions)?);
         }
@@ -292,6 +302,16 @@ impl<W: io::Write> Printer<'_, W> {
             opening += &format!(r#""lemmas": {}, "#, serde_json::to_string(&lemmas)?);
         }
         self.json_lines(&(opening + r#""model": ["#), definitions)
+    }
+
+    pub(super) fn json_induction(&mut self, proof: &Induction) -> io::Result<()> {
+        let lemmas = JsonJointLemma::of(self.store, self.system, proof);
+        let functions = json_functions(self.store, proof.recursive_functions(self.store, self.system));
+        let mut opening = r#"{"answer": "sat", "#.to_owned();
+        if !functions.is_empty() {
+            opening += &format!(r#""functions": {}, "#, serde_json::to_string(&functions)?);
+        }
+        self.json_lines(&(opening + r#""induction": ["#), lemmas.into_iter())
     }
 
     pub(super) fn json_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {

@@ -9,6 +9,7 @@ mod alethe;
 mod explain;
 mod folds;
 mod graph;
+mod induction;
 mod interpretation;
 mod json;
 mod model;
@@ -32,6 +33,7 @@ use crate::system::HornSystem;
 pub use explain::{Explanation, Role, clause_roles};
 pub(crate) use folds::{NamedLemma, family_text};
 pub use graph::{Derivation, GraphModel, GraphStep};
+pub use induction::{Induction, JointLemma, Premise};
 pub use interpretation::Interpretation;
 pub use json::JsonWitness;
 pub(crate) use model::claims;
@@ -48,6 +50,8 @@ pub use trace::{Argument, Line, Trace};
 pub enum Witness {
     /// The proof of `sat`.
     Model(Model),
+    /// A proof of `sat` that is not a model: it says that the clauses have one.
+    Induction(Induction),
     /// The proof of `unsat`.
     Refutation(Refutation),
 }
@@ -83,6 +87,23 @@ impl Model {
     }
 }
 
+impl Induction {
+    /// Writes the proof for a system in a format.
+    pub fn write(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        format: WitnessFormat,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let mut printer = Printer { store, system, out };
+        match format {
+            WitnessFormat::Json => printer.json_induction(self),
+            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => printer.text_induction(self),
+        }
+    }
+}
+
 impl Refutation {
     /// Writes the refutation of a system in a format.
     pub fn write(
@@ -113,6 +134,7 @@ impl Witness {
     ) -> io::Result<()> {
         match self {
             Witness::Model(model) => model.write(store, system, format, out),
+            Witness::Induction(proof) => proof.write(store, system, format, out),
             Witness::Refutation(refutation) => refutation.write(store, system, format, out),
         }
     }

@@ -1,7 +1,7 @@
 //! Reading witnesses: the formats that [`Witness::write`] writes for programs, and the models of other solvers.
 //!
-//! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model and
-//! `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
+//! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model,
+//! `lemma`s a proof by induction and `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
 //! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
 //! functions, and of recursive ones, which `define-fun-rec` and `define-funs-rec` define. An auxiliary function whose name starts with
 //! `lemma` claims a lemma about these (`folds.rs`). Steps may refer to definitions of values and of functions.
@@ -21,7 +21,7 @@ use super::folds::lemma_of;
 use super::json::{
     JsonDefinition, JsonFunction, JsonLemma, JsonParameter, JsonStep, JsonValue, JsonWitness, variable_name,
 };
-use super::{Definition, Interpretation, Model, Refutation, Step, Witness};
+use super::{Definition, Induction, Interpretation, JointLemma, Model, Refutation, Step, Witness};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
 use crate::system::HornSystem;
@@ -143,6 +143,7 @@ struct Builder<'a> {
     has_definitions: bool,
     values: KnownValues,
     lemmas: Vec<FoldLemma>,
+    joint_lemmas: Vec<JointLemma>,
     steps: Vec<Step>,
     /// The positions of steps, by number.
     numbers: FxHashMap<usize, usize>,
@@ -175,6 +176,7 @@ impl<'a> Builder<'a> {
             has_definitions: false,
             values: KnownValues::default(),
             lemmas: Vec::new(),
+            joint_lemmas: Vec::new(),
             steps: Vec::new(),
             numbers: FxHashMap::default(),
         }
@@ -230,6 +232,7 @@ impl<'a> Builder<'a> {
                 Item::Command("define-fun") => self.definition(reader)?,
                 Item::Command("define-fun-rec") => reader.define_fold()?,
                 Item::Command("define-funs-rec") => reader.define_folds()?,
+                Item::Command("lemma") => self.lemma(reader)?,
                 Item::Command("step") => self.step(reader)?,
                 Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
                 Item::Command("error") => return Err(error(offset, "the text is an error message")),
@@ -338,6 +341,38 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The rest of `(lemma formula :unfold (1 2))`.
+    fn lemma(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let offset = reader.offset();
+        let located = |message| error(offset, message);
+        self.set_answer(true).map_err(located)?;
+        let formula = reader.formula()?;
+        let mut unfolded = Vec::new();
+        while let Some(attribute) = reader.optional_keyword()? {
+            if attribute != ":unfold" {
+                return Err(located(format!("a lemma has no attribute {attribute}")));
+            }
+            reader.expect_open()?;
+            while let Some(premise) = reader.optional_numeral()? {
+                unfolded.push(premise);
+            }
+            reader.close()?;
+        }
+        reader.close()?;
+        self.add_lemma(formula, &unfolded).map_err(located)
+    }
+
+    /// Adds a lemma whose unfolded premises are counted from one.
+    fn add_lemma(&mut self, formula: Term, unfolded: &[usize]) -> Result<(), String> {
+        if self.store.magnitude(formula) > MOST_BITS {
+            return Err("the numbers in the lemma are too large".to_owned());
+        }
+        let position = |&number: &usize| number.checked_sub(1).ok_or("premises are counted from one");
+        let unfolded = unfolded.iter().map(position).collect::<Result<Vec<usize>, _>>()?;
+        self.joint_lemmas.push(JointLemma::of_formula(self.store, self.system, formula, &unfolded)?);
+        Ok(())
+    }
+
     // ---- JSON --------------------------------------------------------------------------------------------
 
     fn json(&mut self, environment: &mut Environment, witness: JsonWitness) -> Result<()> {
@@ -368,6 +403,17 @@ impl<'a> Builder<'a> {
             self.go_on(position)?;
             let about = |error: SyntaxError| error.about(format!("the definition of {}", value.name));
             self.json_value(environment, value).map_err(about)?;
+        }
+        for (position, lemma) in witness.induction.unwrap_or_default().into_iter().enumerate() {
+            self.go_on(position)?;
+            let about = |error: SyntaxError| error.about(format!("lemma {}", position + 1));
+            let formula = {
+                let mut reader = self.json_reader(environment, &lemma.lemma).map_err(about)?;
+                let formula = reader.formula().map_err(about)?;
+                end(&mut reader).map_err(about)?;
+                formula
+            };
+            self.add_lemma(formula, &lemma.unfold).map_err(|message| about(error(0, message)))?;
         }
         for (position, step) in witness.steps.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
@@ -538,6 +584,12 @@ impl<'a> Builder<'a> {
     fn finish(&mut self) -> Result<Witness, String> {
         match self.answer.or(self.has_definitions.then_some(true)) {
             None => Err("the text is not a witness".to_owned()),
+            Some(true) if !self.joint_lemmas.is_empty() => {
+                if self.definitions.iter().any(Option::is_some) {
+                    return Err("the text has both a model and a proof by induction".to_owned());
+                }
+                Ok(Witness::Induction(Induction { lemmas: std::mem::take(&mut self.joint_lemmas) }))
+            }
             Some(true) => self.model().map(Witness::Model),
             Some(false) => Ok(Witness::Refutation(Refutation { steps: std::mem::take(&mut self.steps) })),
         }

@@ -36,7 +36,7 @@ use crate::infix::{Notation, ValueTexts};
 use crate::print::sorted_variables;
 
 /// The line width of models.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// The least size of subterms that get a name if they occur more than once.
 const LEAST_NAMED: u32 = 12;
@@ -137,6 +137,6 @@ impl<W: io::Write> Printer<'_, W> {
 }
 
 /// A formula for people, on its own line that starts in a column.
-fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
+pub(super) fn formula(store: &TermStore, formula: Term, column: usize) -> impl fmt::Display {
     store.display(formula).pretty(WIDTH, 2).at(column).naming_from(LEAST_NAMED)
 }

@@ -17,8 +17,8 @@ use shofar_logic::{Substitution, Term, TermStore};
 use crate::unroll::fresh_vector;
 
 /// A clause with solved equations.
-pub(super) struct Rule {
-    pub(super) edge: EdgeId,
+pub(crate) struct Rule {
+    pub(crate) edge: EdgeId,
     head: Box<[Term]>,
     constraint: Term,
     body: Vec<(NodeId, Box<[Term]>)>,
@@ -27,14 +27,14 @@ pub(super) struct Rule {
 }
 
 /// A rule for the arguments of an atom, with fresh variables.
-pub(super) struct Instance {
-    pub(super) constraint: Term,
-    pub(super) body: Vec<(NodeId, Box<[Term]>)>,
-    pub(super) fresh: Box<[Term]>,
+pub(crate) struct Instance {
+    pub(crate) constraint: Term,
+    pub(crate) body: Vec<(NodeId, Box<[Term]>)>,
+    pub(crate) fresh: Box<[Term]>,
 }
 
 impl Rule {
-    pub(super) fn new(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Self {
+    pub(crate) fn new(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Self {
         let head = graph.target_variables(edge);
         let sources = graph.edge(edge).sources();
         let is_argument = |variable: &Term| {
@@ -57,7 +57,7 @@ impl Rule {
     }
 
     /// Whether the constraint can be true for the arguments, as far as normal forms and equations tell.
-    pub(super) fn fits(&self, store: &TermStore, arguments: &[Term]) -> bool {
+    pub(crate) fn fits(&self, store: &TermStore, arguments: &[Term]) -> bool {
         let renaming: Substitution = self.head.iter().copied().zip(arguments.iter().copied()).collect();
         let constraint = store.instantiate(self.constraint, &renaming);
         let is_solvable = |variable: Term| self.free.contains(&variable).then_some(0);
@@ -67,7 +67,7 @@ impl Rule {
     }
 
     /// The rule for the arguments of an atom.
-    pub(super) fn instance(&self, store: &TermStore, arguments: &[Term]) -> Instance {
+    pub(crate) fn instance(&self, store: &TermStore, arguments: &[Term]) -> Instance {
         let fresh = fresh_vector(store, &self.free, "u");
         let mut renaming: Substitution = self.head.iter().copied().zip(arguments.iter().copied()).collect();
         renaming.extend(self.free.iter().copied().zip(fresh.iter().copied()));

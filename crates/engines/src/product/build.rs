@@ -1,0 +1,492 @@
+//! Builds the product graph, by unfolding and folding.
+//!
+//! ```text
+//! build(queries):
+//!     for each query: fold its body                                -- the first products
+//!     for each product, until all are done:
+//!         unfold the atoms that recur on one argument, with all combinations of their clauses
+//!         unfold atoms whose argument of recursion has a constructor now
+//!         fold what is left
+//!
+//! fold(goals):
+//!     split them into groups that share structures
+//!     each group: a known product, if it is one; a part of it, if that is a known product; else a new product
+//! ```
+//!
+//! - B1: a product is equivalent to the conjunction of its atoms in the least model, because unfolding and folding are. So the product graph
+//!   has the same answer.
+//! - B2: at least one atom of a product is unfolded, and the groups have the atoms below it and the other atoms of the
+//!   product, each once. This is the induction that the checker demands.
+//! - B3: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
+//!   with their own clauses: the transformations that follow know how to handle them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{EdgeId, Node, NodeId};
+use shofar_horn::transform::{disequalities, solve_equations};
+use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
+use shofar_run::{Limits, Stop};
+use shofar_smt::sat::Outcome;
+
+use super::pattern::{Goal, Match, Pattern};
+use crate::Run;
+use crate::rule::Rule;
+use crate::unroll::fresh_vector;
+
+/// The maximal number of products.
+const MOST_PRODUCTS: usize = 64;
+
+/// The maximal number of atoms of a product. A query with more is not a product.
+const MOST_ATOMS: usize = 8;
+
+/// The maximal number of clauses of a product.
+const MOST_CLAUSES: usize = 400;
+
+/// The maximal number of further atoms that are unfolded in a clause of a product.
+const MOST_UNFOLDED: usize = 16;
+
+/// The conflict limit for the question whether a clause of a product has an instance.
+const CONFLICTS: u64 = 100;
+
+/// A predicate of the product graph.
+pub(super) struct Product {
+    pub(super) pattern: Pattern,
+    /// The atoms that are unfolded. A predicate that stays as it is has one.
+    pub(super) unfolded: Vec<usize>,
+}
+
+/// The product graph. Its nodes are the products.
+pub(super) struct ProductGraph {
+    pub(super) graph: HornGraph,
+    pub(super) products: Vec<Product>,
+}
+
+/// The body of a clause of a product.
+#[derive(Clone)]
+struct Body {
+    /// The arguments of the product in the head.
+    head: Vec<Term>,
+    goals: Vec<Goal>,
+    constraint: Term,
+}
+
+struct Builder<'a> {
+    run: &'a Run<'a>,
+    graph: &'a HornGraph,
+    /// Indexed by node.
+    rules: Vec<Vec<Rule>>,
+    /// The predicates that take part in no product (B3).
+    is_single: Vec<bool>,
+    /// Whether a predicate occurs in a derivation of itself.
+    is_recursive: Vec<bool>,
+    /// The positions of each predicate on which it recurs.
+    recurs_on: Vec<Vec<bool>>,
+    products: Vec<Product>,
+    new: HornGraph,
+    /// The products of single predicates.
+    singles: FxHashMap<NodeId, NodeId>,
+    /// The largest product that is made.
+    most_atoms: usize,
+}
+
+/// The product graph of a graph; [`Stop::Exhausted`] if no product is made, or too many.
+pub(super) fn build(run: &Run<'_>, graph: &HornGraph) -> Result<ProductGraph, Stop> {
+    let mut builder = Builder::new(run, graph)?;
+    builder.build()?;
+    let Builder { new, products, .. } = builder;
+    if products.iter().all(|product| product.pattern.atoms.len() == 1) {
+        return Err(Stop::Exhausted("no atoms share a structure"));
+    }
+    Ok(ProductGraph { graph: new, products })
+}
+
+impl<'a> Builder<'a> {
+    fn new(run: &'a Run<'a>, graph: &'a HornGraph) -> Result<Self, Stop> {
+        let store = run.store;
+        let mut rules: Vec<Vec<Rule>> = graph.nodes().map(|_| Vec::new()).collect();
+        for (id, edge) in graph.edges() {
+            if let Some(node) = edge.target() {
+                rules[node.index()].push(Rule::new(store, graph, id));
+            }
+        }
+        let different: FxHashSet<NodeId> = disequalities(run, graph).into_iter().collect();
+        let is_recursive = is_recursive(graph);
+        let has_structure = |node: &Node| node.sorts(store).into_iter().any(|sort| is_structure(store, sort));
+        // What does not recur is unfolded anyway.
+        let is_of_numbers = |id: NodeId, node: &Node| is_recursive[id.index()] && !has_structure(node);
+        let is_single: Vec<bool> =
+            graph.nodes().map(|(id, node)| different.contains(&id) || is_of_numbers(id, node)).collect();
+        // No product needs more atoms than the clauses in which the property is stated.
+        let states = |target: Option<NodeId>| target.is_none_or(|node| !is_recursive[node.index()]);
+        let atoms = graph
+            .edges()
+            .filter(|(_, edge)| states(edge.target()))
+            .map(|(_, edge)| edge.sources().iter().filter(|node| !is_single[node.index()]).count());
+        let most_atoms = atoms.max().unwrap_or(0).clamp(2, MOST_ATOMS);
+        let mut builder = Builder {
+            run,
+            graph,
+            rules,
+            is_single,
+            is_recursive,
+            recurs_on: Vec::new(),
+            products: Vec::new(),
+            new: HornGraph::new(),
+            singles: FxHashMap::default(),
+            most_atoms,
+        };
+        let positions = graph.nodes().map(|(id, _)| builder.recursive_positions(id));
+        builder.recurs_on = positions.collect::<Result<_, Stop>>()?;
+        Ok(builder)
+    }
+
+    fn build(&mut self) -> Result<(), Stop> {
+        let queries: Vec<EdgeId> =
+            self.graph.edges().filter(|(_, edge)| edge.target().is_none()).map(|(id, _)| id).collect();
+        for query in queries {
+            let instance = Rule::new(self.run.store, self.graph, query).instance(self.run.store, &[]);
+            let goals = instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments }).collect();
+            let body = self.solved(Body { head: Vec::new(), goals, constraint: instance.constraint });
+            let Some(body) = body else { continue };
+            self.add_clause(&body, None)?;
+        }
+        let mut next = 0;
+        while next < self.products.len() {
+            self.run.go_on()?;
+            if self.products.len() > MOST_PRODUCTS + self.graph.nodes().len() {
+                return Err(Stop::Exhausted("the products do not end"));
+            }
+            self.unfold_product(NodeId::new(next))?;
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the clauses of a product.
+    fn unfold_product(&mut self, product: NodeId) -> Result<(), Stop> {
+        let Product { pattern, unfolded } = &self.products[product.index()];
+        if let &[(node, _)] = &pattern.atoms[..]
+            && (self.is_single[node.index()] || self.is_recursive[node.index()])
+        {
+            return self.copy_clauses(node, product);
+        }
+        let head: Vec<Term> = self.new.node(product).variables().to_vec();
+        let goals = pattern.atoms.iter().map(|(node, variables)| Goal {
+            node: *node,
+            arguments: variables.iter().map(|&variable| head[variable]).collect(),
+        });
+        let start = Body { head: head.clone(), goals: goals.collect(), constraint: Term::TRUE };
+        let mut bodies = vec![start];
+        // From the last one on, so that positions stay.
+        for &atom in unfolded.iter().rev() {
+            bodies = bodies.iter().flat_map(|body| self.unfold(body, atom)).collect();
+            if bodies.len() > MOST_CLAUSES {
+                return Err(Stop::Exhausted("a product has too many clauses"));
+            }
+        }
+        let mut open: Vec<(Body, usize)> = bodies.into_iter().rev().map(|body| (body, 0)).collect();
+        let mut clauses = 0;
+        while let Some((body, steps)) = open.pop() {
+            self.run.go_on()?;
+            if !self.is_possible(&body)? {
+                continue;
+            }
+            match self.determined(&body).filter(|_| steps < MOST_UNFOLDED) {
+                Some(goal) => {
+                    let unfolded = self.unfold(&body, goal);
+                    open.extend(unfolded.into_iter().rev().map(|body| (body, steps + 1)));
+                }
+                None => {
+                    self.add_clause(&body, Some(product))?;
+                    clauses += 1;
+                }
+            }
+            if clauses + open.len() > MOST_CLAUSES {
+                return Err(Stop::Exhausted("a product has too many clauses"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A predicate that stays has its own clauses.
+    fn copy_clauses(&mut self, node: NodeId, product: NodeId) -> Result<(), Stop> {
+        let graph = self.graph;
+        for (id, edge) in graph.edges().filter(|(_, edge)| edge.target() == Some(node)) {
+            let source = |(position, &node): (usize, &NodeId)| Goal {
+                node,
+                arguments: graph.source_variables(id, position).into(),
+            };
+            let goals: Vec<Goal> = edge.sources().iter().enumerate().map(source).collect();
+            let sources = goals.iter().map(|goal| (self.single(goal.node), goal.arguments.to_vec()));
+            let sources: Vec<_> = sources.collect();
+            let head = (product, graph.target_variables(id).to_vec());
+            self.new.add_clause(self.run.store, &sources, edge.label(), Some(&head));
+        }
+        Ok(())
+    }
+
+    /// Adds a clause whose goals are folded.
+    fn add_clause(&mut self, body: &Body, product: Option<NodeId>) -> Result<(), Stop> {
+        let sources = self.fold(&body.goals);
+        let head = product.map(|product| (product, body.head.clone()));
+        // The variables of a product are also those of its occurrence in a body.
+        let fresh = self.renamed_apart(body, &sources);
+        let rename = |terms: &[Term]| self.run.store.instantiate_all(terms, &fresh);
+        let sources: Vec<(NodeId, Vec<Term>)> =
+            sources.iter().map(|(node, terms)| (*node, rename(terms))).collect();
+        let head = head.map(|(node, terms)| (node, rename(&terms)));
+        let constraint = rename(&[body.constraint])[0];
+        self.new.add_clause(self.run.store, &sources, constraint, head.as_ref());
+        Ok(())
+    }
+
+    fn renamed_apart(&self, body: &Body, sources: &[(NodeId, Vec<Term>)]) -> Substitution {
+        let store = self.run.store;
+        let terms = sources.iter().flat_map(|(_, terms)| terms).chain(&body.head).copied();
+        let terms: Vec<Term> = terms.chain([body.constraint]).collect();
+        let variables = store.free_vars(&terms);
+        variables.iter().copied().zip(fresh_vector(store, &variables, "p")).collect()
+    }
+
+    // ---- unfolding -------------------------------------------------------------------------------------------
+
+    /// The bodies with a goal replaced by the body of each of its clauses.
+    fn unfold(&self, body: &Body, goal: usize) -> Vec<Body> {
+        let Goal { node, arguments } = &body.goals[goal];
+        let by_rule = |rule: &Rule| {
+            let instance = rule.instance(self.run.store, arguments);
+            let mut goals = body.goals.clone();
+            goals.remove(goal);
+            goals.extend(instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments }));
+            let constraint = self.run.store.and2(body.constraint, instance.constraint);
+            self.solved(Body { head: body.head.clone(), goals, constraint })
+        };
+        self.rules[node.index()].iter().filter_map(by_rule).collect()
+    }
+
+    /// The body with its equations solved; `None` if they contradict each other.
+    fn solved(&self, mut body: Body) -> Option<Body> {
+        let store = self.run.store;
+        let solved = solve_equations(store, body.constraint, |_| Some(0));
+        body.constraint = store.and(&solved.rest);
+        let definitions: Substitution = solved.definitions.into_iter().collect();
+        body.head = store.instantiate_all(&body.head, &definitions);
+        for goal in &mut body.goals {
+            goal.arguments = store.instantiate_all(&goal.arguments, &definitions).into();
+        }
+        (body.constraint != Term::FALSE).then_some(body)
+    }
+
+    /// Whether the constraint of a body can be true.
+    fn is_possible(&self, body: &Body) -> Result<bool, Stop> {
+        let mut solver = self.run.solver();
+        self.run.assert(&mut solver, &[body.constraint])?;
+        let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
+        let outcome = solver.check(&[], &limits).map_err(|unsupported| unsupported.stop(self.run.store))?;
+        Ok(outcome != Outcome::Unsat)
+    }
+
+    /// A goal whose recursion is determined: a constructor is at a position on which it recurs, or it does not recur.
+    fn determined(&self, body: &Body) -> Option<usize> {
+        let store = self.run.store;
+        let is_determined = |goal: &Goal| {
+            let index = goal.node.index();
+            let mut positions = goal.arguments.iter().zip(&self.recurs_on[index]);
+            let is_known = positions.any(|(&it, &recurs)| recurs && matches!(store.op(it), Op::Construct(_)));
+            !self.is_single[index] && (is_known || !self.is_recursive[index])
+        };
+        body.goals.iter().position(is_determined)
+    }
+
+    /// The positions at which all recursive clauses of a predicate have a constructor.
+    fn recursive_positions(&self, node: NodeId) -> Result<Vec<bool>, Stop> {
+        let store = self.run.store;
+        let head = fresh_vector(store, self.graph.node(node).variables(), "p").to_vec();
+        let goal = Goal { node, arguments: head.clone().into() };
+        let start = Body { head: head.clone(), goals: vec![goal], constraint: Term::TRUE };
+        let mut recurs = vec![self.is_recursive[node.index()]; head.len()];
+        for body in self.unfold(&start, 0) {
+            self.run.go_on()?;
+            if body.goals.iter().any(|goal| self.is_recursive[goal.node.index()]) {
+                for (recurs, &term) in recurs.iter_mut().zip(&body.head) {
+                    *recurs &= matches!(store.op(term), Op::Construct(_));
+                }
+            }
+        }
+        Ok(recurs)
+    }
+
+    /// The atoms of a product that are unfolded: those that recur on one argument, as many as possible. Without such an
+    /// argument all predicates that do not recur are unfolded, or else the first one.
+    fn choice(&self, pattern: &Pattern) -> Vec<usize> {
+        let store = self.run.store;
+        let recurring = |variable: usize| -> Vec<usize> {
+            let atoms = pattern.atoms.iter().enumerate();
+            let recurs = |(node, variables): &(NodeId, Box<[usize]>)| {
+                let recurs_on = &self.recurs_on[node.index()];
+                variables.iter().zip(recurs_on).any(|(&other, &recurs)| other == variable && recurs)
+            };
+            atoms.filter(|(_, atom)| recurs(atom)).map(|(index, _)| index).collect()
+        };
+        let occurrences = |variable: usize| {
+            let atoms = pattern.atoms.iter();
+            atoms.filter(|(_, variables)| variables.contains(&variable)).count()
+        };
+        let structures = (0..pattern.sorts.len()).filter(|&it| is_structure(store, pattern.sorts[it]));
+        let candidates = structures.map(|variable| {
+            let atoms = recurring(variable);
+            (atoms.len(), usize::MAX - (occurrences(variable) - atoms.len()), usize::MAX - variable, atoms)
+        });
+        match candidates.max() {
+            Some((count, _, _, atoms)) if count > 0 => atoms,
+            _ => {
+                let atoms = pattern.atoms.iter().enumerate();
+                let plain = atoms.filter(|(_, (node, _))| !self.is_recursive[node.index()]);
+                let plain: Vec<usize> = plain.map(|(index, _)| index).collect();
+                if plain.is_empty() { vec![0] } else { plain }
+            }
+        }
+    }
+
+    // ---- folding ---------------------------------------------------------------------------------------------
+
+    /// The products of goals, with their arguments.
+    fn fold(&mut self, goals: &[Goal]) -> Vec<(NodeId, Vec<Term>)> {
+        let mut folded = Vec::new();
+        let (single, joined): (Vec<&Goal>, Vec<&Goal>) =
+            goals.iter().partition(|goal| self.is_single[goal.node.index()]);
+        for goal in single {
+            folded.push((self.single(goal.node), goal.arguments.to_vec()));
+        }
+        let mut groups = groups(self.run.store, &joined);
+        while let Some(group) = groups.pop() {
+            if let [goal] = group[..] {
+                folded.push((self.single(goal.node), goal.arguments.to_vec()));
+                continue;
+            }
+            match self.known(&group) {
+                Some((product, found)) => {
+                    folded.push((product, found.arguments));
+                    let rest = group.iter().enumerate().filter(|(at, _)| !found.goals.contains(at));
+                    let rest: Vec<&Goal> = rest.map(|(_, &goal)| goal).collect();
+                    groups.extend(self::groups(self.run.store, &rest));
+                }
+                None if group.len() <= self.most_atoms => {
+                    let (pattern, arguments) = Pattern::of(self.run.store, &group);
+                    folded.push((self.add_product(pattern), arguments));
+                }
+                None => {
+                    for goal in group {
+                        folded.push((self.single(goal.node), goal.arguments.to_vec()));
+                    }
+                }
+            }
+        }
+        folded
+    }
+
+    /// The largest known product among goals: all of them, or several of too many.
+    fn known(&self, group: &[&Goal]) -> Option<(NodeId, Match)> {
+        let products = self.products.iter().enumerate();
+        let found = products.filter_map(|(index, product)| {
+            let size = product.pattern.atoms.len();
+            let fits =
+                size == group.len() || (1 < size && size < group.len() && group.len() > self.most_atoms);
+            let found = if fits { product.pattern.find(group)? } else { return None };
+            Some((NodeId::new(index), found))
+        });
+        found.max_by_key(|(_, found)| found.goals.len())
+    }
+
+    fn single(&mut self, node: NodeId) -> NodeId {
+        if let Some(&known) = self.singles.get(&node) {
+            return known;
+        }
+        let content = self.graph.node(node);
+        let goal = Goal { node, arguments: content.variables().into() };
+        let (pattern, _) = Pattern::of(self.run.store, &[&goal]);
+        let id = self.new.add_node(Node::new(self.run.store, content.name, &pattern.sorts));
+        self.products.push(Product { pattern, unfolded: vec![0] });
+        self.singles.insert(node, id);
+        id
+    }
+
+    fn add_product(&mut self, pattern: Pattern) -> NodeId {
+        let store = self.run.store;
+        let names = pattern.atoms.iter().map(|&(node, _)| store.name(self.graph.node(node).name));
+        let name = store.symbol(&names.collect::<Vec<_>>().join("*"));
+        let id = self.new.add_node(Node::new(store, name, &pattern.sorts));
+        let unfolded = self.choice(&pattern);
+        self.products.push(Product { pattern, unfolded });
+        id
+    }
+}
+
+/// Groups of goals, connected by variables inside of structures.
+fn groups<'g>(store: &TermStore, goals: &[&'g Goal]) -> Vec<Vec<&'g Goal>> {
+    let structures = |goal: &Goal| -> FxHashSet<Term> {
+        let arguments = goal.arguments.iter().copied().filter(|&it| is_structure(store, store.sort_of(it)));
+        store.free_vars(&arguments.collect::<Vec<Term>>()).into_iter().collect()
+    };
+    let mut groups: Vec<(FxHashSet<Term>, Vec<&'g Goal>)> = Vec::new();
+    for &goal in goals {
+        let mut variables = structures(goal);
+        let mut members = vec![goal];
+        // Earlier goals come first.
+        let (connected, others): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|(known, _)| known.iter().any(|it| variables.contains(it)));
+        for (known, earlier) in connected.into_iter().rev() {
+            variables.extend(known);
+            members.splice(0..0, earlier);
+        }
+        groups = others;
+        groups.push((variables, members));
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+/// Whether values of a sort are structures: a recursive datatype other than Peano numbers.
+pub(super) fn is_structure(store: &TermStore, sort: Sort) -> bool {
+    if store.peano(sort).is_some() {
+        return false;
+    }
+    let mut seen: FxHashSet<Sort> = FxHashSet::default();
+    let mut open = vec![sort];
+    while let Some(next) = open.pop() {
+        let Some(datatype) = store.datatype(next) else { continue };
+        let fields = datatype.constructors().iter().flat_map(|&id| store.constructor(id).fields.iter());
+        for &(_, field) in fields {
+            if field == sort {
+                return true;
+            }
+            if seen.insert(field) {
+                open.push(field);
+            }
+        }
+    }
+    false
+}
+
+/// Whether each predicate occurs in a derivation of itself.
+fn is_recursive(graph: &HornGraph) -> Vec<bool> {
+    let mut bodies: Vec<Vec<NodeId>> = graph.nodes().map(|_| Vec::new()).collect();
+    for (_, edge) in graph.edges() {
+        if let Some(node) = edge.target() {
+            bodies[node.index()].extend(edge.sources());
+        }
+    }
+    let reaches_itself = |start: NodeId| {
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut open = bodies[start.index()].clone();
+        while let Some(node) = open.pop() {
+            if node == start {
+                return true;
+            }
+            if seen.insert(node) {
+                open.extend(&bodies[node.index()]);
+            }
+        }
+        false
+    };
+    graph.nodes().map(|(id, _)| reaches_itself(id)).collect()
+}
