@@ -117,18 +117,11 @@ fn clauses_without_structures_are_refused() {
 
 /// A law about a few calls of functions, true or not.
 fn random_law(random: &mut Random) -> String {
-    let mut body = String::new();
-    for _ in 0..2 + random.below(2) {
-        let [x, y, z] = [(); 3].map(|()| *random.choose(&["x", "y", "a", "b"]));
-        let n = *random.choose(&["m", "n"]);
-        body += &match random.below(4) {
-            0 => format!("(Len {x} {n}) "),
-            1 => format!("(Count k {x} {n}) "),
-            _ => format!("(App {x} {y} {z}) "),
-        };
-    }
-    let compared = ["(distinct a b)", "(distinct x y)", "(> m n)", "(< m n)", "(distinct x a)"];
-    body + *random.choose::<&str>(&compared)
+    let calls =
+        ["(App x y a)", "(App x y b)", "(App x a b)", "(Len x m)", "(Len a m)", "(Len b n)", "(Count k x m)"];
+    let compared = ["(distinct a b)", "(distinct x a)", "(> m n)", "(< m n)"];
+    let calls: Vec<&str> = (0..2 + random.below(2)).map(|_| *random.choose::<&str>(&calls)).collect();
+    format!("{} {}", calls.join(" "), random.choose::<&str>(&compared))
 }
 
 /// Whether small values refute a law.
@@ -141,7 +134,7 @@ fn is_refuted(text: &str) -> bool {
 /// The checker accepts all proofs, and no law that small values refute has one.
 #[test]
 fn random_laws() {
-    let (mut proofs, laws) = (0, 60 * scale());
+    let (mut proofs, laws) = (0, 300 * scale());
     for seed in 0..laws {
         let text = law(&random_law(&mut Random::new(seed)));
         let store = TermStore::new();
@@ -154,5 +147,5 @@ fn random_laws() {
             proofs += 1;
         }
     }
-    assert!(proofs * 20 >= laws, "only {proofs} proofs of {laws}");
+    assert!(proofs * 50 >= laws, "only {proofs} proofs of {laws}");
 }

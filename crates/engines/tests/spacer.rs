@@ -334,6 +334,8 @@ fn doubling_sixty_times_is_a_small_derivation() {
 /// sorts.
 #[test]
 fn engines_refuse_the_sorts_that_they_do_not_know() {
+    // Products are about datatypes.
+    let engines = || shofar_engines::all().into_iter().filter(|engine| engine.name() != "product");
     let refusals = |sort: &str| {
         let text = format!(
             "(declare-sort U 0) (declare-fun P ({sort}) Bool)
@@ -342,13 +344,13 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
         let store = TermStore::new();
         let graph = read(&store, &text);
         let refusal = |engine: Box<dyn Engine>| engine.accepts(&store, &graph).err();
-        shofar_engines::all().into_iter().filter_map(refusal).collect::<Vec<_>>()
+        engines().filter_map(refusal).collect::<Vec<_>>()
     };
     let refused = |sort: &str| Stop::Unsupported(format!("terms of sort {sort}"));
     assert_eq!(refusals("Int"), []);
     assert_eq!(refusals("U"), [refused("U")]);
     let array = "(Array Int Int)";
-    assert_eq!(refusals(array), vec![refused(array); shofar_engines::all().len()]);
+    assert_eq!(refusals(array), vec![refused(array); engines().count()]);
 }
 
 /// All techniques together decide finite systems, and so do all but one of them, and few of them.
