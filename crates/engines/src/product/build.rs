@@ -13,8 +13,8 @@
 //!     each group: a known product, if it is one; a part of it, if that is a known product; else a new product
 //! ```
 //!
-//! - B1: a product is equivalent to the conjunction of its atoms in the least model, because unfolding and folding are. So the product graph
-//!   has the same answer.
+//! - B1: in the least model a product is equivalent to the conjunction of its atoms, because unfolding and folding keep the
+//!   least model. So the product graph has the same answer.
 //! - B2: at least one atom of a product is unfolded, and the groups have the atoms below it and the other atoms of the
 //!   product, each once. This is the induction that the checker demands.
 //! - B3: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
             let goals = instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments }).collect();
             let body = self.solved(Body { head: Vec::new(), goals, constraint: instance.constraint });
             let Some(body) = body else { continue };
-            self.add_clause(&body, None)?;
+            self.add_clause(&body, None);
         }
         let mut next = 0;
         while next < self.products.len() {
@@ -168,7 +168,8 @@ impl<'a> Builder<'a> {
         if let &[(node, _)] = &pattern.atoms[..]
             && (self.is_single[node.index()] || self.is_recursive[node.index()])
         {
-            return self.copy_clauses(node, product);
+            self.copy_clauses(node, product);
+            return Ok(());
         }
         let head: Vec<Term> = self.new.node(product).variables().to_vec();
         let goals = pattern.atoms.iter().map(|(node, variables)| Goal {
@@ -197,7 +198,7 @@ impl<'a> Builder<'a> {
                     open.extend(unfolded.into_iter().rev().map(|body| (body, steps + 1)));
                 }
                 None => {
-                    self.add_clause(&body, Some(product))?;
+                    self.add_clause(&body, Some(product));
                     clauses += 1;
                 }
             }
@@ -209,35 +210,29 @@ impl<'a> Builder<'a> {
     }
 
     /// A predicate that stays has its own clauses.
-    fn copy_clauses(&mut self, node: NodeId, product: NodeId) -> Result<(), Stop> {
+    fn copy_clauses(&mut self, node: NodeId, product: NodeId) {
         let graph = self.graph;
         for (id, edge) in graph.edges().filter(|(_, edge)| edge.target() == Some(node)) {
-            let source = |(position, &node): (usize, &NodeId)| Goal {
-                node,
-                arguments: graph.source_variables(id, position).into(),
-            };
-            let goals: Vec<Goal> = edge.sources().iter().enumerate().map(source).collect();
-            let sources = goals.iter().map(|goal| (self.single(goal.node), goal.arguments.to_vec()));
-            let sources: Vec<_> = sources.collect();
+            let sources = edge.sources().iter().enumerate().map(|(position, &source)| {
+                (self.single(source), graph.source_variables(id, position).to_vec())
+            });
+            let sources: Vec<(NodeId, Vec<Term>)> = sources.collect();
             let head = (product, graph.target_variables(id).to_vec());
             self.new.add_clause(self.run.store, &sources, edge.label(), Some(&head));
         }
-        Ok(())
     }
 
     /// Adds a clause whose goals are folded.
-    fn add_clause(&mut self, body: &Body, product: Option<NodeId>) -> Result<(), Stop> {
+    fn add_clause(&mut self, body: &Body, product: Option<NodeId>) {
         let sources = self.fold(&body.goals);
-        let head = product.map(|product| (product, body.head.clone()));
         // The variables of a product are also those of its occurrence in a body.
         let fresh = self.renamed_apart(body, &sources);
         let rename = |terms: &[Term]| self.run.store.instantiate_all(terms, &fresh);
         let sources: Vec<(NodeId, Vec<Term>)> =
             sources.iter().map(|(node, terms)| (*node, rename(terms))).collect();
-        let head = head.map(|(node, terms)| (node, rename(&terms)));
+        let head = product.map(|product| (product, rename(&body.head)));
         let constraint = rename(&[body.constraint])[0];
         self.new.add_clause(self.run.store, &sources, constraint, head.as_ref());
-        Ok(())
     }
 
     fn renamed_apart(&self, body: &Body, sources: &[(NodeId, Vec<Term>)]) -> Substitution {

@@ -34,7 +34,7 @@ use shofar_smt::solver::Solver;
 use super::quantifiers::without_quantifiers;
 use super::{Fault, Trust, Validity, numbers, replay};
 use crate::Context;
-use crate::system::{Clause, HornSystem, PredicateId};
+use crate::system::{Atom, Clause, HornSystem, PredicateId};
 use crate::witness::{Induction, JointLemma, Premise};
 
 /// The maximal number of cases of a lemma or a query.
@@ -214,12 +214,10 @@ impl<'a> Checker<'a> {
     }
 
     fn check_query(&self, number: usize) -> Result<(), Validity> {
-        let clause = &self.system.clauses[number];
         let (formulas, facts) = self.body(number, None, Origin::Query);
         let case = Case { facts, formulas, further: 0 };
-        let counterexample = || Fault::Query { clause: number };
-        debug_assert!(clause.head.is_none());
-        self.close_all(vec![case], &format!("the body of clause {}", number + 1), counterexample)
+        let unproved = || Fault::Query { clause: number };
+        self.close_all(vec![case], &format!("the body of clause {}", number + 1), unproved)
     }
 
     /// Refutes all cases, after further unfolding if necessary.
@@ -283,7 +281,7 @@ impl<'a> Checker<'a> {
         };
         let equations = arguments.unwrap_or_default().iter().zip(head).map(equal);
         let formulas = equations.chain([renamed(self.constraints[number])]).collect();
-        let fact = |atom: &crate::system::Atom| Known {
+        let fact = |atom: &Atom| Known {
             predicate: atom.predicate,
             arguments: atom.args.iter().map(|&argument| renamed(argument)).collect(),
             origin,
