@@ -160,12 +160,6 @@ fn z3_believes_each_step_of_alethe() {
         (assert (=> (and R (P 2 true)) false))";
     let system = read(&store, arguments);
     let int = |value: i64| Value::Int(value.into());
-    let step = |clause, instantiation: &[Value], premises: &[usize], fact: &[Value]| Step {
-        clause,
-        instantiation: instantiation.into(),
-        premises: premises.into(),
-        fact: fact.into(),
-    };
     let steps = vec![
         step(0, &[], &[], &[int(2), Value::Bool(true)]),
         step(1, &[int(2), Value::Bool(true)], &[0, 0], &[]),
@@ -178,6 +172,10 @@ fn z3_believes_each_step_of_alethe() {
     {
         z3_believes_each_step(&store, &system, refutation);
     }
+}
+
+fn step(clause: usize, instantiation: &[Value], premises: &[usize], fact: &[Value]) -> Step {
+    Step { clause, instantiation: instantiation.into(), premises: premises.into(), fact: fact.into() }
 }
 
 /// Selectors, testers and equations of lists have steps with rules of their own.
@@ -202,12 +200,6 @@ fn alethe_proofs_about_lists_have_no_holes() {
         Value::Term(elements.iter().rev().fold(nil, cons))
     };
     let two = Value::Int(2.into());
-    let step = |clause, instantiation: &[Value], premises: &[usize], fact: &[Value]| Step {
-        clause,
-        instantiation: instantiation.into(),
-        premises: premises.into(),
-        fact: fact.into(),
-    };
     let steps = vec![
         step(0, &[], &[], &[list(&[1, 2])]),
         step(1, &[list(&[1, 2])], &[0], &[list(&[2]), two.clone()]),

@@ -20,7 +20,7 @@
 //!
 //! Formulas apply folds like declared functions, but the meaning of folds is fixed: evaluation knows it, and
 //! [`TermStore::unfold`] replaces an application by its case. A *lemma* is a formula about the folds of one value, such as
-//! `len(x) >= 0`. It is a claim: whoever uses it must prove it, which takes one induction step for each constructor.
+//! `len(x) >= 0`. The store only keeps this claim. Its users must prove it, by one induction step for each constructor.
 
 use std::fmt;
 

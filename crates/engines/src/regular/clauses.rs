@@ -6,14 +6,14 @@
 //! | in the label | in the clauses |
 //! |---|---|
 //! | `or`, `ite`, equivalence | one clause for each case |
-//! | `t = u` of a datatype | the most general unifier, applied to the clause; no clause if there is none |
+//! | `t = u` of a datatype | the most general unifier, applied to the clause; terms that do not unify remove the clause |
 //! | `is-c(x)` | `x` becomes `c(y, ..)`; its negation one case for each other constructor |
 //! | `sel(x)` of constructor `c` | `x` becomes `c(y, ..)`; or one case for each other constructor, where the field has any value |
 //! | `t != u` of a datatype | a case for each pair of fields until one side is a variable, then `t != u` remains |
 //! | formulas over other sorts | remain as they are |
 //!
-//! Equations must be solved, not weakened: `x = succ(x)` has no solution among terms, but has one among states. A
-//! term with an operator that is none of these (elements of arrays, declared functions) becomes a fresh variable. This
+//! Equations must be solved, not weakened: `x = succ(x)` has no solution among terms, but has one among states. An
+//! application of any other operator (elements of arrays, declared functions) becomes a fresh variable. This
 //! weakens the constraint, so a model of the clauses still is one of the graph.
 //!
 //! *Source.* Kostyukov, Mordvinov, Fedyukovich (PLDI 2021), section 4; selectors are total here, as in SMT-LIB.

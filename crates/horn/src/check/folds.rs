@@ -124,7 +124,7 @@ fn model_of<'a>(
     Ok(Answer { solver, model })
 }
 
-/// A model of the query, or `None` if there is none, which is proved if necessary.
+/// A model of the query; `None` if the query is contradictory. With [`Trust::Proofs`] a replayed proof shows the contradiction.
 fn model(
     context: &Context<'_>,
     trust: Trust,

@@ -64,7 +64,7 @@ pub(super) fn instances(store: &TermStore, terms: &[Term], body: &[Term], head: 
     Instances { formulas, is_exact }
 }
 
-/// The formula for all choices of candidates, or of the default value if there is none of a sort.
+/// The formula for all choices of candidates. A ghost whose sort has no candidate gets the default value of the sort.
 fn instances_of(store: &TermStore, ghosts: &[Term], formula: Term, candidates: &[Term]) -> Vec<Term> {
     let of_sort = |sort: Sort| {
         let terms = candidates.iter().copied().filter(|&term| store.sort_of(term) == sort);
