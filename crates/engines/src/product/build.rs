@@ -464,24 +464,12 @@ pub(super) fn is_structure(store: &TermStore, sort: Sort) -> bool {
 
 /// Whether each predicate occurs in a derivation of itself.
 fn is_recursive(graph: &HornGraph) -> Vec<bool> {
-    let mut bodies: Vec<Vec<NodeId>> = graph.nodes().map(|_| Vec::new()).collect();
+    let (component, _) = graph.components();
+    let mut is_recursive = vec![false; component.len()];
     for (_, edge) in graph.edges() {
-        if let Some(node) = edge.target() {
-            bodies[node.index()].extend(edge.sources());
-        }
+        let Some(target) = edge.target() else { continue };
+        let recurs = |source: &NodeId| component[source.index()] == component[target.index()];
+        is_recursive[target.index()] |= edge.sources().iter().any(recurs);
     }
-    let reaches_itself = |start: NodeId| {
-        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-        let mut open = bodies[start.index()].clone();
-        while let Some(node) = open.pop() {
-            if node == start {
-                return true;
-            }
-            if seen.insert(node) {
-                open.extend(&bodies[node.index()]);
-            }
-        }
-        false
-    };
-    graph.nodes().map(|(id, _)| reaches_itself(id)).collect()
+    is_recursive
 }
