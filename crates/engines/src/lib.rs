@@ -13,6 +13,7 @@ mod exchange;
 mod flag;
 mod forms;
 mod fragment;
+mod functions;
 pub mod imc;
 mod implication;
 mod invariants;

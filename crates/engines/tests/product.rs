@@ -87,6 +87,31 @@ fn dropping_twice_drops_the_sum() {
     ));
 }
 
+/// The query speaks of lists of known heads; what is left after unfolding are two calls of one function.
+#[test]
+fn functions_of_one_list_agree() {
+    let last = "(declare-fun Last (L Int) Bool)
+        (assert (Last nil 0))
+        (assert (forall ((h Int)) (Last (cons h nil) h)))
+        (assert (forall ((h Int) (k Int) (t L) (n Int)) (=> (Last (cons k t) n) (Last (cons h (cons k t)) n))))\n";
+    for body in [
+        "(Last (cons k y) m) (Last (cons 7 (cons k y)) n) (distinct m n)",
+        "(Count k x m) (Count k (cons 7 x) n) (distinct k 7) (distinct m n)",
+    ] {
+        assert_proved(&law(body).replacen(LISTS, &format!("{LISTS}{last}"), 1));
+    }
+}
+
+/// The property is stated by a predicate of its own, with several clauses.
+#[test]
+fn a_property_of_several_cases() {
+    let cases = "(declare-fun Bad () Bool)
+        (assert (forall ((x L) (y L) (a L) (m Int) (n Int)) (=> (and (App x y a) (Len x m) (Len a n) (> m n)) Bad)))
+        (assert (forall ((x L) (y L) (a L) (b L)) (=> (and (App x y a) (App x y b) (distinct a b)) Bad)))
+        (assert (=> Bad false))";
+    assert_proved(&format!("{LISTS}{cases}"));
+}
+
 #[test]
 fn mirroring_twice_gives_the_same_tree() {
     assert_proved(

@@ -2,11 +2,15 @@
 //!
 //! ```text
 //! build(queries):
-//!     for each query: fold its body                                -- the first products
+//!     for each query: add its clauses                              -- the first products
 //!     for each product, until all are done:
 //!         unfold the atoms that recur on one argument, with all combinations of their clauses
-//!         unfold atoms whose argument of recursion has a constructor now
-//!         fold what is left
+//!         add these clauses
+//!
+//! add(clauses):
+//!     until a clause has only known products: unfold an atom whose argument of recursion has a constructor
+//!     atoms of functions with the same inputs become one
+//!     fold what is left
 //!
 //! fold(goals):
 //!     split them into groups that share structures
@@ -17,8 +21,12 @@
 //!   least model. So the product graph has the same answer.
 //! - B2: at least one atom of a product is unfolded, and the groups have the atoms below it and the other atoms of the
 //!   product, each once. This is the induction that the checker demands.
-//! - B3: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
+//! - B3: predicates are functions if joint lemmas say so (`functions.rs`), which belong to the proof.
+//! - B4: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
 //!   with their own clauses: the transformations that follow know how to handle them.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_horn::HornGraph;
@@ -30,6 +38,7 @@ use shofar_smt::sat::Outcome;
 
 use super::pattern::{Goal, Match, Pattern};
 use crate::Run;
+use crate::functions::{outputs, outputs_for};
 use crate::rule::Rule;
 use crate::unroll::fresh_vector;
 
@@ -59,6 +68,8 @@ pub(super) struct Product {
 pub(super) struct ProductGraph {
     pub(super) graph: HornGraph,
     pub(super) products: Vec<Product>,
+    /// Predicates of the original graph with an output, as far as the products rest on them.
+    pub(super) functions: BTreeSet<(NodeId, usize)>,
 }
 
 /// The body of a clause of a product.
@@ -75,12 +86,16 @@ struct Builder<'a> {
     graph: &'a HornGraph,
     /// Indexed by node.
     rules: Vec<Vec<Rule>>,
-    /// The predicates that take part in no product (B3).
+    /// The predicates that take part in no product (B4).
     is_single: Vec<bool>,
     /// Whether a predicate occurs in a derivation of itself.
     is_recursive: Vec<bool>,
     /// The positions of each predicate on which it recurs.
     recurs_on: Vec<Vec<bool>>,
+    /// The outputs of each predicate.
+    outputs: Vec<Vec<usize>>,
+    /// The predicates whose atoms became one, with their outputs.
+    merged: RefCell<BTreeSet<(NodeId, usize)>>,
     products: Vec<Product>,
     new: HornGraph,
     /// The products of single predicates.
@@ -93,11 +108,12 @@ struct Builder<'a> {
 pub(super) fn build(run: &Run<'_>, graph: &HornGraph) -> Result<ProductGraph, Stop> {
     let mut builder = Builder::new(run, graph)?;
     builder.build()?;
-    let Builder { new, products, .. } = builder;
-    if products.iter().all(|product| product.pattern.atoms.len() == 1) {
+    let Builder { rules, outputs, merged, new, products, .. } = builder;
+    let functions = outputs_for(run, graph, &rules, &outputs, merged.into_inner())?;
+    if functions.is_empty() && products.iter().all(|product| product.pattern.atoms.len() == 1) {
         return Err(Stop::Exhausted("no atoms share a structure"));
     }
-    Ok(ProductGraph { graph: new, products })
+    Ok(ProductGraph { graph: new, products, functions })
 }
 
 impl<'a> Builder<'a> {
@@ -123,6 +139,7 @@ impl<'a> Builder<'a> {
             .filter(|(_, edge)| states(edge.target()))
             .map(|(_, edge)| edge.sources().iter().filter(|node| !is_single[node.index()]).count());
         let most_atoms = atoms.max().unwrap_or(0).clamp(2, MOST_ATOMS);
+        let outputs = outputs(run, graph, &rules)?;
         let mut builder = Builder {
             run,
             graph,
@@ -130,11 +147,14 @@ impl<'a> Builder<'a> {
             is_single,
             is_recursive,
             recurs_on: Vec::new(),
+            outputs,
+            merged: RefCell::default(),
             products: Vec::new(),
             new: HornGraph::new(),
             singles: FxHashMap::default(),
             most_atoms,
         };
+        builder.recurs_on = graph.nodes().map(|(_, node)| vec![false; node.arity()]).collect();
         let positions = graph.nodes().map(|(id, _)| builder.recursive_positions(id));
         builder.recurs_on = positions.collect::<Result<_, Stop>>()?;
         Ok(builder)
@@ -145,10 +165,10 @@ impl<'a> Builder<'a> {
             self.graph.edges().filter(|(_, edge)| edge.target().is_none()).map(|(id, _)| id).collect();
         for query in queries {
             let instance = Rule::new(self.run.store, self.graph, query).instance(self.run.store, &[]);
-            let goals = instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments }).collect();
+            let goals =
+                instance.body.into_iter().map(|(node, arguments)| Goal::new(node, arguments)).collect();
             let body = self.solved(Body { head: Vec::new(), goals, constraint: instance.constraint });
-            let Some(body) = body else { continue };
-            self.add_clause(&body, None);
+            self.add_clauses(body.into_iter().collect(), None)?;
         }
         let mut next = 0;
         while next < self.products.len() {
@@ -172,9 +192,8 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let head: Vec<Term> = self.new.node(product).variables().to_vec();
-        let goals = pattern.atoms.iter().map(|(node, variables)| Goal {
-            node: *node,
-            arguments: variables.iter().map(|&variable| head[variable]).collect(),
+        let goals = pattern.atoms.iter().map(|(node, variables)| {
+            Goal::new(*node, variables.iter().map(|&variable| head[variable]).collect())
         });
         let start = Body { head: head.clone(), goals: goals.collect(), constraint: Term::TRUE };
         let mut bodies = vec![start];
@@ -185,6 +204,11 @@ impl<'a> Builder<'a> {
                 return Err(Stop::Exhausted("a product has too many clauses"));
             }
         }
+        self.add_clauses(bodies, Some(product))
+    }
+
+    /// Adds the clauses of a product or a query, after further unfolding of what is determined.
+    fn add_clauses(&mut self, bodies: Vec<Body>, product: Option<NodeId>) -> Result<(), Stop> {
         let mut open: Vec<(Body, usize)> = bodies.into_iter().rev().map(|body| (body, 0)).collect();
         let mut clauses = 0;
         while let Some((body, steps)) = open.pop() {
@@ -192,13 +216,14 @@ impl<'a> Builder<'a> {
             if !self.is_possible(&body)? {
                 continue;
             }
-            match self.determined(&body).filter(|_| steps < MOST_UNFOLDED) {
+            let is_done = steps >= MOST_UNFOLDED || self.is_folded(&body.goals);
+            match self.determined(&body, product.is_some()).filter(|_| !is_done) {
                 Some(goal) => {
                     let unfolded = self.unfold(&body, goal);
                     open.extend(unfolded.into_iter().rev().map(|body| (body, steps + 1)));
                 }
                 None => {
-                    self.add_clause(&body, Some(product));
+                    self.add_clause(&body, product);
                     clauses += 1;
                 }
             }
@@ -247,29 +272,57 @@ impl<'a> Builder<'a> {
 
     /// The bodies with a goal replaced by the body of each of its clauses.
     fn unfold(&self, body: &Body, goal: usize) -> Vec<Body> {
-        let Goal { node, arguments } = &body.goals[goal];
+        let Goal { node, arguments, .. } = &body.goals[goal];
+        let limit = match self.known_constructors(&body.goals[goal]) {
+            0 => usize::MAX,
+            known => known,
+        };
         let by_rule = |rule: &Rule| {
             let instance = rule.instance(self.run.store, arguments);
             let mut goals = body.goals.clone();
             goals.remove(goal);
-            goals.extend(instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments }));
+            goals.extend(instance.body.into_iter().map(|(node, arguments)| Goal { node, arguments, limit }));
             let constraint = self.run.store.and2(body.constraint, instance.constraint);
             self.solved(Body { head: body.head.clone(), goals, constraint })
         };
         self.rules[node.index()].iter().filter_map(by_rule).collect()
     }
 
-    /// The body with its equations solved; `None` if they contradict each other.
+    /// The body with its equations solved, where goals of a function with the same inputs are one; `None` if the equations
+    /// contradict each other.
     fn solved(&self, mut body: Body) -> Option<Body> {
         let store = self.run.store;
-        let solved = solve_equations(store, body.constraint, |_| Some(0));
-        body.constraint = store.and(&solved.rest);
-        let definitions: Substitution = solved.definitions.into_iter().collect();
-        body.head = store.instantiate_all(&body.head, &definitions);
-        for goal in &mut body.goals {
-            goal.arguments = store.instantiate_all(&goal.arguments, &definitions).into();
+        loop {
+            let solved = solve_equations(store, body.constraint, |_| Some(0));
+            body.constraint = store.and(&solved.rest);
+            let definitions: Substitution = solved.definitions.into_iter().collect();
+            body.head = store.instantiate_all(&body.head, &definitions);
+            for goal in &mut body.goals {
+                goal.arguments = store.instantiate_all(&goal.arguments, &definitions).into();
+            }
+            if body.constraint == Term::FALSE {
+                return None;
+            }
+            let Some((first, second, output)) = self.same_call(&body.goals) else { return Some(body) };
+            let (first, second) = (body.goals[first].arguments[output], body.goals.remove(second));
+            self.merged.borrow_mut().insert((second.node, output));
+            body.constraint = store.and2(body.constraint, store.eq(first, second.arguments[output]));
         }
-        (body.constraint != Term::FALSE).then_some(body)
+    }
+
+    /// Two goals of one predicate, the earlier one first, that agree at all positions but perhaps an output.
+    fn same_call(&self, goals: &[Goal]) -> Option<(usize, usize, usize)> {
+        let pairs = (0..goals.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+        pairs.filter(|&(first, second)| goals[first].node == goals[second].node).find_map(
+            |(first, second)| {
+                let (one, two) = (&goals[first].arguments, &goals[second].arguments);
+                let mut outputs = self.outputs[goals[first].node.index()].iter();
+                let agree = |output: usize| {
+                    (0..one.len()).all(|position| position == output || one[position] == two[position])
+                };
+                outputs.find(|&&output| agree(output)).map(|&output| (first, second, output))
+            },
+        )
     }
 
     /// Whether the constraint of a body can be true.
@@ -281,23 +334,65 @@ impl<'a> Builder<'a> {
         Ok(outcome != Outcome::Unsat)
     }
 
-    /// A goal whose recursion is determined: a constructor is at a position on which it recurs, or it does not recur.
-    fn determined(&self, body: &Body) -> Option<usize> {
-        let store = self.run.store;
-        let is_determined = |goal: &Goal| {
-            let index = goal.node.index();
-            let mut positions = goal.arguments.iter().zip(&self.recurs_on[index]);
-            let is_known = positions.any(|(&it, &recurs)| recurs && matches!(store.op(it), Op::Construct(_)));
-            !self.is_single[index] && (is_known || !self.is_recursive[index])
+    /// A goal to unfold: one that does not recur, or one with a constructor at a position on which it recurs. Among several
+    /// it is the one with most constructors, so that it can meet the others. If `is_free`, the recursive clauses may also ask
+    /// for more constructors than there are; then an atom below must have fewer of them.
+    fn determined(&self, body: &Body, is_free: bool) -> Option<usize> {
+        let candidate = |(index, goal): (usize, &Goal)| {
+            if self.is_single[goal.node.index()] {
+                return None;
+            }
+            if !self.is_recursive[goal.node.index()] {
+                return Some((true, usize::MAX, index));
+            }
+            let known = self.known_constructors(goal);
+            let is_ready = known > 0 && self.is_ready(goal);
+            (is_ready || (is_free && 0 < known && known < goal.limit)).then_some((is_ready, known, index))
         };
-        body.goals.iter().position(is_determined)
+        let goals = body.goals.iter().enumerate().rev();
+        goals.filter_map(candidate).max_by_key(|&(is_ready, known, _)| (is_ready, known)).map(|(_, _, at)| at)
+    }
+
+    /// The number of constructors in arguments on which a goal recurs.
+    fn known_constructors(&self, goal: &Goal) -> usize {
+        let store = self.run.store;
+        let positions = goal.arguments.iter().zip(&self.recurs_on[goal.node.index()]);
+        let recursive: Vec<Term> = positions.filter(|&(_, &recurs)| recurs).map(|(&term, _)| term).collect();
+        let subterms = store.subterms(&recursive);
+        subterms.into_iter().filter(|&term| matches!(store.op(term), Op::Construct(_))).count()
+    }
+
+    /// Whether a position on which a goal recurs has all constructors that its recursive clauses ask for.
+    fn is_ready(&self, goal: &Goal) -> bool {
+        let store = self.run.store;
+        let positions = goal.arguments.iter().zip(&self.recurs_on[goal.node.index()]);
+        let mut made =
+            positions.filter(|&(&term, &recurs)| recurs && matches!(store.op(term), Op::Construct(_)));
+        made.any(|(&term, _)| {
+            let start =
+                Body { head: store.free_vars(&[term]), goals: vec![goal.clone()], constraint: Term::TRUE };
+            let is_recursive =
+                |body: &Body| body.goals.iter().any(|goal| self.is_recursive[goal.node.index()]);
+            let asks = |body: Body| body.head.iter().any(|&term| matches!(store.op(term), Op::Construct(_)));
+            !self.unfold(&start, 0).into_iter().any(|body| is_recursive(&body) && asks(body))
+        })
+    }
+
+    /// Whether the goals are known products and single atoms.
+    fn is_folded(&self, goals: &[Goal]) -> bool {
+        let joined: Vec<&Goal> = goals.iter().filter(|goal| !self.is_single[goal.node.index()]).collect();
+        groups(self.run.store, &joined).iter().all(|group| {
+            let is_whole = |(_, found): (NodeId, Match)| found.goals.len() == group.len();
+            let is_recursive = |goal: &&Goal| self.is_recursive[goal.node.index()];
+            group.len() > 1 && group.iter().all(is_recursive) && self.known(group).is_some_and(is_whole)
+        })
     }
 
     /// The positions at which all recursive clauses of a predicate have a constructor.
     fn recursive_positions(&self, node: NodeId) -> Result<Vec<bool>, Stop> {
         let store = self.run.store;
         let head = fresh_vector(store, self.graph.node(node).variables(), "p").to_vec();
-        let goal = Goal { node, arguments: head.clone().into() };
+        let goal = Goal::new(node, head.clone().into());
         let start = Body { head: head.clone(), goals: vec![goal], constraint: Term::TRUE };
         let mut recurs = vec![self.is_recursive[node.index()]; head.len()];
         for body in self.unfold(&start, 0) {
@@ -398,7 +493,7 @@ impl<'a> Builder<'a> {
             return known;
         }
         let content = self.graph.node(node);
-        let goal = Goal { node, arguments: content.variables().into() };
+        let goal = Goal::new(node, content.variables().into());
         let (pattern, _) = Pattern::of(self.run.store, &[&goal]);
         let id = self.new.add_node(Node::new(self.run.store, content.name, &pattern.sorts));
         self.products.push(Product { pattern, unfolded: vec![0] });

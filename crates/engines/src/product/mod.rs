@@ -16,7 +16,8 @@
 //! App2(x, y, a, b), a != b                =>  false
 //! ```
 //!
-//! `build.rs` makes products by unfolding and folding. Their clauses are simplified like any others, and Spacer decides
+//! Predicates that are functions are found first (`functions.rs`): their atoms with the same inputs are one. `build.rs` makes
+//! products by unfolding and folding. Their clauses are simplified like any others, and Spacer decides
 //! them. A model of the products is a proof by induction of the original clauses: a lemma for each product. The clauses
 //! themselves have a model then, too, but there may be no formulas for it.
 //!
@@ -69,7 +70,7 @@ impl Engine for Products {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let ProductGraph { graph: products, products: patterns } = build(run, graph)?;
+        let ProductGraph { graph: products, products: patterns, functions } = build(run, graph)?;
         let counters = vec![
             ("products", patterns.iter().filter(|product| product.pattern.atoms.len() > 1).count() as u64),
             ("predicates", products.nodes().len() as u64),
@@ -83,7 +84,9 @@ impl Engine for Products {
         match Spacer::default().solve(&simple, &alone)? {
             Evidence::Sat(model) => {
                 let model = translation.model_back(run, model)?;
-                let mut lemmas = Vec::new();
+                let is_function =
+                    |&(node, output): &(NodeId, usize)| function(run.store, graph, node, output);
+                let mut lemmas: Vec<JointLemma> = functions.iter().map(is_function).collect();
                 for ((id, node), product) in products.nodes().zip(&patterns) {
                     let conclusion = model.formula(id)?;
                     if conclusion != Term::TRUE {
@@ -96,6 +99,22 @@ impl Engine for Products {
                 Err(Stop::Exhausted("products have a derivation of false, which other engines find"))
             }
         }
+    }
+}
+
+/// Says that other arguments determine the output of a predicate.
+fn function(store: &TermStore, graph: &HornGraph, node: NodeId, output: usize) -> JointLemma {
+    let named = |(position, &variable): (usize, &Term)| {
+        let name = if position == output { "y".to_owned() } else { format!("x{position}") };
+        store.var(store.fresh_symbol(&name), store.sort_of(variable))
+    };
+    let first: Vec<Term> = graph.node(node).variables().iter().enumerate().map(named).collect();
+    let mut second = first.clone();
+    second[output] = store.var(store.fresh_symbol("z"), store.sort_of(first[output]));
+    JointLemma {
+        premises: vec![Premise::new(node, &first, true), Premise::new(node, &second, true)],
+        conclusion: store.eq(first[output], second[output]),
+        variables: first.iter().copied().chain([second[output]]).collect(),
     }
 }
 

@@ -15,6 +15,8 @@ use shofar_logic::{Sort, Term, TermStore};
 pub(super) struct Goal {
     pub(super) node: NodeId,
     pub(super) arguments: Box<[Term]>,
+    /// How many constructors it must not reach to be unfolded freely.
+    pub(super) limit: usize,
 }
 
 /// A conjunction of atoms over numbered variables.
@@ -31,6 +33,13 @@ pub(super) struct Match {
     pub(super) goals: Vec<usize>,
     /// The terms for the variables.
     pub(super) arguments: Vec<Term>,
+}
+
+impl Goal {
+    /// A goal that may be unfolded.
+    pub(super) fn new(node: NodeId, arguments: Box<[Term]>) -> Self {
+        Goal { node, arguments, limit: usize::MAX }
+    }
 }
 
 impl Pattern {
@@ -100,7 +109,7 @@ mod tests {
     use super::*;
 
     fn goal(node: usize, arguments: &[Term]) -> Goal {
-        Goal { node: NodeId::new(node), arguments: arguments.into() }
+        Goal::new(NodeId::new(node), arguments.into())
     }
 
     #[test]

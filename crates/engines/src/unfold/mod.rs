@@ -24,7 +24,7 @@
 //! the formulas with all assumptions of the core. There are finitely many atoms up to a depth, so after finitely many rounds the
 //! bound has reached the depth of such an atom, and after finitely many further ones the atom is expanded.
 //!
-//! **Files.** `functions.rs` finds predicates that are functions, `resolve.rs` resolves atoms with clauses and evaluates what has no choice,
+//! **Files.** `../functions.rs` finds predicates that are functions, `resolve.rs` resolves atoms with clauses and evaluates what has no choice,
 //! `tree.rs` is the unfolding with its formulas and reads derivations, `model.rs` makes models.
 //!
 //! **Where it comes from.** P. Suter, A. Köksal, V. Kuncak, "Satisfiability modulo recursive programs" (SAS 2011), unfold calls of
@@ -33,7 +33,6 @@
 //! datatypes. **Where we differ.** Clauses are unfolded, so there are no inputs and outputs. Atoms are resolved with clauses before
 //! the solver sees them, and what has no choice is evaluated. The end of unfolding gives a model (`model.rs`).
 
-mod functions;
 mod model;
 mod resolve;
 mod tree;

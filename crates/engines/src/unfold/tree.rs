@@ -26,9 +26,9 @@ use shofar_logic::{Assignment, Op, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::Options;
-use super::functions::outputs;
 use super::resolve::{Goal, GoalState, Resolution, resolve};
 use crate::Run;
+use crate::functions::outputs;
 use crate::rule::Rule;
 
 /// Arguments with more subterms than this are named by a variable.
@@ -84,7 +84,7 @@ pub(super) struct Tree<'a> {
     /// Open atoms by their literals, in the order of their creation.
     open: Vec<AtomId>,
     by_literal: FxHashMap<Term, AtomId>,
-    /// The outputs of predicates that are functions, indexed by node.
+    /// The output of predicates that are functions, the last of several; indexed by node.
     outputs: Vec<Option<usize>>,
     /// Atoms by predicate and arguments, without the output if that is a variable of its own.
     by_content: FxHashMap<(NodeId, Box<[Term]>), Vec<AtomId>>,
@@ -134,7 +134,8 @@ impl<'a> Tree<'a> {
 
     /// Uses that predicates are functions.
     pub(super) fn find_functions(&mut self, run: &Run<'_>, graph: &HornGraph) -> Result<(), Stop> {
-        self.outputs = outputs(run, graph, &self.rules)?;
+        let outputs = outputs(run, graph, &self.rules)?;
+        self.outputs = outputs.iter().map(|outputs| outputs.last().copied()).collect();
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 //! A joint lemma `P1, ..., Pn => C` is proved as follows. Each premise that it marks is unfolded: for all combinations of
 //! clauses with these heads there is a *case*, whose *context* has the premises, the constraints of the clauses and the
 //! facts of their bodies. In each case `C` must follow from the constraints and from instances of lemmas about facts of
-//! the context. If it does not, a further fact of the context is unfolded: one that at most one clause derives, or one whose
-//! clauses recur on an argument with a known constructor.
+//! the context. If it does not, a further fact of the context is unfolded: one that at most one clause derives, one of a predicate
+//! that does not depend on itself, or one whose clauses recur on an argument with a known constructor.
 //!
 //! An instance may be used if its facts are smaller than the premises:
 //!
@@ -34,6 +34,7 @@ use shofar_smt::solver::Solver;
 use super::quantifiers::without_quantifiers;
 use super::{Fault, Trust, Validity, numbers, replay};
 use crate::Context;
+use crate::scc::components;
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 use crate::witness::{Induction, JointLemma, Premise};
 
@@ -157,6 +158,8 @@ struct Checker<'a> {
     constraints: Vec<Term>,
     /// The clauses of each predicate.
     clauses: Vec<Vec<usize>>,
+    /// Whether each predicate depends on itself.
+    is_recursive: Vec<bool>,
     /// Whether predicates recur on positions, as far as it was asked.
     recursion: RefCell<FxHashMap<(PredicateId, usize), bool>>,
 }
@@ -177,7 +180,9 @@ impl<'a> Checker<'a> {
             }
         }
         let constraints = constraints.map_err(Validity::Unknown)?;
-        Ok(Checker { context, system, proof, trust, constraints, clauses, recursion: RefCell::default() })
+        let is_recursive = is_recursive(system, &clauses);
+        let recursion = RefCell::default();
+        Ok(Checker { context, system, proof, trust, constraints, clauses, is_recursive, recursion })
     }
 
     fn check_lemma(&self, number: usize) -> Result<(), Validity> {
@@ -290,8 +295,8 @@ impl<'a> Checker<'a> {
         (formulas, clause.body.iter().map(fact).collect())
     }
 
-    /// A fact to unfold: one that at most one clause derives in this case, or one that recurs on an argument whose
-    /// constructor is known. The model is one of the case.
+    /// A fact to unfold: one that at most one clause derives in this case, one of a predicate that does not recur, or one that
+    /// recurs on an argument whose constructor is known. The model is one of the case.
     fn determined(&self, case: &Case, model: &Assignment) -> Result<Option<usize>, Validity> {
         let store = self.context.store;
         let open = || case.facts.iter().enumerate().filter(|(_, fact)| !fact.is_unfolded);
@@ -307,6 +312,9 @@ impl<'a> Checker<'a> {
             if possible <= 1 {
                 return Ok(Some(index));
             }
+        }
+        if let Some((index, _)) = open().find(|(_, fact)| !self.is_recursive[fact.predicate.index()]) {
+            return Ok(Some(index));
         }
         for (index, fact) in open() {
             for (position, &argument) in fact.arguments.iter().enumerate() {
@@ -444,6 +452,20 @@ impl<'a> Checker<'a> {
         }
         Ok(found)
     }
+}
+
+/// Whether each predicate depends on itself. The clauses are those of each predicate.
+fn is_recursive(system: &HornSystem, clauses: &[Vec<usize>]) -> Vec<bool> {
+    let below = |clauses: &Vec<usize>| -> Vec<usize> {
+        let bodies = clauses.iter().map(|&number| &system.clauses[number].body);
+        bodies.flatten().map(|atom| atom.predicate.index()).collect()
+    };
+    let below: Vec<Vec<usize>> = clauses.iter().map(below).collect();
+    let (component, _) = components(&below);
+    let recurs = |(predicate, below): (usize, &Vec<usize>)| {
+        below.iter().any(|&other| component[other] == component[predicate])
+    };
+    below.iter().enumerate().map(recurs).collect()
 }
 
 /// The constructor that an argument has in a model; `None` if it is not of a datatype.

@@ -11,6 +11,8 @@
 //!
 //! This is an induction over the greater height of two derivations: those of the premises are lower.
 
+use std::collections::BTreeSet;
+
 use shofar_horn::HornGraph;
 use shofar_horn::graph::NodeId;
 use shofar_logic::{Term, TermStore};
@@ -30,12 +32,12 @@ const MOST_RULES: usize = 12;
 /// Predicates with more arguments are not considered.
 const MOST_ARGUMENTS: usize = 8;
 
-/// The output of each node that has one; the last of several. The rules are indexed by node.
-pub(super) fn outputs(
+/// The outputs of each node. The rules are indexed by node.
+pub(crate) fn outputs(
     run: &Run<'_>,
     graph: &HornGraph,
     rules: &[Vec<Rule>],
-) -> Result<Vec<Option<usize>>, Stop> {
+) -> Result<Vec<Vec<usize>>, Stop> {
     let mut outputs: Vec<Vec<usize>> = graph
         .nodes()
         .map(|(id, node)| {
@@ -55,8 +57,37 @@ pub(super) fn outputs(
             }
         }
         if !has_changed {
-            return Ok(outputs.iter().map(|outputs| outputs.last().copied()).collect());
+            return Ok(outputs);
         }
+    }
+}
+
+/// Outputs among which the used ones are, and whose proofs need no others; as few as is easy to see.
+pub(crate) fn outputs_for(
+    run: &Run<'_>,
+    graph: &HornGraph,
+    rules: &[Vec<Rule>],
+    outputs: &[Vec<usize>],
+    used: BTreeSet<(NodeId, usize)>,
+) -> Result<BTreeSet<(NodeId, usize)>, Stop> {
+    let mut needed = used;
+    loop {
+        let mut assumed: Vec<Vec<usize>> = vec![Vec::new(); outputs.len()];
+        needed.iter().for_each(|&(node, output)| assumed[node.index()].push(output));
+        let mut more = needed.clone();
+        for &(node, output) in &needed {
+            run.go_on()?;
+            if !follows(run, graph, rules, &assumed, node, output)? {
+                let below = graph.edges().filter(|(_, edge)| edge.target() == Some(node));
+                for &source in below.flat_map(|(_, edge)| edge.sources()) {
+                    more.extend(outputs[source.index()].iter().map(|&output| (source, output)));
+                }
+            }
+        }
+        if more.len() == needed.len() {
+            return Ok(needed);
+        }
+        needed = more;
     }
 }
 
