@@ -199,3 +199,40 @@ fn a_proof_is_printed_and_read_again() {
         assert_eq!(validity, Validity::Valid, "{text}");
     }
 }
+
+/// Lengths exclude that one list is empty and the other one is not.
+const LENGTHS: &str = "(define-fun-rec len ((x L)) Int (match x ((nil 0) ((cons h t) (+ 1 (len t))))))
+    (define-fun lemma ((x L)) Bool (>= (len x) 0))
+    (lemma (forall ((x L) (y L) (a L)) (=> (App x y a) (= (len a) (+ (len x) (len y))))) :unfold (1))
+    (lemma (forall ((x L) (y L) (z L) (a L)) (=> (and (App x z a) (App y z a)) (= x y))) :unfold (1 2))\n";
+
+const LEFT_INJECTIVE: &str = "(assert (forall ((x L) (y L) (z L) (a L))
+    (=> (and (App x z a) (App y z a) (not (= x y))) false)))";
+
+#[test]
+fn append_is_injective_on_the_left_by_lengths() {
+    let clauses = format!("{LISTS}{LEFT_INJECTIVE}");
+    assert_eq!(check(&clauses, LENGTHS), Validity::Valid);
+    // What is printed is the same proof, in both formats.
+    let Read { store, system, proof } = read(&clauses, LENGTHS);
+    for format in [WitnessFormat::Text, WitnessFormat::Json] {
+        let mut text = Vec::new();
+        proof.write(&store, &system, format, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(check(&clauses, &text), Validity::Valid, "{text}");
+    }
+}
+
+#[test]
+fn lemmas_about_recursive_functions_must_be_true() {
+    let clauses = format!("{LISTS}{LEFT_INJECTIVE}");
+    // The length of a list is not always positive.
+    let wrong = LENGTHS.replace("(>= (len x) 0)", "(>= (len x) 1)");
+    assert!(matches!(check(&clauses, &wrong), Validity::Invalid(Fault::Lemma { .. })));
+    let wrong = LENGTHS.replace("(+ (len x) (len y))", "(+ (len x) (len y) 1)");
+    assert_unproved(&clauses, &wrong, 0);
+    // Without the length the case of an empty and another list stays open.
+    let (_, second) = LENGTHS.split_once("(lemma (forall ((x L) (y L) (z L)").unwrap();
+    let without = format!("(lemma (forall ((x L) (y L) (z L){second}");
+    assert_ne!(check(&clauses, &without), Validity::Valid);
+}

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 use shofar_horn::infix::{Fit, Notation, ValueTexts};
 use shofar_horn::witness::{
-    Induction, Interpretation, Model, Premise, Refutation, Trace, clause_roles, parameters,
+    Induction, Interpretation, Model, Premise, Recursion, Refutation, Trace, clause_roles, parameters,
 };
 use shofar_horn::{Clause, HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore, Value};
@@ -239,6 +239,7 @@ impl Writer<'_> {
             let more = proof.lemmas.len() - listed;
             let _ = write!(html, "<p class=\"note\">{more} lemmas are left out.</p>");
         }
+        self.recursion(&proof.recursion(self.store, self.system), &mut html);
         html
     }
 
@@ -297,7 +298,7 @@ impl Writer<'_> {
         }
         more(self.system.predicates().len() - listed, "predicates", &mut html);
         if let Some(model) = model {
-            self.recursion(model, &mut html);
+            self.recursion(&model.recursion(self.store, self.system), &mut html);
         }
         html
     }
@@ -318,10 +319,10 @@ impl Writer<'_> {
         Shown { text: cut(&text(&self.values), MOST_VALUE_CHARACTERS), term }
     }
 
-    /// The recursive functions that the model applies, and the lemmas about them.
-    fn recursion(&self, model: &Model, html: &mut String) {
-        let equations = model.equations(self.store, self.system, self.notation);
-        let lemmas = model.lemma_formulas(self.store, self.system);
+    /// The recursive functions that formulas apply, and the lemmas about them.
+    fn recursion(&self, recursion: &Recursion<'_>, html: &mut String) {
+        let equations = recursion.equations(self.notation);
+        let lemmas = recursion.lemma_formulas();
         for (title, formulas) in [("where", equations), ("and by induction", lemmas)] {
             if formulas.is_empty() {
                 continue;

@@ -93,7 +93,7 @@ impl Engine for Products {
                         lemmas.push(lemma(run.store, product, node.variables(), conclusion));
                     }
                 }
-                Ok(Evidence::Induction(Induction { lemmas }))
+                Ok(Evidence::Induction(Induction::new(run.store, lemmas)))
             }
             Evidence::Unsat(_) | Evidence::Induction(_) => {
                 Err(Stop::Exhausted("products have a derivation of false, which other engines find"))

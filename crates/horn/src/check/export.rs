@@ -37,7 +37,7 @@ pub fn export_model(
     let mut model = model.clone();
     model.lemmas.splice(..0, automata::lemmas(store, &folds));
     let free = FreeNames::new(store, system);
-    let lemmas = model.named_lemmas(store, system);
+    let lemmas = model.recursion(store, system).named_lemmas();
     let mut taken: FxHashSet<Symbol> = folds.iter().map(|&fun| store.fun_decl(fun).name).collect();
     taken.extend(lemmas.iter().map(|lemma| lemma.name));
     let numbers = folds.iter().filter_map(|&fun| Some((fun, store.number_function_sort(fun)?)));
@@ -115,7 +115,7 @@ impl<W: io::Write> Export<'_, W> {
         writeln!(self.out, "; If all answers are unsat, the model satisfies the clauses.")?;
         writeln!(self.out, "(set-logic ALL)")?;
         self.out.write_all(self.system.sorts_text(store).as_bytes())?;
-        for family in model.recursive_functions(store, self.system) {
+        for family in model.recursion(store, self.system).functions() {
             writeln!(self.out, "{}", family_text(store, &family, 0, WIDTH))?;
         }
         for numbers in numbers {

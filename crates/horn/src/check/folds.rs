@@ -97,6 +97,17 @@ pub(super) fn refute(
     Err(Stop::Exhausted(UNDECIDED))
 }
 
+/// Facts about the folds in formulas: their definitions at constructors and opened terms, and the lemmas, which are proved.
+pub(super) fn facts(store: &TermStore, formulas: &[Term], lemmas: &[FoldLemma]) -> Vec<Term> {
+    if store.folds_in(formulas).is_empty() {
+        return Vec::new();
+    }
+    let mut facts = Facts::new(store, formulas, &[], lemmas);
+    facts.close();
+    facts.facts.extend(numbers::facts(store, formulas));
+    facts.facts
+}
+
 /// The answer to a query, with the solver that gave it.
 struct Answer<'a> {
     solver: Solver<'a>,

@@ -20,7 +20,8 @@
 //! because the lemmas are proved then.
 //!
 //! Solver and evaluation find the instances: a counterexample to a case makes an instance false, or there is no instance
-//! that helps. With [`Trust::Proofs`] the refutation of each case is proved, and the proof replayed.
+//! that helps. Conclusions may apply folds: their definitions are added, and lemmas about them after they are proved
+//! (`folds.rs`). With [`Trust::Proofs`] the refutation of each case is proved, and the proof replayed.
 
 use std::cell::RefCell;
 
@@ -32,7 +33,7 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Trust, Validity, numbers, replay};
+use super::{Fault, Trust, Validity, folds, replay};
 use crate::Context;
 use crate::scc::components;
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
@@ -65,6 +66,7 @@ pub fn check_induction(
             well_formed(context.store, system, lemma)
                 .map_err(|message| Validity::Invalid(Fault::Induction { lemma: number, message }))?;
         }
+        folds::prove(context, trust, &proof.fold_lemmas)?;
         let checker = Checker::new(context, system, proof, trust)?;
         for number in 0..proof.lemmas.len() {
             checker.check_lemma(number)?;
@@ -110,7 +112,7 @@ fn well_formed(store: &TermStore, system: &HornSystem, lemma: &JointLemma) -> Re
     if let Some(&other) = mentioned.vars.iter().find(|variable| !arguments.contains(variable)) {
         return Err(format!("the conclusion mentions {}, which no premise does", store.display(other)));
     }
-    let is_known = |fun: &Fun| system.functions.contains(fun) || store.number_function_sort(*fun).is_some();
+    let is_known = |fun: &Fun| system.functions.contains(fun) || store.fold(*fun).is_some();
     match mentioned.funs.iter().find(|fun| !is_known(fun)) {
         Some(&other) => {
             let name = store.display_symbol(store.fun_decl(other).name);
@@ -381,11 +383,11 @@ impl<'a> Checker<'a> {
         let unsupported = |unsupported: Unsupported| Validity::Unknown(unsupported.stop(store));
         let mut solver = Solver::new(store);
         solver.assert_all(&case.formulas).map_err(unsupported)?;
-        let mut facts_of_numbers: FxHashSet<Term> = FxHashSet::default();
+        let mut facts_of_folds: FxHashSet<Term> = FxHashSet::default();
         let mut used: FxHashSet<Term> = FxHashSet::default();
         loop {
-            let numbers = numbers::facts(store, &case.formulas);
-            let new: Vec<Term> = numbers.into_iter().filter(|&fact| facts_of_numbers.insert(fact)).collect();
+            let facts = folds::facts(store, &case.formulas, &self.proof.fold_lemmas);
+            let new: Vec<Term> = facts.into_iter().filter(|&fact| facts_of_folds.insert(fact)).collect();
             solver.assert_all(&new).map_err(unsupported)?;
             match solver.check(&[], &self.context.limits).map_err(unsupported)? {
                 Outcome::Unsat => break,
@@ -411,7 +413,7 @@ impl<'a> Checker<'a> {
         if self.trust == Trust::Proofs {
             let mut solver = Solver::with_proofs(store);
             let mut formulas = case.formulas.clone();
-            formulas.extend(facts_of_numbers);
+            formulas.extend(facts_of_folds);
             solver.assert_all(&formulas).map_err(unsupported)?;
             match solver.check(&[], &self.context.limits).map_err(unsupported)? {
                 Outcome::Unsat => {
@@ -568,7 +570,10 @@ impl Search<'_> {
                 }
             }
         }
-        if store.eval(self.lemma.conclusion, &values) == Ok(Value::Bool(true)) {
+        // The solver may give a fold another value than its definition does, so the instance can help though it is true.
+        if !folds::occur(store, self.lemma.conclusion)
+            && store.eval(self.lemma.conclusion, &values) == Ok(Value::Bool(true))
+        {
             return None;
         }
         let conclusion = store.substitute(self.lemma.conclusion, &arguments);

@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Term, TermStore, Value};
 
 use super::trace::{Argument, Trace};
-use super::{Definition, Induction, Interpretation, Model, Premise, Refutation, Witness};
+use super::{Definition, Induction, Interpretation, Model, Premise, Recursion, Refutation, Witness};
 use crate::infix::{Fit, Notation, ValueTexts};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
@@ -402,7 +402,7 @@ impl Writer<'_> {
             let note = self.omission(&format!("... {more} predicates are left out"));
             writeln!(out, "\n{note}")?;
         }
-        self.recursion(model, out)?;
+        self.recursion(&model.recursion(self.store, self.system), out)?;
         let is_alone = |clause: &Clause| clause.head.is_none() && clause.body.is_empty();
         let clauses = self.system.clauses.iter().enumerate();
         let alone = clauses.filter(|(_, clause)| is_alone(clause)).map(|(number, _)| number);
@@ -412,15 +412,15 @@ impl Writer<'_> {
         self.legend(out)
     }
 
-    /// The recursive functions that the definitions apply, and the lemmas about them.
-    fn recursion(&self, model: &Model, out: &mut impl io::Write) -> io::Result<()> {
-        let equations = model.equations(self.store, self.system, self.explanation.notation);
+    /// The recursive functions that formulas apply, and the lemmas about them.
+    fn recursion(&self, recursion: &Recursion<'_>, out: &mut impl io::Write) -> io::Result<()> {
+        let equations = recursion.equations(self.explanation.notation);
         if equations.is_empty() {
             return Ok(());
         }
         writeln!(out, "\n{}", self.marked(Mark::Name, "where"))?;
         equations.iter().try_for_each(|&equation| self.formula(equation, out))?;
-        let lemmas = model.lemma_formulas(self.store, self.system);
+        let lemmas = recursion.lemma_formulas();
         if !lemmas.is_empty() {
             writeln!(out, "\n{}", self.marked(Mark::Name, "and by induction"))?;
         }
@@ -454,7 +454,7 @@ impl Writer<'_> {
         if let Some(more) = proof.lemmas.len().checked_sub(most).filter(|&more| more > 0) {
             writeln!(out, "\n{}", self.omission(&format!("... {more} lemmas are left out")))?;
         }
-        Ok(())
+        self.recursion(&proof.recursion(store, system), out)
     }
 
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {

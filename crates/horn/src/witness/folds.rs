@@ -1,4 +1,4 @@
-//! The recursive functions and lemmas of a model, as texts of SMT-LIB.
+//! The recursive functions of models and proofs by induction, and lemmas about them, as texts of SMT-LIB.
 //!
 //! ```text
 //! (define-fun-rec len ((x list)) Int
@@ -41,26 +41,68 @@ pub(crate) struct NamedLemma {
     pub(crate) lemma: FoldLemma,
 }
 
+/// The recursive functions of a witness, and its lemmas about them.
+pub struct Recursion<'a> {
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    /// The functions, callees first.
+    folds: Vec<Fun>,
+    lemmas: &'a [FoldLemma],
+}
+
 impl Model {
     /// The folds that definitions and lemmas apply, callees first.
     pub(crate) fn folds(&self, store: &TermStore) -> Vec<Fun> {
-        let formulas = self.definitions.iter().map(Definition::formula);
-        let lemmas = self.lemmas.iter().map(|lemma| lemma.formula);
-        store.folds_in(&formulas.chain(lemmas).collect::<Vec<Term>>())
+        folds(store, self.definitions.iter().map(Definition::formula), &self.lemmas)
     }
 
-    /// The recursive functions that the model needs, by families, callees first.
-    pub(crate) fn recursive_functions(
-        &self,
-        store: &TermStore,
-        system: &HornSystem,
-    ) -> Vec<Vec<RecursiveFunction>> {
-        recursive_functions(store, system, &self.folds(store))
+    /// The recursive functions that the model needs.
+    pub fn recursion<'a>(&'a self, store: &'a TermStore, system: &'a HornSystem) -> Recursion<'a> {
+        Recursion { store, system, folds: self.folds(store), lemmas: &self.lemmas }
+    }
+}
+
+impl Induction {
+    /// The folds that lemmas apply, callees first.
+    pub(crate) fn folds(&self, store: &TermStore) -> Vec<Fun> {
+        folds(store, self.lemmas.iter().map(|lemma| lemma.conclusion), &self.fold_lemmas)
     }
 
-    /// The definitions of the recursive functions, as equations for each constructor and function: `len(nil) = 0` and so on.
-    /// Only SMT-LIB writes number functions of Peano datatypes, so other notations need no definition of them.
-    pub fn equations(&self, store: &TermStore, system: &HornSystem, notation: Notation) -> Vec<Term> {
+    /// The recursive functions that the lemmas need.
+    pub fn recursion<'a>(&'a self, store: &'a TermStore, system: &'a HornSystem) -> Recursion<'a> {
+        Recursion { store, system, folds: self.folds(store), lemmas: &self.fold_lemmas }
+    }
+}
+
+/// The folds that formulas and lemmas apply, callees first.
+fn folds(store: &TermStore, formulas: impl Iterator<Item = Term>, lemmas: &[FoldLemma]) -> Vec<Fun> {
+    let lemmas = lemmas.iter().map(|lemma| lemma.formula);
+    store.folds_in(&formulas.chain(lemmas).collect::<Vec<Term>>())
+}
+
+impl Recursion<'_> {
+    /// The functions by families.
+    pub(crate) fn functions(&self) -> Vec<Vec<RecursiveFunction>> {
+        if self.folds.is_empty() {
+            return Vec::new();
+        }
+        let free = FreeNames::new(self.store, self.system);
+        let taken = self.names();
+        let definitions = self.folds.iter().filter_map(|&fun| self.store.fold(fun));
+        let definitions: Vec<&Fold> = definitions.collect();
+        let families = definitions.chunk_by(|a, b| a.family == b.family);
+        let function = |fold: &&Fold| RecursiveFunction::new(self.store, &free, &taken, fold);
+        families.map(|family| family.iter().map(function).collect()).collect()
+    }
+
+    fn names(&self) -> FxHashSet<Symbol> {
+        self.folds.iter().map(|&fun| self.store.fun_decl(fun).name).collect()
+    }
+
+    /// The definitions of the functions, as equations for each constructor and function: `len(nil) = 0` and so on. Only SMT-LIB
+    /// writes number functions of Peano datatypes, so other notations need no definition of them.
+    pub fn equations(&self, notation: Notation) -> Vec<Term> {
+        let store = self.store;
         let is_written = |function: &RecursiveFunction| {
             notation == Notation::Smtlib || store.number_function_sort(function.fun).is_none()
         };
@@ -70,7 +112,7 @@ impl Model {
             let application = store.apply(function.fun, &args).expect("the sorts fit");
             store.app(Op::Eq, &[application, case.value]).expect("the sorts fit")
         };
-        let functions = self.recursive_functions(store, system).into_iter().flatten();
+        let functions = self.functions().into_iter().flatten();
         functions
             .filter(is_written)
             .flat_map(|function| {
@@ -81,18 +123,18 @@ impl Model {
     }
 
     /// The lemmas, over variables for any value of a datatype and any ghosts.
-    pub fn lemma_formulas(&self, store: &TermStore, system: &HornSystem) -> Vec<Term> {
-        self.named_lemmas(store, system).into_iter().map(|named| named.lemma.formula).collect()
+    pub fn lemma_formulas(&self) -> Vec<Term> {
+        self.named_lemmas().into_iter().map(|named| named.lemma.formula).collect()
     }
 
     /// The lemmas with names that nothing else has.
-    pub(crate) fn named_lemmas(&self, store: &TermStore, system: &HornSystem) -> Vec<NamedLemma> {
+    pub(crate) fn named_lemmas(&self) -> Vec<NamedLemma> {
         if self.lemmas.is_empty() {
             return Vec::new();
         }
-        let free = FreeNames::new(store, system);
-        let mut taken: FxHashSet<Symbol> =
-            self.folds(store).iter().map(|&fun| store.fun_decl(fun).name).collect();
+        let store = self.store;
+        let free = FreeNames::new(store, self.system);
+        let mut taken = self.names();
         let named = |lemma: &FoldLemma| {
             let name = free.choose(Some(LEMMA), LEMMA, &mut taken);
             let mut used = taken.clone();
@@ -102,32 +144,6 @@ impl Model {
         };
         self.lemmas.iter().map(named).collect()
     }
-}
-
-impl Induction {
-    /// The recursive functions that the lemmas need, by families, callees first.
-    pub(crate) fn recursive_functions(
-        &self,
-        store: &TermStore,
-        system: &HornSystem,
-    ) -> Vec<Vec<RecursiveFunction>> {
-        let conclusions: Vec<Term> = self.lemmas.iter().map(|lemma| lemma.conclusion).collect();
-        recursive_functions(store, system, &store.folds_in(&conclusions))
-    }
-}
-
-/// The functions of folds, by families.
-fn recursive_functions(store: &TermStore, system: &HornSystem, folds: &[Fun]) -> Vec<Vec<RecursiveFunction>> {
-    if folds.is_empty() {
-        return Vec::new();
-    }
-    let free = FreeNames::new(store, system);
-    let taken: FxHashSet<Symbol> = folds.iter().map(|&fun| store.fun_decl(fun).name).collect();
-    let definitions = folds.iter().filter_map(|&fun| store.fold(fun));
-    let definitions: Vec<&Fold> = definitions.collect();
-    let families = definitions.chunk_by(|a, b| a.family == b.family);
-    let function = |fold: &&Fold| RecursiveFunction::new(store, &free, &taken, fold);
-    families.map(|family| family.iter().map(function).collect()).collect()
 }
 
 /// A variable for the value of a datatype, and for the ghosts behind it.

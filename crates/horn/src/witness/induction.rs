@@ -20,6 +20,9 @@
 //!   :unfold (1 2))
 //! ```
 //!
+//! Conclusions may apply recursive functions, as the formulas of models may: the length of `a` is the sum of the others. Lemmas
+//! about single values of such functions belong to the proof, too.
+//!
 //! This is the induction on derivations of Unno, Torii and Sakamoto (Automating Induction for Solving Horn Clauses, CAV
 //! 2017), with lemmas in the place of a search for proofs.
 
@@ -27,11 +30,10 @@ use std::io;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use shofar_logic::{Op, Substitution, Term, TermStore};
+use shofar_logic::{FoldLemma, Op, Substitution, Term, TermStore};
 
-use super::folds::family_text;
-use super::text::{WIDTH, formula};
-use super::{FreeNames, Printer};
+use super::text::formula;
+use super::{FreeNames, Printer, claims};
 use crate::graph::NodeId;
 use crate::system::{Atom, HornSystem, PredicateId};
 
@@ -40,6 +42,8 @@ use crate::system::{Atom, HornSystem, PredicateId};
 pub struct Induction {
     /// The lemmas. Their order does not matter.
     pub lemmas: Vec<JointLemma>,
+    /// Lemmas about the recursive functions that conclusions apply.
+    pub fold_lemmas: Vec<FoldLemma>,
 }
 
 /// A property of several facts together.
@@ -63,6 +67,12 @@ pub struct Premise {
 }
 
 impl Induction {
+    /// A proof by these lemmas, with the claimed lemmas about the recursive functions that they apply.
+    pub fn new(store: &TermStore, lemmas: Vec<JointLemma>) -> Self {
+        let fold_lemmas = claims(store, lemmas.iter().map(|lemma| lemma.conclusion).collect());
+        Induction { lemmas, fold_lemmas }
+    }
+
     /// The same proof with simple names for variables, which mean nothing else in the clauses.
     pub fn with_names(self, store: &TermStore, system: &HornSystem) -> Self {
         let free = FreeNames::new(store, system);
@@ -87,7 +97,7 @@ impl Induction {
                 conclusion: store.substitute(lemma.conclusion, &names),
             }
         };
-        Induction { lemmas: self.lemmas.into_iter().map(named).collect() }
+        Induction { lemmas: self.lemmas.into_iter().map(named).collect(), ..self }
     }
 }
 
@@ -175,9 +185,7 @@ impl JsonJointLemma {
 
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn text_induction(&mut self, proof: &Induction) -> io::Result<()> {
-        for family in proof.recursive_functions(self.store, self.system) {
-            writeln!(self.out, "{}", family_text(self.store, &family, 0, WIDTH))?;
-        }
+        self.text_recursion(&proof.recursion(self.store, self.system), 0)?;
         for lemma in &proof.lemmas {
             let unfolded: Vec<String> = lemma.unfolded().iter().map(usize::to_string).collect();
             let shown = lemma.to_formula(self.store, self.system);

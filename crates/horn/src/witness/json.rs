@@ -20,7 +20,7 @@ use shofar_logic::{Fun, Op, Term, TermStore, Value};
 use super::folds::{NamedLemma, RecursiveFunction};
 use super::induction::JsonJointLemma;
 use super::shared::{NamedValue, SharedValues};
-use super::{Definition, Induction, Interpretation, Model, Printer, Refutation, Step, Witness};
+use super::{Definition, Induction, Interpretation, Model, Printer, Recursion, Refutation, Step, Witness};
 use crate::infix::{Notation, ValueTexts};
 use crate::system::HornSystem;
 
@@ -134,13 +134,14 @@ impl JsonWitness {
             Default::default();
         let answer = match witness {
             Witness::Model(content) => {
-                functions = json_functions(store, content.recursive_functions(store, system));
-                lemmas = json_lemmas(store, system, content);
+                let recursion = content.recursion(store, system);
+                (functions, lemmas) = (json_functions(store, &recursion), json_lemmas(store, &recursion));
                 model = Some(predicate_definitions(store, system, content).collect());
                 "sat"
             }
             Witness::Induction(content) => {
-                functions = json_functions(store, content.recursive_functions(store, system));
+                let recursion = content.recursion(store, system);
+                (functions, lemmas) = (json_functions(store, &recursion), json_lemmas(store, &recursion));
                 induction = Some(JsonJointLemma::of(store, system, content));
                 "sat"
             }
@@ -155,23 +156,24 @@ impl JsonWitness {
     }
 }
 
-fn json_functions(store: &TermStore, families: Vec<Vec<RecursiveFunction>>) -> Vec<Vec<JsonFunction>> {
+fn json_functions(store: &TermStore, recursion: &Recursion<'_>) -> Vec<Vec<JsonFunction>> {
     let function = |function: RecursiveFunction| JsonFunction {
         function: store.name(store.fun_decl(function.fun).name).to_owned(),
         parameters: json_parameters(store, &function.parameters),
         sort: store.display_sort(store.fun_decl(function.fun).range).to_string(),
         body: function.body(store, 0, usize::MAX),
     };
-    families.into_iter().map(|family| family.into_iter().map(function).collect()).collect()
+    let families = recursion.functions().into_iter();
+    families.map(|family| family.into_iter().map(function).collect()).collect()
 }
 
-fn json_lemmas(store: &TermStore, system: &HornSystem, model: &Model) -> Vec<JsonLemma> {
+fn json_lemmas(store: &TermStore, recursion: &Recursion<'_>) -> Vec<JsonLemma> {
     let lemma = |NamedLemma { name, lemma }: NamedLemma| JsonLemma {
         lemma: store.name(name).to_owned(),
         parameters: json_parameters(store, &lemma.parameters),
         body: store.display(lemma.formula).to_string(),
     };
-    model.named_lemmas(store, system).into_iter().map(lemma).collect()
+    recursion.named_lemmas().into_iter().map(lemma).collect()
 }
 
 fn json_parameters(store: &TermStore, parameters: &[Term]) -> Vec<JsonParameter> {
@@ -292,25 +294,27 @@ impl JsonStep {
 impl<W: io::Write> Printer<'_, W> {
     pub(super) fn json_model(&mut self, model: &Model) -> io::Result<()> {
         let definitions = predicate_definitions(self.store, self.system, model);
+        let opening = self.json_recursion(&model.recursion(self.store, self.system))?;
+        self.json_lines(&(opening + r#""model": ["#), definitions)
+    }
+
+    /// The beginning of the proof of `sat`, with the recursive functions and the lemmas about them, if there are any.
+    fn json_recursion(&self, recursion: &Recursion<'_>) -> io::Result<String> {
         let mut opening = r#"{"answer": "sat", "#.to_owned();
-        let functions = json_functions(self.store, model.recursive_functions(self.store, self.system));
+        let functions = json_functions(self.store, recursion);
         if !functions.is_empty() {
             opening += &format!(r#""functions": {}, "#, serde_json::to_string(&functions)?);
         }
-        let lemmas = json_lemmas(self.store, self.system, model);
+        let lemmas = json_lemmas(self.store, recursion);
         if !lemmas.is_empty() {
             opening += &format!(r#""lemmas": {}, "#, serde_json::to_string(&lemmas)?);
         }
-        self.json_lines(&(opening + r#""model": ["#), definitions)
+        Ok(opening)
     }
 
     pub(super) fn json_induction(&mut self, proof: &Induction) -> io::Result<()> {
         let lemmas = JsonJointLemma::of(self.store, self.system, proof);
-        let functions = json_functions(self.store, proof.recursive_functions(self.store, self.system));
-        let mut opening = r#"{"answer": "sat", "#.to_owned();
-        if !functions.is_empty() {
-            opening += &format!(r#""functions": {}, "#, serde_json::to_string(&functions)?);
-        }
+        let opening = self.json_recursion(&proof.recursion(self.store, self.system))?;
         self.json_lines(&(opening + r#""induction": ["#), lemmas.into_iter())
     }
 

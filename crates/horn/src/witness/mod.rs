@@ -31,6 +31,7 @@ use shofar_logic::TermStore;
 use crate::system::HornSystem;
 
 pub use explain::{Explanation, Role, clause_roles};
+pub use folds::Recursion;
 pub(crate) use folds::{NamedLemma, family_text};
 pub use graph::{Derivation, GraphModel, GraphStep};
 pub use induction::{Induction, JointLemma, Premise};

@@ -588,7 +588,8 @@ impl<'a> Builder<'a> {
                 if self.definitions.iter().any(Option::is_some) {
                     return Err("the text has both a model and a proof by induction".to_owned());
                 }
-                Ok(Witness::Induction(Induction { lemmas: std::mem::take(&mut self.joint_lemmas) }))
+                let lemmas = std::mem::take(&mut self.joint_lemmas);
+                Ok(Witness::Induction(Induction { lemmas, fold_lemmas: std::mem::take(&mut self.lemmas) }))
             }
             Some(true) => self.model().map(Witness::Model),
             Some(false) => Ok(Witness::Refutation(Refutation { steps: std::mem::take(&mut self.steps) })),

@@ -29,7 +29,7 @@ use std::{fmt, io};
 
 use shofar_logic::{Term, TermStore, Value};
 
-use super::folds::{NamedLemma, family_text};
+use super::folds::{NamedLemma, Recursion, family_text};
 use super::shared::{NamedValue, SharedValues};
 use super::{Interpretation, Model, Printer, Refutation, Step};
 use crate::infix::{Notation, ValueTexts};
@@ -48,14 +48,7 @@ impl<W: io::Write> Printer<'_, W> {
     pub(super) fn text_model(&mut self, model: &Model) -> io::Result<()> {
         let store = self.store;
         writeln!(self.out, "(")?;
-        for family in model.recursive_functions(store, self.system) {
-            writeln!(self.out, "  {}", family_text(store, &family, 2, WIDTH))?;
-        }
-        for NamedLemma { name, lemma } in model.named_lemmas(store, self.system) {
-            let (name, parameters) = (store.display_symbol(name), sorted_variables(store, &lemma.parameters));
-            writeln!(self.out, "  (define-fun {name} ({parameters}) Bool")?;
-            writeln!(self.out, "    {})", formula(store, lemma.formula, 4))?;
-        }
+        self.text_recursion(&model.recursion(store, self.system), 2)?;
         for ((_, fun), definition) in self.system.predicates().zip(&model.definitions) {
             let name = store.display_symbol(store.fun_decl(fun).name);
             match &definition.interpretation {
@@ -67,6 +60,20 @@ impl<W: io::Write> Printer<'_, W> {
             }
         }
         writeln!(self.out, ")")
+    }
+
+    /// The definitions of recursive functions, and the lemmas about them.
+    pub(super) fn text_recursion(&mut self, recursion: &Recursion<'_>, column: usize) -> io::Result<()> {
+        let (store, indent) = (self.store, " ".repeat(column));
+        for family in recursion.functions() {
+            writeln!(self.out, "{indent}{}", family_text(store, &family, column, WIDTH))?;
+        }
+        for NamedLemma { name, lemma } in recursion.named_lemmas() {
+            let (name, parameters) = (store.display_symbol(name), sorted_variables(store, &lemma.parameters));
+            writeln!(self.out, "{indent}(define-fun {name} ({parameters}) Bool")?;
+            writeln!(self.out, "{indent}  {})", formula(store, lemma.formula, column + 2))?;
+        }
+        Ok(())
     }
 
     pub(super) fn text_refutation(&mut self, refutation: &Refutation) -> io::Result<()> {
