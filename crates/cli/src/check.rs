@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
-use shofar_horn::check::{Fault, Validity, checked, export_model};
+use shofar_horn::check::{Fault, Validity, checked, export_induction, export_model};
 use shofar_horn::witness::Witness;
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
@@ -24,8 +24,8 @@ pub(crate) struct Arguments {
     /// The file with the witness, of Shofar or of another solver; `-` reads standard input.
     witness: String,
 
-    /// Write what must be proved of a model as an SMT-LIB script, and check nothing. The model is right if another
-    /// solver answers `unsat` to all queries.
+    /// Write what must be proved of a model or a proof by induction as an SMT-LIB script, and check no model. The witness is
+    /// right if another solver answers `unsat` to all queries.
     #[arg(long)]
     export: bool,
 
@@ -49,12 +49,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     if arguments.export {
         return match &witness {
             Witness::Model(model) => Ok(export_model(&store, &system, model, out)?),
-            Witness::Induction(_) => Err(Failure::Input(format!(
-                "{name}: only models are exported, and this is a proof by induction"
+            Witness::Induction(proof) => match export_induction(&context, &system, proof, out) {
+                Ok(written) => Ok(written?),
+                Err(validity) => {
+                    Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &validity)))
+                }
+            },
+            Witness::Refutation(_) => Err(Failure::Input(format!(
+                "{name}: models and proofs by induction are exported, and this is a refutation"
             ))),
-            Witness::Refutation(_) => {
-                Err(Failure::Input(format!("{name}: only models are exported, and this is a refutation")))
-            }
         };
     }
     let validity = match checked(&context, &system, witness) {

@@ -1,10 +1,11 @@
 //! Proofs by induction on derivations: what the checker accepts, what it rejects, and their text.
 
-use shofar_horn::check::{Fault, Trust, Validity, check_induction};
+use shofar_horn::check::{Fault, Trust, Validity, check_induction, export_induction};
 use shofar_horn::witness::{self, Induction, Witness, WitnessFormat};
 use shofar_horn::{Context, HornSystem, parse_in};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
+use shofar_testing::z3;
 
 const LISTS: &str = "(declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))
     (declare-fun App (L L L) Bool)
@@ -235,4 +236,35 @@ fn lemmas_about_recursive_functions_must_be_true() {
     let (_, second) = LENGTHS.split_once("(lemma (forall ((x L) (y L) (z L)").unwrap();
     let without = format!("(lemma (forall ((x L) (y L) (z L){second}");
     assert_ne!(check(&clauses, &without), Validity::Valid);
+}
+
+fn exported(clauses: &str, lemmas: &str) -> Result<String, Validity> {
+    let Read { store, system, proof } = read(clauses, lemmas);
+    let mut out = Vec::new();
+    export_induction(&Context::new(&store), &system, &proof, &mut out)?.unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn z3_confirms_exported_proofs() {
+    if !z3::is_installed() {
+        return;
+    }
+    for (query, lemmas) in
+        [(ASSOCIATIVITY, format!("{FUNCTIONAL}{ASSOCIATIVE}")), (LEFT_INJECTIVE, LENGTHS.to_owned())]
+    {
+        let script = exported(&format!("{LISTS}{query}"), &lemmas).unwrap();
+        let answers = z3::answers(&script).expect("it is installed");
+        assert!(
+            answers.len() >= 5 && answers.iter().all(|answer| answer == "unsat"),
+            "{answers:?}\n{script}"
+        );
+    }
+}
+
+/// A case that no lemma refutes is not exported, so that nobody confirms a part of a proof.
+#[test]
+fn wrong_proofs_are_not_exported() {
+    let wrong = LENGTHS.replace("(+ (len x) (len y))", "(len x)");
+    assert!(exported(&format!("{LISTS}{LEFT_INJECTIVE}"), &wrong).is_err());
 }

@@ -1,13 +1,17 @@
-//! What must be proved of a model, as a script that any SMT solver with datatypes and recursive functions checks by itself.
+//! What must be proved of a model or of a proof by induction, as a script that any SMT solver with datatypes and recursive functions
+//! checks by itself.
 //!
 //! ```text
 //! declarations of sorts and functions; definitions of recursive functions, lemmas and predicates
 //! for each lemma and constructor:   constants, lemmas for the fields, the denied lemma       (check-sat)
-//! for each clause:                  constants, lemmas for its terms, the denied clause       (check-sat)
+//! model:      for each clause:      constants, lemmas for its terms, the denied clause       (check-sat)
+//! induction:  for each case:        constants, lemmas for its terms, its formulas            (check-sat)
 //! ```
 //!
 //! If all answers are `unsat`, the lemmas are true by induction and the clauses hold. The script depends neither on the checker's
-//! substitution of definitions nor on its unfolding. Lemmas about states of automata (`automata.rs`) are added to those of the model.
+//! substitution of definitions nor on its unfolding of recursive functions. Lemmas about states of automata (`automata.rs`) are added
+//! to those of the model. The cases of a proof by induction, and the instances of joint lemmas in them, are those that the checker
+//! found: that they are all cases, and that the instances are smaller, is the checker's word.
 //!
 //! The number function `n` of a Peano datatype is one-to-one. A solver sees it by a function `value` from integers to the datatype, and
 //! the lemma `n(x) >= 0 and value(n(x)) = x`.
@@ -17,10 +21,11 @@ use std::io;
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fun, Op, Peano, Sort, Substitution, Symbol, Term, TermStore};
 
-use super::automata;
+use super::{Validity, automata, induction};
+use crate::Context;
 use crate::print::sorted_variables;
 use crate::system::{Atom, Clause, HornSystem};
-use crate::witness::{FreeNames, Model, NamedLemma, family_text};
+use crate::witness::{FreeNames, Induction, Model, NamedLemma, Recursion, family_text};
 
 /// The line width.
 const WIDTH: usize = 100;
@@ -33,29 +38,36 @@ pub fn export_model(
     model: &Model,
     out: &mut impl io::Write,
 ) -> io::Result<()> {
-    let folds = model.folds(store);
     let mut model = model.clone();
-    model.lemmas.splice(..0, automata::lemmas(store, &folds));
-    let free = FreeNames::new(store, system);
-    let lemmas = model.recursion(store, system).named_lemmas();
-    let mut taken: FxHashSet<Symbol> = folds.iter().map(|&fun| store.fun_decl(fun).name).collect();
-    taken.extend(lemmas.iter().map(|lemma| lemma.name));
-    let numbers = folds.iter().filter_map(|&fun| Some((fun, store.number_function_sort(fun)?)));
-    let numbers = numbers.filter_map(|(fun, sort)| Some((fun, sort, store.peano(sort)?)));
-    let numbers: Vec<Numbers> = numbers
-        .map(|(fun, sort, peano)| {
-            let value = free.choose(Some("value"), "value", &mut taken);
-            let claim = free.choose(Some("numbered"), "numbered", &mut taken);
-            Numbers { fun, sort, peano, value, claim }
-        })
-        .collect();
-    let claims = claims(store, &lemmas, &numbers);
-    let mut export = Export { store, system, free, taken, claims, out };
-    export.definitions(&model, &lemmas, &numbers)?;
-    for claim in 0..export.claims.len() {
-        export.induction(claim)?;
+    model.lemmas.splice(..0, automata::lemmas(store, &model.folds(store)));
+    writeln!(out, "; If all answers are unsat, the model satisfies the clauses.")?;
+    let mut export = Export::new(store, system, &model.recursion(store, system), out)?;
+    for ((_, fun), definition) in system.predicates().zip(&model.definitions) {
+        export.formula(store.fun_decl(fun).name, &definition.parameters, definition.formula())?;
     }
+    export.inductions()?;
     (0..system.clauses.len()).try_for_each(|clause| export.clause(clause))
+}
+
+/// Writes a script whose queries are all unsatisfiable if the lemmas of a proof follow in all cases of the induction, and
+/// contradict the bodies of all queries.
+pub fn export_induction(
+    context: &Context<'_>,
+    system: &HornSystem,
+    proof: &Induction,
+    out: &mut impl io::Write,
+) -> Result<io::Result<()>, Validity> {
+    let store = context.store;
+    let cases = induction::cases(context, system, proof)?;
+    let mut write = || -> io::Result<()> {
+        writeln!(out, "; If all answers are unsat, the lemmas are true, and no query has a derivation.")?;
+        let mut export = Export::new(store, system, &proof.recursion(store, system), out)?;
+        export.inductions()?;
+        cases
+            .iter()
+            .try_for_each(|(title, formulas)| export.query(title, &store.free_vars(formulas), formulas, None))
+    };
+    Ok(write())
 }
 
 /// A Boolean function that is true of all values of a datatype, and for all ghosts.
@@ -109,25 +121,42 @@ struct Export<'a, W> {
     out: &'a mut W,
 }
 
-impl<W: io::Write> Export<'_, W> {
-    fn definitions(&mut self, model: &Model, lemmas: &[NamedLemma], numbers: &[Numbers]) -> io::Result<()> {
-        let store = self.store;
-        writeln!(self.out, "; If all answers are unsat, the model satisfies the clauses.")?;
-        writeln!(self.out, "(set-logic ALL)")?;
-        self.out.write_all(self.system.sorts_text(store).as_bytes())?;
-        for family in model.recursion(store, self.system).functions() {
-            writeln!(self.out, "{}", family_text(store, &family, 0, WIDTH))?;
+impl<'a, W: io::Write> Export<'a, W> {
+    /// Writes the declarations, the recursive functions and the lemmas.
+    fn new(
+        store: &'a TermStore,
+        system: &'a HornSystem,
+        recursion: &Recursion<'_>,
+        out: &'a mut W,
+    ) -> io::Result<Self> {
+        let free = FreeNames::new(store, system);
+        let (families, lemmas) = (recursion.functions(), recursion.named_lemmas());
+        let folds = || families.iter().flatten().map(|function| function.fun);
+        let mut taken: FxHashSet<Symbol> = folds().map(|fun| store.fun_decl(fun).name).collect();
+        taken.extend(lemmas.iter().map(|lemma| lemma.name));
+        let numbers = folds().filter_map(|fun| Some((fun, store.number_function_sort(fun)?)));
+        let numbers = numbers.filter_map(|(fun, sort)| Some((fun, sort, store.peano(sort)?)));
+        let numbers: Vec<Numbers> = numbers
+            .map(|(fun, sort, peano)| {
+                let value = free.choose(Some("value"), "value", &mut taken);
+                let claim = free.choose(Some("numbered"), "numbered", &mut taken);
+                Numbers { fun, sort, peano, value, claim }
+            })
+            .collect();
+        writeln!(out, "(set-logic ALL)")?;
+        out.write_all(system.sorts_text(store).as_bytes())?;
+        for family in &families {
+            writeln!(out, "{}", family_text(store, family, 0, WIDTH))?;
         }
-        for numbers in numbers {
-            writeln!(self.out, "{}", numbers.text(store))?;
+        for numbers in &numbers {
+            writeln!(out, "{}", numbers.text(store))?;
         }
-        for NamedLemma { name, lemma } in lemmas {
-            self.formula(*name, &lemma.parameters, lemma.formula)?;
+        let claims = claims(store, &lemmas, &numbers);
+        let mut export = Export { store, system, free, taken, claims, out };
+        for NamedLemma { name, lemma } in &lemmas {
+            export.formula(*name, &lemma.parameters, lemma.formula)?;
         }
-        for ((_, fun), definition) in self.system.predicates().zip(&model.definitions) {
-            self.formula(store.fun_decl(fun).name, &definition.parameters, definition.formula())?;
-        }
-        Ok(())
+        Ok(export)
     }
 
     /// The definition of a Boolean function.
@@ -136,6 +165,11 @@ impl<W: io::Write> Export<'_, W> {
         let (name, parameters) = (store.display_symbol(name), sorted_variables(store, parameters));
         let body = store.display(body).pretty(WIDTH, 2).at(2);
         writeln!(self.out, "(define-fun {name} ({parameters}) Bool\n  {body})")
+    }
+
+    /// The induction steps of all claims.
+    fn inductions(&mut self) -> io::Result<()> {
+        (0..self.claims.len()).try_for_each(|claim| self.induction(claim))
     }
 
     /// The induction steps of a claim.
@@ -175,11 +209,28 @@ impl<W: io::Write> Export<'_, W> {
     fn clause(&mut self, number: usize) -> io::Result<()> {
         let (store, system) = (self.store, self.system);
         let Clause { variables, constraint, body, head, .. } = &system.clauses[number];
-        writeln!(self.out, "; {}\n(push 1)", system.clause_title(store, number).replace(['\n', '\r'], " "))?;
+        let atom = |atom: &Atom| {
+            store.apply(system.fun(atom.predicate), &atom.args).expect("the sorts of an atom fit")
+        };
+        let formulas: Vec<Term> = [*constraint].into_iter().chain(body.iter().map(atom)).collect();
+        let title = system.clause_title(store, number);
+        self.query(&title, variables, &formulas, head.as_ref().map(atom))
+    }
+
+    /// Asks whether formulas have an instance for which another formula is false.
+    fn query(
+        &mut self,
+        title: &str,
+        variables: &[Term],
+        formulas: &[Term],
+        denied: Option<Term>,
+    ) -> io::Result<()> {
+        let store = self.store;
+        writeln!(self.out, "; {}\n(push 1)", title.replace(['\n', '\r'], " "))?;
         let mut used = self.taken.clone();
         let constant = |&variable: &Term| {
             let name = match store.op(variable) {
-                Op::Var(name) => Some(store.name(name)),
+                Op::Var(name) => store.name(name).split('!').next(),
                 _ => None,
             };
             (variable, store.var(self.free.choose(name, "x", &mut used), store.sort_of(variable)))
@@ -187,16 +238,11 @@ impl<W: io::Write> Export<'_, W> {
         let constants: Vec<(Term, Term)> = variables.iter().map(constant).collect();
         let renaming: Substitution = constants.iter().copied().collect();
         let constants: Vec<Term> = constants.into_iter().map(|(_, constant)| constant).collect();
-        let atom = |atom: &Atom| {
-            let args = atom.args.iter().map(|&arg| store.substitute(arg, &renaming));
-            (store.fun_decl(system.fun(atom.predicate)).name, args.collect::<Vec<Term>>())
-        };
-        let constraint = store.substitute(*constraint, &renaming);
-        let body: Vec<(Symbol, Vec<Term>)> = body.iter().map(atom).collect();
-        let head = head.as_ref().map(atom);
+        let renamed = |&formula: &Term| store.substitute(formula, &renaming);
+        let formulas: Vec<Term> = formulas.iter().map(renamed).collect();
+        let denied = denied.as_ref().map(renamed);
         self.constants(&constants)?;
-        let mut terms = vec![constraint];
-        terms.extend(body.iter().chain(&head).flat_map(|(_, args)| args.iter().copied()));
+        let terms: Vec<Term> = formulas.iter().chain(&denied).copied().collect();
         let known: FxHashSet<Term> = constants.into_iter().collect();
         for term in store.subterms(&terms) {
             let is_closed = |term| store.free_vars(&[term]).iter().all(|variable| known.contains(variable));
@@ -206,12 +252,11 @@ impl<W: io::Write> Export<'_, W> {
                 }
             }
         }
-        writeln!(self.out, "(assert {})", store.display(constraint).pretty(WIDTH, 2).at(8))?;
-        for (name, args) in &body {
-            writeln!(self.out, "(assert {})", self.atom(*name, args))?;
+        for formula in formulas {
+            writeln!(self.out, "(assert {})", store.display(formula).pretty(WIDTH, 2).at(8))?;
         }
-        if let Some((name, args)) = &head {
-            writeln!(self.out, "(assert (not {}))", self.atom(*name, args))?;
+        if let Some(denied) = denied {
+            writeln!(self.out, "(assert (not {}))", store.display(denied))?;
         }
         writeln!(self.out, "(check-sat)\n(pop 1)")
     }
@@ -236,11 +281,6 @@ impl<W: io::Write> Export<'_, W> {
             true => writeln!(self.out, "(assert {claim})"),
             false => writeln!(self.out, "(assert (forall ({}) {claim}))", sorted_variables(store, ghosts)),
         }
-    }
-
-    fn atom(&self, name: Symbol, args: &[Term]) -> String {
-        let name = self.store.display_symbol(name);
-        if args.is_empty() { name.to_string() } else { format!("({name}{})", self.terms(args.iter())) }
     }
 
     /// Terms, each after a space.

@@ -61,23 +61,21 @@ pub fn check_induction(
     proof: &Induction,
     trust: Trust,
 ) -> Validity {
-    let checked = || -> Result<(), Validity> {
-        for (number, lemma) in proof.lemmas.iter().enumerate() {
-            well_formed(context.store, system, lemma)
-                .map_err(|message| Validity::Invalid(Fault::Induction { lemma: number, message }))?;
-        }
-        folds::prove(context, trust, &proof.fold_lemmas)?;
-        let checker = Checker::new(context, system, proof, trust)?;
-        for number in 0..proof.lemmas.len() {
-            checker.check_lemma(number)?;
-        }
-        let queries = system.clauses.iter().enumerate().filter(|(_, clause)| clause.is_query());
-        for (number, _) in queries {
-            checker.check_query(number)?;
-        }
-        Ok(())
-    };
-    checked().err().unwrap_or(Validity::Valid)
+    let checked = Checker::new(context, system, proof, trust).and_then(|checker| checker.check());
+    checked.err().unwrap_or(Validity::Valid)
+}
+
+/// The cases of a proof: what each is, and formulas that contradict each other by the definitions of folds and the lemmas about
+/// folds. The error is the judgement of a proof that is not valid.
+pub(super) fn cases(
+    context: &Context<'_>,
+    system: &HornSystem,
+    proof: &Induction,
+) -> Result<Vec<(String, Vec<Term>)>, Validity> {
+    let cases = Some(RefCell::default());
+    let checker = Checker { refuted: cases, ..Checker::new(context, system, proof, Trust::Solver)? };
+    checker.check()?;
+    Ok(checker.refuted.map(RefCell::into_inner).unwrap_or_default())
 }
 
 /// Checks the form of a lemma; the error says what is wrong.
@@ -164,6 +162,8 @@ struct Checker<'a> {
     is_recursive: Vec<bool>,
     /// Whether predicates recur on positions, as far as it was asked.
     recursion: RefCell<FxHashMap<(PredicateId, usize), bool>>,
+    /// The refuted cases, if they are asked for.
+    refuted: Option<RefCell<Vec<(String, Vec<Term>)>>>,
 }
 
 impl<'a> Checker<'a> {
@@ -183,8 +183,24 @@ impl<'a> Checker<'a> {
         }
         let constraints = constraints.map_err(Validity::Unknown)?;
         let is_recursive = is_recursive(system, &clauses);
-        let recursion = RefCell::default();
-        Ok(Checker { context, system, proof, trust, constraints, clauses, is_recursive, recursion })
+        let (recursion, refuted) = (RefCell::default(), None);
+        Ok(Checker { context, system, proof, trust, constraints, clauses, is_recursive, recursion, refuted })
+    }
+
+    fn check(&self) -> Result<(), Validity> {
+        for (number, lemma) in self.proof.lemmas.iter().enumerate() {
+            well_formed(self.context.store, self.system, lemma)
+                .map_err(|message| Validity::Invalid(Fault::Induction { lemma: number, message }))?;
+        }
+        folds::prove(self.context, self.trust, &self.proof.fold_lemmas)?;
+        for number in 0..self.proof.lemmas.len() {
+            self.check_lemma(number)?;
+        }
+        let queries = self.system.clauses.iter().enumerate().filter(|(_, clause)| clause.is_query());
+        for (number, _) in queries {
+            self.check_query(number)?;
+        }
+        Ok(())
     }
 
     fn check_lemma(&self, number: usize) -> Result<(), Validity> {
@@ -425,6 +441,9 @@ impl<'a> Checker<'a> {
                 }
                 Outcome::Unknown(reason) => return Err(Validity::Unknown(reason.into())),
             }
+        }
+        if let Some(cases) = &self.refuted {
+            cases.borrow_mut().push((refuted.to_owned(), case.formulas.clone()));
         }
         Ok(None)
     }

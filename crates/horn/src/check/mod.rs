@@ -16,7 +16,7 @@
 //!   element, so differently named elements need not be different.
 //!
 //! Models may apply folds, functions by structural recursion. The checker unfolds their definitions, and proves lemmas about them by
-//! induction (`folds.rs`). [`export_model`] writes what other solvers must prove of such a model.
+//! induction (`folds.rs`). [`export_model`] and [`export_induction`] write what other solvers must prove.
 //!
 //! Quantifiers in constraints and in models are eliminated, and each elimination is confirmed by refutations of formulas
 //! without quantifiers (`quantifiers.rs`).
@@ -48,7 +48,7 @@ use crate::infix::{Notation, ValueTexts};
 use crate::system::{HornSystem, PredicateId};
 use crate::witness::{Definition, Interpretation, Model, Witness};
 
-pub use export::export_model;
+pub use export::{export_induction, export_model};
 pub use graph::{check_derivation, check_graph_model};
 pub use induction::check_induction;
 pub use model::{Trust, check_model};
