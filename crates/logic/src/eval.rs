@@ -16,7 +16,8 @@
 //!
 //! *Folds* (`fold.rs`) have their own meaning, whatever the assignment says. A fold of a value needs those of the fields, and a
 //! value may be a hundred thousand constructors deep. So the calls for the parts of the value are made one after the
-//! other, from the leaves up, and the result of each one is there when it is needed.
+//! other, from the leaves up, and the result of each one is there when it is needed. If calls change ghosts, it is not known before
+//! which calls there are. Then a call is made when it is needed, and waits on the stack of calls.
 //!
 //! *Arrays.* A chain of stores is evaluated at once, not store by store: its value is a sorted list, and
 //! inserting n entries one at a time would copy it n times.
@@ -539,6 +540,12 @@ impl<'a> Evaluator<'a> {
             return Some(result.clone());
         }
         let Value::Term(argument) = args[0] else { return Some(Err(EvalError::WrongSort(term))) };
+        if fold.changes_ghosts {
+            let outside = std::mem::take(&mut self.known);
+            let (base, rest) = (self.open.len(), vec![(fold.fun, args.clone())]);
+            self.call_fold(Call { fun: fold.fun, args, body: term, application: term, outside, base, rest });
+            return None;
+        }
         let call = |fun: Fun, part: Term| {
             let mut args = args.clone();
             args[0] = Value::Term(part);

@@ -10,13 +10,23 @@
 //!
 //! Folds that call each other are defined together, as a *family*. In the literature a family is an algebra: its carriers are
 //! the ranges, and its operations are the cases. With a finite range it is a deterministic bottom-up tree automaton. *Ghosts*, as
-//! `g` above, are parameters that all calls pass on unchanged.
+//! `g` above, are further parameters. Most calls pass them on unchanged. A call may also change them, as those of
+//! a *synchronous* automaton do, which reads several values at the same time:
 //!
-//! - F1: a case applies functions of its family only to a field and its own ghosts, and other functions only if they are folds that
-//!   were defined before. So each fold has exactly one value for each argument, by induction on the families and the values.
+//! ```text
+//! lt(zero, y) = is-succ(y)          lt(succ(x), y) = is-succ(y) and lt(x, pred(y))
+//! ```
+//!
+//! - F1: a case applies functions of its family only to a field and to ghosts, which may be any terms without folds over fields and
+//!   ghosts, and other functions only if they are folds that were defined before. So each fold has exactly one value for each argument
+//!   and all ghosts: by induction on the families and, for all ghosts at the same time, on the first argument.
 //! - F2: cases are normal terms without quantifiers; their only variables are the fields and the ghosts, under fixed names.
-//! - F3: no case multiplies values of folds with each other. So the digits of values grow at most linearly with the argument.
+//! - F3: no case multiplies values of folds with each other, and no call has products of ghosts. So the digits of values
+//!   grow at most linearly with the argument.
 //! - F4: families with equal cases are one family, whatever their functions are called.
+//! - F5: calls change ghosts to parts of fields and ghosts, or to constants; or else no case of the family has more than one
+//!   call. In the first case the calls of an evaluation are as many as the tuples of parts of the arguments, in the second as the
+//!   first argument is high. So evaluation with a table of calls takes polynomial time.
 //!
 //! Formulas apply folds like declared functions, but the meaning of folds is fixed: evaluation knows it, and
 //! [`TermStore::unfold`] replaces an application by its case. A *lemma* is a formula about the folds of one value, such as
@@ -41,6 +51,8 @@ pub struct Fold {
     pub family: Box<[Fun]>,
     /// The variables of the ghosts.
     pub ghosts: Box<[Term]>,
+    /// Whether a call in the family changes ghosts.
+    pub changes_ghosts: bool,
     /// A case for each constructor, in the order of the datatype.
     pub cases: Box<[FoldCase]>,
 }
@@ -81,7 +93,7 @@ pub struct FoldLemma {
 pub enum FoldError {
     /// The cases do not fit the datatype, or the value of a case does not have the range of the function.
     Malformed(String),
-    /// A function of the family is not applied to a field and the ghosts.
+    /// A function of the family is not applied to a field, or to ghosts with folds.
     NotStructural {
         /// The function being defined.
         function: String,
@@ -99,8 +111,10 @@ pub enum FoldError {
     },
     /// A case has a quantifier.
     Quantifier(String),
-    /// A case multiplies values of folds.
+    /// A case multiplies values of folds, or the ghosts of a call.
     Product(String),
+    /// Calls change ghosts to other terms than parts of what there is, and a case has several calls.
+    Growing(String),
 }
 
 impl fmt::Display for FoldError {
@@ -110,7 +124,7 @@ impl fmt::Display for FoldError {
             FoldError::NotStructural { function, constructor, application } => write!(
                 f,
                 "the recursion of `{function}` is not structural: for `{constructor}`, `{application}` is not an \
-                 application to a field and to unchanged parameters"
+                 application to a field and to other parameters without recursive functions"
             ),
             FoldError::Undefined { function, symbol } => {
                 write!(f, "the definition of `{function}` mentions `{symbol}`, which has no definition")
@@ -119,7 +133,13 @@ impl fmt::Display for FoldError {
                 write!(f, "the definition of the recursive function `{function}` has a quantifier")
             }
             FoldError::Product(function) => {
-                write!(f, "the definition of `{function}` multiplies values of recursive functions")
+                write!(
+                    f,
+                    "the definition of `{function}` multiplies values of recursive functions or parameters of a call"
+                )
+            }
+            FoldError::Growing(function) => {
+                write!(f, "the definition of `{function}` has several calls, and calls whose parameters grow")
             }
         }
     }
@@ -166,7 +186,8 @@ impl TermStore {
     pub fn define_folds(&self, family: &[FoldSpec]) -> Result<Box<[Fun]>, FoldError> {
         let functions: Box<[Fun]> = family.iter().map(|spec| spec.fun).collect();
         let folds = family.iter().map(|spec| self.checked_fold(spec, &functions));
-        let folds = folds.collect::<Result<Vec<Fold>, FoldError>>()?;
+        let mut folds = folds.collect::<Result<Vec<Fold>, FoldError>>()?;
+        self.check_ghosts(&mut folds, &functions)?;
         let key = self.family_key(&folds, &functions);
         let mut definitions = self.definitions();
         let Definitions { families, .. } = &mut *definitions;
@@ -326,20 +347,15 @@ impl TermStore {
             }
             let value = self.instantiate(*value, &old.into_iter().zip(new.iter().copied()).collect());
             let case = FoldCase { constructor, fields: new_fields, value };
-            self.check_recursion(spec.fun, &case, &new_ghosts, family)?;
+            self.check_recursion(spec.fun, &case, family)?;
             cases.push(case);
         }
-        Ok(Fold { fun: spec.fun, family: family.into(), ghosts: new_ghosts, cases: cases.into() })
+        let (family, cases) = (family.into(), cases.into());
+        Ok(Fold { fun: spec.fun, family, ghosts: new_ghosts, changes_ghosts: false, cases })
     }
 
     /// Checks F1, F3, and that the value has no quantifiers.
-    fn check_recursion(
-        &self,
-        fun: Fun,
-        case: &FoldCase,
-        ghosts: &[Term],
-        family: &[Fun],
-    ) -> Result<(), FoldError> {
+    fn check_recursion(&self, fun: Fun, case: &FoldCase, family: &[Fun]) -> Result<(), FoldError> {
         let name = |fun: Fun| self.name(self.fun_decl(fun).name).to_owned();
         if self.is_quantified(case.value) {
             return Err(FoldError::Quantifier(name(fun)));
@@ -361,13 +377,67 @@ impl TermStore {
                 }
                 continue;
             }
-            if !matches!(args, [field, others @ ..] if case.fields.contains(field) && others == ghosts) {
+            let is_structural = args.split_first().is_some_and(|(field, ghosts)| {
+                case.fields.contains(field) && ghosts.iter().all(|ghost| !with_values.contains(ghost))
+            });
+            if !is_structural {
                 let constructor = self.name(self.constructor(case.constructor).name).to_owned();
                 let application = self.display(term).to_string();
                 return Err(FoldError::NotStructural { function: name(fun), constructor, application });
             }
         }
         Ok(())
+    }
+
+    /// Checks F5 and the second half of F3, and notes whether calls change ghosts.
+    fn check_ghosts(&self, folds: &mut [Fold], family: &[Fun]) -> Result<(), FoldError> {
+        let name = |fold: &Fold| self.name(self.fun_decl(fold.fun).name).to_owned();
+        let (mut changes, mut most_calls, mut grows) = (false, 0, false);
+        for fold in &*folds {
+            for case in &fold.cases {
+                let is_call = |&term: &Term| matches!(self.op(term), Op::Apply(fun) if family.contains(&fun));
+                let calls: Vec<Term> = self.subterms(&[case.value]).into_iter().filter(is_call).collect();
+                most_calls = most_calls.max(calls.len());
+                for call in calls {
+                    let ghosts = &self.args(call)[1..];
+                    if *ghosts == *fold.ghosts {
+                        continue;
+                    }
+                    changes = true;
+                    if self.subterms(ghosts).into_iter().any(|term| self.is_product(term)) {
+                        return Err(FoldError::Product(name(fold)));
+                    }
+                    grows |= ghosts.iter().any(|&ghost| !self.is_part(ghost));
+                }
+            }
+        }
+        match folds.first() {
+            Some(first) if grows && most_calls > 1 => return Err(FoldError::Growing(name(first))),
+            _ => {}
+        }
+        folds.iter_mut().for_each(|fold| fold.changes_ghosts = changes);
+        Ok(())
+    }
+
+    /// Whether a term multiplies terms that are not constant.
+    fn is_product(&self, term: Term) -> bool {
+        let is_constant = |&factor: &Term| self.free_vars(&[factor]).is_empty();
+        self.op(term) == Op::Mul && self.args(term).iter().filter(|factor| !is_constant(factor)).count() > 1
+    }
+
+    /// Whether the value of a term is that of a part of a variable, or constant.
+    fn is_part(&self, term: Term) -> bool {
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            match self.view(term) {
+                (Op::Var(_), _) => {}
+                (Op::Selector { .. }, args) => open.extend(args),
+                (Op::Ite, &[_, yes, no]) => open.extend([yes, no]),
+                _ if self.free_vars(&[term]).is_empty() => {}
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// The cases with functions of the family named by their positions (F4).

@@ -111,6 +111,36 @@ fn long_lists_and_deep_trees_are_folded_without_recursion() {
     assert_eq!(store.eval(leaves, &Assignment::new()), Ok(Value::Int(1.into())));
 }
 
+const LT: &str = "(define-fun-rec lt ((x nat) (y nat)) Int (match x (
+    (zero (ite ((_ is succ) y) 1 2))
+    ((succ a) (ite ((_ is succ) y) (lt a (pred y)) 2)))))";
+const REVERSE: &str =
+    "(define-fun-rec rev ((l list) (acc list)) list (match l ((nil acc) ((cons h t) (rev t (cons h acc))))))";
+
+/// A synchronous automaton, an accumulator, and calls that meet again: without a table there were 2^200 of them.
+#[test]
+fn calls_may_change_ghosts() {
+    let store = TermStore::new();
+    let meeting = "(define-fun-rec meet ((x nat) (y nat) (z nat)) Int (match x (
+        (zero (ite ((_ is zero) y) 1 0))
+        ((succ a) (ite (= (meet a (pred y) z) (meet a z (pred y))) (meet a (pred y) z) 2)))))";
+    let mut environment = with(&store, &[LT, REVERSE, meeting].concat());
+    let number = |n: usize| format!("{}zero{}", "(succ ".repeat(n), ")".repeat(n));
+    for (m, n) in (0..6).flat_map(|m| (0..6).map(move |n| (m, n))) {
+        let text = format!("(lt {} {})", number(m), number(n));
+        let term = term(&store, &mut environment, &text);
+        assert!(store.applied_fold(term).is_some_and(|fold| fold.changes_ghosts));
+        let expected = if m < n { 1 } else { 2 };
+        assert_eq!(store.eval(term, &Assignment::new()), Ok(Value::Int(expected.into())), "{text}");
+    }
+    let reversed = term(&store, &mut environment, "(rev (cons 1 (cons 2 nil)) nil)");
+    let expected = term(&store, &mut environment, "(cons 2 (cons 1 nil))");
+    assert_eq!(store.eval(reversed, &Assignment::new()), Ok(Value::Term(expected)));
+    let text = format!("(meet {} {} {})", number(200), number(200), number(200));
+    let meet = term(&store, &mut environment, &text);
+    assert!(store.eval(meet, &Assignment::new()).is_ok());
+}
+
 #[test]
 fn an_application_unfolds_to_its_case() {
     let store = TermStore::new();
@@ -160,8 +190,25 @@ fn other_recursion_is_refused_with_a_reason_and_a_position() {
             "`(f (cons 1 field1))`",
         ),
         (
-            "(define-fun-rec f ((l list) (g Int)) Int (match l ((nil g) ((cons h t) (f t (+ g 1))))))",
+            "(define-fun-rec f ((l list) (g Int)) Int (match l ((nil g) ((cons h t) (f t (f t g))))))",
             "not structural",
+        ),
+        (
+            "(define-fun-rec f ((l list) (g Int)) Int (match l ((nil g) ((cons h t) (f t (len t))))))",
+            "not structural",
+        ),
+        (
+            "(define-fun-rec f ((l list) (g list)) Int (match l ((nil 0) ((cons h t) (f g t)))))",
+            "not structural",
+        ),
+        (
+            "(define-fun-rec f ((l list) (g Int)) Int (match l ((nil g) ((cons h t) (f t (* g g))))))",
+            "multiplies",
+        ),
+        (
+            "(define-fun-rec f ((l list) (g Int)) Int
+                 (match l ((nil g) ((cons h t) (+ (f t (+ g 1)) (f t (- g 2)))))))",
+            "parameters grow",
         ),
         ("(define-fun-rec f ((n Int)) Int (f (- n 1)))", "must be of a datatype"),
         ("(define-fun-rec f () Int 1)", "must be of a datatype"),

@@ -357,12 +357,13 @@ impl Naturals {
         }
         for lemma in lemmas {
             let FoldLemma { parameters, formula } = &lemma;
-            let sort = store.sort_of(parameters[0]);
-            let Some(sort) = self.old_structure(store, sort) else { continue };
-            let value = store.var(store.fresh_symbol("value"), sort);
-            let variables = FxHashMap::from_iter([(parameters[0], value)]);
+            if !self.is_structure(store, parameters[0]) {
+                continue;
+            }
+            let old = parameters.iter().map(|&parameter| (parameter, self.old_variable(store, parameter)));
+            let variables: FxHashMap<Term, Term> = old.collect();
             if let Some(formula) = self.term_back(store, *formula, &variables, &folds) {
-                let parameters = [value].iter().chain(&parameters[1..]).copied().collect();
+                let parameters = parameters.iter().map(|parameter| variables[parameter]).collect();
                 store.claim_lemma(&FoldLemma { parameters, formula });
             }
         }
@@ -373,32 +374,42 @@ impl Naturals {
     fn family_back(&self, store: &TermStore, family: &[Fun], folds: &mut FxHashMap<Fun, Fun>) -> Option<()> {
         for &fun in family {
             let FunDecl { name, domain, range } = store.fun_decl(fun);
-            let ghosts = &domain[1..];
-            if ghosts.iter().chain([range]).any(|&sort| self.old_structure(store, sort).is_some()) {
+            if self.old_structure(store, *range).is_some() {
                 return None;
             }
-            let sort = self.old_structure(store, domain[0]).unwrap_or(domain[0]);
+            let old = |&sort: &Sort| self.old_structure(store, sort).unwrap_or(sort);
+            let ghosts: Vec<Sort> = domain[1..].iter().map(old).collect();
             let stem = store.name(*name).split('!').next().unwrap_or_default();
-            folds.insert(fun, store.new_fold(store.fresh_symbol(stem), sort, ghosts, *range));
+            folds.insert(fun, store.new_fold(store.fresh_symbol(stem), old(&domain[0]), &ghosts, *range));
         }
         let spec = |&fun: &Fun| {
             let fold = store.fold(fun)?;
+            let ghosts: Vec<(Term, Term)> =
+                fold.ghosts.iter().map(|&ghost| (ghost, self.old_variable(store, ghost))).collect();
             let case = |case: &FoldCase| {
                 let constructor = *self.origins.get(&case.constructor).unwrap_or(&case.constructor);
                 let sorts = store.constructor(constructor).fields.iter();
                 let fields = sorts.map(|&(_, sort)| store.var(store.fresh_symbol("field"), sort));
                 let fields: Box<[Term]> = fields.collect();
-                let variables = case.fields.iter().copied().zip(fields.iter().copied()).collect();
+                let variables = case.fields.iter().copied().zip(fields.iter().copied());
+                let variables = variables.chain(ghosts.iter().copied()).collect();
                 let value = self.term_back(store, case.value, &variables, folds)?;
                 Some(FoldCase { constructor, fields, value })
             };
             let cases = fold.cases.iter().map(case).collect::<Option<_>>()?;
-            Some(FoldSpec { fun: folds[&fun], ghosts: fold.ghosts.to_vec(), cases })
+            let ghosts = ghosts.iter().map(|&(_, old)| old).collect();
+            Some(FoldSpec { fun: folds[&fun], ghosts, cases })
         };
         let specs = family.iter().map(spec).collect::<Option<Vec<FoldSpec>>>()?;
         let defined = store.define_folds(&specs).ok()?;
         folds.extend(family.iter().copied().zip(defined));
         Some(())
+    }
+
+    /// A variable of the old sort for a variable of a new structure; any other variable itself.
+    fn old_variable(&self, store: &TermStore, variable: Term) -> Term {
+        let sort = self.old_structure(store, store.sort_of(variable));
+        sort.map_or(variable, |sort| store.var(store.fresh_symbol("value"), sort))
     }
 
     /// The old sort of new structures.
