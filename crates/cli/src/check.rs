@@ -58,6 +58,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             Witness::Refutation(_) => Err(Failure::Input(format!(
                 "{name}: models and proofs by induction are exported, and this is a refutation"
             ))),
+            Witness::Saturation(_) => Err(Failure::Input(format!(
+                "{name}: this is a saturation, and there is no form of it in SMT-LIB"
+            ))),
         };
     }
     let validity = match checked(&context, &system, witness) {

@@ -101,7 +101,7 @@ fn explain_file(
         Witness::Model(model) => {
             ("sat", Witness::Model(for_people(&context, &system, model, start.elapsed())))
         }
-        Witness::Induction(_) => ("sat", witness),
+        Witness::Induction(_) | Witness::Saturation(_) => ("sat", witness),
         Witness::Refutation(_) => ("unsat", witness),
     };
     let text = format!("{answer}\n{}", text(&store, &system, &witness, explanation));
@@ -137,6 +137,7 @@ pub(crate) fn page(
     let answer = match witness {
         Ok(Witness::Model(model)) => html::Answer::Sat(model),
         Ok(Witness::Induction(proof)) => html::Answer::Proved(proof),
+        Ok(Witness::Saturation(proof)) => html::Answer::Saturated(proof),
         Ok(Witness::Refutation(refutation)) => html::Answer::Unsat(refutation),
         Err(reason) => html::Answer::Unknown(reason),
     };

@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run};
-use shofar_horn::check::{self, Fault, Trust, check_induction, check_refutation};
+use shofar_horn::check::{self, Fault, Trust, check_induction, check_refutation, check_saturation};
 use shofar_horn::transform::{Passes, Transformed, standard};
-use shofar_horn::witness::{Induction, Model, Refutation, Witness};
+use shofar_horn::witness::{Induction, Model, Refutation, Saturation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Gate, Stop};
@@ -52,6 +52,8 @@ pub enum Verdict {
     Sat(Model),
     /// The clauses have a model, by this proof.
     Proved(Induction),
+    /// The clauses have a model, because these clauses are saturated.
+    Saturated(Saturation),
     /// The clauses have this refutation.
     Unsat(Refutation),
     /// Nothing is known, for this reason.
@@ -62,7 +64,7 @@ impl Verdict {
     /// The answer in a word: `sat`, `unsat` or `unknown`.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Sat(_) | Verdict::Proved(_) => "sat",
+            Verdict::Sat(_) | Verdict::Proved(_) | Verdict::Saturated(_) => "sat",
             Verdict::Unsat(_) => "unsat",
             Verdict::Unknown(_) => "unknown",
         }
@@ -73,6 +75,7 @@ impl Verdict {
         match self {
             Verdict::Sat(model) => Some(Witness::Model(model)),
             Verdict::Proved(proof) => Some(Witness::Induction(proof)),
+            Verdict::Saturated(proof) => Some(Witness::Saturation(proof)),
             Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
             Verdict::Unknown(_) => None,
         }
@@ -164,6 +167,12 @@ fn decide(
                 let verdict = check_induction(run, system, &proof, trust);
                 clock.phase("check");
                 is_valid(verdict, system, run).map(|()| Verdict::Proved(proof))
+            }
+            Evidence::Saturation(proof) => {
+                let proof = proof.with_names(run.store, system);
+                let verdict = check_saturation(run, system, &proof, trust);
+                clock.phase("check");
+                is_valid(verdict, system, run).map(|()| Verdict::Saturated(proof))
             }
             Evidence::Unsat(derivation) => {
                 let derivation = translation.derivation_back(run, derivation)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use shofar_cooperate::driver::{Options, Verdict, solve};
 use shofar_cooperate::{ModelForm, Run};
-use shofar_horn::check::{Trust, Validity, check_induction, check_model, check_refutation};
+use shofar_horn::check::{Trust, Validity, check_induction, check_model, check_refutation, check_saturation};
 use shofar_horn::transform::Pipeline;
 use shofar_horn::witness::{Refutation, Witness, WitnessFormat};
 use shofar_horn::{Context, HornGraph, HornSystem, parse};
@@ -29,6 +29,7 @@ fn verdict(store: &TermStore, system: &HornSystem, engines: &[&str]) -> Verdict 
     let validity = match &verdict {
         Verdict::Sat(model) => check_model(&context, system, model, Trust::Proofs),
         Verdict::Proved(proof) => check_induction(&context, system, proof, Trust::Proofs),
+        Verdict::Saturated(proof) => check_saturation(&context, system, proof, Trust::Proofs),
         Verdict::Unsat(refutation) => check_refutation(&context, system, refutation),
         Verdict::Unknown(Stop::Internal(what)) => panic!("{what}"),
         Verdict::Unknown(_) => Validity::Valid,

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use shofar_cooperate::driver::{self, Options, Verdict};
 use shofar_engines::{Engine, Evidence, KInduction, Run, all, by_name, kind};
-use shofar_horn::check::{Trust, Validity, check_derivation, check_graph_model, check_induction};
+use shofar_horn::check::{
+    Trust, Validity, check_derivation, check_graph_model, check_induction, check_saturation,
+};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::witness::{Derivation, GraphStep, Refutation};
 use shofar_horn::{HornGraph, HornSystem, parse};
@@ -50,6 +52,11 @@ fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Durati
             assert_eq!(validity, Validity::Valid, "proof of {name}");
             Found::Sat
         }
+        Ok(Evidence::Saturation(proof)) => {
+            let validity = check_saturation(&context, system, &proof, Trust::Proofs);
+            assert_eq!(validity, Validity::Valid, "proof of {name}");
+            Found::Sat
+        }
         Ok(Evidence::Unsat(derivation)) => {
             let checked = check_derivation(&context, &graph, &derivation);
             assert_eq!(checked, Ok(()), "derivation of {name}: {derivation:?}");
@@ -60,7 +67,7 @@ fn ask(engine: &dyn Engine, store: &TermStore, system: &HornSystem, time: Durati
     };
     let options = Options { engines: vec![name.parse().expect("the engine exists")], ..Options::default() };
     let driven = match driver::solve(system, &options, &within(store, time)).verdict {
-        Verdict::Sat(_) | Verdict::Proved(_) => Found::Sat,
+        Verdict::Sat(_) | Verdict::Proved(_) | Verdict::Saturated(_) => Found::Sat,
         Verdict::Unsat(_) => Found::Unsat,
         Verdict::Unknown(Stop::Internal(what)) => panic!("{name}: {what}"),
         Verdict::Unknown(_) => Found::Unknown,

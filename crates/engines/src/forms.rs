@@ -37,9 +37,9 @@ impl LoopForm {
     pub(crate) fn back(&self, run: &Run<'_>, evidence: Evidence) -> Result<Evidence, Stop> {
         match evidence {
             Evidence::Sat(model) => Ok(Evidence::Sat(self.translation.model_back(run, model)?)),
-            Evidence::Induction(_) => {
-                Err(Stop::Internal("a proof by induction cannot be translated back".to_owned()))
-            }
+            Evidence::Induction(_) | Evidence::Saturation(_) => Err(Stop::Internal(
+                "a proof of clauses as they were read cannot be translated back".to_owned(),
+            )),
             Evidence::Unsat(derivation) => {
                 Ok(Evidence::Unsat(self.translation.derivation_back(run, derivation)?))
             }

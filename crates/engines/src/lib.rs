@@ -28,6 +28,7 @@ mod progressions;
 pub mod regular;
 mod rule;
 mod run;
+pub mod saturation;
 mod separation;
 pub mod spacer;
 pub mod tpa;
@@ -36,7 +37,7 @@ pub mod unfold;
 mod unroll;
 
 use shofar_horn::HornGraph;
-use shofar_horn::witness::{Derivation, GraphModel, Induction};
+use shofar_horn::witness::{Derivation, GraphModel, Induction, Saturation};
 use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
@@ -54,6 +55,7 @@ pub use pdkind::PdKind;
 pub use product::Products;
 pub use regular::Regular;
 pub use run::Run;
+pub use saturation::Saturate;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
@@ -96,6 +98,9 @@ pub enum Evidence {
     /// The clauses have a model, by this proof. Only engines that [work on clauses as they were
     /// read](Engine::works_on_clauses_as_read) give one.
     Induction(Induction),
+    /// The clauses have a model, because these clauses, which cover them, are saturated. Only engines that work on clauses as
+    /// they were read give it.
+    Saturation(Saturation),
     /// The clauses are unsatisfiable, by this derivation of `false`.
     Unsat(Derivation),
 }
@@ -135,6 +140,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Algebras),
         Box::new(Unfold::default()),
         Box::new(Regular::default()),
+        Box::new(Saturate::default()),
         Box::new(Bmc),
     ]
 }

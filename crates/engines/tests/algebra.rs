@@ -34,7 +34,9 @@ fn model(store: &TermStore, text: &str, time: Duration) -> Option<(HornGraph, Gr
             );
             Some((graph, model))
         }
-        Ok(Evidence::Induction(_) | Evidence::Unsat(_)) => panic!("the engine finds models"),
+        Ok(Evidence::Induction(_) | Evidence::Saturation(_) | Evidence::Unsat(_)) => {
+            panic!("the engine finds models")
+        }
         Err(Stop::Exhausted(_) | Stop::Interrupted(_)) => None,
         Err(stop) => panic!("{stop}: {text}"),
     }

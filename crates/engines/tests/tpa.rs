@@ -27,7 +27,7 @@ fn ask(engine: &Tpa, store: &TermStore, text: &str, time: Duration) -> Outcome {
     let counters = Counters::default();
     let run = Run::new(store).with_timeout(time).with_events(&counters);
     let (is_safe, steps) = match solve(engine, &read(store, text), &run) {
-        Ok(Evidence::Sat(_) | Evidence::Induction(_)) => (Some(true), 0),
+        Ok(Evidence::Sat(_) | Evidence::Induction(_) | Evidence::Saturation(_)) => (Some(true), 0),
         Ok(Evidence::Unsat(derivation)) => (Some(false), derivation.steps.len()),
         Err(_) => (None, 0),
     };

@@ -14,7 +14,7 @@ use shofar::{Options, System, Verdict};
 pub(crate) fn run(file: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let system = System::parse(file, fs::read(file)?)?;
     match system.solve(&Options::new().timeout(Duration::from_secs(10))).verdict {
-        Verdict::Sat(_) | Verdict::Proved(_) => writeln!(out, "safe")?,
+        Verdict::Sat(_) | Verdict::Proved(_) | Verdict::Saturated(_) => writeln!(out, "safe")?,
         Verdict::Unsat(refutation) => writeln!(out, "not safe, after {} steps", refutation.steps().len())?,
         Verdict::Unknown(reason) => writeln!(out, "not known: {reason}")?,
     }

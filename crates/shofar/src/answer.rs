@@ -29,6 +29,9 @@ impl Outcome {
         let verdict = match outcome.verdict {
             driver::Verdict::Sat(inner) => Verdict::Sat(Model { system: system.clone(), inner }),
             driver::Verdict::Proved(inner) => Verdict::Proved(Induction { system: system.clone(), inner }),
+            driver::Verdict::Saturated(inner) => {
+                Verdict::Saturated(Saturation { system: system.clone(), inner })
+            }
             driver::Verdict::Unsat(inner) => Verdict::Unsat(Refutation { system: system.clone(), inner }),
             driver::Verdict::Unknown(stop) => Verdict::Unknown(stop),
         };
@@ -43,6 +46,8 @@ pub enum Verdict {
     Sat(Model),
     /// The clauses have a model, by this proof. Only clauses over recursive datatypes get it.
     Proved(Induction),
+    /// The clauses have a model, because these clauses are saturated. Only clauses over datatypes get it.
+    Saturated(Saturation),
     /// The clauses have this refutation.
     Unsat(Refutation),
     /// Nothing is known, for this reason.
@@ -53,30 +58,33 @@ impl Verdict {
     /// The answer in a word: `sat`, `unsat` or `unknown`.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Sat(_) | Verdict::Proved(_) => "sat",
+            Verdict::Sat(_) | Verdict::Proved(_) | Verdict::Saturated(_) => "sat",
             Verdict::Unsat(_) => "unsat",
             Verdict::Unknown(_) => "unknown",
         }
     }
 
-    /// The model, the proof or the refutation.
+    /// What proves the answer.
     pub fn witness(self) -> Option<Witness> {
         match self {
             Verdict::Sat(model) => Some(Witness::Model(model)),
             Verdict::Proved(proof) => Some(Witness::Induction(proof)),
+            Verdict::Saturated(proof) => Some(Witness::Saturation(proof)),
             Verdict::Unsat(refutation) => Some(Witness::Refutation(refutation)),
             Verdict::Unknown(_) => None,
         }
     }
 }
 
-/// A model, a proof by induction or a refutation: what proves an answer.
+/// A model, a proof by induction, a saturation or a refutation: what proves an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
     /// For `sat`.
     Model(Model),
     /// For `sat`, where no formulas are a model.
     Induction(Induction),
+    /// For `sat`, as well.
+    Saturation(Saturation),
     /// For `unsat`.
     Refutation(Refutation),
 }
@@ -87,6 +95,7 @@ impl Witness {
         match witness {
             witness::Witness::Model(inner) => Witness::Model(Model { system, inner }),
             witness::Witness::Induction(inner) => Witness::Induction(Induction { system, inner }),
+            witness::Witness::Saturation(inner) => Witness::Saturation(Saturation { system, inner }),
             witness::Witness::Refutation(inner) => Witness::Refutation(Refutation { system, inner }),
         }
     }
@@ -95,6 +104,7 @@ impl Witness {
         match self {
             Witness::Model(model) => witness::Witness::Model(model.inner.clone()),
             Witness::Induction(proof) => witness::Witness::Induction(proof.inner.clone()),
+            Witness::Saturation(proof) => witness::Witness::Saturation(proof.inner.clone()),
             Witness::Refutation(refutation) => witness::Witness::Refutation(refutation.inner.clone()),
         }
     }
@@ -104,6 +114,7 @@ impl Witness {
         match self {
             Witness::Model(model) => &model.system,
             Witness::Induction(proof) => &proof.system,
+            Witness::Saturation(proof) => &proof.system,
             Witness::Refutation(refutation) => &refutation.system,
         }
     }
@@ -120,6 +131,7 @@ impl Witness {
         match self {
             Witness::Model(model) => model.inner.write(store, clauses, format, &mut out),
             Witness::Induction(proof) => proof.inner.write(store, clauses, format, &mut out),
+            Witness::Saturation(proof) => proof.inner.write(store, clauses, format, &mut out),
             Witness::Refutation(refutation) => refutation.inner.write(store, clauses, format, &mut out),
         }
     }
@@ -237,6 +249,47 @@ impl fmt::Debug for Induction {
 impl From<Induction> for Witness {
     fn from(proof: Induction) -> Self {
         Witness::Induction(proof)
+    }
+}
+
+/// A proof that a system has a model: clauses without constraints that cover those of the system, and from which ordered
+/// resolution derives nothing new.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Saturation {
+    system: System,
+    inner: witness::Saturation,
+}
+
+impl Saturation {
+    /// The system that the proof belongs to.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The clauses, as texts of closed formulas in the syntax of SMT-LIB.
+    pub fn clauses(&self) -> impl ExactSizeIterator<Item = String> {
+        let (store, system) = (self.system.store(), self.system.inner());
+        self.inner.clauses.iter().map(|clause| store.display(clause.to_formula(store, system)).to_string())
+    }
+}
+
+/// In the format `Text`: the order, and each clause with the number of its selected atom.
+impl fmt::Display for Saturation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (store, system) = (self.system.store(), self.system.inner());
+        f.write_str(&text(|out| self.inner.write(store, system, WitnessFormat::Text, out)))
+    }
+}
+
+impl fmt::Debug for Saturation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Saturation({self})")
+    }
+}
+
+impl From<Saturation> for Witness {
+    fn from(proof: Saturation) -> Self {
+        Witness::Saturation(proof)
     }
 }
 

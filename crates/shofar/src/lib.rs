@@ -33,6 +33,7 @@
 //! match system.solve(&Options::new()).verdict {
 //!     Verdict::Sat(model) => println!("safe, because of\n{model}"),
 //!     Verdict::Proved(proof) => println!("safe, because of\n{proof}"),
+//!     Verdict::Saturated(proof) => println!("safe, because of\n{proof}"),
 //!     Verdict::Unsat(refutation) => println!("not safe:\n{refutation}"),
 //!     Verdict::Unknown(reason) => println!("not decided: {reason}"),
 //! }
@@ -263,7 +264,7 @@ mod system;
 mod terms;
 mod value;
 
-pub use answer::{Definition, Induction, Model, Outcome, Refutation, Step, Verdict, Witness};
+pub use answer::{Definition, Induction, Model, Outcome, Refutation, Saturation, Step, Verdict, Witness};
 pub use builder::{ClauseBuilder, SystemBuilder};
 pub use error::{BuildError, CheckError, Error, ForeignError};
 pub use options::{Limits, Options};

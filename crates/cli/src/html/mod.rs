@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 use shofar_horn::infix::{Fit, Notation, ValueTexts};
 use shofar_horn::witness::{
-    Induction, Interpretation, Model, Premise, Recursion, Refutation, Trace, clause_roles, parameters,
+    Induction, Interpretation, Model, Premise, Recursion, Refutation, Saturation, Trace, clause_roles,
+    parameters,
 };
 use shofar_horn::{Clause, HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore, Value};
@@ -60,6 +61,7 @@ const MOST_ARGUMENTS: usize = 8;
 pub(crate) enum Answer<'a> {
     Sat(&'a Model),
     Proved(&'a Induction),
+    Saturated(&'a Saturation),
     Unsat(&'a Refutation),
     /// Why nothing is known.
     Unknown(&'a str),
@@ -87,12 +89,17 @@ pub(crate) fn page(
         Answer::Proved(_) => {
             ("sat", "These lemmas are true by induction on derivations, and exclude all queries.".to_owned())
         }
+        Answer::Saturated(_) => (
+            "sat",
+            "These clauses cover all clauses, and resolution derives nothing new from them.".to_owned(),
+        ),
         Answer::Unsat(_) => ("unsat", "This run leads to false.".to_owned()),
         Answer::Unknown(reason) => ("unknown", format!("Nothing is known: {reason}.")),
     };
     let (listing, list, data) = match (answer, &trace) {
         (Answer::Sat(model), _) => ("Invariants", writer.predicates(Some(model)), json!({ "steps": [] })),
         (Answer::Proved(proof), _) => ("Lemmas", writer.lemmas(proof), json!({ "steps": [] })),
+        (Answer::Saturated(proof), _) => ("Saturation", writer.members(proof), json!({ "steps": [] })),
         (_, Some(trace)) => {
             let (list, data) = writer.steps(trace);
             ("Run", list, data)
@@ -240,6 +247,39 @@ impl Writer<'_> {
             let _ = write!(html, "<p class=\"note\">{more} lemmas are left out.</p>");
         }
         self.recursion(&proof.recursion(self.store, self.system), &mut html);
+        html
+    }
+
+    /// The clauses of a saturation.
+    fn members(&self, proof: &Saturation) -> String {
+        let mut html = String::new();
+        let mut listed = 0;
+        for (number, clause) in proof.clauses.iter().enumerate() {
+            if listed == MOST_LISTED || html.len() > MOST_BYTES {
+                break;
+            }
+            listed += 1;
+            let formula = clause.to_formula(self.store, self.system);
+            let matrix = match self.store.view(formula) {
+                (Op::Forall, [.., matrix]) => *matrix,
+                _ => formula,
+            };
+            let text = self.notation.term(self.store, matrix, FORMULA);
+            let _ = write!(
+                html,
+                "<section><h3>Clause {}</h3><pre class=\"long\">{}</pre>",
+                number + 1,
+                Escaped::new(&cut(&text, MOST_CHARACTERS))
+            );
+            if let Some(selected) = clause.selected {
+                let _ = write!(html, "<p>Atom {} is selected.</p>", selected + 1);
+            }
+            html.push_str("</section>");
+        }
+        if listed < proof.clauses.len() {
+            let more = proof.clauses.len() - listed;
+            let _ = write!(html, "<p class=\"note\">{more} clauses are left out.</p>");
+        }
         html
     }
 

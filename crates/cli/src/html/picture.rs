@@ -366,7 +366,7 @@ impl Painter<'_> {
                 match self.answer {
                     Answer::Sat(model) => lines.extend(self.meaning(model, *predicate)),
                     Answer::Unsat(_) => rows = self.shown[predicate.index()].len().min(self.most_rows()),
-                    Answer::Proved(_) | Answer::Unknown(_) => {}
+                    Answer::Proved(_) | Answer::Saturated(_) | Answer::Unknown(_) => {}
                 }
                 let mut hint = String::new();
                 let parameters = &self.parameters[predicate.index()];

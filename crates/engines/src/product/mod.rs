@@ -95,7 +95,7 @@ impl Engine for Products {
                 }
                 Ok(Evidence::Induction(Induction::new(run.store, lemmas)))
             }
-            Evidence::Unsat(_) | Evidence::Induction(_) => {
+            Evidence::Unsat(_) | Evidence::Induction(_) | Evidence::Saturation(_) => {
                 Err(Stop::Exhausted("products have a derivation of false, which other engines find"))
             }
         }

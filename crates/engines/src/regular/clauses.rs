@@ -31,17 +31,17 @@ const MOST_CASES: usize = 4096;
 
 /// A clause over constructor terms. Terms of other sorts are arbitrary.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct PureClause {
-    pub(super) body: Vec<(NodeId, Vec<Term>)>,
-    pub(super) head: Option<(NodeId, Vec<Term>)>,
+pub(crate) struct PureClause {
+    pub(crate) body: Vec<(NodeId, Vec<Term>)>,
+    pub(crate) head: Option<(NodeId, Vec<Term>)>,
     /// Pairs of constructor terms that differ. One of each pair is a variable.
-    pub(super) unequal: Vec<(Term, Term)>,
+    pub(crate) unequal: Vec<(Term, Term)>,
     /// Formulas without terms of datatypes.
-    pub(super) scalar: Vec<Term>,
+    pub(crate) scalar: Vec<Term>,
 }
 
 /// The clauses of a graph.
-pub(super) fn pure_clauses(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<PureClause>, Stop> {
+pub(crate) fn pure_clauses(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<PureClause>, Stop> {
     let mut clauses = Vec::new();
     for (edge, _) in graph.edges() {
         run.go_on()?;

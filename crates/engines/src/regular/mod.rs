@@ -33,7 +33,7 @@
 
 pub mod automaton;
 mod classes;
-mod clauses;
+pub(crate) mod clauses;
 mod encode;
 mod fixpoint;
 mod model;

@@ -31,7 +31,9 @@ pub(crate) fn solve(engine: &dyn Engine, graph: &HornGraph, run: &Run<'_>) -> Re
     let verdict = match &answer {
         Ok(Evidence::Sat(model)) => check_graph_model(&unlimited.context(), graph, model),
         Ok(Evidence::Unsat(derivation)) => check_derivation(&unlimited.context(), graph, derivation),
-        Ok(Evidence::Induction(_)) => panic!("{}: only systems have proofs by induction", engine.name()),
+        Ok(Evidence::Induction(_) | Evidence::Saturation(_)) => {
+            panic!("{}: only systems have such proofs", engine.name())
+        }
         Err(Stop::Internal(what)) => panic!("{}: {what}", engine.name()),
         Err(_) => Ok(()),
     };

@@ -11,6 +11,8 @@
 //!   steps of the proof.
 //! - A proof by induction is valid if each of its lemmas follows from smaller instances of lemmas, and if the lemmas
 //!   contradict the bodies of all queries (`induction.rs`).
+//! - A saturation is valid if its clauses cover those of the system, and if ordered resolution derives nothing new from
+//!   them (`saturation/`).
 //! - A refutation is valid if each step is a ground instance of its clause with the facts of its premises in the body.
 //!   Evaluation checks this. Only clauses with variables of declared sorts need a solver: such a sort may have a single
 //!   element, so differently named elements need not be different.
@@ -35,6 +37,7 @@ mod model;
 mod numbers;
 mod quantifiers;
 mod refutation;
+mod saturation;
 
 use std::fmt;
 
@@ -53,6 +56,7 @@ pub use graph::{check_derivation, check_graph_model};
 pub use induction::check_induction;
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
+pub use saturation::check_saturation;
 
 /// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
@@ -71,6 +75,10 @@ pub fn checked(context: &Context<'_>, system: &HornSystem, witness: Witness) -> 
         Witness::Induction(proof) => {
             let validity = check_induction(context, system, &proof, Trust::Proofs);
             (Witness::Induction(proof), validity)
+        }
+        Witness::Saturation(proof) => {
+            let validity = check_saturation(context, system, &proof, Trust::Proofs);
+            (Witness::Saturation(proof), validity)
         }
         Witness::Refutation(refutation) => {
             let validity = check_refutation(context, system, &refutation);
@@ -163,6 +171,20 @@ pub enum Fault {
         /// The index of the clause in the system.
         clause: usize,
     },
+    /// A clause of a saturation is malformed, or a conclusion from it is missing.
+    Member {
+        /// The index of the clause in the saturation.
+        member: usize,
+        /// The reason.
+        message: String,
+    },
+    /// The clauses of a saturation do not cover a clause of the system.
+    Uncovered {
+        /// The index of the clause in the system.
+        clause: usize,
+        /// Values of its variables for which the constraint holds, but no clause of the saturation applies.
+        counterexample: Vec<(Term, Value)>,
+    },
     /// A step of the refutation does not follow.
     Step {
         /// The index of the step.
@@ -199,6 +221,12 @@ impl fmt::Display for Fault {
             Fault::Induction { lemma, message } => write!(f, "lemma {}: {message}", lemma + 1),
             Fault::Query { clause } => {
                 write!(f, "the lemmas do not contradict the body of clause {}", clause + 1)
+            }
+            Fault::Member { member, message } => {
+                write!(f, "clause {} of the saturation: {message}", member + 1)
+            }
+            Fault::Uncovered { clause, .. } => {
+                write!(f, "the saturation does not cover clause {}", clause + 1)
             }
             Fault::Step { step, message } | Fault::Open { step, message } => {
                 write!(f, "step {}: {message}", step + 1)
@@ -244,6 +272,11 @@ impl fmt::Display for DisplayFault<'_> {
                 write!(f, "the model violates {}", self.system.clause_title(self.store, *clause))?;
                 self.counterexample(counterexample, f)
             }
+            Fault::Uncovered { clause, counterexample } => {
+                let title = self.system.clause_title(self.store, *clause);
+                write!(f, "the saturation does not cover {title}")?;
+                self.counterexample(counterexample, f)
+            }
             Fault::Lemma { lemma, counterexample } => {
                 write!(f, "the lemma {} of the model is false", self.store.display(*lemma))?;
                 self.counterexample(counterexample, f)
@@ -256,9 +289,11 @@ impl fmt::Display for DisplayFault<'_> {
                 let title = self.system.clause_title(self.store, *clause);
                 write!(f, "the lemmas do not contradict the body of {title}")
             }
-            Fault::Induction { .. } | Fault::Step { .. } | Fault::Open { .. } | Fault::Shape(_) => {
-                self.fault.fmt(f)
-            }
+            Fault::Induction { .. }
+            | Fault::Member { .. }
+            | Fault::Step { .. }
+            | Fault::Open { .. }
+            | Fault::Shape(_) => self.fault.fmt(f),
         }
     }
 }

@@ -22,7 +22,10 @@ use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Term, TermStore, Value};
 
 use super::trace::{Argument, Trace};
-use super::{Definition, Induction, Interpretation, Model, Premise, Recursion, Refutation, Witness};
+use super::{
+    AtomOrder, Definition, Induction, Interpretation, Model, Premise, PureClause, Recursion, Refutation,
+    Saturation, Witness,
+};
 use crate::infix::{Fit, Notation, ValueTexts};
 use crate::system::{Atom, Clause, HornSystem, PredicateId};
 
@@ -90,6 +93,7 @@ impl Witness {
         match self {
             Witness::Model(model) => writer.model(model, out),
             Witness::Induction(proof) => writer.induction(proof, out),
+            Witness::Saturation(proof) => writer.saturation(proof, out),
             Witness::Refutation(refutation) => writer.refutation(refutation, out),
         }
     }
@@ -455,6 +459,43 @@ impl Writer<'_> {
             writeln!(out, "\n{}", self.omission(&format!("... {more} lemmas are left out")))?;
         }
         self.recursion(&proof.recursion(store, system), out)
+    }
+
+    fn saturation(&self, proof: &Saturation, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "These clauses cover the system and are saturated: resolution derives nothing new from them."
+        )?;
+        writeln!(out, "None of them is empty, so they have a model, which is one of the system.")?;
+        let order = match &proof.order {
+            AtomOrder::Derivations => "facts are ordered by the heights of their derivations".to_owned(),
+            AtomOrder::KnuthBendix(_) => {
+                format!("the order of Knuth and Bendix: {}", proof.order.text(self.store, self.system))
+            }
+        };
+        writeln!(out, "{}", self.marked(Mark::Aside, &printable(&order).collect::<String>()))?;
+        let most = if self.explanation.full { usize::MAX } else { MOST_PREDICATES };
+        for (number, clause) in proof.clauses.iter().enumerate().take(most) {
+            writeln!(out, "\n{}", self.marked(Mark::Name, &format!("clause {}", number + 1)))?;
+            self.formula(self.open_formula(clause), out)?;
+            if let Some(selected) = clause.selected {
+                let note = format!("    atom {} is selected", selected + 1);
+                writeln!(out, "{}", self.marked(Mark::Aside, &note))?;
+            }
+        }
+        if let Some(more) = proof.clauses.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(out, "\n{}", self.omission(&format!("... {more} clauses are left out")))?;
+        }
+        Ok(())
+    }
+
+    /// A clause of a saturation without its quantifier.
+    fn open_formula(&self, clause: &PureClause) -> Term {
+        let formula = clause.to_formula(self.store, self.system);
+        match self.store.view(formula) {
+            (Op::Forall, [.., matrix]) => *matrix,
+            _ => formula,
+        }
     }
 
     fn definition(&self, model: &Model, predicate: PredicateId, out: &mut impl io::Write) -> io::Result<()> {

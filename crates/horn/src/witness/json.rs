@@ -2,7 +2,8 @@
 //!
 //! A model is `{"answer": "sat", "model": [...]}` with an object for each predicate, in front of it the recursive functions and
 //! lemmas if there are any; a proof by induction is
-//! `{"answer": "sat", "induction": [...]}`; a refutation is
+//! `{"answer": "sat", "induction": [...]}`; a saturation is
+//! `{"answer": "sat", "saturation": {"order": ..., "clauses": [...]}}`; a refutation is
 //! `{"answer": "unsat", "steps": [...]}` with an object for each step; see [`JsonDefinition`] and [`JsonStep`]. Terms,
 //! values and sorts are strings in the syntax of SMT-LIB. Steps and clauses are counted from one. Large values that share
 //! parts have names, which `definitions` define (`shared.rs`). A step with lists or Peano numbers also has them `readable`, as
@@ -19,6 +20,7 @@ use shofar_logic::{Fun, Op, Term, TermStore, Value};
 
 use super::folds::{NamedLemma, RecursiveFunction};
 use super::induction::JsonJointLemma;
+use super::saturation::JsonSaturation;
 use super::shared::{NamedValue, SharedValues};
 use super::{Definition, Induction, Interpretation, Model, Printer, Recursion, Refutation, Step, Witness};
 use crate::infix::{Notation, ValueTexts};
@@ -43,6 +45,9 @@ pub struct JsonWitness {
     /// The lemmas of a proof by induction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) induction: Option<Vec<JsonJointLemma>>,
+    /// The order and the clauses of a saturation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) saturation: Option<JsonSaturation>,
     /// The named values of the refutation, in the order of their use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) definitions: Vec<JsonValue>,
@@ -130,8 +135,8 @@ struct JsonReadable {
 
 impl JsonWitness {
     pub(super) fn new(store: &TermStore, system: &HornSystem, witness: &Witness) -> Self {
-        let (mut functions, mut lemmas, mut model, mut induction, mut definitions, mut steps) =
-            Default::default();
+        let (mut functions, mut lemmas, mut model, mut definitions, mut steps) = Default::default();
+        let (mut induction, mut saturation) = Default::default();
         let answer = match witness {
             Witness::Model(content) => {
                 let recursion = content.recursion(store, system);
@@ -145,6 +150,10 @@ impl JsonWitness {
                 induction = Some(JsonJointLemma::of(store, system, content));
                 "sat"
             }
+            Witness::Saturation(content) => {
+                saturation = Some(JsonSaturation::of(store, system, content));
+                "sat"
+            }
             Witness::Refutation(content) => {
                 let values = Values::new(store, system, content);
                 definitions = values.definitions();
@@ -152,7 +161,8 @@ impl JsonWitness {
                 "unsat"
             }
         };
-        JsonWitness { answer: answer.to_owned(), functions, lemmas, model, induction, definitions, steps }
+        let answer = answer.to_owned();
+        JsonWitness { answer, functions, lemmas, model, induction, saturation, definitions, steps }
     }
 }
 
@@ -337,7 +347,7 @@ impl<W: io::Write> Printer<'_, W> {
         writeln!(self.out, "\n]}}")
     }
 
-    fn json_items(&mut self, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
+    pub(super) fn json_items(&mut self, items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
         for (position, item) in items.enumerate() {
             write!(self.out, "{}\n  ", if position == 0 { "" } else { "," })?;
             serde_json::to_writer(&mut *self.out, &item)?;

@@ -19,6 +19,7 @@ mod read;
 mod readable;
 mod redundancy;
 mod refutation;
+mod saturation;
 mod shared;
 mod text;
 mod trace;
@@ -44,6 +45,7 @@ pub use names::parameters;
 pub(crate) use notation::written;
 pub use read::{read, read_within};
 pub use refutation::{Refutation, Step};
+pub use saturation::{AtomOrder, PureAtom, PureClause, Relation, Saturation, Weights};
 pub use trace::{Argument, Line, Trace};
 
 /// The proof of an answer.
@@ -53,6 +55,8 @@ pub enum Witness {
     Model(Model),
     /// A proof of `sat` that is not a model: it says that the clauses have one.
     Induction(Induction),
+    /// Another such proof: clauses that are saturated.
+    Saturation(Saturation),
     /// The proof of `unsat`.
     Refutation(Refutation),
 }
@@ -105,6 +109,25 @@ impl Induction {
     }
 }
 
+impl Saturation {
+    /// Writes the proof for a system in a format.
+    pub fn write(
+        &self,
+        store: &TermStore,
+        system: &HornSystem,
+        format: WitnessFormat,
+        out: &mut impl io::Write,
+    ) -> io::Result<()> {
+        let mut printer = Printer { store, system, out };
+        match format {
+            WitnessFormat::Json => printer.json_saturation(self),
+            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => {
+                printer.text_saturation(self)
+            }
+        }
+    }
+}
+
 impl Refutation {
     /// Writes the refutation of a system in a format.
     pub fn write(
@@ -136,6 +159,7 @@ impl Witness {
         match self {
             Witness::Model(model) => model.write(store, system, format, out),
             Witness::Induction(proof) => proof.write(store, system, format, out),
+            Witness::Saturation(proof) => proof.write(store, system, format, out),
             Witness::Refutation(refutation) => refutation.write(store, system, format, out),
         }
     }

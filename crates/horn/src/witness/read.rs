@@ -1,7 +1,7 @@
 //! Reading witnesses: the formats that [`Witness::write`] writes for programs, and the models of other solvers.
 //!
 //! A text that starts with `{` is JSON. Any other text consists of S-expressions: `define-fun`s make a model,
-//! `lemma`s a proof by induction and `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
+//! `lemma`s a proof by induction, an `order` with `clause`s a saturation and `step`s a refutation, with or without lists around them, such as `(model ...)`, and with the answer `sat` or `unsat`
 //! in front. Commands such as `set-info` are skipped. A definition may refer to previous definitions, also of auxiliary
 //! functions, and of recursive ones, which `define-fun-rec` and `define-funs-rec` define. An auxiliary function whose name starts with
 //! `lemma` claims a lemma about these (`folds.rs`). Steps may refer to definitions of values and of functions.
@@ -21,7 +21,11 @@ use super::folds::lemma_of;
 use super::json::{
     JsonDefinition, JsonFunction, JsonLemma, JsonParameter, JsonStep, JsonValue, JsonWitness, variable_name,
 };
-use super::{Definition, Induction, Interpretation, JointLemma, Model, Refutation, Step, Witness};
+use super::saturation::{JsonOrder, JsonSaturation, JsonWeight};
+use super::{
+    AtomOrder, Definition, Induction, Interpretation, JointLemma, Model, PureClause, Refutation, Saturation,
+    Step, Weights, Witness,
+};
 use crate::Context;
 use crate::frontend::{ParseError, Unread};
 use crate::system::HornSystem;
@@ -144,6 +148,8 @@ struct Builder<'a> {
     values: KnownValues,
     lemmas: Vec<FoldLemma>,
     joint_lemmas: Vec<JointLemma>,
+    order: Option<AtomOrder>,
+    pure_clauses: Vec<PureClause>,
     steps: Vec<Step>,
     /// The positions of steps, by number.
     numbers: FxHashMap<usize, usize>,
@@ -177,6 +183,8 @@ impl<'a> Builder<'a> {
             values: KnownValues::default(),
             lemmas: Vec::new(),
             joint_lemmas: Vec::new(),
+            order: None,
+            pure_clauses: Vec::new(),
             steps: Vec::new(),
             numbers: FxHashMap::default(),
         }
@@ -221,7 +229,7 @@ impl<'a> Builder<'a> {
             match item {
                 Item::End if depth == 0 => return Ok(()),
                 Item::End => return Err(error(offset, "expected `)`, found the end of the file")),
-                Item::Open | Item::Command("model" | "refutation") => depth += 1,
+                Item::Open | Item::Command("model" | "refutation" | "saturation") => depth += 1,
                 Item::Close if depth > 0 => depth -= 1,
                 Item::Close => return Err(error(offset, "unexpected `)`")),
                 Item::Word("sat") => self.set_answer(true).map_err(|message| error(offset, message))?,
@@ -233,6 +241,8 @@ impl<'a> Builder<'a> {
                 Item::Command("define-fun-rec") => reader.define_fold()?,
                 Item::Command("define-funs-rec") => reader.define_folds()?,
                 Item::Command("lemma") => self.lemma(reader)?,
+                Item::Command("order") => self.order(reader)?,
+                Item::Command("clause") => self.pure_clause(reader)?,
                 Item::Command("step") => self.step(reader)?,
                 Item::Command("set-info" | "set-option" | "set-logic" | "echo") => reader.skip_rest()?,
                 Item::Command("error") => return Err(error(offset, "the text is an error message")),
@@ -373,6 +383,114 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The rest of `(order derivations)` or `(order :variable 1 :constructors ((Z 1)) :distinct 1 :predicates ((P 1)))`.
+    fn order(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let offset = reader.offset();
+        let located = |message: &str| error(offset, message);
+        self.set_answer(true).map_err(|message| error(offset, message))?;
+        let order = match reader.optional_word()? {
+            Some("derivations") => AtomOrder::Derivations,
+            Some(word) => return Err(error(offset, format!("there is no order {}", shortened(word)))),
+            None => {
+                let (mut variable, mut distinct, mut constructors, mut predicates) = Default::default();
+                while let Some(attribute) = reader.optional_keyword()? {
+                    match attribute {
+                        ":variable" => variable = reader.optional_numeral()?,
+                        ":distinct" => distinct = reader.optional_numeral()?,
+                        ":constructors" => constructors = self.weights(reader)?,
+                        ":predicates" => predicates = self.weights(reader)?,
+                        _ => return Err(error(offset, format!("an order has no attribute {attribute}"))),
+                    }
+                }
+                let (Some(variable), Some(distinct)) = (variable, distinct) else {
+                    return Err(located("an order needs weights of variables and of `distinct`"));
+                };
+                let weight =
+                    |weight: usize| u32::try_from(weight).map_err(|_| located("a weight is too large"));
+                let (variable, distinct) = (weight(variable)?, weight(distinct)?);
+                self.weights_of(variable, constructors, distinct, predicates)
+                    .map_err(|message| error(offset, message))?
+            }
+        };
+        reader.close()?;
+        self.set_order(order).map_err(|message| error(offset, message))
+    }
+
+    /// `((Z 1) (S 2))`.
+    fn weights(&self, reader: &mut Reader<'_, '_>) -> Result<Vec<JsonWeight>> {
+        reader.expect_open()?;
+        let mut weights = Vec::new();
+        loop {
+            match reader.item()? {
+                Item::Command(name) => {
+                    let weight = reader.optional_numeral()?.and_then(|weight| u32::try_from(weight).ok());
+                    let weight = weight.ok_or_else(|| error(reader.offset(), "expected a weight"))?;
+                    reader.close()?;
+                    weights.push(JsonWeight { name: name.to_owned(), weight });
+                }
+                Item::Close => return Ok(weights),
+                _ => return Err(error(reader.offset(), "expected a name with its weight or `)`")),
+            }
+        }
+    }
+
+    fn weights_of(
+        &self,
+        variable: u32,
+        constructors: Vec<JsonWeight>,
+        distinct: u32,
+        predicates: Vec<JsonWeight>,
+    ) -> Result<AtomOrder, String> {
+        let constructors = constructors.into_iter().map(|it| (self.store.symbol(&it.name), it.weight));
+        let predicate = |JsonWeight { name, weight }: JsonWeight| {
+            let symbol = self.store.symbol(&name);
+            let known = self.system.predicates().find(|&(_, fun)| self.store.fun_decl(fun).name == symbol);
+            known
+                .map(|(id, _)| (id, weight))
+                .ok_or_else(|| format!("there is no predicate {}", shortened(&name)))
+        };
+        Ok(AtomOrder::KnuthBendix(Weights {
+            variable,
+            constructors: constructors.collect(),
+            distinct,
+            predicates: predicates.into_iter().map(predicate).collect::<Result<_, String>>()?,
+        }))
+    }
+
+    fn set_order(&mut self, order: AtomOrder) -> Result<(), String> {
+        match self.order.replace(order) {
+            Some(_) => Err("the text has two orders".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// The rest of `(clause formula :select 1)`.
+    fn pure_clause(&mut self, reader: &mut Reader<'_, '_>) -> Result<()> {
+        let offset = reader.offset();
+        let located = |message| error(offset, message);
+        self.set_answer(true).map_err(located)?;
+        let formula = reader.formula()?;
+        let mut select = None;
+        while let Some(attribute) = reader.optional_keyword()? {
+            if attribute != ":select" {
+                return Err(located(format!("a clause has no attribute {attribute}")));
+            }
+            let number = reader.optional_numeral()?;
+            select = Some(number.ok_or_else(|| located("expected the number of an atom".to_owned()))?);
+        }
+        reader.close()?;
+        self.add_pure_clause(formula, select).map_err(located)
+    }
+
+    /// Adds a pure clause whose selected atom is counted from one.
+    fn add_pure_clause(&mut self, formula: Term, select: Option<usize>) -> Result<(), String> {
+        if self.store.magnitude(formula) > MOST_BITS {
+            return Err("the numbers in the clause are too large".to_owned());
+        }
+        self.pure_clauses.push(PureClause::of_formula(self.store, self.system, formula, select)?);
+        Ok(())
+    }
+
     // ---- JSON --------------------------------------------------------------------------------------------
 
     fn json(&mut self, environment: &mut Environment, witness: JsonWitness) -> Result<()> {
@@ -407,13 +525,24 @@ impl<'a> Builder<'a> {
         for (position, lemma) in witness.induction.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
             let about = |error: SyntaxError| error.about(format!("lemma {}", position + 1));
-            let formula = {
-                let mut reader = self.json_reader(environment, &lemma.lemma).map_err(about)?;
-                let formula = reader.formula().map_err(about)?;
-                end(&mut reader).map_err(about)?;
-                formula
-            };
+            let formula = self.json_closed(environment, &lemma.lemma).map_err(about)?;
             self.add_lemma(formula, &lemma.unfold).map_err(|message| about(error(0, message)))?;
+        }
+        if let Some(JsonSaturation { order, clauses }) = witness.saturation {
+            let order = match order {
+                JsonOrder::Derivations => AtomOrder::Derivations,
+                JsonOrder::Weights(it) => self
+                    .weights_of(it.variable, it.constructors, it.distinct, it.predicates)
+                    .map_err(whole)?,
+            };
+            self.set_order(order).map_err(whole)?;
+            for (position, clause) in clauses.into_iter().enumerate() {
+                self.go_on(position)?;
+                let about = |error: SyntaxError| error.about(format!("clause {}", position + 1));
+                let formula = self.json_closed(environment, &clause.clause).map_err(about)?;
+                let added = self.add_pure_clause(formula, clause.select);
+                added.map_err(|message| about(error(0, message)))?;
+            }
         }
         for (position, step) in witness.steps.unwrap_or_default().into_iter().enumerate() {
             self.go_on(position)?;
@@ -513,6 +642,13 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// A formula inside of JSON.
+    fn json_closed(&self, environment: &mut Environment, text: &str) -> Result<Term> {
+        let mut reader = self.json_reader(environment, text)?;
+        let formula = reader.formula()?;
+        end(&mut reader).map(|()| formula)
+    }
+
     /// A reader for a text inside of JSON.
     fn json_reader<'t>(&self, environment: &'t mut Environment, text: &'t str) -> Result<Reader<'t, 't>>
     where
@@ -584,6 +720,13 @@ impl<'a> Builder<'a> {
     fn finish(&mut self) -> Result<Witness, String> {
         match self.answer.or(self.has_definitions.then_some(true)) {
             None => Err("the text is not a witness".to_owned()),
+            Some(true) if self.order.is_some() || !self.pure_clauses.is_empty() => {
+                if self.definitions.iter().any(Option::is_some) || !self.joint_lemmas.is_empty() {
+                    return Err("the text has a saturation and another proof".to_owned());
+                }
+                let order = self.order.take().ok_or("the saturation has no order")?;
+                Ok(Witness::Saturation(Saturation { order, clauses: std::mem::take(&mut self.pure_clauses) }))
+            }
             Some(true) if !self.joint_lemmas.is_empty() => {
                 if self.definitions.iter().any(Option::is_some) {
                     return Err("the text has both a model and a proof by induction".to_owned());

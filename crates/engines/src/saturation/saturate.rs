@@ -1,0 +1,333 @@
+//! The main loop: saturation by resolution with a given clause.
+//!
+//! ```text
+//! while there are passive clauses: take a small or an old one, the given clause
+//!     an active clause subsumes it          drop it
+//!     it is empty                           the clauses are contradictory, as far as the engine sees them
+//!     otherwise                             drop the active clauses that it subsumes, make it active, and
+//!                                           make its inferences with active clauses passive
+//! ```
+//!
+//! Which inferences there are depends on the order (`check/saturation/` of the checker says why they suffice):
+//!
+//! - *by derivations*: the selected atom of a goal is resolved with all clauses of the problem;
+//! - *by weights*: in addition, clauses whose head may not be greater than their bodies (`order.rs`) have a selected atom, too. The
+//!   others are side clauses.
+//!
+//! Goals are generalised on request: an atom whose last argument is a variable without other occurrences is dropped. Most predicates
+//! are graphs of functions, and then the atom says nothing. If it does, the stronger goal may be false, and the loop ends with
+//! the empty clause.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_run::Stop;
+
+use super::input::Problem;
+use super::order::{is_decreasing, is_productive};
+use super::select::{Preference, Selection};
+use super::subsume::{Features, condense, subsumes};
+use super::terms::{Atom, Clause, Id, Node, Unifier};
+use crate::Run;
+
+/// Every so many given clauses, the oldest one is taken.
+const OLD_EVERY: u64 = 6;
+
+/// The greatest number of passive clauses.
+const MOST_PASSIVE: usize = 200_000;
+
+/// The greatest number of atoms in the body of a clause.
+const MOST_ATOMS: usize = 40;
+
+/// A strategy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Strategy {
+    /// Whether the order is that of Knuth and Bendix instead of that by derivations.
+    pub(super) is_weighted: bool,
+    pub(super) preference: Preference,
+    /// Whether goals are generalised.
+    pub(super) generalises: bool,
+}
+
+/// A clause of a saturated set.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) clause: Clause,
+    pub(super) selected: Option<usize>,
+}
+
+/// The end of the loop.
+pub(super) enum Outcome {
+    Saturated(Vec<Member>),
+    /// The empty clause was derived.
+    Contradiction,
+    /// There are more clauses than the budget allows.
+    Open,
+}
+
+struct Active {
+    clause: Clause,
+    features: Features,
+    selected: Option<usize>,
+    /// The clause with other variables, if it is a side clause.
+    side: Option<Clause>,
+    is_live: bool,
+}
+
+/// The state of the loop.
+pub(super) struct Loop<'p, 'a> {
+    problem: &'p mut Problem<'a>,
+    strategy: Strategy,
+    selection: Selection,
+    active: Vec<Active>,
+    /// The side clauses by the relations of their heads.
+    sides: FxHashMap<usize, Vec<usize>>,
+    /// The clauses with a selected atom, by its relation.
+    mains: FxHashMap<usize, Vec<usize>>,
+    passive: Vec<Option<Clause>>,
+    by_weight: BinaryHeap<Reverse<(u32, usize)>>,
+    by_age: VecDeque<usize>,
+    seen: FxHashSet<Clause>,
+    /// Whether inferences were left out.
+    is_incomplete: bool,
+    pub(super) given: u64,
+}
+
+impl<'p, 'a> Loop<'p, 'a> {
+    pub(super) fn new(problem: &'p mut Problem<'a>, strategy: Strategy) -> Self {
+        let selection = Selection::new(problem, strategy.preference);
+        let mut this = Loop {
+            strategy,
+            selection,
+            active: Vec::new(),
+            sides: FxHashMap::default(),
+            mains: FxHashMap::default(),
+            passive: Vec::new(),
+            by_weight: BinaryHeap::new(),
+            by_age: VecDeque::new(),
+            seen: FxHashSet::default(),
+            is_incomplete: false,
+            given: 0,
+            problem,
+        };
+        let lemmas = this.problem.lemmas.clone();
+        let clauses = this.problem.clauses.clone();
+        for clause in lemmas.into_iter().chain(clauses) {
+            // The clauses of the problem come first, so that all inferences are made by goals.
+            if clause.head.is_some() && !strategy.is_weighted {
+                this.activate(clause, None);
+            } else {
+                this.add(clause);
+            }
+        }
+        this
+    }
+
+    /// Goes on until the end or until the budget of given clauses is spent.
+    pub(super) fn run(&mut self, run: &Run<'_>, budget: u64) -> Result<Outcome, Stop> {
+        while let Some(clause) = self.next() {
+            run.go_on()?;
+            if self.given >= budget || self.passive.len() > MOST_PASSIVE || self.is_incomplete {
+                return Ok(Outcome::Open);
+            }
+            self.given += 1;
+            if clause.body.is_empty() && clause.head.is_none() {
+                return Ok(Outcome::Contradiction);
+            }
+            let features = Features::of(&self.problem.bank, &clause);
+            if self.is_subsumed(&clause, features) {
+                continue;
+            }
+            self.subsume(&clause, features);
+            let selected = self.selected(&clause);
+            self.activate(clause, selected);
+            self.infer(run)?;
+        }
+        let live = self.active.iter().filter(|active| active.is_live);
+        let member = |active: &Active| Member { clause: active.clause.clone(), selected: active.selected };
+        Ok(Outcome::Saturated(live.map(member).collect()))
+    }
+
+    /// The next given clause.
+    fn next(&mut self) -> Option<Clause> {
+        loop {
+            let position = if self.given % OLD_EVERY == OLD_EVERY - 1 {
+                self.by_age.pop_front()?
+            } else {
+                self.by_weight.pop()?.0.1
+            };
+            if let Some(clause) = self.passive[position].take() {
+                return Some(clause);
+            }
+        }
+    }
+
+    /// Simplifies a clause and makes it passive.
+    fn add(&mut self, clause: Clause) {
+        let mut clause = clause;
+        if clause.head.as_ref().is_some_and(|head| clause.body.contains(head)) {
+            return;
+        }
+        let mut kept: Vec<Atom> = Vec::new();
+        for atom in std::mem::take(&mut clause.body) {
+            if self.problem.is_given(atom.relation) && self.are_different_values(&atom)
+                || kept.contains(&atom)
+            {
+                continue;
+            }
+            kept.push(atom);
+        }
+        clause.body = kept;
+        condense(&self.problem.bank, &mut clause);
+        if self.strategy.generalises && clause.head.is_none() {
+            self.generalise(&mut clause);
+        }
+        if clause.body.len() > MOST_ATOMS {
+            self.is_incomplete = true;
+            return;
+        }
+        let clause = self.problem.bank.numbered(&clause);
+        if !self.seen.insert(clause.clone()) {
+            return;
+        }
+        let features = Features::of(&self.problem.bank, &clause);
+        if self.is_subsumed(&clause, features) {
+            return;
+        }
+        let position = self.passive.len();
+        self.passive.push(Some(clause));
+        self.by_weight.push(Reverse((features.weight, position)));
+        self.by_age.push_back(position);
+    }
+
+    /// Whether a disequality of values is true.
+    fn are_different_values(&self, atom: &Atom) -> bool {
+        let is_value = |&side: &Id| matches!(self.problem.bank.node(side), Node::Application(..));
+        atom.arguments.iter().all(is_value) && atom.arguments[0] != atom.arguments[1]
+    }
+
+    /// Drops atoms whose last argument is a variable that occurs nowhere else.
+    fn generalise(&self, clause: &mut Clause) {
+        let bank = &self.problem.bank;
+        loop {
+            let occurs_elsewhere = |own: usize, position: usize, variable: u32| {
+                clause.body.iter().enumerate().any(|(other, atom)| {
+                    let arguments = atom.arguments.iter().enumerate();
+                    let others =
+                        arguments.filter(|&(at, _)| other != own || at != position).map(|(_, it)| it);
+                    bank.variables(others).contains(&variable)
+                })
+            };
+            let dropped = clause.body.iter().enumerate().position(|(own, atom)| {
+                let last = atom.arguments.len().checked_sub(1);
+                !self.problem.is_distinct(atom.relation)
+                    && last.is_some_and(|last| match bank.node(atom.arguments[last]) {
+                        &Node::Variable(variable) => last > 0 && !occurs_elsewhere(own, last, variable),
+                        Node::Application(..) => false,
+                    })
+            });
+            match dropped.filter(|_| clause.body.len() > 1) {
+                Some(position) => drop(clause.body.remove(position)),
+                None => return,
+            }
+        }
+    }
+
+    fn is_subsumed(&self, clause: &Clause, features: Features) -> bool {
+        self.active.iter().any(|active| {
+            active.is_live
+                && active.features.may_subsume(features)
+                && subsumes(&self.problem.bank, &active.clause, clause)
+        })
+    }
+
+    /// Drops active clauses that the clause subsumes.
+    fn subsume(&mut self, clause: &Clause, features: Features) {
+        for active in self.active.iter_mut().filter(|active| active.is_live) {
+            if features.may_subsume(active.features) && subsumes(&self.problem.bank, clause, &active.clause) {
+                active.is_live = false;
+            }
+        }
+    }
+
+    /// The selected atom of a clause.
+    fn selected(&self, clause: &Clause) -> Option<usize> {
+        let (bank, values) = (&self.problem.bank, self.problem.constructors);
+        if clause.head.is_some() && (!self.strategy.is_weighted || is_decreasing(bank, values, clause)) {
+            return None;
+        }
+        self.selection.select(bank, clause)
+    }
+
+    fn activate(&mut self, clause: Clause, selected: Option<usize>) {
+        let bank = &mut self.problem.bank;
+        let features = Features::of(bank, &clause);
+        let position = self.active.len();
+        let mut side = None;
+        match (selected, &clause.head) {
+            (Some(selected), _) => {
+                self.mains.entry(clause.body[selected].relation).or_default().push(position);
+            }
+            (None, Some(head)) => {
+                self.sides.entry(head.relation).or_default().push(position);
+                side = Some(bank.shifted(&clause));
+            }
+            (None, None) => {}
+        }
+        self.active.push(Active { clause, features, selected, side, is_live: true });
+    }
+
+    /// Makes the inferences of the last active clause.
+    fn infer(&mut self, run: &Run<'_>) -> Result<(), Stop> {
+        let Some(last) = self.active.len().checked_sub(1) else { return Ok(()) };
+        let pairs: Vec<(usize, usize)> = match (self.active[last].selected, &self.active[last].clause.head) {
+            (Some(selected), _) => {
+                let atom = &self.active[last].clause.body[selected];
+                let sides = self.sides.get(&atom.relation).map_or(&[][..], Vec::as_slice);
+                sides.iter().map(|&side| (last, side)).collect()
+            }
+            (None, Some(head)) => {
+                let mains = self.mains.get(&head.relation).map_or(&[][..], Vec::as_slice);
+                mains.iter().map(|&main| (main, last)).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        if let Some(selected) = self.active[last].selected {
+            let atom = &self.active[last].clause.body[selected];
+            if self.problem.is_given(atom.relation) && atom.arguments[0] != atom.arguments[1] {
+                let mut clause = self.active[last].clause.clone();
+                clause.body.remove(selected);
+                self.add(clause);
+            }
+        }
+        for (main, side) in pairs {
+            run.go_on()?;
+            if let Some(clause) = self.resolvent(main, side) {
+                self.add(clause);
+            }
+        }
+        Ok(())
+    }
+
+    /// The conclusion from two active clauses, if there is one.
+    fn resolvent(&mut self, main: usize, side: usize) -> Option<Clause> {
+        let (main, side) = (&self.active[main], &self.active[side]);
+        if !main.is_live || !side.is_live {
+            return None;
+        }
+        let selected = main.selected?;
+        let side = side.side.as_ref()?;
+        let bank = &mut self.problem.bank;
+        let unifier = Unifier::of(bank, &main.clause.body[selected], side.head.as_ref()?)?;
+        if self.strategy.is_weighted {
+            let instance = unifier.apply(bank, side);
+            if !is_productive(bank, self.problem.constructors, &instance) {
+                return None;
+            }
+        }
+        let kept = main.clause.body.iter().enumerate().filter(|&(position, _)| position != selected);
+        let body = kept.map(|(_, atom)| atom).chain(&side.body).cloned().collect();
+        Some(unifier.apply(bank, &Clause { body, head: main.clause.head.clone() }))
+    }
+}
