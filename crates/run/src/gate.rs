@@ -1,4 +1,4 @@
-//! A gate at which a thread waits for its turn.
+//! A gate at which the threads of a search wait for their turn.
 //!
 //! If more searches are active than there are cores, each of them runs for a while and then waits, with everything it
 //! has learnt, instead of being ended and restarted. A search passes its gate whenever it checks its limits, which is
@@ -12,31 +12,41 @@ use std::time::{Duration, Instant};
 /// How long a thread waits before it checks its limits again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A gate that is open or closed; one thread passes it, others open and close it. It is initially open.
+/// A gate that is open or closed; the threads of one search pass it, others open and close it. It is initially open.
 #[derive(Default, Debug)]
 pub struct Gate {
     is_closed: AtomicBool,
-    /// How long the thread has waited. The lock is also held to change the gate, so that no opening is missed.
-    waited: Mutex<Duration>,
+    /// The lock is also held to change the gate, so that no opening is missed.
+    queue: Mutex<Queue>,
     opened: Condvar,
 }
 
+/// The threads in front of a gate.
+#[derive(Default, Debug)]
+struct Queue {
+    /// How many threads wait, and since when at least one of them does.
+    waiting: usize,
+    since: Option<Instant>,
+    /// How long threads have waited, before that.
+    waited: Duration,
+}
+
 impl Gate {
-    /// Lets the thread continue.
+    /// Lets the threads continue.
     pub fn open(&self) {
-        let _waited = self.lock();
+        let _queue = self.lock();
         self.is_closed.store(false, Ordering::Relaxed);
         self.opened.notify_all();
     }
 
-    /// Makes the thread wait the next time it reaches the gate.
+    /// Makes each thread wait the next time it reaches the gate.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    /// How long the thread has waited here so far.
+    /// How long threads have waited here so far. Time in which several wait counts once.
     pub fn waited(&self) -> Duration {
-        *self.lock()
+        self.lock().waited
     }
 
     /// Waits while the gate is closed and `is_over` returns `false`.
@@ -49,18 +59,24 @@ impl Gate {
 
     #[cold]
     fn wait(&self, is_over: impl Fn() -> bool) {
-        let start = Instant::now();
-        let mut waited = self.lock();
+        let mut queue = self.lock();
+        queue.waiting += 1;
+        queue.since.get_or_insert_with(Instant::now);
         while self.is_closed.load(Ordering::Relaxed) && !is_over() {
-            let woken = self.opened.wait_timeout(waited, PATIENCE);
-            waited = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let woken = self.opened.wait_timeout(queue, PATIENCE);
+            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        *waited += start.elapsed();
+        queue.waiting -= 1;
+        if queue.waiting == 0
+            && let Some(since) = queue.since.take()
+        {
+            queue.waited += since.elapsed();
+        }
     }
 
-    /// A poisoned lock is harmless: a duration is always consistent.
-    fn lock(&self) -> MutexGuard<'_, Duration> {
-        self.waited.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A poisoned lock is harmless: only `is_over` can panic, and then the thread counts as waiting.
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -84,6 +100,22 @@ mod tests {
             gate.open();
             assert_eq!(waiting.join().ok(), Some(None));
         });
+        assert!(gate.waited() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn time_in_which_several_threads_wait_counts_once() {
+        let gate = Gate::default();
+        let limits = Limits { gate: Some(&gate), ..Limits::default() };
+        gate.close();
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let threads = [(); 8].map(|()| scope.spawn(|| limits.interruption()));
+            thread::sleep(Duration::from_millis(100));
+            gate.open();
+            assert!(threads.into_iter().all(|thread| thread.join().is_ok()));
+        });
+        assert!(gate.waited() <= start.elapsed(), "{:?}", gate.waited());
         assert!(gate.waited() >= Duration::from_millis(20));
     }
 
