@@ -7,6 +7,8 @@
 //! So far instances of PD-KIND take part, and nobody connects the engines of a schedule: a lemma is about the states of
 //! the single loop that they make of the graph. Facts about predicates of the graph, and facts of other kinds, would be
 //! further messages here.
+//!
+//! Spacer also has an *observer* ([`Run::observer`](crate::Run::observer)), who sees its lemmas level by level.
 
 use shofar_logic::Term;
 
@@ -31,4 +33,20 @@ pub trait Exchange: Sync {
 
     /// Returns the lemmas that others have sent since the last call.
     fn receive(&self) -> Vec<SharedLemma>;
+}
+
+/// The lemmas of one predicate in a frame of Spacer, over the predicate's variables. An empty list says nothing.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FrameLemmas {
+    /// Lemmas that hold for all derivable facts.
+    pub proved: Vec<Term>,
+    /// Lemmas that hold for the facts with derivations up to the height of the frame.
+    pub bounded: Vec<Term>,
+}
+
+/// Observes the frames of Spacer.
+pub trait FrameObserver: Sync {
+    /// Called at the end of each level in the engine's thread, so it must not take long. The frame, indexed by
+    /// predicate, excludes the bodies of all queries, but is not inductive.
+    fn observe(&self, frame: Vec<FrameLemmas>);
 }

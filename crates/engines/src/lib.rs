@@ -26,6 +26,8 @@ pub mod pdkind;
 pub mod product;
 mod progressions;
 pub mod regular;
+pub mod regular_combined;
+pub mod residual;
 mod rule;
 mod run;
 pub mod saturation;
@@ -45,7 +47,7 @@ pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
 pub use event::{Event, EventSink, Label};
-pub use exchange::{Exchange, SharedLemma};
+pub use exchange::{Exchange, FrameLemmas, FrameObserver, SharedLemma};
 pub use imc::Imc;
 pub use kind::KInduction;
 pub use lawi::Lawi;
@@ -54,6 +56,7 @@ pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
 pub use product::Products;
 pub use regular::Regular;
+pub use regular_combined::RegularCombined;
 pub use run::Run;
 pub use saturation::Saturate;
 pub use separation::InterpolationMethod;
@@ -140,6 +143,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Algebras),
         Box::new(Unfold::default()),
         Box::new(Regular::default()),
+        Box::new(RegularCombined::default()),
         Box::new(Saturate::default()),
         Box::new(Bmc),
     ]

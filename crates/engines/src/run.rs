@@ -1,7 +1,7 @@
 //! The environment of an engine, besides the clauses.
 //!
 //! A [`Run`] is a [`Context`], that is terms and limits, with additions that only engines need: the label of the
-//! engine, a seed, a receiver of events, and an exchange with other engines. It dereferences to its context, so a
+//! engine, a seed, a receiver of events, an exchange with other engines, and an observer of frames. It dereferences to its context, so a
 //! function that takes a context also takes a run. [`Run::new`] makes a run, and the methods `with_...` change a copy
 //! of it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
 
@@ -14,7 +14,7 @@ use shofar_run::{Limits, Stop};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::{Event, EventSink, Exchange, Label};
+use crate::{Event, EventSink, Exchange, FrameObserver, Label};
 
 /// The environment of one run of an engine.
 #[derive(Clone)]
@@ -24,12 +24,20 @@ pub struct Run<'a> {
     seed: u64,
     events: &'a dyn EventSink,
     exchange: Option<&'a dyn Exchange>,
+    observer: Option<&'a dyn FrameObserver>,
 }
 
 impl<'a> Run<'a> {
-    /// A run without label, limits, exchange or receiver of events. Its seed is 0.
+    /// A run without label, limits, exchange, observer or receiver of events. Its seed is 0.
     pub fn new(store: &'a TermStore) -> Self {
-        Run { context: Context::new(store), label: "".into(), seed: 0, events: &(), exchange: None }
+        Run {
+            context: Context::new(store),
+            label: "".into(),
+            seed: 0,
+            events: &(),
+            exchange: None,
+            observer: None,
+        }
     }
 
     /// Replaces the limits.
@@ -68,6 +76,12 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Sets the observer of frames.
+    pub fn with_observer(mut self, observer: &'a dyn FrameObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// The terms and limits.
     pub fn context(&self) -> Context<'a> {
         self.context
@@ -86,6 +100,11 @@ impl<'a> Run<'a> {
     /// The connection to other engines on the same graph, if there is one.
     pub fn exchange(&self) -> Option<&'a dyn Exchange> {
         self.exchange
+    }
+
+    /// The observer of frames, if there is one.
+    pub fn observer(&self) -> Option<&'a dyn FrameObserver> {
+        self.observer
     }
 
     /// Reports an event.

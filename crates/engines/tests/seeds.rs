@@ -64,10 +64,11 @@ fn seeds_change_the_search_of_engines_but_not_their_answers() {
         assert!(matches!(evidence, Ok(Evidence::Unsat(_))), "{} with seed {seed}", all()[engine].name());
         (evidence, counters.all())
     };
-    // These find no derivations.
-    let finds_derivations =
-        |engine: &dyn Engine| !matches!(engine.name(), "product" | "algebra" | "regular" | "saturation");
-    for (engine, known) in all().iter().enumerate().filter(|(_, engine)| finds_derivations(&***engine)) {
+    // `regular-combined` has threads that share the terms; the others find no derivations.
+    let is_excluded = |engine: &dyn Engine| {
+        matches!(engine.name(), "product" | "algebra" | "regular" | "regular-combined" | "saturation")
+    };
+    for (engine, known) in all().iter().enumerate().filter(|(_, engine)| !is_excluded(&***engine)) {
         // Some engines find values of the variables without a conflict, and before a conflict the seed has no effect.
         let is_changed = [2, 0].into_iter().any(|end| {
             let by_default = found(engine, end, 0);

@@ -27,6 +27,7 @@
 //!     false is reached: a derivation                                                       witness.rs
 //!     propagate lemmas to higher levels                                                    propagate.rs
 //!     all lemmas of a level were moved up: a model                                         witness.rs
+//!     show the frame below N to the observer, if there is one
 //! ```
 //!
 //! **Invariants.** L1 to L3 on lemmas, R1 and R2 on reach facts, O1 and O2 on obligations are in the files named.
@@ -79,7 +80,7 @@ use shofar_smt::solver::Solver;
 use crate::fragment;
 use crate::invariants;
 use crate::option::options;
-use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run};
+use crate::{Engine, EngineOption, Evidence, FrameLemmas, InterpolationMethod, Run};
 use concretise::Families;
 use edges::{Clause, Query, Reply, Surroundings};
 use expand::Expansion;
@@ -313,8 +314,20 @@ impl<'a> Search<'a> {
                 return Ok(Evidence::Sat(self.model(inductive)));
             }
             self.statistics.levels += 1;
+            self.show_frame(level);
         }
         Err(Stop::Exhausted("derivations of all heights"))
+    }
+
+    /// Shows the observer the frame below a bound, which excludes the queries since `false` is blocked at the bound.
+    fn show_frame(&self, bound: Level) {
+        let (Some(observer), Some(level)) = (self.run.observer(), bound.checked_sub(1)) else { return };
+        let lemmas = |(node, _): (NodeId, _)| {
+            let frames = &self.frames[node.index()];
+            let bounded = frames.finite(level).map(|lemma| lemma.formula);
+            FrameLemmas { proved: frames.infinite().to_vec(), bounded: bounded.collect() }
+        };
+        observer.observe(self.original.nodes().map(lemmas).collect());
     }
 
     /// A model of cheap invariants, looked for once, as soon as the search takes long enough for their price not to matter.
