@@ -413,6 +413,132 @@ fn a_finite_language_is_unfolded() {
     assert_eq!(judged(system, model), Validity::Valid);
 }
 
+/// A word of six letters, deeper than terms are unfolded: its state has one value, and the next three have two together.
+#[test]
+fn the_values_of_finite_languages_are_known_at_any_depth() {
+    let system = |variables: &str, body: &str| {
+        format!(
+            "(declare-datatypes ((word 0)) (((e) (a (a1 word)) (b (b1 word)))))
+             (declare-fun P (word) Bool)
+             (declare-fun Q (word) Bool)
+             (assert (P (a (b (a (b (a (b e))))))))
+             (assert (forall ({variables}) (=> (and {body}) false)))"
+        )
+    };
+    // State i: the last i letters of the word. State 7: one letter more. State 8: all others.
+    let model = "(define-fun-rec q ((w word)) Int (match w ((e 0)
+            ((a v) (let ((n (q v))) (ite (or (= n 1) (= n 3) (= n 5)) (+ n 1) (ite (= n 6) 7 8))))
+            ((b v) (let ((n (q v))) (ite (or (= n 0) (= n 2) (= n 4)) (+ n 1) (ite (= n 6) 7 8)))))))
+        (define-fun P ((w word)) Bool (= (q w) 6))
+        (define-fun Q ((w word)) Bool (= (q w) 7))";
+    let two = "(x word) (y word)";
+    let three = "(x word) (y word) (z word)";
+    assert_eq!(judged(&system(two, "(P x) (P y) (distinct x y)"), model), Validity::Valid);
+    assert_eq!(judged(&system(three, "(Q x) (Q y) (Q z) (distinct x y z)"), model), Validity::Valid);
+    assert_ne!(judged(&system(two, "(Q x) (Q y) (distinct x y)"), model), Validity::Valid);
+}
+
+/// Random automata over words of two letters. Their finite languages have words of less than five letters.
+#[test]
+fn random_automata_agree_with_enumeration() {
+    let (mut valid, mut invalid) = (0, 0);
+    for seed in 0..24 * scale() {
+        let mut random = Random::new(seed);
+        // States go up to the sink 4 with some probability, so that some languages are finite.
+        let mut next = |state: usize| {
+            if random.below(3) > 0 {
+                (state + 1 + random.below(4) as usize).min(4)
+            } else {
+                random.below(5) as usize
+            }
+        };
+        let table: Vec<[usize; 2]> = (0..5).map(|state| [next(state), next(state)]).collect();
+        let (p, q) = (random.below(4) as usize, random.below(5) as usize);
+        let case = |letter: usize| {
+            let cells = (0..4).map(|state| format!("(ite (= (q v) {state}) {} ", table[state][letter]));
+            format!("{}{}{}", cells.collect::<String>(), table[4][letter], ")".repeat(4))
+        };
+        let system = "(declare-datatypes ((word 0)) (((e) (a (a1 word)) (b (b1 word)))))
+            (declare-fun P (word) Bool)
+            (declare-fun Q (word) Bool)
+            (assert (forall ((x word) (y word)) (=> (and (P x) (Q (a y)) (distinct x y)) false)))";
+        let model = format!(
+            "(define-fun-rec q ((w word)) Int (match w ((e 0) ((a v) {}) ((b v) {}))))
+             (define-fun P ((w word)) Bool (= (q w) {p}))
+             (define-fun Q ((w word)) Bool (= (q w) {q}))",
+            case(0),
+            case(1)
+        );
+        // The states of all words up to ten letters.
+        let mut states = vec![0];
+        let mut last = states.clone();
+        for _ in 0..10 {
+            last = last.iter().flat_map(|&state: &usize| table[state]).collect();
+            states.extend(&last);
+        }
+        let count =
+            |is_counted: &dyn Fn(usize) -> bool| states.iter().filter(|&&state| is_counted(state)).count();
+        let (with_p, with_q) = (count(&|state| state == p), count(&|state| table[state][0] == q));
+        let with_both = count(&|state| state == p && table[state][0] == q);
+        let holds = with_p * with_q == with_both;
+        let validity = judged(system, &model);
+        assert_eq!(validity == Validity::Valid, holds, "seed {seed}: {validity:?}\n{model}");
+        *if holds { &mut valid } else { &mut invalid } += 1;
+    }
+    assert!(valid > 3 && invalid > 3, "{valid} {invalid}");
+}
+
+/// Programs of forks and joins, whose invariants need both equality and automata: example 10 of Kostyukov's thesis.
+#[test]
+fn formulas_with_automata_prove_forks_and_joins() {
+    let system = "(declare-datatypes ((Prog 0)) (((Seq) (Fork (f Prog)) (Join (j Prog)))))
+        (declare-fun ok (Prog) Bool)
+        (declare-fun tr (Prog Prog) Bool)
+        (assert (ok Seq))
+        (assert (forall ((p Prog)) (=> (ok p) (ok (Fork (Join p))))))
+        (assert (forall ((r Prog)) (tr Seq (Fork r))))
+        (assert (forall ((p Prog)) (tr p (Join Seq))))
+        (assert (forall ((p Prog) (t Prog)) (=> (tr p t) (tr (Fork (Join p)) (Fork (Join t))))))
+        (assert (forall ((p Prog)) (=> (and (ok p) (tr p p)) false)))";
+    let spine = |ok: &str, tr: &str| {
+        format!(
+            "(define-fun-rec q ((p Prog)) Int (match p ((Seq 0)
+                ((Fork x) (ite (= (q x) 1) 0 2)) ((Join x) (ite (= (q x) 0) 1 2)))))
+             (define-fun ok ((p Prog)) Bool {ok})
+             (define-fun tr ((p Prog) (t Prog)) Bool {tr})"
+        )
+    };
+    let parity = |ok: &str, tr: &str| {
+        format!(
+            "(define-fun-rec odd ((p Prog)) Bool (match p ((Seq false)
+                ((Fork x) (not (odd x))) ((Join x) (not (odd x))))))
+             (define-fun ok ((p Prog)) Bool {ok})
+             (define-fun tr ((p Prog) (t Prog)) Bool {tr})"
+        )
+    };
+    let valid = [
+        spine("(= (q p) 0)", "(or (distinct p t) (distinct (q t) 0))"),
+        parity("(or (= p Seq) (not (odd p)))", "(or (distinct p t) (= t (Join Seq)) (and (odd p) (odd t)))"),
+    ];
+    for model in &valid {
+        assert_eq!(judged(system, model), Validity::Valid, "{model}");
+    }
+    let wrong = [
+        (spine("(= (q p) 0)", "(distinct p t)"), 4),
+        (spine("(<= (q p) 1)", "(or (distinct p t) (distinct (q t) 0))"), 2),
+        (spine("(= (q p) 2)", "(or (distinct p t) (distinct (q t) 0))"), 1),
+        (spine("(= (q p) 0)", "(distinct (q t) 0)"), 3),
+        (spine("(= (q p) 0)", "(or (distinct p t) (= (q t) 1))"), 5),
+        (parity("(= p Seq)", "(or (distinct p t) (= t (Join Seq)) (and (odd p) (odd t)))"), 2),
+        (parity("(odd p)", "(or (distinct p t) (= t (Join Seq)) (and (odd p) (odd t)))"), 1),
+        (parity("(not (odd p))", "(or (distinct p t) (= t (Join Seq)))"), 5),
+        (parity("(not (odd p))", "(or (distinct p t) (not (odd t)) (odd p))"), 6),
+    ];
+    for (model, clause) in &wrong {
+        assert_eq!(violated(system, model).0, *clause, "{model}");
+    }
+}
+
 // ---- transformations -----------------------------------------------------------------------------------------
 
 /// A fold of lists of integers, which stand for lists of Peano numbers, comes back with its lemma.

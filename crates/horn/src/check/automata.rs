@@ -15,19 +15,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Fold, FoldCase, FoldLemma, Fun, Op, Sort, Term, TermStore};
 
+use super::languages;
+
 /// Reachable states of a datatype, and choices of states for the fields of a constructor.
 const MOST_STATES: usize = 32;
 const MOST_CHOICES: usize = 10_000;
 
 /// Lemmas about the states of folds with finitely many values.
 pub(super) fn lemmas(store: &TermStore, folds: &[Fun]) -> Vec<FoldLemma> {
-    let mut folds = folds.to_vec();
-    let states = loop {
-        match reachable(store, &tables(store, &folds)) {
-            Ok(states) => break states,
-            Err(fun) => folds.retain(|&other| other != fun),
-        }
-    };
     let lemma = |(sort, Product { folds, states }): (Sort, Product)| {
         let value = store.var(store.fresh_symbol("value"), sort);
         let at = |&fun: &Fun| store.apply(fun, &[value]).expect("the sorts fit");
@@ -41,7 +36,24 @@ pub(super) fn lemmas(store: &TermStore, folds: &[Fun]) -> Vec<FoldLemma> {
         let formula = store.or_of(states.iter().map(is_state));
         FoldLemma { parameters: [value].into(), formula }
     };
-    states.into_iter().map(lemma).collect()
+    finite(store, folds).into_iter().map(lemma).collect()
+}
+
+/// Lemmas about the states that have finitely many values.
+pub(super) fn language_lemmas(store: &TermStore, folds: &[Fun]) -> Vec<FoldLemma> {
+    let products = finite(store, folds).into_iter();
+    languages::lemmas(store, products.map(|(sort, product)| (sort, product.folds)).collect())
+}
+
+/// The reachable states of folds with finitely many values, and not too many together.
+fn finite(store: &TermStore, folds: &[Fun]) -> Vec<(Sort, Product)> {
+    let mut folds = folds.to_vec();
+    loop {
+        match reachable(store, &tables(store, &folds)) {
+            Ok(states) => return states,
+            Err(fun) => folds.retain(|&other| other != fun),
+        }
+    }
 }
 
 /// The folds of a datatype and the vectors of their values.

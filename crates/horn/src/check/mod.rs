@@ -33,6 +33,7 @@ mod folds;
 mod ghosts;
 mod graph;
 mod induction;
+mod languages;
 mod model;
 mod numbers;
 mod quantifiers;

@@ -6,7 +6,8 @@
 //!
 //! Definitions may also apply folds, and the model may have lemmas about them. The lemmas are proved first (`folds.rs`). A definition
 //! that applies folds may have universal quantifiers in front (`ghosts.rs`).
-//! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`).
+//! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`), and then
+//! lemmas about the values of states (`languages.rs`).
 //!
 //! Why the answer is right: if no clause has a counterexample, the definitions are a model, whatever the declared functions mean.
 //! With [`Trust::Proofs`], the solver's word is not enough: its proof must be about the formulas of the clause, and its steps are
@@ -73,10 +74,22 @@ fn check_clauses(
     if open.is_empty() && !are_open {
         return Ok(());
     }
-    let mut all = automata::lemmas(context.store, &model.folds(context.store));
+    let applied = model.folds(context.store);
+    let mut all = automata::lemmas(context.store, &applied);
     all.extend(model.lemmas.iter().cloned());
     folds::prove(context, trust, &all)?;
-    open.into_iter().try_for_each(|number| check(&all, number))
+    let mut still_open: Vec<usize> = Vec::new();
+    for number in open {
+        if is_undecided(check(&all, number))? {
+            still_open.push(number);
+        }
+    }
+    if still_open.is_empty() {
+        return Ok(());
+    }
+    all.extend(automata::language_lemmas(context.store, &applied));
+    folds::prove(context, trust, &all)?;
+    still_open.into_iter().try_for_each(|number| check(&all, number))
 }
 
 /// Whether a check ended without a result for a reason that another attempt may remove.
