@@ -75,11 +75,11 @@ struct Painter<'a> {
 }
 
 /// A box: its class, what it says, and what there is no room for.
-struct Frame {
-    class: &'static str,
-    lines: Vec<String>,
-    hint: String,
-    clause: Option<usize>,
+pub(super) struct Frame {
+    pub(super) class: &'static str,
+    pub(super) lines: Vec<String>,
+    pub(super) hint: String,
+    pub(super) clause: Option<usize>,
 }
 
 impl Frame {
@@ -105,37 +105,16 @@ impl Painter<'_> {
             arrows.extend([(place[edge.source.index()], middle), (middle, place[edge.target.index()])]);
             frames.push(self.edge(id));
         }
-        let drawing = Graph { sizes: frames.iter().map(Frame::size).collect(), edges: arrows }.draw();
-        let Point { x: width, y: height } = drawing.size;
         let name = self.notation.name(self.store, self.store.symbol(&cfa.procedure(procedure).name));
-        let name = Escaped::new(&cut(&name, MOST_COLUMNS));
+        let name = cut(&name, MOST_COLUMNS);
         let mut html = String::new();
         // Writing to a string does not fail, here and below.
         if cfa.procedures().len() > 1 {
-            let _ = writeln!(html, "<h3>{name}</h3>");
+            let _ = writeln!(html, "<h3>{}</h3>", Escaped::new(&name));
         }
-        let _ = writeln!(
-            html,
-            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{name}\">"
-        );
-        if procedure == cfa.main() {
-            // All drawings use this tip.
-            html.push_str(
-                "<defs><marker id=\"tip-flow\" class=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
-                 markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
-                 <path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n",
-            );
-        }
-        for (number, route) in drawing.routes.iter().enumerate() {
-            let class = if number.is_multiple_of(2) { "flow" } else { "flow end" };
-            let _ = writeln!(html, "<path class=\"{class}\" d=\"{}\"/>", path(route));
-        }
-        for (frame, &centre) in frames.iter().zip(&drawing.centres) {
-            draw(frame, centre, &mut html);
-        }
-        html.push_str("</svg>\n");
-        html
+        // All drawings use the tip of the first.
+        let tip = (procedure == cfa.main()).then_some("tip-flow");
+        html + &drawing(&name, &frames, arrows, tip)
     }
 
     fn location(&self, id: LocationId) -> Frame {
@@ -176,6 +155,41 @@ impl Painter<'_> {
         let text = self.notation.clause(self.store, self.system, clause, CLAUSE);
         Frame { class: "statements", lines, hint: format!("{title}\n{text}"), clause: Some(clause) }
     }
+}
+
+/// Draws boxes and arrows between them. Arrows to places have a tip, which is defined here if it has an id.
+pub(super) fn drawing(
+    name: &str,
+    frames: &[Frame],
+    arrows: Vec<(usize, usize)>,
+    tip: Option<&str>,
+) -> String {
+    let is_end: Vec<bool> = arrows.iter().map(|&(_, to)| frames[to].class.starts_with("place")).collect();
+    let drawing = Graph { sizes: frames.iter().map(Frame::size).collect(), edges: arrows }.draw();
+    let Point { x: width, y: height } = drawing.size;
+    let mut svg = String::new();
+    let _ = writeln!(
+        svg,
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+         aria-label=\"{}\">",
+        Escaped::new(name)
+    );
+    if let Some(id) = tip {
+        let _ = writeln!(
+            svg,
+            "<defs><marker id=\"{id}\" class=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
+             markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
+             <path d=\"M0 0L8 4L0 8z\"/></marker></defs>"
+        );
+    }
+    for (route, is_end) in drawing.routes.iter().zip(is_end) {
+        let class = if is_end { "flow end" } else { "flow" };
+        let _ = writeln!(svg, "<path class=\"{class}\" d=\"{}\"/>", path(route));
+    }
+    for (frame, &centre) in frames.iter().zip(&drawing.centres) {
+        draw(frame, centre, &mut svg);
+    }
+    svg + "</svg>\n"
 }
 
 fn draw(frame: &Frame, centre: Point, svg: &mut String) {

@@ -14,6 +14,7 @@ mod automaton;
 mod chains;
 mod layout;
 mod picture;
+mod states;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Write as _};
@@ -25,7 +26,7 @@ use serde_json::{Value as Json, json};
 use shofar_horn::infix::{Fit, Notation, ValueTexts};
 use shofar_horn::witness::{
     Induction, Interpretation, Model, Premise, Recursion, Refutation, Saturation, Trace, clause_roles,
-    parameters,
+    in_words, parameters,
 };
 use shofar_horn::{Clause, HornSystem, PredicateId};
 use shofar_logic::{Op, Term, TermStore, Value};
@@ -307,11 +308,13 @@ impl Writer<'_> {
                 Escaped::new(&listing)
             );
             if let Some(model) = model {
-                let text = match model.definition(predicate).interpretation {
-                    Interpretation::Formula(formula) => self.notation.term(self.store, formula, FORMULA),
-                };
+                let Interpretation::Formula(formula) = model.definition(predicate).interpretation;
+                let text = self.notation.term(self.store, formula, FORMULA);
                 let _ =
                     write!(html, "<pre class=\"long\">{}</pre>", Escaped::new(&cut(&text, MOST_CHARACTERS)));
+                if let Some(words) = in_words(self.store, self.notation, formula) {
+                    let _ = write!(html, "<p class=\"note\">In words: {}.</p>", Escaped::new(&words));
+                }
             }
             if hidden > 0 {
                 let all = signature(self.store, self.notation, parameters);
@@ -376,6 +379,7 @@ impl Writer<'_> {
                 Escaped::new(&text)
             );
         }
+        html.push_str(&states::states(self.store, self.notation, recursion));
     }
 
     /// The place for the steps of a run, and what the script fills it with.

@@ -21,6 +21,7 @@ use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashSet;
 use shofar_logic::{Op, Term, TermStore, Value};
 
+use super::meaning::in_words;
 use super::trace::{Argument, Trace};
 use super::{
     AtomOrder, Definition, Induction, Interpretation, Model, Premise, PureClause, Recursion, Refutation,
@@ -424,6 +425,17 @@ impl Writer<'_> {
         }
         writeln!(out, "\n{}", self.marked(Mark::Name, "where"))?;
         equations.iter().try_for_each(|&equation| self.formula(equation, out))?;
+        for (fun, automaton) in recursion.automata() {
+            let name = self.shown(&self.explanation.notation.name(self.store, self.store.fun_decl(fun).name));
+            writeln!(out, "\n{} {name}", self.marked(Mark::Name, "automaton"))?;
+            for rule in &automaton.rules {
+                writeln!(
+                    out,
+                    "    {}",
+                    self.shown(&rule.text(self.store, self.explanation.notation, &automaton))
+                )?;
+            }
+        }
         let lemmas = recursion.lemma_formulas();
         if !lemmas.is_empty() {
             writeln!(out, "\n{}", self.marked(Mark::Name, "and by induction"))?;
@@ -505,8 +517,14 @@ impl Writer<'_> {
         let column = name.chars().count();
         self.wrapped(&self.parameters(definition), column, 6, out)?;
         writeln!(out)?;
-        match definition.interpretation {
-            Interpretation::Formula(body) => self.formula(body, out),
+        let Interpretation::Formula(body) = definition.interpretation;
+        self.formula(body, out)?;
+        match in_words(self.store, self.explanation.notation, body) {
+            Some(words) => {
+                let words: String = printable(&words).collect();
+                writeln!(out, "  {}      {words}", self.marked(Mark::Aside, "in words"))
+            }
+            None => Ok(()),
         }
     }
 

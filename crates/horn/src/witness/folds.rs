@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use rustc_hash::FxHashSet;
 use shofar_logic::{Fold, FoldCase, FoldLemma, Fun, Op, Sort, Substitution, Symbol, Term, TermStore};
 
+use super::automaton::TreeAutomaton;
 use super::{Definition, FreeNames, Induction, Model, written};
 use crate::infix::Notation;
 use crate::print::sorted_variables;
@@ -120,6 +121,11 @@ impl Recursion<'_> {
                 equations.collect::<Vec<Term>>()
             })
             .collect()
+    }
+
+    /// The functions with finitely many values, as automata.
+    pub fn automata(&self) -> Vec<(Fun, TreeAutomaton)> {
+        self.folds.iter().filter_map(|&fun| Some((fun, TreeAutomaton::of(self.store, fun)?))).collect()
     }
 
     /// The lemmas, over variables for any value of a datatype and any ghosts.

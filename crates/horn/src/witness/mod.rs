@@ -6,12 +6,14 @@
 //! [`Trace`] shows refutations in program order, and [`Witness::explain`] explains both.
 
 mod alethe;
+mod automaton;
 mod explain;
 mod folds;
 mod graph;
 mod induction;
 mod interpretation;
 mod json;
+mod meaning;
 mod model;
 mod names;
 mod notation;
@@ -31,6 +33,7 @@ use shofar_logic::TermStore;
 
 use crate::system::HornSystem;
 
+pub use automaton::{AutomatonRule, TreeAutomaton};
 pub use explain::{Explanation, Role, clause_roles};
 pub use folds::Recursion;
 pub(crate) use folds::{NamedLemma, family_text};
@@ -38,6 +41,7 @@ pub use graph::{Derivation, GraphModel, GraphStep};
 pub use induction::{Induction, JointLemma, Premise};
 pub use interpretation::Interpretation;
 pub use json::JsonWitness;
+pub use meaning::in_words;
 pub(crate) use model::claims;
 pub use model::{Definition, Model};
 pub(crate) use names::FreeNames;
