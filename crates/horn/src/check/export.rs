@@ -8,6 +8,8 @@
 //! induction:  for each case:        constants, lemmas for its terms, its formulas            (check-sat)
 //! ```
 //!
+//! The induction steps of a lemma about several values may use all lemmas about fewer values, for any terms.
+//!
 //! If all answers are `unsat`, the lemmas are true by induction and the clauses hold. The script depends neither on the checker's
 //! substitution of definitions nor on its unfolding of recursive functions. Lemmas about states of automata (`automata.rs`) are added
 //! to those of the model. The cases of a proof by induction, and the instances of joint lemmas in them, are those that the checker
@@ -16,6 +18,7 @@
 //! The number function `n` of a Peano datatype is one-to-one. A solver sees it by a function `value` from integers to the datatype, and
 //! the lemma `n(x) >= 0 and value(n(x)) = x`.
 
+use std::cmp::Ordering;
 use std::io;
 
 use rustc_hash::FxHashSet;
@@ -75,6 +78,14 @@ struct Claim {
     name: Symbol,
     sort: Sort,
     ghosts: Vec<Term>,
+}
+
+impl Claim {
+    /// The number of values of datatypes that the claim is about. Claims about fewer values are proved before.
+    fn level(&self, store: &TermStore) -> usize {
+        let is_value = |ghost: &&Term| store.datatype(store.sort_of(**ghost)).is_some();
+        1 + self.ghosts.iter().filter(is_value).count()
+    }
 }
 
 fn claims(store: &TermStore, lemmas: &[NamedLemma], numbers: &[Numbers]) -> Vec<Claim> {
@@ -194,11 +205,20 @@ impl<'a, W: io::Write> Export<'a, W> {
             };
             let ghosts: Vec<Term> = ghosts.map(ghost).collect();
             self.constants(&[&fields[..], &ghosts[..]].concat())?;
+            let level = self.claims[number].level(store);
             for claim in 0..self.claims.len() {
-                fields.iter().try_for_each(|&field| self.claim(claim, field))?;
+                match self.claims[claim].level(store).cmp(&level) {
+                    Ordering::Less => self.theorem(claim)?,
+                    Ordering::Equal => fields.iter().try_for_each(|&field| self.claim(claim, field))?,
+                    Ordering::Greater => {}
+                }
             }
             let value = store.construct_term(constructor, &fields);
-            (0..number).try_for_each(|earlier| self.claim(earlier, value))?;
+            for earlier in
+                (0..number).filter(|&earlier| self.claims[earlier].level(store) == level).collect::<Vec<_>>()
+            {
+                self.claim(earlier, value)?;
+            }
             let arguments = self.terms([value].iter().chain(&ghosts));
             writeln!(self.out, "(assert (not ({name}{arguments})))\n(check-sat)\n(pop 1)")?;
         }
@@ -281,6 +301,18 @@ impl<'a, W: io::Write> Export<'a, W> {
             true => writeln!(self.out, "(assert {claim})"),
             false => writeln!(self.out, "(assert (forall ({}) {claim}))", sorted_variables(store, ghosts)),
         }
+    }
+
+    /// Asserts a claim for all values and all ghosts.
+    fn theorem(&mut self, number: usize) -> io::Result<()> {
+        let store = self.store;
+        let Claim { name, sort, ghosts } = &self.claims[number];
+        let mut used = self.taken.clone();
+        let variable = |sort: Sort| store.var(self.free.choose(Some("any"), "any", &mut used), sort);
+        let sorts = [*sort].into_iter().chain(ghosts.iter().map(|&ghost| store.sort_of(ghost)));
+        let variables: Vec<Term> = sorts.map(variable).collect();
+        let (name, arguments) = (store.display_symbol(*name), self.terms(variables.iter()));
+        writeln!(self.out, "(assert (forall ({}) ({name}{arguments})))", sorted_variables(store, &variables))
     }
 
     /// Terms, each after a space.

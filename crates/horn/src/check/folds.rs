@@ -23,9 +23,12 @@
 //! range, tree automata, a lemma bounds the range, and the solver splits cases: this decides clauses over tables, except
 //! that values of finite languages must be found by unfolding.
 //!
-//! *Lemmas* are proved by one induction on the structure of values, all together: for each constructor `c`, in the order of the lemmas,
-//! `L(c(y..))` follows from all lemmas for the fields `y..` and the earlier lemmas for `c(y..)`, with any ghosts.
+//! *Lemmas* are proved by induction on the structure of their first value: for each constructor `c`, in the order of the lemmas,
+//! `L(c(y..))` follows from all lemmas for the fields `y..` and the earlier lemmas for `c(y..)`, with any ghosts. Ghosts may be values
+//! of datatypes too: such a *joint* lemma, about several values that synchronous automata read together, uses the lemma for a field with
+//! parts of its ghosts. Lemmas about fewer values are proved before, and hold of all terms from then on.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,6 +48,9 @@ const MOST_ROUNDS: usize = 3;
 
 /// Facts about folds in one query.
 const MOST_FACTS: usize = 4000;
+
+/// Instances of one joint lemma in a query, or for one field of a constructor.
+const MOST_INSTANCES: usize = 200;
 
 /// The reason to neither accept nor reject a model that applies folds.
 const UNDECIDED: &str = "the recursive functions of a model could not be evaluated in a counterexample";
@@ -183,6 +189,8 @@ struct Facts<'a> {
     known: FxHashSet<Term>,
     /// The terms for which the lemmas are there.
     described: FxHashSet<Term>,
+    /// The terms of datatypes, variables first, from which joint lemmas have instances.
+    values: Vec<Term>,
     /// Applications that are not unfolded because no constructor made the argument.
     frontier: Vec<Term>,
 }
@@ -210,8 +218,12 @@ impl<'a> Facts<'a> {
         }
         ghosts.insert([].into(), vec![[].into()]);
         let (open, known, described) = Default::default();
+        let is_value = |&term: &Term| store.datatype(store.sort_of(term)).is_some();
+        let mut values: Vec<Term> = subterms.iter().copied().filter(is_value).collect();
+        values.sort_by_key(|&term| !matches!(store.op(term), Op::Var(_)));
         let (facts, frontier) = (Vec::new(), Vec::new());
-        let mut all = Facts { store, lemmas, facts, ghosts, opened, open, known, described, frontier };
+        let mut all =
+            Facts { store, lemmas, facts, ghosts, opened, open, known, described, values, frontier };
         let claims = lemmas.iter().map(|lemma| lemma.formula);
         let folds = store.folds_in(&normal.iter().copied().chain(claims).collect::<Vec<Term>>());
         for &term in &subterms {
@@ -220,7 +232,26 @@ impl<'a> Facts<'a> {
                 all.apply(fun, term);
             }
         }
+        lemmas.iter().filter(|lemma| level(store, lemma) > 1).for_each(|lemma| all.describe_jointly(lemma));
         all
+    }
+
+    /// Adds instances of a joint lemma for the terms of the query, and looks at the applications in them.
+    fn describe_jointly(&mut self, lemma: &FoldLemma) {
+        let store = self.store;
+        for values in choices(store, &lemma.parameters, |_| &self.values) {
+            let instance = instance(store, lemma, &values);
+            for term in store.subterms(&[instance]) {
+                match store.view(term) {
+                    (Op::Selector { .. } | Op::Tester(_), &[argument]) => {
+                        self.opened.insert(argument);
+                    }
+                    (Op::Apply(_), _) => self.open.push(term),
+                    _ => {}
+                }
+            }
+            self.facts.push(instance);
+        }
     }
 
     /// Adds the applications of a fold to a term, with all ghosts.
@@ -242,7 +273,9 @@ impl<'a> Facts<'a> {
         if store.datatype(sort).is_none() || !self.described.insert(term) {
             return;
         }
-        for lemma in self.lemmas.iter().filter(|lemma| store.sort_of(lemma.parameters[0]) == sort) {
+        let is_about =
+            |lemma: &&FoldLemma| store.sort_of(lemma.parameters[0]) == sort && level(store, lemma) == 1;
+        for lemma in self.lemmas.iter().filter(is_about) {
             let sorts: Vec<Sort> = lemma.parameters[1..].iter().map(|&ghost| store.sort_of(ghost)).collect();
             for ghosts in self.ghosts.get(&*sorts).into_iter().flatten() {
                 let values = [term].iter().chain(ghosts).copied().collect::<Vec<Term>>();
@@ -319,6 +352,29 @@ fn instance(store: &TermStore, lemma: &FoldLemma, values: &[Term]) -> Term {
     store.instantiate(lemma.formula, &pairs.collect::<Substitution>())
 }
 
+/// The number of values of datatypes that a lemma is about.
+pub(super) fn level(store: &TermStore, lemma: &FoldLemma) -> usize {
+    lemma.parameters.iter().filter(|&&parameter| store.datatype(store.sort_of(parameter)).is_some()).count()
+}
+
+/// Lists of terms for parameters, from candidates for each position, as far as these have the sort.
+fn choices<'c>(
+    store: &TermStore,
+    parameters: &[Term],
+    candidates: impl Fn(usize) -> &'c [Term],
+) -> Vec<Vec<Term>> {
+    let mut choices: Vec<Vec<Term>> = vec![Vec::new()];
+    for (position, &parameter) in parameters.iter().enumerate() {
+        let fits = |term: &&Term| store.sort_of(**term) == store.sort_of(parameter);
+        let fitting: Vec<Term> = candidates(position).iter().filter(fits).copied().collect();
+        let extended = choices.iter().flat_map(|choice| {
+            fitting.iter().map(move |&term| choice.iter().copied().chain([term]).collect::<Vec<Term>>())
+        });
+        choices = extended.take(MOST_INSTANCES).collect();
+    }
+    choices
+}
+
 /// The constructors that make the values of least height.
 #[derive(Clone, Default)]
 struct LeastConstructors {
@@ -354,18 +410,25 @@ impl LeastConstructors {
     }
 }
 
-/// Proves lemmas by induction. A lemma that evaluation shows to be false is a fault.
+/// Proves lemmas by induction, those about fewer values first. A lemma that evaluation shows to be false is a fault.
 pub(super) fn prove(context: &Context<'_>, trust: Trust, lemmas: &[FoldLemma]) -> Result<(), Validity> {
     let store = context.store;
     for (number, lemma) in lemmas.iter().enumerate() {
         check_shape(store, number, lemma).map_err(Validity::Invalid)?;
     }
-    for (number, lemma) in lemmas.iter().enumerate() {
-        let sort = store.sort_of(lemma.parameters[0]);
-        let constructors = store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
-        for &constructor in constructors {
-            prove_case(context, trust, lemmas, number, constructor)?;
+    let levels: BTreeSet<usize> = lemmas.iter().map(|lemma| level(store, lemma)).collect();
+    let mut proved: Vec<FoldLemma> = Vec::new();
+    for of in levels {
+        let group = lemmas.iter().enumerate().filter(|(_, lemma)| level(store, lemma) == of);
+        let group: Vec<(usize, &FoldLemma)> = group.collect();
+        for position in 0..group.len() {
+            let sort = store.sort_of(group[position].1.parameters[0]);
+            let constructors = store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+            for &constructor in constructors {
+                prove_case(context, trust, &proved, &group, position, constructor)?;
+            }
         }
+        proved.extend(group.into_iter().map(|(_, lemma)| lemma.clone()));
     }
     Ok(())
 }
@@ -395,36 +458,45 @@ fn check_shape(store: &TermStore, number: usize, lemma: &FoldLemma) -> Result<()
     Ok(())
 }
 
-/// Proves a lemma for the values that a constructor makes.
+/// Proves a lemma of a group for the values that a constructor makes. `proved` are the lemmas about fewer values.
 fn prove_case(
     context: &Context<'_>,
     trust: Trust,
-    lemmas: &[FoldLemma],
-    number: usize,
+    proved: &[FoldLemma],
+    group: &[(usize, &FoldLemma)],
+    position: usize,
     constructor: ConstructorId,
 ) -> Result<(), Validity> {
     let store = context.store;
-    let lemma = &lemmas[number];
+    let (number, lemma) = group[position];
     let sorts = store.constructor(constructor).fields.iter();
     let fields: Vec<Term> = sorts.map(|&(_, sort)| store.var(store.fresh_symbol("field"), sort)).collect();
     let value = store.construct_term(constructor, &fields);
     let ghosts = &lemma.parameters[1..];
-    let at = |lemma: &FoldLemma, value: Term| {
-        let sorts = lemma.parameters[1..].iter().map(|&ghost| store.sort_of(ghost));
-        let fits = sorts.eq(ghosts.iter().map(|&ghost| store.sort_of(ghost)));
-        let is_of_sort = store.sort_of(lemma.parameters[0]) == store.sort_of(value);
-        let without_ghosts = lemma.parameters.len() == 1;
-        (is_of_sort && (fits || without_ghosts)).then(|| {
-            let values: Vec<Term> = [value].iter().chain(ghosts).copied().collect();
-            instance(store, lemma, &values)
-        })
+    // The ghosts of a joint hypothesis may be any terms: those of the lemma, their parts, and fields.
+    let parts = ghosts.iter().flat_map(|&ghost| parts(store, ghost));
+    let parts: Vec<Term> = ghosts.iter().copied().chain(parts).chain(fields.iter().copied()).collect();
+    let at = |lemma: &FoldLemma, value: Term| -> Vec<Term> {
+        let values = if level(store, lemma) > 1 {
+            let first = [value];
+            choices(store, &lemma.parameters, |position| if position == 0 { &first } else { &parts })
+        } else {
+            let sorts = lemma.parameters[1..].iter().map(|&ghost| store.sort_of(ghost));
+            let fits = sorts.eq(ghosts.iter().map(|&ghost| store.sort_of(ghost)));
+            let is_of_sort = store.sort_of(lemma.parameters[0]) == store.sort_of(value);
+            let is_instance = is_of_sort && (fits || lemma.parameters.len() == 1);
+            let ghosts = ghosts.iter().take(lemma.parameters.len() - 1);
+            is_instance.then(|| [value].iter().chain(ghosts).copied().collect()).into_iter().collect()
+        };
+        values.iter().map(|values| instance(store, lemma, values)).collect()
     };
-    let hypotheses = fields.iter().flat_map(|&field| lemmas.iter().filter_map(move |lemma| at(lemma, field)));
-    let earlier = lemmas[..number].iter().filter_map(|lemma| at(lemma, value));
+    let hypotheses =
+        fields.iter().flat_map(|&field| group.iter().flat_map(move |(_, lemma)| at(lemma, field)));
+    let earlier = group[..position].iter().flat_map(|(_, lemma)| at(lemma, value));
     let given: Vec<Term> = hypotheses.chain(earlier).collect();
     let claim = instance(store, lemma, &[value].iter().chain(ghosts).copied().collect::<Vec<Term>>());
     let refuted = format_args!("counterexamples to lemma {}", number + 1);
-    let found = match refute(context, trust, &[store.not(claim)], &given, &[], refuted) {
+    let found = match refute(context, trust, &[store.not(claim)], &given, proved, refuted) {
         Err(Stop::Exhausted(UNDECIDED)) => Err(Stop::Exhausted(UNPROVED)),
         found => found,
     };
@@ -445,4 +517,15 @@ fn prove_case(
         .filter_map(|(&parameter, value)| Some((parameter, store.eval(value, &assignment).ok()?)))
         .collect();
     Err(Validity::Invalid(Fault::Lemma { lemma: lemma.formula, counterexample }))
+}
+
+/// The fields of a value of a datatype, for all constructors.
+fn parts(store: &TermStore, value: Term) -> Vec<Term> {
+    let datatype = store.datatype(store.sort_of(value));
+    let constructors = datatype.map_or(&[][..], |datatype| datatype.constructors());
+    let fields = |&id: &ConstructorId| {
+        let fields = 0..store.constructor(id).fields.len() as u32;
+        fields.map(move |field| store.selector(id, field, value))
+    };
+    constructors.iter().flat_map(fields).collect()
 }

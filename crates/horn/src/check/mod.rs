@@ -39,6 +39,7 @@ mod numbers;
 mod quantifiers;
 mod refutation;
 mod saturation;
+mod synchronous;
 
 use std::fmt;
 

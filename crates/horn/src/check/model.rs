@@ -6,8 +6,8 @@
 //!
 //! Definitions may also apply folds, and the model may have lemmas about them. The lemmas are proved first (`folds.rs`). A definition
 //! that applies folds may have universal quantifiers in front (`ghosts.rs`).
-//! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`), and then
-//! lemmas about the values of states (`languages.rs`).
+//! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`), then
+//! lemmas about the values of states (`languages.rs`), and at last joint lemmas about the folds of several of its variables (`synchronous.rs`).
 //!
 //! Why the answer is right: if no clause has a counterexample, the definitions are a model, whatever the declared functions mean.
 //! With [`Trust::Proofs`], the solver's word is not enough: its proof must be about the formulas of the clause, and its steps are
@@ -23,7 +23,7 @@ use shofar_smt::solver::{Instance, Solver};
 
 use super::ghosts::Instances;
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Validity, automata, folds, ghosts, replay};
+use super::{Fault, Validity, automata, folds, ghosts, replay, synchronous};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -89,7 +89,27 @@ fn check_clauses(
     }
     all.extend(automata::language_lemmas(context.store, &applied));
     folds::prove(context, trust, &all)?;
-    still_open.into_iter().try_for_each(|number| check(&all, number))
+    for number in still_open {
+        if is_undecided(check(&all, number))? {
+            let mut joint =
+                synchronous::lemmas(context.store, &meaning(context.store, model, &system.clauses[number]));
+            joint.extend(all.iter().cloned());
+            folds::prove(context, trust, &joint)?;
+            check(&joint, number)?;
+        }
+    }
+    Ok(())
+}
+
+/// The definitions of a clause's predicates for their arguments.
+fn meaning(store: &TermStore, model: &Model, clause: &Clause) -> Vec<Term> {
+    let of_atom = |atom: &Atom| {
+        let Definition { parameters, interpretation } = model.definition(atom.predicate);
+        let Interpretation::Formula(formula) = *interpretation;
+        let arguments = parameters.iter().copied().zip(atom.args.iter().copied()).collect();
+        Instance { formula, arguments }.term(store)
+    };
+    clause.body.iter().chain(&clause.head).map(of_atom).collect()
 }
 
 /// Whether a check ended without a result for a reason that another attempt may remove.
