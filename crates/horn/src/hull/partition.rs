@@ -1,7 +1,7 @@
 //! The abstract domain of hulls: facts in parts, and for each part equations and inequalities.
 //!
-//! A [`Division`] says what makes the *key* of a fact: its truth values, and also the values of some numbers, the order of
-//! some pairs of numbers, and remainders of some numbers. The facts with one key make a part. A part is described by its key,
+//! A [`Division`] says what makes the *key* of a fact: its truth values, and also the values of some numbers, the order or
+//! the equality of some pairs of numbers, and remainders of some numbers. The facts with one key make a part. A part is described by its key,
 //! by the affine hull of its facts (`affine.rs`), and by those inequalities of a fixed list that all its facts satisfy.
 //!
 //! Each change adds a key, gives up an equation or gives up an inequality, so there are finitely many, as long as there are
@@ -25,18 +25,22 @@ const MOST_KEYS: usize = 48;
 /// The number of numbers up to which inequalities of three numbers are tried.
 const MOST_FOR_SUMS: usize = 6;
 
-/// How the facts of a predicate are divided. Positions are those of arguments that are integers. Truth values always divide
-/// facts.
+/// How the facts of a predicate are divided. Positions are those of arguments that are integers. Truth values divide facts
+/// unless they are whole.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Division {
     /// The numbers whose values divide facts.
     pub values: Vec<usize>,
     /// The pairs of numbers whose order divides facts.
     pub orders: Vec<(usize, usize)>,
+    /// The pairs of numbers whose equality divides facts.
+    pub equalities: Vec<(usize, usize)>,
     /// The numbers whose remainders by a positive divisor divide facts.
     pub remainders: Vec<(usize, u32)>,
     /// Whether parts have inequalities.
     pub inequalities: bool,
+    /// Whether all facts are one part, without a key.
+    pub is_whole: bool,
 }
 
 /// The facts of one predicate.
@@ -53,7 +57,8 @@ pub(super) struct Partition {
     formula: Option<Term>,
 }
 
-/// The key of a fact: its truth values as numbers, then the values, orders (-1, 0 or 1) and remainders of the division.
+/// The key of a fact: its truth values as numbers, then the values, orders (-1, 0 or 1), equalities (0 or 1) and remainders of
+/// the division.
 type Key = Box<[Integer]>;
 
 /// The numbers of a fact.
@@ -76,13 +81,14 @@ impl Partition {
         let is_integer = |variable: &Term| store.sort_of(*variable) == Sort::INT;
         let numbers: Vec<Term> = variables.iter().copied().filter(is_integer).collect();
         let candidates = if division.inequalities { candidates(&numbers) } else { Vec::new() };
+        let is_whole = division.is_whole;
         Partition {
             variables,
             sorts,
             division,
             candidates,
             parts: BTreeMap::new(),
-            is_whole: false,
+            is_whole,
             formula: None,
         }
     }
@@ -147,11 +153,12 @@ impl Partition {
             Value::Bool(truth) => Some(Integer::from(i64::from(*truth))),
             _ => None,
         });
-        let Division { values, orders, remainders, .. } = &self.division;
+        let Division { values, orders, equalities, remainders, .. } = &self.division;
         let values = values.iter().map(|&at| number(at));
         let orders = orders.iter().map(|&(a, b)| Integer::from(number(a).cmp(&number(b)) as i64));
+        let equalities = equalities.iter().map(|&(a, b)| Integer::from(i64::from(number(a) == number(b))));
         let remainders = remainders.iter().map(|&(at, by)| number(at).rem_euclid(&by.into()));
-        truths.chain(values).chain(orders).chain(remainders).collect()
+        truths.chain(values).chain(orders).chain(equalities).chain(remainders).collect()
     }
 
     /// Says that a fact has this key.
@@ -166,7 +173,7 @@ impl Partition {
         for (&truth, _) in self.variables.iter().zip(&self.sorts).filter(|(_, sort)| **sort == Sort::BOOL) {
             formulas.push(store.signed(truth, next().is_one()));
         }
-        let Division { values, orders, remainders, .. } = &self.division;
+        let Division { values, orders, equalities, remainders, .. } = &self.division;
         formulas.extend(values.iter().map(|&at| store.eq(variable(at), store.int(next()))));
         for &(a, b) in orders {
             let (a, b) = (variable(a), variable(b));
@@ -175,6 +182,9 @@ impl Partition {
                 0 => store.eq(a, b),
                 1.. => store.gt(a, b),
             });
+        }
+        for &(a, b) in equalities {
+            formulas.push(store.signed(store.eq(variable(a), variable(b)), next().is_one()));
         }
         for &(at, by) in remainders {
             let rest = store.modulo(variable(at), store.int(by));
