@@ -15,15 +15,17 @@
 //! to those of the model. The cases of a proof by induction, and the instances of joint lemmas in them, are those that the checker
 //! found: that they are all cases, and that the instances are smaller, is the checker's word.
 //!
-//! The number function `n` of a Peano datatype is one-to-one. A solver sees it by a function `value` from integers to the datatype, and
-//! the lemma `n(x) >= 0 and value(n(x)) = x`.
+//! A fold `n` that numbers the values of a datatype (`numbers.rs`) is one-to-one. A solver sees it by a function `value` from integers to
+//! the datatype, and the lemma `n(x) >= k and value(n(x)) = x`, with the least number `k`.
 
 use std::cmp::Ordering;
 use std::io;
 
 use rustc_hash::FxHashSet;
-use shofar_logic::{Fun, Op, Peano, Sort, Substitution, Symbol, Term, TermStore};
+use shofar_logic::number::Integer;
+use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
 
+use super::numbers::Numbering;
 use super::{Validity, automata, induction};
 use crate::Context;
 use crate::print::sorted_variables;
@@ -94,15 +96,14 @@ fn claims(store: &TermStore, lemmas: &[NamedLemma], numbers: &[Numbers]) -> Vec<
         sort: store.sort_of(lemma.parameters[0]),
         ghosts: lemma.parameters[1..].to_vec(),
     };
-    let number = |numbers: &Numbers| Claim { name: numbers.claim, sort: numbers.sort, ghosts: Vec::new() };
+    let number =
+        |numbers: &Numbers| Claim { name: numbers.claim, sort: numbers.numbering.sort, ghosts: Vec::new() };
     numbers.iter().map(number).chain(lemmas.iter().map(lemma)).collect()
 }
 
-/// The inverse of a number function.
+/// The inverse of a fold that numbers a datatype.
 struct Numbers {
-    fun: Fun,
-    sort: Sort,
-    peano: Peano,
+    numbering: Numbering,
     /// The inverse, and the claim that it is one.
     value: Symbol,
     claim: Symbol,
@@ -111,13 +112,32 @@ struct Numbers {
 impl Numbers {
     fn text(&self, store: &TermStore) -> String {
         let name = |constructor| store.display_symbol(store.constructor(constructor).name).to_string();
-        let (zero, successor) = (name(self.peano.zero), name(self.peano.successor));
         let (value, claim) = (store.display_symbol(self.value), store.display_symbol(self.claim));
-        let (sort, number) =
-            (store.display_sort(self.sort), store.display_symbol(store.fun_decl(self.fun).name));
+        let Numbering { fun, sort, base, constants, digits, least } = &self.numbering;
+        let (sort, number) = (store.display_sort(*sort), store.display_symbol(store.fun_decl(*fun).name));
+        let numeral = |number: &Integer| store.display(store.int(number.clone())).to_string();
+        // The last case is for the numbers of the last constructor, and for those below the least.
+        let (mut cases, mut end) = (String::new(), String::new());
+        let mut otherwise = String::new();
+        for (constructor, known) in constants {
+            otherwise = name(*constructor);
+            let comparison = if known == least { "<=" } else { "=" };
+            cases += &format!("(ite ({comparison} i {}) {otherwise} ", numeral(known));
+            end.push(')');
+        }
+        for (position, (constructor, digit)) in digits.iter().enumerate() {
+            let less = format!("(- i {})", numeral(digit));
+            let below = if base.is_one() { less.clone() } else { format!("(div {less} {})", numeral(base)) };
+            otherwise = format!("({} ({value} {below}))", name(*constructor));
+            if position + 1 < digits.len() {
+                cases += &format!("(ite (= (mod {less} {}) 0) {otherwise} ", numeral(base));
+                end.push(')');
+            }
+        }
         format!(
-            "(define-fun-rec {value} ((i Int)) {sort}\n  (ite (<= i 0) {zero} ({successor} ({value} (- i 1)))))\n\
-             (define-fun {claim} ((x {sort})) Bool\n  (and (>= ({number} x) 0) (= ({value} ({number} x)) x)))"
+            "(define-fun-rec {value} ((i Int)) {sort}\n  {cases}{otherwise}{end})\n\
+             (define-fun {claim} ((x {sort})) Bool\n  (and (>= ({number} x) {}) (= ({value} ({number} x)) x)))",
+            numeral(least)
         )
     }
 }
@@ -145,13 +165,12 @@ impl<'a, W: io::Write> Export<'a, W> {
         let folds = || families.iter().flatten().map(|function| function.fun);
         let mut taken: FxHashSet<Symbol> = folds().map(|fun| store.fun_decl(fun).name).collect();
         taken.extend(lemmas.iter().map(|lemma| lemma.name));
-        let numbers = folds().filter_map(|fun| Some((fun, store.number_function_sort(fun)?)));
-        let numbers = numbers.filter_map(|(fun, sort)| Some((fun, sort, store.peano(sort)?)));
-        let numbers: Vec<Numbers> = numbers
-            .map(|(fun, sort, peano)| {
+        let numbers: Vec<Numbers> = folds()
+            .filter_map(|fun| Numbering::of(store, fun))
+            .map(|numbering| {
                 let value = free.choose(Some("value"), "value", &mut taken);
                 let claim = free.choose(Some("numbered"), "numbered", &mut taken);
-                Numbers { fun, sort, peano, value, claim }
+                Numbers { numbering, value, claim }
             })
             .collect();
         writeln!(out, "(set-logic ALL)")?;

@@ -5,7 +5,7 @@
 //! - *unfolding*: `f(c(t..)) = case of c`, and `f(t) = ite(is c(t), case of c with the fields of t, ..)` for terms `t` with a
 //!   selector or tester on them;
 //! - *lemmas*, once they are proved, for each term of a datatype;
-//! - that numbers of Peano datatypes are different for different values (`numbers.rs`).
+//! - that folds that number the values of a datatype differ for different values (`numbers.rs`).
 //!
 //! All of these are instances of definitions and of proved claims, so a refutation with them is one. Congruence is the solver's.
 //!
@@ -171,7 +171,7 @@ fn confirmed(store: &TermStore, formulas: &[Term], assignment: Assignment) -> Op
     if is_true(&complete) {
         return Some(complete);
     }
-    Some(numbers::with_numbers(store, &complete, &variables)).filter(is_true)
+    Some(numbers::with_numbers(store, formulas, &complete, &variables)).filter(is_true)
 }
 
 /// Facts about the folds of a query.
