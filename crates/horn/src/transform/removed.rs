@@ -3,9 +3,12 @@
 //! The interpolants come from one refutation. If the solver finds no proof, or none that interpolates, variables are
 //! eliminated part by part, which gives the strongest formulas. Where a model applies folds, each part gets what is true of
 //! them (`fold_facts.rs`).
+//!
+//! A model may have ghosts, `forall g. F(g)`. Then the interpolants are for one unknown `g` in all parts, and hold for all `g`: a part
+//! implies each of its instances. The last part denies its head for some `g`. If it is a query, one of its integers is `g`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Substitution, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
 use shofar_run::{Reason, Stop};
 use shofar_smt::interpolate::{Error, Options};
 use shofar_smt::project::{self, Status, eliminate};
@@ -16,6 +19,12 @@ use shofar_smt::solver::Solver;
 
 use crate::Context;
 use crate::transform::fold_facts::Hidden;
+
+/// Integers of a query that are tried for a ghost.
+const MOST_CHOICES: usize = 8;
+
+/// The reason not to find a formula for a removed predicate.
+const UNKNOWN: Stop = Stop::Exhausted("a recursive function of the model would have to be unfolded further");
 
 /// A formula over the shared variables that follows from `a` and contradicts `b`. All other variables are local, even
 /// if both formulas have them.
@@ -47,13 +56,62 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
 /// previous formula, and contradicts the rest.
 pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
+    if !parts.iter().any(|&part| store.is_quantified(part)) {
+        return along_folds(context, parts);
+    }
+    let ghost = store.var(store.fresh_symbol("ghost"), Sort::INT);
+    let mut parts = at_ghost(store, parts, ghost)?;
+    let last = parts.pop().unwrap_or(Term::TRUE);
+    let integers = store.free_vars(&[last]).into_iter().filter(|&variable| {
+        variable != ghost && store.sort_of(variable) == Sort::INT
+    });
+    let choices = integers.take(MOST_CHOICES).map(|integer| store.eq(ghost, integer));
+    for choice in [Term::TRUE].into_iter().chain(choices) {
+        parts.push(store.and2(last, choice));
+        match along_folds(context, &parts) {
+            Ok(found) => return Ok(found.into_iter().map(|formula| for_all(store, ghost, formula)).collect()),
+            Err(Stop::Interrupted(reason)) => return Err(Stop::Interrupted(reason)),
+            Err(_) => parts.truncate(parts.len() - 1),
+        }
+    }
+    Err(UNKNOWN)
+}
+
+/// The parts for one ghost, which takes the place of all bound variables.
+fn at_ghost(store: &TermStore, parts: &[Term], ghost: Term) -> Result<Vec<Term>, Stop> {
+    let mut is_simple = true;
+    let open = parts.iter().map(|&part| {
+        store.rewrite(part, &mut |op, args| match (op, args) {
+            (Op::Forall | Op::Exists, &[bound, body]) if store.sort_of(bound) == Sort::INT => {
+                store.instantiate(body, &Substitution::from_iter([(bound, ghost)]))
+            }
+            _ => {
+                is_simple &= !matches!(op, Op::Forall | Op::Exists);
+                store.build(op, args).expect("the arguments have the sorts of those before")
+            }
+        })
+    });
+    let open: Vec<Term> = open.collect();
+    if is_simple { Ok(open) } else { Err(UNKNOWN) }
+}
+
+fn for_all(store: &TermStore, ghost: Term, formula: Term) -> Term {
+    match store.free_vars(&[formula]).contains(&ghost) {
+        true => store.app(Op::Forall, &[ghost, formula]).expect("interpolants are formulas"),
+        false => formula,
+    }
+}
+
+/// [`along`] for parts without quantifiers, which may apply folds.
+fn along_folds(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
+    let store = context.store;
     let Some(folds) = Hidden::new(store, parts) else { return interpolants(context, parts) };
     let parts: Vec<Term> = parts.iter().map(|&part| folds.hide(store, part)).collect();
     match interpolants(context, &parts) {
         Ok(found) => Ok(found.into_iter().map(|formula| folds.reveal(store, formula)).collect()),
         Err(Stop::Interrupted(reason)) => Err(Stop::Interrupted(reason)),
         // Facts about folds may be missing.
-        Err(_) => Err(Stop::Exhausted("a recursive function of the model would have to be unfolded further")),
+        Err(_) => Err(UNKNOWN),
     }
 }
 

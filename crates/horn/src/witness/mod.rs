@@ -17,6 +17,7 @@ mod meaning;
 mod model;
 mod names;
 mod notation;
+mod prenex;
 mod read;
 mod readable;
 mod redundancy;

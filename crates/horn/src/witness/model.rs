@@ -2,6 +2,7 @@
 
 use shofar_logic::{FoldLemma, Op, Term, TermStore};
 
+use super::prenex::prenex;
 use crate::graph::HornGraph;
 use crate::system::{HornSystem, PredicateId};
 use crate::witness::{GraphModel, Interpretation, parameters};
@@ -43,7 +44,8 @@ impl Model {
     pub fn of_graph(store: &TermStore, system: &HornSystem, graph: &HornGraph, model: &GraphModel) -> Self {
         let nodes = graph.nodes().zip(parameters(store, system));
         let definitions = nodes.zip(&model.interpretations).map(|(((_, node), parameters), meaning)| {
-            let interpretation = meaning.renamed(store, node.variables(), &parameters);
+            let Interpretation::Formula(formula) = meaning.renamed(store, node.variables(), &parameters);
+            let interpretation = Interpretation::Formula(prenex(store, formula));
             Definition { parameters, interpretation }
         });
         let definitions: Vec<Definition> = definitions.collect();
