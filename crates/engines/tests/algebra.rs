@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use shofar_engines::{Algebras, Engine, Evidence, Run};
-use shofar_horn::check::{Trust, Validity, check_model};
-use shofar_horn::witness::{GraphModel, Model};
-use shofar_horn::{HornGraph, HornSystem, parse};
-use shofar_logic::TermStore;
+use shofar_horn::check::{Trust, Validity, check_model, check_refutation};
+use shofar_horn::transform::{Transformed, standard};
+use shofar_horn::witness::{self, GraphModel, Model, Refutation, Witness, WitnessFormat};
+use shofar_horn::{HornGraph, HornSystem, parse, parse_in};
+use shofar_logic::smtlib::Environment;
+use shofar_logic::{Op, TermStore};
 use shofar_run::Stop;
 use shofar_testing::datatype_systems::{self, Family};
 use shofar_testing::explicit::Saturation;
@@ -34,8 +36,14 @@ fn model(store: &TermStore, text: &str, time: Duration) -> Option<(HornGraph, Gr
             );
             Some((graph, model))
         }
-        Ok(Evidence::Induction(_) | Evidence::Saturation(_) | Evidence::Unsat(_)) => {
-            panic!("the engine finds models")
+        Ok(Evidence::Unsat(derivation)) => {
+            let unlimited = Run::new(store);
+            let refutation = Refutation::of_graph(&unlimited, &system, derivation).unwrap();
+            assert_eq!(check_refutation(&unlimited, &system, &refutation), Validity::Valid, "{text}");
+            None
+        }
+        Ok(Evidence::Induction(_) | Evidence::Saturation(_)) => {
+            panic!("the engine finds models and derivations")
         }
         Err(Stop::Exhausted(_) | Stop::Interrupted(_)) => None,
         Err(stop) => panic!("{stop}: {text}"),
@@ -166,6 +174,52 @@ fn insertion_sort_sorts() {
     assert_proved(&format!("{SORT}{law}"));
 }
 
+const COUNT: &str = "(declare-fun count (Int L Int) Bool)
+    (assert (forall ((x Int)) (count x nil 0)))
+    (assert (forall ((x Int) (l L) (n Int)) (=> (count x l n) (count x (cons x l) (+ n 1)))))
+    (assert (forall ((x Int) (y Int) (l L) (n Int)) (=> (and (not (= x y)) (count x l n)) (count x (cons y l) n))))\n";
+
+/// The invariant holds for any integer: what is inserted occurs once more, and all others as often as before.
+#[test]
+fn sorting_keeps_how_often_an_integer_occurs() {
+    let law = "(assert (forall ((x Int) (k L) (l L) (m Int) (n Int))
+        (=> (and (count x k m) (sort k l) (count x l n) (not (= m n))) false)))";
+    assert_proved(&format!("{SORT}{COUNT}{law}"));
+}
+
+#[test]
+fn sorting_keeps_the_members() {
+    let law = "(declare-fun in (Int L Bool) Bool)
+        (assert (forall ((x Int)) (in x nil false)))
+        (assert (forall ((x Int) (l L)) (in x (cons x l) true)))
+        (assert (forall ((x Int) (y Int) (l L) (b Bool)) (=> (and (not (= x y)) (in x l b)) (in x (cons y l) b))))
+        (assert (forall ((x Int) (k L) (l L) (a Bool) (b Bool))
+            (=> (and (in x k a) (sort k l) (in x l b) (not (= a b))) false)))";
+    assert_proved(&format!("{SORT}{law}"));
+}
+
+#[test]
+fn sorting_keeps_bounds() {
+    let law = "(declare-fun small (Int L) Bool) (declare-fun large (Int L) Bool)
+        (assert (forall ((x Int)) (small x nil)))
+        (assert (forall ((x Int) (y Int) (l L)) (=> (and (<= y x) (small x l)) (small x (cons y l)))))
+        (assert (forall ((x Int) (y Int) (l L)) (=> (> y x) (large x (cons y l)))))
+        (assert (forall ((x Int) (y Int) (l L)) (=> (large x l) (large x (cons y l)))))
+        (assert (forall ((x Int) (k L) (l L)) (=> (and (small x k) (sort k l) (large x l)) false)))";
+    assert_proved(&format!("{SORT}{law}"));
+}
+
+#[test]
+fn sorting_keeps_the_greatest() {
+    let law = "(declare-fun max (L Int) Bool)
+        (assert (forall ((x Int)) (max (cons x nil) x)))
+        (assert (forall ((x Int) (l L) (m Int)) (=> (and (max l m) (>= m x)) (max (cons x l) m))))
+        (assert (forall ((x Int) (l L) (m Int)) (=> (and (max l m) (< m x)) (max (cons x l) x))))
+        (assert (forall ((k L) (l L) (m Int) (n Int))
+            (=> (and (max k m) (sort k l) (max l n) (not (= m n))) false)))";
+    assert_proved(&format!("{SORT}{law}"));
+}
+
 /// Trees and forests depend on each other.
 #[test]
 fn mutually_recursive_datatypes_are_counted_together() {
@@ -181,6 +235,165 @@ fn mutually_recursive_datatypes_are_counted_together() {
         (assert (forall ((t T) (u T) (m Int) (n Int))
             (=> (and (copy t u) (sizeT t m) (sizeT u n) (not (= m n))) false)))";
     assert_proved(text);
+}
+
+/// Binary numbers without zero, with the given constructors.
+fn binary_numbers(constructors: &str, law: &str) -> String {
+    format!(
+        "(declare-datatypes ((B 0)) (({constructors})))
+        (declare-fun succ (B B) Bool) (declare-fun plus (B B B) Bool)
+        (assert (succ one (twice one)))
+        (assert (forall ((x B)) (succ (twice x) (odd x))))
+        (assert (forall ((x B) (y B)) (=> (succ x y) (succ (odd x) (twice y)))))
+        (assert (forall ((x B) (y B)) (=> (succ x y) (plus one x y))))
+        (assert (forall ((x B) (y B)) (=> (succ x y) (plus x one y))))
+        (assert (forall ((x B) (y B) (z B)) (=> (plus x y z) (plus (twice x) (twice y) (twice z)))))
+        (assert (forall ((x B) (y B) (z B)) (=> (plus x y z) (plus (twice x) (odd y) (odd z)))))
+        (assert (forall ((x B) (y B) (z B)) (=> (plus x y z) (plus (odd x) (twice y) (odd z)))))
+        (assert (forall ((x B) (y B) (z B) (u B)) (=> (and (plus x y z) (succ z u)) (plus (odd x) (odd y) (twice u)))))
+        {law}"
+    )
+}
+
+/// Different numerals are different numbers, so equal sums are equal numerals.
+#[test]
+fn the_sum_of_binary_numbers_is_associative() {
+    let law = "(assert (forall ((x B) (y B) (z B) (a B) (b B) (c B) (d B))
+        (=> (and (plus x y a) (plus a z b) (plus y z c) (plus x c d) (not (= b d))) false)))";
+    assert_proved(&binary_numbers("(one) (twice (half B)) (odd (less B))", law));
+    assert_proved(&binary_numbers("(odd (less B)) (one) (twice (half B))", law));
+}
+
+#[test]
+fn a_binary_number_differs_from_its_successor() {
+    let numbers = |law: &str| binary_numbers("(one) (twice (half B)) (odd (less B))", law);
+    assert_proved(&numbers("(assert (forall ((x B)) (=> (succ x x) false)))"));
+    assert_not_proved(&numbers("(assert (forall ((x B) (y B)) (=> (and (succ x y) (not (= x y))) false)))"));
+}
+
+/// The engine knows no functions such as these. It takes them from the clauses.
+#[test]
+fn functions_of_the_clauses_are_components() {
+    let list = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))";
+    // The elements as digits.
+    let weights = format!(
+        "{list} (declare-fun w (L Int) Bool)
+        (assert (w nil 5))
+        (assert (forall ((x Int) (l L) (n Int)) (=> (w l n) (w (cons x l) (+ (* 2 n) (* 3 x))))))
+        (declare-fun copy (L L) Bool)
+        (assert (copy nil nil))
+        (assert (forall ((x Int) (k L) (l L)) (=> (copy k l) (copy (cons x k) (cons x l)))))
+        (assert (forall ((k L) (l L) (m Int) (n Int)) (=> (and (w k m) (copy k l) (w l n) (not (= m n))) false)))"
+    );
+    assert_proved(&weights);
+    // The number of elements above an integer.
+    let above = format!(
+        "{list} (declare-fun above (Int L Int) Bool) (declare-fun swap (L L) Bool)
+        (assert (forall ((x Int)) (above x nil 0)))
+        (assert (forall ((x Int) (y Int) (l L) (n Int)) (=> (and (above x l n) (> y x)) (above x (cons y l) (+ n 1)))))
+        (assert (forall ((x Int) (y Int) (l L) (n Int)) (=> (and (above x l n) (<= y x)) (above x (cons y l) n))))
+        (assert (forall ((l L)) (swap l l)))
+        (assert (forall ((x Int) (y Int) (k L) (l L)) (=> (swap k l) (swap (cons x (cons y k)) (cons y (cons x l))))))
+        (assert (forall ((x Int) (k L) (l L) (m Int) (n Int))
+            (=> (and (above x k m) (swap k l) (above x l n) (not (= m n))) false)))"
+    );
+    assert_proved(&above);
+}
+
+/// The hulls do not suffice: the difference of the lengths is at least -3 and at most 3.
+#[test]
+fn spacer_finds_invariants_of_components() {
+    let text = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))
+        (declare-fun P (L L Int) Bool)
+        (assert (P nil nil 0))
+        (assert (forall ((k L) (l L) (n Int)) (=> (and (P k l n) (< n 3)) (P (cons n k) l (+ n 1)))))
+        (assert (forall ((k L) (l L) (n Int)) (=> (and (P k l n) (> n (- 3))) (P k (cons n l) (- n 1)))))
+        (assert (forall ((x Int) (y Int) (z Int) (u Int) (n Int))
+            (=> (P (cons x (cons y (cons z (cons u nil)))) nil n) false)))";
+    assert_proved(text);
+}
+
+/// A derivation from abstract clauses that values of datatypes confirm.
+#[test]
+fn an_abstract_derivation_with_values_is_a_refutation() {
+    let text = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))
+        (declare-fun P (L Int) Bool)
+        (assert (P nil 0))
+        (assert (forall ((k L) (n Int)) (=> (P k n) (P (cons n k) (+ n 1)))))
+        (assert (forall ((k L) (n Int)) (=> (and (P k n) (= (hd k) 2) ((_ is cons) k)) false)))";
+    let store = TermStore::new();
+    let system = system(&store, text);
+    let graph = HornGraph::of(&store, &system);
+    let run = Run::new(&store);
+    match Algebras.solve(&graph, &run) {
+        Ok(Evidence::Unsat(derivation)) => {
+            let refutation = Refutation::of_graph(&run, &system, derivation).unwrap();
+            assert_eq!(check_refutation(&run, &system, &refutation), Validity::Valid);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Of all functions that the engine tries, one is left in the model.
+#[test]
+fn a_model_mentions_what_it_needs_only() {
+    let law = "(assert (forall ((k L) (l L) (m Int) (n Int))
+        (=> (and (sum k m) (sort k l) (sum l n) (not (= m n))) false)))";
+    let store = TermStore::new();
+    let (graph, model) = model(&store, &format!("{SORT}{law}"), Duration::from_secs(120)).unwrap();
+    for (id, node) in graph.nodes() {
+        let formula = model.formula(id).unwrap();
+        assert_eq!(store.op(formula), Op::Eq, "{}: {}", store.name(node.name), store.display(formula));
+        assert_eq!(store.folds_in(&[formula]).len(), 1, "{}", store.display(formula));
+    }
+}
+
+/// A certificate is printed and read again. It is checked for the clauses, and not accepted with another function.
+#[test]
+fn a_printed_model_with_a_ghost_is_valid() {
+    let law = "(assert (forall ((x Int) (k L) (l L) (m Int) (n Int))
+        (=> (and (count x k m) (sort k l) (count x l n) (not (= m n))) false)))";
+    let text = format!("{SORT}{COUNT}{law}");
+    let store = TermStore::new();
+    let (graph, found) = model(&store, &text, Duration::from_secs(120)).unwrap();
+    let old = system(&store, &text);
+    let witness = Witness::Model(Model::of_graph(&store, &old, &graph, &found));
+    let printed = witness.to_text(&store, &old, WitnessFormat::Text);
+    assert!(printed.contains("(forall ((g Int))"), "{printed}");
+    let checked = |printed: &str| {
+        let store = TermStore::new();
+        let mut environment = Environment::new(&store);
+        let system = parse_in(&store, &mut environment, "test", &text).unwrap();
+        let Ok(Witness::Model(model)) = witness::read(&store, &mut environment, &system, "model", printed)
+        else {
+            panic!("a model is printed: {printed}")
+        };
+        check_model(&Run::new(&store), &system, &model, Trust::Proofs)
+    };
+    assert_eq!(checked(&printed), Validity::Valid, "{printed}");
+    let claims_more = printed.replacen("(= h g) 1 0)", "(= h g) 1 2)", 1);
+    assert_ne!(claims_more, printed);
+    assert!(matches!(checked(&claims_more), Validity::Invalid(_) | Validity::Unknown(_)), "{claims_more}");
+}
+
+/// Transformations remove `again`, and take the lists apart that are not empty. Its meaning is for all ghosts as well.
+#[test]
+fn models_with_ghosts_come_back_through_transformations() {
+    let law = "(declare-fun again (L L) Bool) (declare-fun counts (Int L L Int Int) Bool)
+        (assert (forall ((k L) (l L) (m L)) (=> (and (sort k l) (sort l m)) (again k m))))
+        (assert (forall ((x Int) (k L) (l L) (m Int) (n Int)) (=> (and (count x k m) (count x l n)) (counts x k l m n))))
+        (assert (forall ((x Int) (k L) (l L) (m Int) (n Int))
+            (=> (and (again k l) (counts x k l m n) (not (= m n))) false)))";
+    let store = TermStore::new();
+    let run = Run::new(&store);
+    let system = system(&store, &format!("{SORT}{COUNT}{law}"));
+    let old = HornGraph::of(&store, &system);
+    let (Transformed { graph, translation }, _) = standard().run(&run, old.clone());
+    assert!(graph.nodes().len() < old.nodes().len());
+    let Ok(Evidence::Sat(model)) = Algebras.solve(&graph, &run) else { panic!("there is a model") };
+    let back = translation.model_back(&run, model).unwrap();
+    let model = Model::of_graph(&store, &system, &old, &back);
+    assert_eq!(check_model(&run, &system, &model, Trust::Proofs), Validity::Valid);
 }
 
 #[test]

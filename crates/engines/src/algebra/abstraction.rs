@@ -11,8 +11,11 @@
 //! | a tester, or an equation with a constructor without fields | the tester among the components |
 //! | a selector | a variable; if the constructor is the right one, the components are those of the constructor term |
 //!
-//! Nothing follows from `t != u`: different values may have equal components. So a model of the abstract clauses is a model of the
+//! Nothing follows from `t != u`, unless components identify the values: different values may have equal components. So a model of the abstract clauses is a model of the
 //! clauses, if predicates are applied to components. A derivation from the abstract clauses proves nothing.
+//!
+//! A *ghost* is one more argument of all predicates, which clauses pass on unchanged. So each clause holds for any ghost. A query
+//! may choose the ghost: it has a variant for each of its integers. If one variant is excluded, the query is.
 //!
 //! The *image* of a sort is a formula that holds of the components of all its values, such as `len >= 0`. It is the hull of what
 //! the constructors make of the images of their fields.
@@ -94,10 +97,19 @@ impl Images {
     }
 }
 
-/// The abstract graph, with the same nodes and edges.
+/// Variants of a query with a ghost.
+const MOST_VARIANTS: usize = 8;
+
+/// The abstract graph, with the same nodes.
 pub(super) struct Abstraction {
     pub(super) graph: HornGraph,
-    /// The components of the arguments of each node, over the variables of the given graph.
+    /// The edges that are not queries.
+    pub(super) rules: Vec<EdgeId>,
+    /// The variants of each query.
+    pub(super) queries: Vec<Vec<EdgeId>>,
+    /// The ghost, if there is one: the last argument of all nodes.
+    ghost: Option<Term>,
+    /// The components of the arguments of each node, over the variables of the given graph, and the ghost.
     arguments: Vec<Vec<Term>>,
 }
 
@@ -120,11 +132,13 @@ impl Abstraction {
                 }
                 None => vec![variable],
             };
-            let terms: Vec<Term> = node.variables().iter().flat_map(components).collect();
+            let terms = node.variables().iter().flat_map(components).chain(algebra.ghost());
+            let terms: Vec<Term> = terms.collect();
             let sorts: Vec<Sort> = terms.iter().map(|&term| store.sort_of(term)).collect();
             new.add_node(Node::new(store, node.name, &sorts));
             arguments.push(terms);
         }
+        let (mut rules, mut queries) = (Vec::new(), Vec::new());
         for (id, edge) in graph.edges() {
             context.go_on()?;
             let mut clause = Clause::new(store, algebra, images);
@@ -134,12 +148,30 @@ impl Abstraction {
                 .collect();
             let head = edge.target().map(|node| (node, clause.arguments(graph.target_variables(id))));
             let label = clause.label(edge.label())?;
-            new.add_clause(store, &body, label, head.as_ref());
+            match (head, algebra.ghost()) {
+                (None, Some(ghost)) => {
+                    let variants = integers(store, graph, id).into_iter().map(|integer| {
+                        let chosen = Substitution::from_iter([(ghost, integer)]);
+                        let at = |&term: &Term| store.substitute(term, &chosen);
+                        let body: Vec<Application> =
+                            body.iter().map(|(node, args)| (*node, args.iter().map(at).collect())).collect();
+                        new.add_clause(store, &body, at(&label), None)
+                    });
+                    queries.push(variants.collect());
+                }
+                (None, None) => queries.push(vec![new.add_clause(store, &body, label, None)]),
+                (head, _) => rules.push(new.add_clause(store, &body, label, head.as_ref())),
+            }
         }
-        Ok(Abstraction { graph: new, arguments })
+        Ok(Abstraction { graph: new, rules, queries, ghost: algebra.ghost(), arguments })
     }
 
-    /// The positions of the arguments that are integers of the given graph, or integers right below constructors.
+    /// The position of the ghost among the arguments of a node.
+    pub(super) fn ghost_position(&self, node: NodeId) -> Option<usize> {
+        self.ghost.map(|_| self.arguments[node.index()].len() - 1)
+    }
+
+    /// The positions of the arguments that are integers of the given graph, or components that are integers of values.
     pub(super) fn integers(&self, store: &TermStore, algebra: &Algebra, node: NodeId) -> Vec<usize> {
         let arguments = &self.arguments[node.index()];
         let is_integer = |&at: &usize| match store.op(arguments[at]) {
@@ -147,13 +179,36 @@ impl Abstraction {
             Op::Apply(fun) => algebra.is_field(fun) && store.sort_of(arguments[at]) == Sort::INT,
             _ => false,
         };
-        (0..arguments.len()).filter(is_integer).collect()
+        let end = self.ghost_position(node).unwrap_or(arguments.len());
+        (0..end).filter(is_integer).collect()
     }
 
-    /// A formula about a node of the abstract graph as a formula about the node, which applies the components.
+    /// A formula about a node of the abstract graph as a formula about the node, which applies the components. It is for all
+    /// ghosts.
     pub(super) fn back(&self, store: &TermStore, node: NodeId, formula: Term) -> Term {
-        rename(store, formula, self.graph.node(node).variables(), &self.arguments[node.index()])
+        let formula =
+            rename(store, formula, self.graph.node(node).variables(), &self.arguments[node.index()]);
+        match self.ghost {
+            Some(ghost) if store.free_vars(&[formula]).contains(&ghost) => {
+                store.app(Op::Forall, &[ghost, formula]).expect("the formula is one")
+            }
+            _ => formula,
+        }
     }
+}
+
+/// The variables of an edge that are integers.
+fn integers(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Vec<Term> {
+    let sources = 0..graph.edge(edge).sources().len();
+    let arguments = sources.flat_map(|source| graph.source_variables(edge, source).iter().copied());
+    let mut integers: Vec<Term> = Vec::new();
+    for variable in arguments.chain(graph.locals(store, edge)) {
+        if store.sort_of(variable) == Sort::INT && !integers.contains(&variable) {
+            integers.push(variable);
+        }
+    }
+    integers.truncate(MOST_VARIANTS);
+    integers
 }
 
 /// Translates one clause. Values of datatypes are variables here: those of the clause, and new ones for other terms.
@@ -191,7 +246,7 @@ impl<'a> Clause<'a> {
         self.store.datatype(self.store.sort_of(term)).is_some()
     }
 
-    /// The components of arguments.
+    /// The components of arguments, and the ghost.
     fn arguments(&mut self, variables: &[Term]) -> Vec<Term> {
         let mut arguments = Vec::new();
         for &variable in variables {
@@ -200,6 +255,7 @@ impl<'a> Clause<'a> {
                 false => arguments.push(variable),
             }
         }
+        arguments.extend(self.algebra.ghost());
         arguments
     }
 
@@ -263,11 +319,11 @@ impl<'a> Clause<'a> {
                 self.fields(value, constructor)[field as usize]
             }
             (Op::Tester(constructor), &[value]) => self.tester(constructor, value),
-            (Op::Apply(fun), &[value]) if store.fold(fun).is_some() => {
+            (Op::Apply(fun), &[value, ..]) if store.fold(fun).is_some() => {
                 let components = self.algebra.of(store.sort_of(value)).iter();
                 let position = components
-                    .map(|component| component.at(store, value))
-                    .position(|known| store.op(known) == Op::Apply(fun));
+                    .map(|component| store.view(component.at(store, value)))
+                    .position(|known| known == (op, args));
                 match position {
                     Some(position) => self.vector(value)[position],
                     None => store.var(store.fresh_symbol("component"), store.fun_decl(fun).range),
@@ -333,9 +389,14 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// A formula that is true if two values are equal, and means nothing otherwise, except for constructors without fields.
+    /// A formula that is true if two values are equal, and means nothing otherwise, except for constructors without fields and
+    /// for sorts whose components tell all values apart.
     fn equation(&mut self, a: Term, b: Term) -> Term {
         let store = self.store;
+        if let Some(positions) = self.algebra.identifying(store, store.sort_of(a)) {
+            let (left, right) = (self.vector(a).to_vec(), self.vector(b).to_vec());
+            return store.and_of(positions.into_iter().map(|at| store.eq(left[at], right[at])));
+        }
         for (constant, other) in [(a, b), (b, a)] {
             if let Some(&constructor) = self.constants.get(&constant) {
                 return self.tester(constructor, other);

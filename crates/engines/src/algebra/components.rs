@@ -1,22 +1,33 @@
 //! The components of algebras: functions on datatypes that are worth a try for any clauses.
 //!
 //! A component maps the values of a sort to truth values or integers: the tester of a constructor, or a fold of the store. All are
-//! computed bottom-up, so the components of a constructor term follow from those of its fields. No component is learnt from
-//! the clauses.
+//! computed bottom-up, so the components of a constructor term follow from those of its fields.
 //!
 //! | component | value |
 //! |---|---|
 //! | testers | which constructor |
+//! | numbers | which value, if each constructor has at most one field, of the datatype itself |
 //! | counters | how often a constructor occurs: the length of a list, the number of nodes of a tree |
 //! | sums | the sum of all integers in the value |
 //! | heights | the length of the longest path |
 //! | fields | the integers and truth values right below the outermost constructor |
 //! | sorted | whether the integers of a list ascend |
+//! | extreme | the least or the greatest integer in the value, if it has one |
+//! | counts | how often the ghost occurs among the integers in the value |
+//! | membership | whether the ghost is one of the integers in the value |
+//! | bounds | whether all integers in the value are at most, or at least, the ghost |
 //!
 //! Counters are the Parikh image of terms. A counter that is a linear function of others is left out: a list has one empty list,
 //! and a binary tree has one leaf more than it has nodes.
+//!
+//! Numbers are those of the bijective numeration whose digits are the constructors with a field: Peano numbers have base 1, and binary
+//! numbers base 2. Different values have different numbers, so a comparison of values is one of numbers. The order of the digits is
+//! not known, so it may be the other way round.
+//!
+//! The *ghost* is an integer that nobody knows, one for all values. What holds of components with a ghost holds for each integer.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_logic::number::Integer;
 use shofar_logic::{ConstructorId, FoldCase, FoldSpec, Fun, Sort, Term, TermStore};
 
 /// The greatest number of counters.
@@ -25,13 +36,42 @@ const MOST_COUNTERS: usize = 8;
 /// The greatest number of constructors of a sort that are counted although they have no fields.
 const MOST_CONSTANTS: usize = 4;
 
-/// Which components an algebra has besides testers and counters.
+/// Which components an algebra has besides testers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Profile {
+    /// Numbers in place of counters.
+    pub(super) numbers: Option<Digits>,
+    pub(super) counters: bool,
     pub(super) sums: bool,
     pub(super) heights: bool,
     /// Fields, and whether lists are sorted.
     pub(super) fields: bool,
+    pub(super) extreme: Option<Extreme>,
+    pub(super) ghosts: Ghosts,
+}
+
+/// The order of the constructors that are digits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Digits {
+    Ascending,
+    Descending,
+}
+
+/// An integer of a value that is least or greatest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extreme {
+    Least,
+    Greatest,
+}
+
+/// Which components with a ghost an algebra has.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Ghosts {
+    #[default]
+    None,
+    Counts,
+    Membership,
+    Bounds,
 }
 
 /// A function on the values of a sort.
@@ -41,6 +81,8 @@ pub(super) enum Component {
     Tester(ConstructorId),
     /// A fold to integers or truth values.
     Fold(Fun),
+    /// A fold that depends on the ghost.
+    Ghost { fun: Fun, ghost: Term },
 }
 
 impl Component {
@@ -49,6 +91,9 @@ impl Component {
         match self {
             Component::Tester(constructor) => store.tester(constructor, term),
             Component::Fold(fun) => store.apply(fun, &[term]).expect("components are functions of the sort"),
+            Component::Ghost { fun, ghost } => {
+                store.apply(fun, &[term, ghost]).expect("components are functions of the sort and the ghost")
+            }
         }
     }
 
@@ -56,25 +101,36 @@ impl Component {
     pub(super) fn range(self, store: &TermStore) -> Sort {
         match self {
             Component::Tester(_) => Sort::BOOL,
-            Component::Fold(fun) => store.fun_decl(fun).range,
+            Component::Fold(fun) | Component::Ghost { fun, .. } => store.fun_decl(fun).range,
         }
     }
 }
 
 /// The components of all sorts.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Algebra {
     components: FxHashMap<Sort, Vec<Component>>,
-    /// The components that are fields.
+    /// The components that are integers or truth values of the value itself.
     fields: FxHashSet<Fun>,
+    /// The ghost, if components depend on it.
+    ghost: Option<Term>,
+    /// The sorts whose numbers are components.
+    numbered: FxHashMap<Sort, Component>,
+    /// Components that are one function on different sorts, in the order of their addition.
+    groups: Vec<Vec<(Sort, Component)>>,
 }
 
 impl Algebra {
-    /// The algebra of some datatypes; they include the datatypes of fields.
-    pub(super) fn new(store: &TermStore, sorts: &[Sort], profile: Profile) -> Self {
+    /// The algebra of some datatypes, with this variable for a ghost. They include the datatypes of fields.
+    pub(super) fn new(store: &TermStore, sorts: &[Sort], profile: Profile, ghost: Term) -> Self {
         let mut builder = Builder::new(store, sorts);
         builder.add_testers();
-        builder.add_counters();
+        if let Some(digits) = profile.numbers {
+            builder.add_numbers(digits);
+        }
+        if profile.counters {
+            builder.add_counters();
+        }
         if profile.sums {
             builder.add_sums();
         }
@@ -84,7 +140,64 @@ impl Algebra {
         if profile.fields {
             builder.add_fields();
         }
+        if let Some(extreme) = profile.extreme {
+            builder.add_extreme(extreme);
+        }
+        match profile.ghosts {
+            Ghosts::None => {}
+            Ghosts::Counts => builder.add_counts(ghost),
+            Ghosts::Membership => builder.add_membership(ghost),
+            Ghosts::Bounds => builder.add_bounds(ghost),
+        }
         builder.algebra
+    }
+
+    /// Adds a component of a sort.
+    pub(super) fn add(&mut self, sort: Sort, component: Component) {
+        let components = self.components.entry(sort).or_default();
+        if components.contains(&component) {
+            return;
+        }
+        components.push(component);
+        self.groups.push(vec![(sort, component)]);
+        if let Component::Ghost { ghost, .. } = component {
+            self.ghost = Some(ghost);
+        }
+    }
+
+    /// The functions that are components besides testers.
+    pub(super) fn functions(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The algebra without a function.
+    pub(super) fn without(&self, function: usize) -> Self {
+        let mut smaller = self.clone();
+        for (sort, component) in smaller.groups.remove(function) {
+            smaller.components.entry(sort).or_default().retain(|other| *other != component);
+            smaller.numbered.retain(|_, number| *number != component);
+        }
+        let mut left = smaller.components.values().flatten();
+        if !left.any(|component| matches!(component, Component::Ghost { .. })) {
+            smaller.ghost = None;
+        }
+        smaller
+    }
+
+    /// The components that are equal only for equal values of a sort, as positions; none if there are no such components.
+    pub(super) fn identifying(&self, store: &TermStore, sort: Sort) -> Option<Vec<usize>> {
+        let components = self.of(sort);
+        if let Some(number) = self.numbered.get(&sort) {
+            return Some(vec![components.iter().position(|component| component == number)?]);
+        }
+        let constructors = store.datatype(sort)?.constructors();
+        let is_constant = |&constructor: &ConstructorId| store.constructor(constructor).fields.is_empty();
+        constructors.iter().all(is_constant).then(|| (0..constructors.len() - 1).collect())
+    }
+
+    /// The ghost, if components depend on it.
+    pub(super) fn ghost(&self) -> Option<Term> {
+        self.ghost
     }
 
     /// The components of a sort.
@@ -92,7 +205,7 @@ impl Algebra {
         self.components.get(&sort).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a function is a component that is a field.
+    /// Whether a function is a component that is an integer or truth value of the value itself.
     pub(super) fn is_field(&self, fun: Fun) -> bool {
         self.fields.contains(&fun)
     }
@@ -181,10 +294,43 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The numbers of values: a constant has its position, and with `n` constants and `b` other constructors, `c(x)` has
+    /// `b n(x) + d`, where `d` is the position of `c` from `n` on.
+    fn add_numbers(&mut self, digits: Digits) {
+        let store = self.store;
+        for sort in self.sorts() {
+            let constructors = self.constructors(sort);
+            let is_monadic = |&c: &ConstructorId| {
+                matches!(*self.fields(c), [] | [_]) && self.fields(c).iter().all(|&field| field == sort)
+            };
+            let (constants, mut others): (Vec<ConstructorId>, Vec<ConstructorId>) =
+                constructors.iter().partition(|&&c| self.fields(c).is_empty());
+            if others.is_empty() || constants.is_empty() || !constructors.iter().all(is_monadic) {
+                continue;
+            }
+            if digits == Digits::Descending {
+                others.reverse();
+            }
+            let base = Integer::from(others.len() as i64);
+            let order: Vec<ConstructorId> = constants.into_iter().chain(others).collect();
+            let position =
+                |c: ConstructorId| order.iter().position(|&other| other == c).map_or(0, |at| at as i64);
+            let number = self.define_one(sort, "number", Sort::INT, &|c, _, calls| {
+                let below = calls.iter().map(|&call| store.mul_const(&base.clone().into(), call));
+                sum(store, below.chain([store.int(position(c))]))
+            });
+            if let Some(fun) = number {
+                self.add(sort, Component::Fold(fun));
+                self.algebra.numbered.insert(sort, Component::Fold(fun));
+                self.algebra.groups.push(vec![(sort, Component::Fold(fun))]);
+            }
+        }
+    }
+
     fn add_counters(&mut self) {
         let store = self.store;
         let mut counted: Vec<ConstructorId> = Vec::new();
-        for sort in self.sorts() {
+        for sort in self.sorts().into_iter().filter(|sort| !self.algebra.numbered.contains_key(sort)) {
             let constructors = self.constructors(sort);
             let has_fields = |&c: &ConstructorId| !store.constructor(c).fields.is_empty();
             let are_constants = !constructors.iter().any(has_fields);
@@ -196,7 +342,7 @@ impl<'a> Builder<'a> {
         }
         for constructor in counted.into_iter().take(MOST_COUNTERS) {
             let name = format!("count-{}", store.name(store.constructor(constructor).name));
-            self.add_fold(&name, Sort::INT, &|c| c == constructor, &|c, _, calls| {
+            self.add_fold(&name, Sort::INT, None, &|c| c == constructor, &|c, _, calls| {
                 sum(store, calls.iter().copied().chain([store.int(i64::from(c == constructor))]))
             });
         }
@@ -204,10 +350,8 @@ impl<'a> Builder<'a> {
 
     fn add_sums(&mut self) {
         let store = self.store;
-        let is_number = move |term: &Term| store.sort_of(*term) == Sort::INT;
-        let has_number = |c: ConstructorId| store.constructor(c).fields.iter().any(|&(_, s)| s == Sort::INT);
-        self.add_fold("sum", Sort::INT, &has_number, &|_, fields, calls| {
-            sum(store, fields.iter().copied().filter(is_number).chain(calls.iter().copied()))
+        self.add_fold("sum", Sort::INT, None, &|c| has_number(store, c), &|_, fields, calls| {
+            sum(store, numbers(store, fields).chain(calls.iter().copied()))
         });
     }
 
@@ -221,7 +365,7 @@ impl<'a> Builder<'a> {
             .map(|(_, c)| c)
             .collect();
         // Without branching the height is a counter.
-        self.add_fold("height", Sort::INT, &|c| branching.contains(&c), &|_, _, calls| {
+        self.add_fold("height", Sort::INT, None, &|c| branching.contains(&c), &|_, _, calls| {
             let greater = |a: Term, &b: &Term| store.ite(store.ge(a, b), a, b);
             match calls.split_first() {
                 Some((&first, others)) => store.add(&[others.iter().fold(first, greater), store.int(1)]),
@@ -242,18 +386,10 @@ impl<'a> Builder<'a> {
                 let fields = self.fields(constructor);
                 let next: Vec<usize> = (0..fields.len()).filter(|&at| fields[at] == sort).collect();
                 for at in (0..fields.len()).filter(|&at| matches!(fields[at], Sort::INT | Sort::BOOL)) {
-                    let selector = store.constructor(constructor).fields[at].0;
-                    let name = format!("first-{}", store.name(selector));
-                    let default = store.value_to_term(&store.default_value(fields[at]));
-                    let first =
-                        self.define(&[sort], &FxHashMap::default(), &name, fields[at], &|c, fields, _| {
-                            if c == constructor { fields[at] } else { default }
-                        });
-                    let Some(&first) = first.as_ref().and_then(|functions| functions.first()) else {
-                        continue;
-                    };
+                    let Some(first) = first(store, constructor, at) else { continue };
                     self.add(sort, Component::Fold(first));
                     self.algebra.fields.insert(first);
+                    self.algebra.groups.push(vec![(sort, Component::Fold(first))]);
                     if let (&[tail], Sort::INT) = (&next[..], fields[at]) {
                         self.add_sorted(sort, constructor, at, tail, first);
                     }
@@ -265,42 +401,114 @@ impl<'a> Builder<'a> {
     /// Whether the integers of a list ascend.
     fn add_sorted(&mut self, sort: Sort, constructor: ConstructorId, head: usize, tail: usize, first: Fun) {
         let store = self.store;
-        let sorted =
-            self.define(&[sort], &FxHashMap::default(), "sorted", Sort::BOOL, &|c, fields, calls| {
-                if c != constructor {
-                    return Term::TRUE;
-                }
-                let next = Component::Fold(first).at(store, fields[tail]);
-                let is_last = store.not(store.tester(constructor, fields[tail]));
-                let ascends = store.or2(is_last, store.le(fields[head], next));
-                store.and_of(calls.iter().copied().chain([ascends]))
-            });
-        if let Some(&fun) = sorted.as_ref().and_then(|functions| functions.first()) {
+        let sorted = self.define_one(sort, "sorted", Sort::BOOL, &|c, fields, calls| {
+            if c != constructor {
+                return Term::TRUE;
+            }
+            let next = Component::Fold(first).at(store, fields[tail]);
+            let is_last = store.not(store.tester(constructor, fields[tail]));
+            let ascends = store.or2(is_last, store.le(fields[head], next));
+            store.and_of(calls.iter().copied().chain([ascends]))
+        });
+        if let Some(fun) = sorted {
             self.add(sort, Component::Fold(fun));
+            self.algebra.groups.push(vec![(sort, Component::Fold(fun))]);
         }
     }
 
-    /// Adds a fold to all sorts that have a relevant constructor in or below them.
+    /// The least or the greatest integer. A value without integers has none, and the component is zero.
+    fn add_extreme(&mut self, extreme: Extreme) {
+        let store = self.store;
+        let is_relevant = |c: ConstructorId| has_number(store, c);
+        let exist = self.add_fold("has-number", Sort::BOOL, None, &is_relevant, &|c, _, calls| {
+            store.or_of(calls.iter().copied().chain([store.bool(has_number(store, c))]))
+        });
+        let exists_below = |field: &Term| {
+            let &fun = exist.get(&store.sort_of(*field))?;
+            Some(Component::Fold(fun).at(store, *field))
+        };
+        let (name, is_before): (_, fn(&TermStore, Term, Term) -> Term) = match extreme {
+            Extreme::Least => ("least", |store, a, b| store.lt(a, b)),
+            Extreme::Greatest => ("greatest", |store, a, b| store.gt(a, b)),
+        };
+        let found = self.add_fold(name, Sort::INT, None, &is_relevant, &|_, fields, calls| {
+            // The extreme so far, and whether there is one.
+            let (mut exists, mut extreme) = (Term::FALSE, store.int(0));
+            let below = fields.iter().filter_map(exists_below).zip(calls.iter().copied());
+            for (is_there, value) in numbers(store, fields).map(|number| (Term::TRUE, number)).chain(below) {
+                let is_first = store.or2(store.not(exists), is_before(store, value, extreme));
+                extreme = store.ite(store.and2(is_there, is_first), value, extreme);
+                exists = store.or2(exists, is_there);
+            }
+            extreme
+        });
+        self.algebra.fields.extend(found.into_values());
+    }
+
+    fn add_counts(&mut self, ghost: Term) {
+        let store = self.store;
+        self.add_fold("count", Sort::INT, Some(ghost), &|c| has_number(store, c), &|_, fields, calls| {
+            let is_ghost = |number| store.ite(store.eq(number, ghost), store.int(1), store.int(0));
+            sum(store, numbers(store, fields).map(is_ghost).chain(calls.iter().copied()))
+        });
+    }
+
+    fn add_membership(&mut self, ghost: Term) {
+        let store = self.store;
+        self.add_fold("has", Sort::BOOL, Some(ghost), &|c| has_number(store, c), &|_, fields, calls| {
+            let is_ghost = |number| store.eq(number, ghost);
+            store.or_of(numbers(store, fields).map(is_ghost).chain(calls.iter().copied()))
+        });
+    }
+
+    fn add_bounds(&mut self, ghost: Term) {
+        let store = self.store;
+        self.add_fold("below", Sort::BOOL, Some(ghost), &|c| has_number(store, c), &|_, fields, calls| {
+            let is_below = |number| store.le(number, ghost);
+            store.and_of(numbers(store, fields).map(is_below).chain(calls.iter().copied()))
+        });
+        self.add_fold("above", Sort::BOOL, Some(ghost), &|c| has_number(store, c), &|_, fields, calls| {
+            let is_above = |number| store.ge(number, ghost);
+            store.and_of(numbers(store, fields).map(is_above).chain(calls.iter().copied()))
+        });
+    }
+
+    /// Adds a fold, of a ghost or not, to all sorts that have a relevant constructor in or below them. Returns its
+    /// functions.
     fn add_fold(
         &mut self,
         name: &str,
         range: Sort,
+        ghost: Option<Term>,
         is_relevant: &dyn Fn(ConstructorId) -> bool,
         value: &Case<'_>,
-    ) {
+    ) -> FxHashMap<Sort, Fun> {
         let mut functions: FxHashMap<Sort, Fun> = FxHashMap::default();
+        let mut added: Vec<(Sort, Component)> = Vec::new();
         for group in self.groups.clone() {
             let mut constructors =
                 self.below[&group[0]].iter().flat_map(|&sort| self.constructors(sort).iter().copied());
             if !constructors.any(is_relevant) {
                 continue;
             }
-            let Some(defined) = self.define(&group, &functions, name, range, value) else { continue };
+            let Some(defined) = self.define(&group, &functions, name, range, ghost, value) else { continue };
+            self.algebra.ghost = self.algebra.ghost.or(ghost);
             for (&sort, &fun) in group.iter().zip(&defined) {
                 functions.insert(sort, fun);
-                self.add(sort, Component::Fold(fun));
+                self.add(sort, component(fun, ghost));
+                added.push((sort, component(fun, ghost)));
             }
         }
+        if !added.is_empty() {
+            self.algebra.groups.push(added);
+        }
+        functions
+    }
+
+    /// Defines a fold of one sort that calls no others.
+    fn define_one(&self, sort: Sort, name: &str, range: Sort, value: &Case<'_>) -> Option<Fun> {
+        let functions = self.define(&[sort], &FxHashMap::default(), name, range, None, value)?;
+        functions.first().copied()
     }
 
     /// Defines folds of some sorts together. They call each other and the known ones.
@@ -310,19 +518,21 @@ impl<'a> Builder<'a> {
         known: &FxHashMap<Sort, Fun>,
         name: &str,
         range: Sort,
+        ghost: Option<Term>,
         value: &Case<'_>,
     ) -> Option<Box<[Fun]>> {
         let store = self.store;
         let mut functions = known.clone();
+        let ghosts: Vec<Sort> = ghost.iter().map(|&ghost| store.sort_of(ghost)).collect();
         for &sort in group {
-            functions.insert(sort, store.new_fold(store.fresh_symbol(name), sort, &[], range));
+            functions.insert(sort, store.new_fold(store.fresh_symbol(name), sort, &ghosts, range));
         }
         let case = |&constructor: &ConstructorId| {
             let variable = |sort: Sort| store.var(store.fresh_symbol("field"), sort);
             let fields: Box<[Term]> = self.fields(constructor).into_iter().map(variable).collect();
             let call = |field: &Term| {
                 let &fun = functions.get(&store.sort_of(*field))?;
-                Some(Component::Fold(fun).at(store, *field))
+                Some(component(fun, ghost).at(store, *field))
             };
             let calls: Vec<Term> = fields.iter().filter_map(call).collect();
             let value = value(constructor, &fields, &calls);
@@ -330,11 +540,48 @@ impl<'a> Builder<'a> {
         };
         let spec = |&sort: &Sort| FoldSpec {
             fun: functions[&sort],
-            ghosts: Vec::new(),
+            ghosts: ghost.into_iter().collect(),
             cases: self.constructors(sort).iter().map(case).collect(),
         };
         store.define_folds(&group.iter().map(spec).collect::<Vec<FoldSpec>>()).ok()
     }
+}
+
+/// The fold of a field that is an integer or a truth value: the field right below the constructor, and a default elsewhere.
+pub(super) fn first(store: &TermStore, constructor: ConstructorId, at: usize) -> Option<Fun> {
+    let made = store.constructor(constructor);
+    let (selector, range) = made.fields[at];
+    if !matches!(range, Sort::INT | Sort::BOOL) {
+        return None;
+    }
+    let name = store.fresh_symbol(&format!("first-{}", store.name(selector)));
+    let fun = store.new_fold(name, made.sort, &[], range);
+    let case = |&of: &ConstructorId| {
+        let sorts = store.constructor(of).fields.iter();
+        let fields: Box<[Term]> =
+            sorts.map(|&(_, sort)| store.var(store.fresh_symbol("field"), sort)).collect();
+        let default = || store.value_to_term(&store.default_value(range));
+        let value = if of == constructor { fields[at] } else { default() };
+        FoldCase { constructor: of, fields, value }
+    };
+    let cases = store.datatype(made.sort)?.constructors().iter().map(case).collect();
+    store.define_folds(&[FoldSpec { fun, ghosts: Vec::new(), cases }]).ok()?.first().copied()
+}
+
+fn component(fun: Fun, ghost: Option<Term>) -> Component {
+    match ghost {
+        Some(ghost) => Component::Ghost { fun, ghost },
+        None => Component::Fold(fun),
+    }
+}
+
+fn has_number(store: &TermStore, constructor: ConstructorId) -> bool {
+    store.constructor(constructor).fields.iter().any(|&(_, sort)| sort == Sort::INT)
+}
+
+/// The integers among fields.
+fn numbers<'f>(store: &'f TermStore, fields: &'f [Term]) -> impl Iterator<Item = Term> + 'f {
+    fields.iter().copied().filter(|&field| store.sort_of(field) == Sort::INT)
 }
 
 fn sum(store: &TermStore, terms: impl Iterator<Item = Term>) -> Term {

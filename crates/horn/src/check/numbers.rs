@@ -97,7 +97,8 @@ impl Numbering {
                 let wrap = |below, &constructor: &ConstructorId| store.construct_term(constructor, &[below]);
                 return Some(outer.iter().rev().fold(innermost, wrap));
             }
-            let is_made = |(_, digit): &&(ConstructorId, Integer)| (&number - digit).rem_euclid(&self.base).is_zero();
+            let is_made =
+                |(_, digit): &&(ConstructorId, Integer)| (&number - digit).rem_euclid(&self.base).is_zero();
             let (constructor, digit) = self.digits.iter().find(is_made)?;
             number = (&number - digit).div_euclid(&self.base);
             outer.push(*constructor);

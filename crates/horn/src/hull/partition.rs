@@ -82,15 +82,7 @@ impl Partition {
         let numbers: Vec<Term> = variables.iter().copied().filter(is_integer).collect();
         let candidates = if division.inequalities { candidates(&numbers) } else { Vec::new() };
         let is_whole = division.is_whole;
-        Partition {
-            variables,
-            sorts,
-            division,
-            candidates,
-            parts: BTreeMap::new(),
-            is_whole,
-            formula: None,
-        }
+        Partition { variables, sorts, division, candidates, parts: BTreeMap::new(), is_whole, formula: None }
     }
 
     /// The description of the facts.

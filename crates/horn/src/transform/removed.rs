@@ -62,14 +62,17 @@ pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, 
     let ghost = store.var(store.fresh_symbol("ghost"), Sort::INT);
     let mut parts = at_ghost(store, parts, ghost)?;
     let last = parts.pop().unwrap_or(Term::TRUE);
-    let integers = store.free_vars(&[last]).into_iter().filter(|&variable| {
-        variable != ghost && store.sort_of(variable) == Sort::INT
-    });
+    let integers = store
+        .free_vars(&[last])
+        .into_iter()
+        .filter(|&variable| variable != ghost && store.sort_of(variable) == Sort::INT);
     let choices = integers.take(MOST_CHOICES).map(|integer| store.eq(ghost, integer));
     for choice in [Term::TRUE].into_iter().chain(choices) {
         parts.push(store.and2(last, choice));
         match along_folds(context, &parts) {
-            Ok(found) => return Ok(found.into_iter().map(|formula| for_all(store, ghost, formula)).collect()),
+            Ok(found) => {
+                return Ok(found.into_iter().map(|formula| for_all(store, ghost, formula)).collect());
+            }
             Err(Stop::Interrupted(reason)) => return Err(Stop::Interrupted(reason)),
             Err(_) => parts.truncate(parts.len() - 1),
         }

@@ -69,9 +69,14 @@ fn short_names(store: &TermStore, formula: Term, bound: &[Term]) -> Vec<Term> {
     let is_taken = |name: &str| {
         free.iter().any(|&variable| matches!(store.op(variable), Op::Var(other) if store.name(other) == name))
     };
-    let candidates = (0_usize..).map(|number| if number == 0 { "g".to_owned() } else { format!("g{number}") });
+    let candidates =
+        (0_usize..).map(|number| if number == 0 { "g".to_owned() } else { format!("g{number}") });
     let names = candidates.filter(|name| !is_taken(name));
-    bound.iter().zip(names).map(|(&variable, name)| store.var(store.symbol(&name), store.sort_of(variable))).collect()
+    bound
+        .iter()
+        .zip(names)
+        .map(|(&variable, name)| store.var(store.symbol(&name), store.sort_of(variable)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -91,7 +96,9 @@ mod tests {
         let is_positive = store.app(Op::Ge, &[x, store.int(0)]).unwrap();
         let bound = |op: Op, args: &[Term]| {
             let formula = prenex(&store, store.app(op, args).unwrap());
-            let (Op::Forall, [bound @ .., body]) = store.view(formula) else { panic!("a quantifier in front") };
+            let (Op::Forall, [bound @ .., body]) = store.view(formula) else {
+                panic!("a quantifier in front")
+            };
             assert!(!store.is_quantified(*body) && store.free_vars(&[formula]) == [x]);
             let shown = bound.iter().map(|&variable| store.display(variable).to_string());
             shown.collect::<Vec<String>>()
@@ -107,6 +114,9 @@ mod tests {
         let [x, bound] = ["g", "b"].map(|name| store.var(store.symbol(name), Sort::INT));
         let body = store.app(Op::Le, &[x, bound]).unwrap();
         let formula = store.app(Op::Forall, &[bound, body]).unwrap();
-        assert_eq!(store.display(prenex(&store, formula)).to_string(), "(forall ((g1 Int)) (<= (+ g (* (- 1) g1)) 0))");
+        assert_eq!(
+            store.display(prenex(&store, formula)).to_string(),
+            "(forall ((g1 Int)) (<= (+ g (* (- 1) g1)) 0))"
+        );
     }
 }
