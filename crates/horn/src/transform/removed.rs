@@ -18,7 +18,7 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::Context;
-use crate::transform::fold_facts::Hidden;
+use crate::transform::fold_facts::{Hidden, Known};
 
 /// Integers of a query that are tried for a ghost.
 const MOST_CHOICES: usize = 8;
@@ -57,7 +57,7 @@ fn apart(store: &TermStore, formula: Term, other: Term, shared: &[Term]) -> Term
 pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
     let store = context.store;
     if !parts.iter().any(|&part| store.is_quantified(part)) {
-        return along_folds(context, parts);
+        return along_folds(context, parts, None);
     }
     let ghost = store.var(store.fresh_symbol("ghost"), Sort::INT);
     let mut parts = at_ghost(store, parts, ghost)?;
@@ -69,7 +69,7 @@ pub(super) fn along(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, 
     let choices = integers.take(MOST_CHOICES).map(|integer| store.eq(ghost, integer));
     for choice in [Term::TRUE].into_iter().chain(choices) {
         parts.push(store.and2(last, choice));
-        match along_folds(context, &parts) {
+        match along_folds(context, &parts, Some(ghost)) {
             Ok(found) => {
                 return Ok(found.into_iter().map(|formula| for_all(store, ghost, formula)).collect());
             }
@@ -105,17 +105,20 @@ fn for_all(store: &TermStore, ghost: Term, formula: Term) -> Term {
     }
 }
 
-/// [`along`] for parts without quantifiers, which may apply folds.
-fn along_folds(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
+/// [`along`] for parts without quantifiers, which may apply folds, also with a ghost.
+fn along_folds(context: &Context<'_>, parts: &[Term], ghost: Option<Term>) -> Result<Vec<Term>, Stop> {
     let store = context.store;
-    let Some(folds) = Hidden::new(store, parts) else { return interpolants(context, parts) };
-    let parts: Vec<Term> = parts.iter().map(|&part| folds.hide(store, part)).collect();
-    match interpolants(context, &parts) {
-        Ok(found) => Ok(found.into_iter().map(|formula| folds.reveal(store, formula)).collect()),
-        Err(Stop::Interrupted(reason)) => Err(Stop::Interrupted(reason)),
-        // Facts about folds may be missing.
-        Err(_) => Err(UNKNOWN),
+    let Some(folds) = Hidden::new(store, parts, ghost) else { return interpolants(context, parts) };
+    for known in [Known::Own, Known::All] {
+        let hidden: Vec<Term> = parts.iter().map(|&part| folds.hide(store, part, known)).collect();
+        match interpolants(context, &hidden) {
+            Ok(found) => return Ok(found.into_iter().map(|formula| folds.reveal(store, formula)).collect()),
+            Err(Stop::Interrupted(reason)) => return Err(Stop::Interrupted(reason)),
+            // Facts about folds may be missing.
+            Err(_) => {}
+        }
     }
+    Err(UNKNOWN)
 }
 
 fn interpolants(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
