@@ -143,14 +143,15 @@ fn decide(
         let mut clock = Clock::new(run, Some(run.label()));
         let answer = engine.solve(graph_of(engine), run);
         clock.phase("solve");
-        answer.map_err(|stop| in_clauses(stop, system, run.store))
+        let answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
+        Ok((answer, engine.works_on_clauses_as_read()))
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
-    let confirm = |evidence, run: &Run<'_>| {
+    let confirm = |(evidence, is_about_clauses), run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
         match evidence {
             Evidence::Sat(model) => {
-                let model = translation.model_back(run, model)?;
+                let model = if is_about_clauses { model } else { translation.model_back(run, model)? };
                 let model = Model::of_graph(run.store, system, &original, &model);
                 clock.phase("way back");
                 let form = options.model.of(run, &model, start.elapsed());
@@ -175,7 +176,11 @@ fn decide(
                 is_valid(verdict, system, run).map(|()| Verdict::Saturated(proof))
             }
             Evidence::Unsat(derivation) => {
-                let derivation = translation.derivation_back(run, derivation)?;
+                let derivation = if is_about_clauses {
+                    derivation
+                } else {
+                    translation.derivation_back(run, derivation)?
+                };
                 let refutation = Refutation::of_graph(run, system, derivation)?;
                 clock.phase("way back");
                 let verdict = check_refutation(run, system, &refutation);

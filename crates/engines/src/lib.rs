@@ -55,7 +55,7 @@ pub use option::EngineOption;
 pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
 pub use product::Products;
-pub use regular::Regular;
+pub use regular::{Regular, Synchronous};
 pub use regular_combined::RegularCombined;
 pub use run::Run;
 pub use saturation::Saturate;
@@ -144,6 +144,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Unfold::default()),
         Box::new(Regular::default()),
         Box::new(RegularCombined::default()),
+        Box::new(Synchronous::default()),
         Box::new(Saturate::default()),
         Box::new(Bmc),
     ]

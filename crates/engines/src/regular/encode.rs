@@ -284,7 +284,7 @@ fn sorts(store: &TermStore, graph: &HornGraph, clauses: &[PureClause]) -> Vec<So
 }
 
 /// By sorts: the strongly connected component of a datatype, named by its first member.
-fn components(signature: &Signature, is_datatype: &[bool]) -> Vec<Option<usize>> {
+pub(super) fn components(signature: &Signature, is_datatype: &[bool]) -> Vec<Option<usize>> {
     let mut reaches = vec![vec![false; signature.sorts]; signature.sorts];
     for constructor in &signature.constructors {
         constructor.fields.iter().for_each(|&field| reaches[constructor.sort][field] = true);

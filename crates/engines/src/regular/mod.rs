@@ -37,6 +37,7 @@ pub(crate) mod clauses;
 mod encode;
 mod fixpoint;
 mod model;
+mod sync;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,7 @@ use classes::Partition;
 use clauses::{PureClause, pure_clauses};
 use encode::Encoding;
 use fixpoint::{MOST_ARGUMENTS, Outcome, least_model};
+pub use sync::Synchronous;
 use tables::{Candidate, TableSearch};
 
 /// Derivations from which tables are excluded after one fixpoint.
@@ -138,7 +140,7 @@ impl<'a> Search<'a> {
         let clauses = pure_clauses(self.run, self.graph)?;
         let mut open = Vec::new();
         let mut length = FIRST_TURN;
-        for partition in self.partitions(&clauses) {
+        for partition in partitions(self.run.store, self.graph, &clauses) {
             let attempt = self.attempt(&clauses, partition)?;
             if let Some(invariant) = self.turn(attempt, length, &mut open)? {
                 return Ok(invariant);
@@ -163,21 +165,6 @@ impl<'a> Search<'a> {
         let most_states = self.options.states as usize;
         let tables = TableSearch::new(&encoding.signature, encoding.components.clone(), most_states);
         Ok(Attempt { encoding, tables })
-    }
-
-    /// The partitions of the integers for these clauses.
-    fn partitions(&self, clauses: &[PureClause]) -> Vec<Partition> {
-        let store = self.run.store;
-        let mut terms: Vec<Term> =
-            self.graph.nodes().flat_map(|(_, node)| node.variables()).copied().collect();
-        let scalar: Vec<Term> = clauses.iter().flat_map(|clause| clause.scalar.iter().copied()).collect();
-        for clause in clauses {
-            terms.extend(clause.body.iter().chain(&clause.head).flat_map(|(_, arguments)| arguments));
-            terms.extend(clause.unequal.iter().flat_map(|&(a, b)| [a, b]));
-        }
-        let subterms = store.subterms(&terms);
-        let has_integers = subterms.iter().any(|&term| store.sort_of(term) == Sort::INT);
-        Partition::of_clauses(store, &[scalar, terms].concat(), has_integers)
     }
 
     /// Tries some tables. An attempt that is neither successful nor at its limits is put back to the open ones.
@@ -228,4 +215,17 @@ impl<'a> Search<'a> {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("states", self.states as u64), ("tables", self.tried), ("excluded", self.excluded)]
     }
+}
+
+/// The partitions of the integers for these clauses.
+fn partitions(store: &TermStore, graph: &HornGraph, clauses: &[PureClause]) -> Vec<Partition> {
+    let mut terms: Vec<Term> = graph.nodes().flat_map(|(_, node)| node.variables()).copied().collect();
+    let scalar: Vec<Term> = clauses.iter().flat_map(|clause| clause.scalar.iter().copied()).collect();
+    for clause in clauses {
+        terms.extend(clause.body.iter().chain(&clause.head).flat_map(|(_, arguments)| arguments));
+        terms.extend(clause.unequal.iter().flat_map(|&(a, b)| [a, b]));
+    }
+    let subterms = store.subterms(&terms);
+    let has_integers = subterms.iter().any(|&term| store.sort_of(term) == Sort::INT);
+    Partition::of_clauses(store, &[scalar, terms].concat(), has_integers)
 }

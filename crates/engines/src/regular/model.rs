@@ -164,50 +164,9 @@ impl<'a> States<'a> {
 
     /// The formula that the states of terms are one of the tuples.
     fn any_of(&self, sorts: &[usize], terms: &[Term], tuples: &[&[State]]) -> Term {
-        let store = self.store;
-        let mut memo: BTreeMap<(usize, Vec<&[State]>), Term> = BTreeMap::new();
-        // Sets of suffixes, from the last argument to the first.
-        let mut levels: Vec<Vec<Vec<&[State]>>> = vec![vec![tuples.to_vec()]];
-        for place in 0..sorts.len() {
-            let of_level = levels[place].iter().flat_map(|set| continuations(set, self.size(sorts[place])));
-            let mut next: Vec<Vec<&[State]>> = of_level.collect();
-            next.sort();
-            next.dedup();
-            levels.push(next);
-        }
-        for (place, sets) in levels.into_iter().enumerate().rev() {
-            for set in sets {
-                let formula = if place == sorts.len() {
-                    store.bool(!set.is_empty())
-                } else {
-                    let size = self.size(sorts[place]);
-                    let next = continuations(&set, size);
-                    // States with the same continuation, by their continuation.
-                    let mut groups: Vec<(Term, Vec<State>)> = Vec::new();
-                    for (state, continuation) in next.into_iter().enumerate() {
-                        let then = memo[&(place + 1, continuation)];
-                        match groups.iter_mut().find(|(known, _)| *known == then) {
-                            Some((_, states)) => states.push(state as State),
-                            None => groups.push((then, vec![state as State])),
-                        }
-                    }
-                    let is_in = |states: &[State]| {
-                        // The complement is shorter to write if it has fewer states.
-                        let others = (0..size as State).filter(|state| !states.contains(state));
-                        let others: Vec<State> = others.collect();
-                        let test = |&state: &State| self.has_state(sorts[place], terms[place], state);
-                        if others.len() < states.len() {
-                            store.not(store.or_of(others.iter().map(test)))
-                        } else {
-                            store.or_of(states.iter().map(test))
-                        }
-                    };
-                    store.or_of(groups.iter().map(|(then, states)| store.and2(is_in(states), *then)))
-                };
-                memo.insert((place, set), formula);
-            }
-        }
-        memo[&(0, tuples.to_vec())]
+        let sizes: Vec<usize> = sorts.iter().map(|&sort| self.size(sort)).collect();
+        let has_state = |place: usize, state: State| self.has_state(sorts[place], terms[place], state);
+        any_of(self.store, &sizes, has_state, tuples)
     }
 
     /// The formula that a term has a state.
@@ -245,6 +204,59 @@ impl<'a> States<'a> {
         };
         store.or_of(datatype.constructors().iter().map(made_by))
     }
+}
+
+/// The formula that the states at all places are one of the tuples, as a decision diagram. By places: the number of states, and the
+/// formula that a state is there.
+pub(super) fn any_of(
+    store: &TermStore,
+    sizes: &[usize],
+    has_state: impl Fn(usize, State) -> Term,
+    tuples: &[&[State]],
+) -> Term {
+    let mut memo: BTreeMap<(usize, Vec<&[State]>), Term> = BTreeMap::new();
+    // Sets of suffixes, from the last argument to the first.
+    let mut levels: Vec<Vec<Vec<&[State]>>> = vec![vec![tuples.to_vec()]];
+    for (place, &size) in sizes.iter().enumerate() {
+        let of_level = levels[place].iter().flat_map(|set| continuations(set, size));
+        let mut next: Vec<Vec<&[State]>> = of_level.collect();
+        next.sort();
+        next.dedup();
+        levels.push(next);
+    }
+    for (place, sets) in levels.into_iter().enumerate().rev() {
+        for set in sets {
+            let formula = match sizes.get(place) {
+                None => store.bool(!set.is_empty()),
+                Some(&size) => {
+                    let next = continuations(&set, size);
+                    // States with the same continuation, by their continuation.
+                    let mut groups: Vec<(Term, Vec<State>)> = Vec::new();
+                    for (state, continuation) in next.into_iter().enumerate() {
+                        let then = memo[&(place + 1, continuation)];
+                        match groups.iter_mut().find(|(known, _)| *known == then) {
+                            Some((_, states)) => states.push(state as State),
+                            None => groups.push((then, vec![state as State])),
+                        }
+                    }
+                    let is_in = |states: &[State]| {
+                        // The complement is shorter to write if it has fewer states.
+                        let others = (0..size as State).filter(|state| !states.contains(state));
+                        let others: Vec<State> = others.collect();
+                        let test = |&state: &State| has_state(place, state);
+                        if others.len() < states.len() {
+                            store.not(store.or_of(others.iter().map(test)))
+                        } else {
+                            store.or_of(states.iter().map(test))
+                        }
+                    };
+                    store.or_of(groups.iter().map(|(then, states)| store.and2(is_in(states), *then)))
+                }
+            };
+            memo.insert((place, set), formula);
+        }
+    }
+    memo[&(0, tuples.to_vec())]
 }
 
 /// By states of the first component: what may follow.

@@ -1,8 +1,8 @@
 //! Synchronous automata: which values of folds of several arguments are possible together.
 //!
-//! Folds whose calls take parts of ghosts read several values at the same time. A clause applies them to different tuples of its variables,
-//! such as `lt(x, y)` and `lt(y, x)`. All these applications together are a product automaton that reads all variables at once. Its reachable states
-//! are computed by the usual fixpoint, for a tuple of constructors of all variables at a time:
+//! Folds whose calls take parts of ghosts read several values at the same time. A clause applies them to different tuples of its
+//! variables, such as `lt(x, y)` and `lt(y, x)`. All these applications together are a product automaton that reads all variables
+//! at once. Its reachable states are computed by the usual fixpoint, for a tuple of constructors of all variables at a time:
 //!
 //! ```text
 //! repeat until nothing is new
@@ -11,10 +11,12 @@
 //!         for reachable states of all tuples of fields that agree on common applications: the state of the values is reachable
 //! ```
 //!
-//! A tuple of fields has one field of each variable. Variables without fields are left out, so the automaton for these tuples may read fewer values.
+//! A tuple of fields has one field of each variable. Variables without fields are left out, so the automaton for these tuples may
+//! read fewer values.
 //!
-//! That the values have one of these states becomes a joint lemma, which the checker proves like those of the model (`folds.rs`). So nothing
-//! rests on this file. What is reachable may be more than what values have: tuples of fields with common components are not independent.
+//! That the values have one of these states becomes a joint lemma, which the checker proves like those of the model (`folds.rs`).
+//! So nothing rests on this file. What is reachable may be more than what values have: tuples of fields with common components
+//! are not independent.
 //!
 //! *Source.* Yu. Kostyukov, thesis, section 3.2: emptiness of the automaton of a denied clause.
 
