@@ -19,8 +19,8 @@
 //! ```text
 //! start Spacer; jobs := [the clauses, the queries]
 //! while Spacer or an oracle works, or jobs are left
-//!     if no oracle works: start it for the first job
-//!     Spacer ends a level:    jobs of older levels are removed, its own jobs come first
+//!     if no oracle works: start it, for the last frame and for other jobs by turns
+//!     Spacer ends a level:    jobs of older frames are removed, those of its own are added
 //!     Spacer has an answer:   it is the answer
 //!     the oracle has a model: its way back is the answer
 //!     the oracle works longer than its turn, and other jobs wait: cancel it; a job that is not stale is put back
@@ -65,7 +65,7 @@ use shofar_horn::transform::{
     Pipeline, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Transformed, solve_equations,
 };
 use shofar_logic::{Term, TermStore};
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::{Gate, Limits, Stop};
 
 use crate::option::{Named, options};
 use crate::residual::Residual;
@@ -162,6 +162,47 @@ enum Job {
     Residual { number: Option<u64>, form: Form, candidate: Arc<[FrameLemmas]> },
 }
 
+impl Job {
+    /// The number of the frame.
+    fn frame(&self) -> Option<u64> {
+        match self {
+            Job::Clauses => None,
+            Job::Residual { number, .. } => *number,
+        }
+    }
+}
+
+/// The jobs that wait. Those of the last frame and the others take turns, so neither have to wait forever.
+#[derive(Default)]
+struct Jobs {
+    of_frame: VecDeque<Job>,
+    others: VecDeque<Job>,
+    /// Whether it is the turn of the last frame.
+    is_turn_of_frame: bool,
+}
+
+impl Jobs {
+    fn is_empty(&self) -> bool {
+        self.of_frame.is_empty() && self.others.is_empty()
+    }
+
+    fn add(&mut self, job: Job) {
+        match job.frame() {
+            Some(_) => self.of_frame.push_back(job),
+            None => self.others.push_back(job),
+        }
+    }
+
+    fn take(&mut self) -> Option<Job> {
+        let [first, second] = match self.is_turn_of_frame {
+            true => [&mut self.of_frame, &mut self.others],
+            false => [&mut self.others, &mut self.of_frame],
+        };
+        self.is_turn_of_frame = !self.is_turn_of_frame;
+        first.pop_front().or_else(|| second.pop_front())
+    }
+}
+
 /// Which lemmas are weakened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
@@ -233,9 +274,10 @@ struct Collaboration<'a> {
     oracle: Oracle,
     /// The candidate that excludes queries.
     queries: Arc<[FrameLemmas]>,
-    jobs: VecDeque<Job>,
-    /// The job of the oracle, and when it began.
-    working: Option<(Job, Instant)>,
+    jobs: Jobs,
+    /// The job of the oracle, and the time when it began.
+    working: Option<(Job, Duration)>,
+    start: Instant,
     turn: Duration,
     /// The last frame.
     frame: Arc<[FrameLemmas]>,
@@ -248,10 +290,11 @@ struct Collaboration<'a> {
 
 impl<'a> Collaboration<'a> {
     fn new(graph: &'a HornGraph, run: &'a Run<'a>, oracle: Oracle) -> Self {
-        let mut jobs = VecDeque::from([Job::Clauses]);
+        let mut jobs = Jobs::default();
+        jobs.add(Job::Clauses);
         let queries: Arc<[FrameLemmas]> = excluding_queries(run.store, graph).into();
         if queries.iter().any(|lemmas| !lemmas.bounded.is_empty()) {
-            jobs.push_back(Job::Residual { number: None, form: Form::Each, candidate: Arc::clone(&queries) });
+            jobs.add(Job::Residual { number: None, form: Form::Each, candidate: Arc::clone(&queries) });
         }
         Collaboration {
             graph,
@@ -260,6 +303,7 @@ impl<'a> Collaboration<'a> {
             queries,
             jobs,
             working: None,
+            start: Instant::now(),
             turn: FIRST_TURN,
             frame: Arc::new([]),
             fault: None,
@@ -271,6 +315,12 @@ impl<'a> Collaboration<'a> {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("frames", self.frames), ("oracle.calls", self.calls), ("oracle.cancelled", self.cancelled)]
+    }
+
+    /// The time so far, without that at the gate.
+    fn time(&self) -> Duration {
+        let waited = self.run.limits.gate.map_or(Duration::ZERO, Gate::waited);
+        self.start.elapsed().saturating_sub(waited)
     }
 
     fn solve(&mut self) -> Result<Evidence, Stop> {
@@ -292,10 +342,10 @@ impl<'a> Collaboration<'a> {
             let mut searched: Option<Stop> = None;
             let answer = loop {
                 if self.working.is_none()
-                    && let Some(job) = self.jobs.pop_front()
+                    && let Some(job) = self.jobs.take()
                 {
                     self.calls += 1;
-                    self.working = Some((job.clone(), Instant::now()));
+                    self.working = Some((job.clone(), self.time()));
                     oracle_is_over.store(false, Ordering::Relaxed);
                     let sender = sender.clone();
                     let flag = &oracle_is_over;
@@ -314,15 +364,17 @@ impl<'a> Collaboration<'a> {
                     Ok(Report::Frame(frame)) => self.add_frame(frame),
                     Ok(Report::Spacer(Ok(evidence)) | Report::Oracle(Ok(evidence))) => break Ok(evidence),
                     Ok(Report::Spacer(Err(stop))) => searched = Some(stop),
-                    Ok(Report::Oracle(Err(stop))) => self.oracle_gave_up(&stop),
+                    Ok(Report::Oracle(Err(stop))) => {
+                        self.oracle_gave_up(&stop, oracle_is_over.load(Ordering::Relaxed));
+                    }
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
                 }
                 if let Some(reason) = run.limits.interruption() {
-                    // Why Spacer has ended says more.
+                    // The reason why Spacer has ended before says more.
                     break Err(searched.unwrap_or(Stop::Interrupted(reason)));
                 }
                 match &self.working {
-                    Some((_, since)) if since.elapsed() > self.turn && !self.jobs.is_empty() => {
+                    Some((_, since)) if self.time() > *since + self.turn && !self.jobs.is_empty() => {
                         oracle_is_over.store(true, Ordering::Relaxed);
                     }
                     None if self.jobs.is_empty() => {
@@ -347,31 +399,28 @@ impl<'a> Collaboration<'a> {
         }
         self.frames += 1;
         self.frame = frame.into();
-        self.jobs.retain(|job| !matches!(job, Job::Residual { number: Some(_), .. }));
+        self.jobs.of_frame.clear();
         let with_queries = |(lemmas, queries): (&FrameLemmas, &FrameLemmas)| FrameLemmas {
             proved: lemmas.proved.clone(),
             bounded: queries.bounded.iter().chain(&lemmas.bounded).copied().collect(),
         };
         let each = self.frame.iter().zip(self.queries.iter()).map(with_queries).collect();
-        for (form, candidate) in [(Form::Each, each), (Form::Whole, Arc::clone(&self.frame))] {
-            self.jobs.push_front(Job::Residual { number: Some(self.frames), form, candidate });
+        for (form, candidate) in [(Form::Whole, Arc::clone(&self.frame)), (Form::Each, each)] {
+            self.jobs.add(Job::Residual { number: Some(self.frames), form, candidate });
         }
     }
 
-    /// Called when the oracle ends without an answer. A job that was only cancelled is put back unless it is stale.
-    fn oracle_gave_up(&mut self, stop: &Stop) {
+    /// Called when the oracle ends without an answer. A job that was cancelled is put back unless it is stale.
+    fn oracle_gave_up(&mut self, stop: &Stop, was_cancelled: bool) {
         let Some((job, _)) = self.working.take() else { return };
         if let Stop::Internal(_) = stop {
             self.fault.get_or_insert(stop.clone());
-        }
-        if !matches!(stop, Stop::Interrupted(Reason::Cancelled)) {
-            return;
-        }
-        self.cancelled += 1;
-        self.turn = self.turn.saturating_mul(2);
-        let is_stale = matches!(job, Job::Residual { number: Some(number), .. } if number < self.frames);
-        if !is_stale {
-            self.jobs.push_back(job);
+        } else if was_cancelled {
+            self.cancelled += 1;
+            self.turn = self.turn.saturating_mul(2);
+            if job.frame().is_none_or(|number| number == self.frames) {
+                self.jobs.add(job);
+            }
         }
     }
 }
@@ -419,4 +468,28 @@ fn caught(work: impl FnOnce() -> Result<Evidence, Stop>) -> Result<Evidence, Sto
 
 fn no_thread(error: &std::io::Error) -> Stop {
     Stop::Internal(format!("cannot start a thread: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_frames_and_others_take_turns() {
+        let mut jobs = Jobs::default();
+        jobs.add(Job::Clauses);
+        for number in 0..10 {
+            // Each frame replaces the one before, and a cancelled job comes back.
+            jobs.of_frame.clear();
+            let candidate: Arc<[FrameLemmas]> = Arc::new([]);
+            jobs.add(Job::Residual { number: Some(number), form: Form::Whole, candidate });
+            let taken = jobs.take().expect("jobs wait");
+            assert_eq!(taken.frame().is_some(), number % 2 == 1);
+            if taken.frame().is_none() {
+                jobs.add(taken);
+            }
+        }
+        jobs.of_frame.clear();
+        assert!(jobs.take().is_some() && jobs.take().is_none() && jobs.is_empty());
+    }
 }
