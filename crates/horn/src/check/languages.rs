@@ -11,11 +11,14 @@
 //! ```
 //!
 //! The values of finite languages become lemmas, `state(x) = q => x = t_1 or .. or x = t_n`, which the checker proves by induction like
-//! all others. With them the solver decides every clause over states, equations and constructors: a variable whose state has a
-//! finite language has one of these values. One with an infinite language differs from any finite number of terms that are not
-//! equal by their structure, and the solver's model says so.
+//! all others. With them the solver proves every valid clause over states, equations and constructors, within the bounds: a variable
+//! whose state has a finite language has one of these values, and one with an infinite language can differ from any finite number of
+//! terms that are not equal by their structure. A clause that is not valid may stay undecided, if its counterexamples are
+//! deeper than terms are unfolded; the model is not accepted then, either.
 //!
 //! *Source.* H. Comon, C. Delor, "Equational formulae with membership constraints" (1994): such formulas are decidable.
+
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 use shofar_logic::{Assignment, ConstructorId, FoldLemma, Fun, Sort, Term, TermStore, Value};
@@ -107,10 +110,9 @@ impl<'a> Automaton<'a> {
             for position in 0..automaton.sorts.len() {
                 for &constructor in constructors(store, automaton.sorts[position].0) {
                     for fields in automaton.choices(constructor)? {
-                        let cell = (constructor, fields);
-                        if !known.contains_key(&cell) {
-                            let state = automaton.state_of(position, constructor, &cell.1)?;
-                            known.insert(cell, state);
+                        if let Entry::Vacant(cell) = known.entry((constructor, fields)) {
+                            let state = automaton.state_of(position, constructor, &cell.key().1)?;
+                            cell.insert(state);
                         }
                     }
                 }
