@@ -134,6 +134,40 @@ fn facts_for_all_values_are_used() {
     assert_proved(&text);
 }
 
+/// Each law needs that functions have one result: their calls on equal arguments become one.
+#[test]
+fn functions_have_one_result() {
+    let functions = "(declare-fun add (Nat Nat Nat) Bool)(declare-fun double (Nat Nat) Bool)(declare-fun lt (Nat Nat) Bool)
+        (assert (forall ((y Nat)) (add Z y y)))
+        (assert (forall ((x Nat) (y Nat) (z Nat)) (=> (add x y z) (add (S x) y (S z)))))
+        (assert (double Z Z))
+        (assert (forall ((x Nat) (y Nat)) (=> (double x y) (double (S x) (S (S y))))))
+        (assert (forall ((x Nat)) (lt Z (S x))))
+        (assert (forall ((x Nat) (y Nat)) (=> (lt x y) (lt (S x) (S y)))))";
+    for query in [
+        "(add x y z) (add x y u) (lt z u)",
+        "(add x y z) (double z u) (double x v) (double y w) (add v w a) (distinct u a)",
+        "(add x y z) (add x y u) (double u v) (double z w) (lt v w)",
+    ] {
+        let query = format!(
+            "(assert (forall ((x Nat) (y Nat) (z Nat) (u Nat) (v Nat) (w Nat) (a Nat)) (=> (and {query}) false)))"
+        );
+        assert_proved(&format!("{NUMBERS}{functions}{query}"));
+    }
+}
+
+/// Goals grow for ever, but there are few facts.
+#[test]
+fn facts_are_resolved_where_goals_grow() {
+    let text = format!(
+        "{NUMBERS}(declare-fun P (Nat) Bool)
+         (assert (P (S Z)))
+         (assert (forall ((x Nat)) (=> (P (S x)) (P x))))
+         (assert (=> (P (S (S Z))) false))"
+    );
+    assert!(matches!(proof(&text), Ok(AtomOrder::KnuthBendix(_))), "{:?}", proof(&text));
+}
+
 /// The answer belongs to other engines.
 #[test]
 fn no_proof_of_what_is_false() {
@@ -220,6 +254,21 @@ fn is_refuted(store: &TermStore, system: &HornSystem) -> bool {
     let graph = HornGraph::of(store, system);
     let run = Run::new(store).with_timeout(Duration::from_millis(300));
     matches!(shofar_engines::Unfold::default().solve(&graph, &run), Ok(Evidence::Unsat(_)))
+}
+
+/// Each step adds a disequality to the goal. A goal that is too long is left out, and then the set is not saturated.
+#[test]
+fn long_goals_are_not_forgotten() {
+    let text = format!(
+        "{NUMBERS}(declare-fun P (Nat) Bool)
+         (assert (forall ((x Nat) (y Nat)) (=> (and (P y) (distinct x y)) (P x))))
+         (assert (forall ((x Nat) (y Nat)) (=> (and (P (S y)) (distinct x y)) false)))"
+    );
+    let store = TermStore::new();
+    let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+    // Facts are resolved in the other order, which ends at once: there are none.
+    let found = answer(&store, &system, LONG, &text);
+    assert!(matches!(found, Ok(AtomOrder::KnuthBendix(_)) | Err(Stop::Exhausted(_))), "{found:?}");
 }
 
 /// No clauses that have a refutation are saturated.

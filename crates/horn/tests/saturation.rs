@@ -199,6 +199,61 @@ fn disequalities_need_their_axioms() {
     }
 }
 
+/// Two results of the identity are equal, so one is not even while the other one is odd.
+#[test]
+fn equations_rewrite_conclusions() {
+    let clauses = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))
+        (declare-fun id (Nat Nat) Bool)(declare-fun even (Nat) Bool)(declare-fun odd (Nat) Bool)
+        (assert (id Z Z))(assert (forall ((x Nat) (y Nat)) (=> (id x y) (id (S x) (S y)))))
+        (assert (even Z))(assert (forall ((x Nat)) (=> (even x) (even (S (S x))))))
+        (assert (odd (S Z)))(assert (forall ((x Nat)) (=> (odd x) (odd (S (S x))))))
+        (assert (forall ((x Nat) (y Nat) (z Nat)) (=> (and (id x y) (id x z) (even y) (odd z)) false)))";
+    let members = "(order derivations)
+        (clause (id Z Z))(clause (forall ((x Nat) (y Nat)) (=> (id x y) (id (S x) (S y)))))
+        (clause (even Z))(clause (forall ((x Nat)) (=> (even x) (even (S (S x))))))
+        (clause (odd (S Z)))(clause (forall ((x Nat)) (=> (odd x) (odd (S (S x))))))
+        (clause (forall ((x Nat) (y Nat) (z Nat)) (=> (and (id x y) (id x z) (even y) (odd z)) false)) :select 3)
+        (clause (forall ((x Nat)) (=> (and (even x) (odd (S (S x)))) false)) :select 2)
+        (clause (forall ((x Nat)) (=> (and (even x) (odd x)) false)) :select 1)
+        (clause (=> (odd Z) false) :select 1)";
+    let equations = "
+        (clause (forall ((x Nat) (y Nat) (z Nat)) (=> (and (id x y) (id x z) (distinct y z)) false)) :select 1)
+        (clause (forall ((z Nat)) (=> (and (id Z z) (distinct Z z)) false)) :select 1)
+        (clause (=> (distinct Z Z) false) :select 1)
+        (clause (forall ((x Nat) (y Nat) (z Nat)) (=> (and (id x y) (id (S x) z) (distinct (S y) z)) false)) :select 2)
+        (clause (forall ((x Nat) (y Nat) (z Nat))
+            (=> (and (id x y) (id x z) (distinct (S y) (S z))) false)) :select 3)";
+    assert_eq!(check(clauses, &format!("{members}{equations}{AXIOMS}")), Validity::Valid);
+    assert_fault(clauses, members, 6, "no clause subsumes");
+    // With the order of Knuth and Bendix, equations rewrite nothing.
+    let weights = "(order :variable 1 :constructors ((Z 1) (S 1)) :distinct 1
+        :predicates ((id 1) (even 1) (odd 1)))";
+    let weighted = members.replace("(order derivations)", weights);
+    assert_fault(clauses, &format!("{weighted}{equations}{AXIOMS}"), 6, "no clause subsumes");
+}
+
+/// The clauses are contradictory. Each conclusion of the goal contradicts the goal as an equation, but proves nothing: the
+/// facts of the goal and of its conclusions are the same.
+#[test]
+fn an_equation_does_not_prove_itself() {
+    let clauses = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))(declare-fun P (Nat Nat) Bool)
+        (assert (P Z (S Z)))
+        (assert (forall ((x Nat) (y Nat)) (=> (and (P x y) (not (= x y))) false)))";
+    let members = "(order derivations)(clause (P Z (S Z)))
+        (clause (forall ((x Nat) (y Nat)) (=> (and (P x y) (distinct x y)) false)) :select 2)";
+    assert_fault(clauses, &format!("{members}{AXIOMS}"), 1, "no clause subsumes");
+    let resolved = members.replace(":select 2", ":select 1");
+    assert_fault(clauses, &format!("{resolved}{AXIOMS}"), 1, "no clause subsumes");
+}
+
+/// Derivations of disequalities must not contain predicates: then equations could prove each other.
+#[test]
+fn disequalities_follow_from_disequalities_only() {
+    let more = "(clause (forall ((x Nat) (y Nat)) (=> (id x y) (distinct x (S y)))))";
+    let text = format!("{BY_DERIVATIONS}{more}{IDENTITY}{AXIOMS}");
+    assert_fault(DIFFERENT, &text, 0, "from disequalities only");
+}
+
 /// Numbers have no axioms: all facts `distinct(1, 2)` are given.
 #[test]
 fn values_of_other_sorts_differ() {

@@ -11,7 +11,7 @@
 //! | any other term of other sorts than datatypes | a variable |
 //!
 //! The disequality of a datatype has axioms: different constructors make different values, and so do different fields. As a lemma, it
-//! has the goal that no value differs from itself.
+//! has the goal that no value differs from itself. Sorts whose disequalities only lemmas mention have axioms if the lemmas are used.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
@@ -52,9 +52,14 @@ pub(super) struct Problem<'a> {
     /// Disequalities, then nodes.
     pub(super) relations: Vec<Relation>,
     relation_numbers: FxHashMap<Relation, usize>,
+    /// The clauses with heads.
     pub(super) clauses: Vec<Clause>,
-    /// Goals that are true of datatypes, whatever the clauses are.
+    /// The clauses without heads.
+    pub(super) goals: Vec<Clause>,
+    /// Goals that are true, and help to prove others.
     pub(super) lemmas: Vec<Clause>,
+    /// The sorts whose disequality has axioms.
+    axiomatic: Vec<Sort>,
 }
 
 impl<'a> Problem<'a> {
@@ -75,22 +80,61 @@ impl<'a> Problem<'a> {
             relations: Vec::new(),
             relation_numbers: FxHashMap::default(),
             clauses: Vec::new(),
+            goals: Vec::new(),
             lemmas: Vec::new(),
+            axiomatic: Vec::new(),
         };
         let unequal: Vec<Sort> =
             pure.iter().flat_map(|clause| &clause.unequal).map(|&(a, _)| store.sort_of(a)).collect();
-        let sorts = problem.sorts(unequal);
+        let results = graph.nodes().filter_map(|(_, node)| node.sorts(store).pop());
+        let sorts = problem.sorts(unequal.iter().copied().chain(results).collect());
         problem.number_symbols(&pure, &sorts);
         for clause in &pure {
             let clause = problem.clause(clause);
-            if !problem.clauses.contains(&clause) {
-                problem.clauses.push(clause);
+            let kind = if clause.head.is_some() { &mut problem.clauses } else { &mut problem.goals };
+            if !kind.contains(&clause) {
+                kind.push(clause);
             }
         }
-        for &sort in &sorts {
-            problem.axioms(sort);
-        }
+        problem.add_axioms(unequal);
         Ok(problem)
+    }
+
+    /// Adds the axioms of the disequalities of sorts, and of the sorts of their fields.
+    pub(super) fn add_axioms(&mut self, sorts: Vec<Sort>) {
+        for sort in self.sorts(sorts) {
+            if !self.axiomatic.contains(&sort) {
+                self.axiomatic.push(sort);
+                self.axioms(sort);
+            }
+        }
+    }
+
+    /// What [`forget`](Self::forget) needs to undo what is added from now on.
+    pub(super) fn mark(&self) -> [usize; 3] {
+        [self.clauses.len(), self.lemmas.len(), self.axiomatic.len()]
+    }
+
+    /// Forgets clauses and lemmas that were added after the mark.
+    pub(super) fn forget(&mut self, [clauses, lemmas, axiomatic]: [usize; 3]) {
+        self.clauses.truncate(clauses);
+        self.lemmas.truncate(lemmas);
+        self.axiomatic.truncate(axiomatic);
+    }
+
+    /// The predicates, with their relations and the sorts of their arguments.
+    pub(super) fn predicates(&self) -> Vec<(usize, Vec<Sort>)> {
+        let relations = self.relations.iter().enumerate();
+        let predicates = relations.filter_map(|(relation, kind)| match *kind {
+            Relation::Node(node) => Some((relation, self.graph.node(node).sorts(self.store))),
+            Relation::Distinct(_) => None,
+        });
+        predicates.collect()
+    }
+
+    /// The relation that is the disequality of a sort, if lemmas may mention it.
+    pub(super) fn distinct(&self, sort: Sort) -> Option<usize> {
+        self.relation_numbers.get(&Relation::Distinct(sort)).copied()
     }
 
     /// Sorts with the sorts of the fields of their values.

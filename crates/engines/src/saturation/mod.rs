@@ -19,7 +19,7 @@
 //! This rests on the completeness of ordered resolution with selection. In the order by derivations, only goals are
 //! resolved; then saturation is an induction on derivations, whose lemmas are the goals.
 //!
-//! Several strategies take turns, with more and more clauses.
+//! Lemmas that most inductions need are tried first (`lemmas.rs`). Then several strategies take turns, with more and more clauses.
 //!
 //! **Where it comes from.** Ordered resolution: L. Bachmair and H. Ganzinger, "Resolution theorem proving" (2001). Clauses over
 //! datatypes for theorem provers: Yu. Kostyukov, D. Mordvinov, G. Fedyukovich, "Beyond the elementary representations of program
@@ -27,6 +27,7 @@
 //! witness, and the order by derivations is ours.
 
 mod input;
+mod lemmas;
 mod order;
 mod saturate;
 mod select;
@@ -40,6 +41,7 @@ use shofar_logic::TermStore;
 use shofar_run::Stop;
 
 use self::input::Problem;
+use self::lemmas::add_lemmas;
 use self::saturate::{Loop, Outcome, Strategy};
 use self::select::Preference;
 use crate::option::options;
@@ -100,11 +102,13 @@ impl Engine for Saturate {
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let mut problem = Problem::new(run, graph)?;
+        add_lemmas(&mut problem, STRATEGIES[0], run)?;
+        let goals = [&problem.lemmas[..], &problem.goals].concat();
         let mut open = STRATEGIES.to_vec();
         let (mut turn, mut given) = (FIRST_TURN, 0);
         loop {
             for strategy in std::mem::take(&mut open) {
-                let mut saturation = Loop::new(&mut problem, strategy);
+                let mut saturation = Loop::new(&mut problem, strategy, &goals);
                 let outcome = saturation.run(run, turn)?;
                 given += saturation.given;
                 let counters = vec![("clauses", given), ("terms", problem.bank.len() as u64)];

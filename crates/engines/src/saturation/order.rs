@@ -49,13 +49,7 @@ fn weights(bank: &Bank, a: &[Id], b: &[Id]) -> Option<(u64, u64)> {
     surplus.values().all(|&surplus| surplus >= 0).then(|| (weight(a), weight(b)))
 }
 
-/// Whether the head of a clause is greater than all atoms of its body, for some instances.
-pub(super) fn is_productive(bank: &Bank, values: u32, clause: &Clause) -> bool {
-    let Some(head) = &clause.head else { return false };
-    clause.body.iter().all(|atom| atom != head && !is_greater(bank, values, atom, head))
-}
-
-/// Whether the head of a clause is greater than all atoms of its body, for all instances.
+/// Whether the head of a clause is greater than all atoms of its body.
 pub(super) fn is_decreasing(bank: &Bank, values: u32, clause: &Clause) -> bool {
     clause
         .head

@@ -11,8 +11,11 @@
 //! Which inferences there are depends on the order (`check/saturation/` of the checker says why they suffice):
 //!
 //! - *by derivations*: the selected atom of a goal is resolved with all clauses of the problem;
-//! - *by weights*: in addition, clauses whose head may not be greater than their bodies (`order.rs`) have a selected atom, too. The
-//!   others are side clauses.
+//! - *by weights*: in addition, clauses have a selected atom unless their head is greater than their body (`order.rs`). These are
+//!   the side clauses.
+//!
+//! Goals `A1, ..., An, distinct(s, t) => false` are *equations* in the order by derivations: where a conclusion has the atoms `A1, ...,
+//! An`, the sides are unified. So functions have one result.
 //!
 //! Goals are generalised on request: an atom whose last argument is a variable without other occurrences is dropped. Most predicates
 //! are graphs of functions, and then the atom says nothing. If it does, the stronger goal may be false, and the loop ends with
@@ -25,9 +28,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_run::Stop;
 
 use super::input::Problem;
-use super::order::{is_decreasing, is_productive};
+use super::order::is_decreasing;
 use super::select::{Preference, Selection};
-use super::subsume::{Features, condense, subsumes};
+use super::subsume::{Features, Matcher, any_match, condense, subsumes};
 use super::terms::{Atom, Clause, Id, Node, Unifier};
 use crate::Run;
 
@@ -66,6 +69,25 @@ pub(super) enum Outcome {
     Open,
 }
 
+/// Where a clause comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// It is to be proved as it is.
+    Input,
+    /// It is a conclusion; with `is_lower` from the step of a predicate.
+    Conclusion { is_lower: bool },
+}
+
+/// A goal that says when two terms are equal.
+struct Equation {
+    goal: usize,
+    predicates: Vec<Atom>,
+    /// With the variables of a side clause.
+    sides: [Id; 2],
+    /// Whether it has rewritten a goal. Then it stays, as the witness needs it.
+    is_used: bool,
+}
+
 struct Active {
     clause: Clause,
     features: Features,
@@ -85,7 +107,8 @@ pub(super) struct Loop<'p, 'a> {
     sides: FxHashMap<usize, Vec<usize>>,
     /// The clauses with a selected atom, by its relation.
     mains: FxHashMap<usize, Vec<usize>>,
-    passive: Vec<Option<Clause>>,
+    equations: Vec<Equation>,
+    passive: Vec<Option<(Clause, Origin)>>,
     by_weight: BinaryHeap<Reverse<(u32, usize)>>,
     by_age: VecDeque<usize>,
     seen: FxHashSet<Clause>,
@@ -95,7 +118,8 @@ pub(super) struct Loop<'p, 'a> {
 }
 
 impl<'p, 'a> Loop<'p, 'a> {
-    pub(super) fn new(problem: &'p mut Problem<'a>, strategy: Strategy) -> Self {
+    /// A loop for the clauses with heads and for goals.
+    pub(super) fn new(problem: &'p mut Problem<'a>, strategy: Strategy, goals: &[Clause]) -> Self {
         let selection = Selection::new(problem, strategy.preference);
         let mut this = Loop {
             strategy,
@@ -103,6 +127,7 @@ impl<'p, 'a> Loop<'p, 'a> {
             active: Vec::new(),
             sides: FxHashMap::default(),
             mains: FxHashMap::default(),
+            equations: Vec::new(),
             passive: Vec::new(),
             by_weight: BinaryHeap::new(),
             by_age: VecDeque::new(),
@@ -111,23 +136,26 @@ impl<'p, 'a> Loop<'p, 'a> {
             given: 0,
             problem,
         };
-        let lemmas = this.problem.lemmas.clone();
-        let clauses = this.problem.clauses.clone();
-        for clause in lemmas.into_iter().chain(clauses) {
-            // The clauses of the problem come first, so that all inferences are made by goals.
-            if clause.head.is_some() && !strategy.is_weighted {
-                this.activate(clause, None);
+        // The clauses of the problem come first, so that all inferences are made by goals.
+        for clause in this.problem.clauses.clone() {
+            if strategy.is_weighted {
+                this.add(clause, Origin::Input);
             } else {
-                this.add(clause);
+                this.activate(clause, None);
             }
+        }
+        for goal in goals {
+            this.add(goal.clone(), Origin::Input);
         }
         this
     }
 
     /// Goes on until the end or until the budget of given clauses is spent.
     pub(super) fn run(&mut self, run: &Run<'_>, budget: u64) -> Result<Outcome, Stop> {
-        while let Some(clause) = self.next() {
+        while let Some((clause, origin)) = self.next() {
             run.go_on()?;
+            // There may be new equations.
+            let Some(clause) = self.rewritten(clause, origin) else { continue };
             if self.given >= budget || self.passive.len() > MOST_PASSIVE || self.is_incomplete {
                 return Ok(Outcome::Open);
             }
@@ -144,13 +172,16 @@ impl<'p, 'a> Loop<'p, 'a> {
             self.activate(clause, selected);
             self.infer(run)?;
         }
+        if self.is_incomplete {
+            return Ok(Outcome::Open);
+        }
         let live = self.active.iter().filter(|active| active.is_live);
         let member = |active: &Active| Member { clause: active.clause.clone(), selected: active.selected };
         Ok(Outcome::Saturated(live.map(member).collect()))
     }
 
     /// The next given clause.
-    fn next(&mut self) -> Option<Clause> {
+    fn next(&mut self) -> Option<(Clause, Origin)> {
         loop {
             let position = if self.given % OLD_EVERY == OLD_EVERY - 1 {
                 self.by_age.pop_front()?
@@ -164,11 +195,11 @@ impl<'p, 'a> Loop<'p, 'a> {
     }
 
     /// Simplifies a clause and makes it passive.
-    fn add(&mut self, clause: Clause) {
-        let mut clause = clause;
+    fn add(&mut self, clause: Clause, origin: Origin) {
         if clause.head.as_ref().is_some_and(|head| clause.body.contains(head)) {
             return;
         }
+        let Some(mut clause) = self.rewritten(clause, origin) else { return };
         let mut kept: Vec<Atom> = Vec::new();
         for atom in std::mem::take(&mut clause.body) {
             if self.problem.is_given(atom.relation) && self.are_different_values(&atom)
@@ -196,9 +227,58 @@ impl<'p, 'a> Loop<'p, 'a> {
             return;
         }
         let position = self.passive.len();
-        self.passive.push(Some(clause));
+        self.passive.push(Some((clause, origin)));
         self.by_weight.push(Reverse((features.weight, position)));
         self.by_age.push_back(position);
+    }
+
+    /// A goal after equations have rewritten it; `None` if its body is contradictory.
+    fn rewritten(&mut self, clause: Clause, origin: Origin) -> Option<Clause> {
+        let Origin::Conclusion { is_lower } = origin else { return Some(clause) };
+        // The variables of a conclusion may be those of a side clause, which the equations use.
+        let mut clause = self.problem.bank.numbered(&clause);
+        let is_predicate = |problem: &Problem<'_>, atom: &Atom| !problem.is_distinct(atom.relation);
+        let mut has_changed = false;
+        'again: loop {
+            let predicates = clause.body.iter().filter(|atom| is_predicate(self.problem, atom)).count();
+            for equation in &mut self.equations {
+                if !self.active[equation.goal].is_live || !is_lower && equation.predicates.len() >= predicates
+                {
+                    continue;
+                }
+                let bank = &self.problem.bank;
+                let mut found: Option<Option<Unifier>> = None;
+                let atoms = &clause.body;
+                any_match(bank, &mut Matcher::default(), &equation.predicates, atoms, true, |matcher| {
+                    let mut unifier = Unifier::of_side(matcher.bindings());
+                    let before = unifier.len();
+                    found = match unifier.unify(bank, vec![equation.sides.into()]) {
+                        true if unifier.len() == before => None,
+                        true => Some(Some(unifier)),
+                        false => Some(None),
+                    };
+                    found.is_some()
+                });
+                if let Some(found) = found {
+                    equation.is_used = true;
+                    clause = found?.apply(&mut self.problem.bank, &clause);
+                    has_changed = true;
+                    continue 'again;
+                }
+            }
+            break;
+        }
+        if has_changed {
+            let mut kept: Vec<Atom> = Vec::new();
+            for atom in std::mem::take(&mut clause.body) {
+                if !kept.contains(&atom) {
+                    kept.push(atom);
+                }
+            }
+            clause.body = kept;
+            clause = self.problem.bank.numbered(&clause);
+        }
+        Some(clause)
     }
 
     /// Whether a disequality of values is true.
@@ -244,7 +324,10 @@ impl<'p, 'a> Loop<'p, 'a> {
 
     /// Drops active clauses that the clause subsumes.
     fn subsume(&mut self, clause: &Clause, features: Features) {
-        for active in self.active.iter_mut().filter(|active| active.is_live) {
+        let used = self.equations.iter().filter(|equation| equation.is_used).map(|equation| equation.goal);
+        let used: FxHashSet<usize> = used.collect();
+        let active = self.active.iter_mut().enumerate();
+        for (_, active) in active.filter(|(position, active)| active.is_live && !used.contains(position)) {
             if features.may_subsume(active.features) && subsumes(&self.problem.bank, clause, &active.clause) {
                 active.is_live = false;
             }
@@ -275,7 +358,30 @@ impl<'p, 'a> Loop<'p, 'a> {
             }
             (None, None) => {}
         }
+        let equation = self.equation(&clause, position);
+        self.equations.extend(equation);
         self.active.push(Active { clause, features, selected, side, is_live: true });
+    }
+
+    /// The equation that a goal is, if it is one.
+    fn equation(&mut self, clause: &Clause, goal: usize) -> Option<Equation> {
+        if self.strategy.is_weighted || clause.head.is_some() {
+            return None;
+        }
+        let is_predicate = |atom: &&Atom| !self.problem.is_distinct(atom.relation);
+        let predicates: Vec<Atom> = clause.body.iter().filter(is_predicate).cloned().collect();
+        if predicates.is_empty() || predicates.len() + 1 != clause.body.len() {
+            return None;
+        }
+        let bank = &mut self.problem.bank;
+        let bound = bank.variables(predicates.iter().flat_map(|atom| atom.arguments.iter()));
+        let shifted = bank.shifted(clause);
+        let (position, unequal) =
+            clause.body.iter().enumerate().find(|(_, atom)| self.problem.is_distinct(atom.relation))?;
+        let are_bound =
+            self.problem.bank.variables(unequal.arguments.iter()).iter().all(|it| bound.contains(it));
+        let sides = &shifted.body[position].arguments;
+        are_bound.then(|| Equation { goal, predicates, sides: [sides[0], sides[1]], is_used: false })
     }
 
     /// Makes the inferences of the last active clause.
@@ -298,13 +404,16 @@ impl<'p, 'a> Loop<'p, 'a> {
             if self.problem.is_given(atom.relation) && atom.arguments[0] != atom.arguments[1] {
                 let mut clause = self.active[last].clause.clone();
                 clause.body.remove(selected);
-                self.add(clause);
+                self.add(clause, Origin::Conclusion { is_lower: false });
             }
         }
         for (main, side) in pairs {
             run.go_on()?;
             if let Some(clause) = self.resolvent(main, side) {
-                self.add(clause);
+                let is_lower = self.active[main].selected.is_some_and(|selected| {
+                    !self.problem.is_distinct(self.active[main].clause.body[selected].relation)
+                });
+                self.add(clause, Origin::Conclusion { is_lower });
             }
         }
         Ok(())
@@ -320,12 +429,6 @@ impl<'p, 'a> Loop<'p, 'a> {
         let side = side.side.as_ref()?;
         let bank = &mut self.problem.bank;
         let unifier = Unifier::of(bank, &main.clause.body[selected], side.head.as_ref()?)?;
-        if self.strategy.is_weighted {
-            let instance = unifier.apply(bank, side);
-            if !is_productive(bank, self.problem.constructors, &instance) {
-                return None;
-            }
-        }
         let kept = main.clause.body.iter().enumerate().filter(|&(position, _)| position != selected);
         let body = kept.map(|(_, atom)| atom).chain(&side.body).cloned().collect();
         Some(unifier.apply(bank, &Clause { body, head: main.clause.head.clone() }))

@@ -45,12 +45,17 @@ impl Features {
 
 /// Bindings of the variables of a pattern, which can be undone.
 #[derive(Default)]
-struct Matcher {
+pub(super) struct Matcher {
     bindings: Vec<Option<Id>>,
     trail: Vec<usize>,
 }
 
 impl Matcher {
+    /// The variables of the pattern with their terms.
+    pub(super) fn bindings(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
+        (0..).zip(&self.bindings).filter_map(|(number, bound)| Some((number, (*bound)?)))
+    }
+
     fn bind(&mut self, variable: u32, term: Id) -> bool {
         let at = variable as usize;
         if at >= self.bindings.len() {
@@ -106,44 +111,48 @@ pub(super) fn subsumes(bank: &Bank, general: &Clause, special: &Clause) -> bool 
         (Some(_), None) => return false,
         _ => {}
     }
-    chosen(bank, &mut matcher, &general.body, &special.body, true).is_some()
+    any_match(bank, &mut matcher, &general.body, &special.body, true, |_| true)
 }
 
-/// Atoms for the patterns, in order; different ones on request.
-fn chosen(
+/// Goes through the ways to match patterns with atoms, different ones on request, until one is accepted. Says whether one was.
+pub(super) fn any_match(
     bank: &Bank,
     matcher: &mut Matcher,
     patterns: &[Atom],
     atoms: &[Atom],
     are_different: bool,
-) -> Option<Vec<usize>> {
+    mut accept: impl FnMut(&Matcher) -> bool,
+) -> bool {
     let mut steps = 0;
     // The choices with the marks in front of them.
     let mut chosen: Vec<(usize, usize)> = Vec::new();
     let mut next = 0;
-    while let Some(pattern) = patterns.get(chosen.len()) {
-        let mark = matcher.trail.len();
-        let found = (next..atoms.len()).find(|&position| {
-            steps += 1;
-            (!are_different || chosen.iter().all(|&(other, _)| other != position))
-                && matcher.matches(bank, pattern, &atoms[position])
-        });
-        if steps > MOST_STEPS {
-            return None;
+    loop {
+        let mut found = None;
+        if let Some(pattern) = patterns.get(chosen.len()) {
+            let mark = matcher.trail.len();
+            let position = (next..atoms.len()).find(|&position| {
+                steps += 1;
+                (!are_different || chosen.iter().all(|&(other, _)| other != position))
+                    && matcher.matches(bank, pattern, &atoms[position])
+            });
+            found = position.map(|position| (position, mark));
+        } else if accept(matcher) {
+            return true;
         }
-        match found {
-            Some(position) => {
-                chosen.push((position, mark));
-                next = 0;
-            }
-            None => {
-                let (position, mark) = chosen.pop()?;
-                matcher.undo(mark);
-                next = position + 1;
-            }
+        if steps > MOST_STEPS {
+            return false;
+        }
+        if let Some(choice) = found {
+            chosen.push(choice);
+            next = 0;
+        } else if let Some((position, mark)) = chosen.pop() {
+            matcher.undo(mark);
+            next = position + 1;
+        } else {
+            return false;
         }
     }
-    Some(chosen.into_iter().map(|(position, _)| position).collect())
 }
 
 /// Removes atoms of the body as long as the rest subsumes the clause in the ordinary sense: an instance of the clause is
@@ -158,7 +167,7 @@ pub(super) fn condense(bank: &Bank, clause: &mut Clause) {
             let mut matcher = Matcher::default();
             // The head must stay as it is.
             let fixed = clause.head.iter().all(|head| matcher.matches(bank, head, head));
-            fixed && chosen(bank, &mut matcher, &clause.body, &shorter, false).is_some()
+            fixed && any_match(bank, &mut matcher, &clause.body, &shorter, false, |_| true)
         };
         if is_implied {
             clause.body = shorter;

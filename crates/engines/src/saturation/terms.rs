@@ -184,7 +184,14 @@ impl Unifier {
         unifier.unify(bank, pairs.collect()).then_some(unifier)
     }
 
-    fn unify(&mut self, bank: &Bank, mut open: Vec<(Id, Id)>) -> bool {
+    /// A unifier that starts with bindings of the variables of a side clause, given by their numbers before
+    /// [`SIDE`] was added.
+    pub(super) fn of_side(bindings: impl Iterator<Item = (u32, Id)>) -> Self {
+        Unifier { bindings: bindings.map(|(number, term)| (number + SIDE, term)).collect() }
+    }
+
+    /// Whether pairs of terms can be made equal. If not, the unifier is none any more.
+    pub(super) fn unify(&mut self, bank: &Bank, mut open: Vec<(Id, Id)>) -> bool {
         while let Some((a, b)) = open.pop() {
             let (a, b) = (self.walk(bank, a), self.walk(bank, b));
             if a == b {
@@ -212,6 +219,11 @@ impl Unifier {
             }
         }
         true
+    }
+
+    /// The number of bound variables.
+    pub(super) fn len(&self) -> usize {
+        self.bindings.len()
     }
 
     fn walk(&self, bank: &Bank, mut term: Id) -> Id {

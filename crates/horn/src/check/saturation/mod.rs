@@ -7,6 +7,11 @@
 //! 3. Each conclusion of an inference between members is a tautology, or a member subsumes it: an instance of the member is
 //!    part of the conclusion, with different atoms for different atoms (`unify.rs`).
 //!
+//! In the order by derivations, conclusions are rewritten first by members that are *equations*: goals
+//! `A1, ..., An, distinct(s, t) => false` with `n > 0` predicates, whose variables are those of the predicates. If the conclusion has an instance of
+//! `A1, ..., An`, its sides are equal: their most general unifier is applied to the conclusion. If there is none, the conclusion is
+//! redundant. This needs that the inference resolves a predicate, or that the conclusion has more predicates than the equation.
+//!
 //! An inference takes a *main* member with an eligible atom in its body, and a *side* member with an eligible head that unifies
 //! with the atom. In the main member, the body of the side member replaces the atom.
 //!
@@ -30,10 +35,14 @@
 //!   must be different atoms of the conclusion.
 //! - *Derivations*: `I` is the least interpretation that satisfies the members with heads and the given facts. Suppose that it
 //!   violates a goal. Then all atoms of an instance of its body have derivations. Choose goal, instance and derivations such that the
-//!   multiset of the heights of the derivations is minimal. The last step of the derivation of the selected atom uses a
-//!   member or a given fact, and gives an inference. In its conclusion, lower derivations replace that of the selected
-//!   atom. So the multiset of the conclusion is smaller, and that of the goal that subsumes it is not greater: it was not
-//!   minimal. (A goal can only be subsumed by a goal.)
+//!   multiset of the heights of the derivations of predicates is minimal, and among these that of the disequalities. The last
+//!   step of the derivation of the selected atom uses a member or a given fact, and gives an inference. In its conclusion,
+//!   lower derivations replace that of the selected atom; a disequality is derived from disequalities only, which is
+//!   checked. So the multisets of the conclusion are smaller, and those of the goal that subsumes it are not greater: they were not
+//!   minimal. (A goal can only be subsumed by a goal.) If the sides of an equation are different in the instance of the
+//!   conclusion, then the instance of the equation is a violated goal. The multiset of its predicates is smaller: it is part of that of
+//!   the conclusion, and either the inference made that smaller, or the conclusion has more predicates. So the sides are
+//!   equal, and the instance is one of the rewritten conclusion.
 //!
 //! In `I` disequalities hold for all pairs of different values, by the axioms and induction on values. So an instance of a
 //! clause of the system that satisfies its constraint is true in `I`, because the part of it that is an instance of a
@@ -48,7 +57,7 @@ use shofar_logic::{ConstructorId, Op, Substitution, Term, TermStore, Value};
 use shofar_run::{Poll, Stop};
 
 use self::order::KnuthBendix;
-use self::unify::{Unifier, Work, subsumes};
+use self::unify::{Matcher, Unifier, Work, any_match, subsumes};
 use super::{Fault, Trust, Validity};
 use crate::Context;
 use crate::system::{HornSystem, PredicateId};
@@ -77,7 +86,13 @@ fn check(
     let order = match &proof.order {
         AtomOrder::Derivations => {
             for (number, clause) in proof.clauses.iter().enumerate() {
+                let is_distinct = |atom: &PureAtom| matches!(atom.relation, Relation::Distinct(_));
                 let message = match (clause.head.is_some(), clause.selected.is_some()) {
+                    _ if clause.head.as_ref().is_some_and(is_distinct)
+                        && !clause.body.iter().all(is_distinct) =>
+                    {
+                        "in the order by derivations, disequalities follow from disequalities only"
+                    }
                     (true, true) => "the order by derivations allows to select atoms of goals only",
                     (false, false) => "it is a goal without a selected atom",
                     _ => continue,
@@ -177,6 +192,29 @@ struct Closure<'a> {
     sides: FxHashMap<Relation, Vec<(usize, PureClause)>>,
     /// The relations of the bodies, sorted.
     relations: Vec<Vec<Relation>>,
+    /// The equations among the members.
+    equations: Vec<Equation<'a>>,
+}
+
+/// A goal that says when two terms are equal.
+struct Equation<'a> {
+    predicates: Vec<&'a PureAtom>,
+    sides: [Term; 2],
+}
+
+impl<'a> Equation<'a> {
+    /// The equation that a goal is, if it is one.
+    fn of(store: &TermStore, goal: &'a PureClause) -> Option<Self> {
+        let is_predicate = |atom: &&PureAtom| matches!(atom.relation, Relation::Predicate(_));
+        let predicates: Vec<&PureAtom> = goal.body.iter().filter(is_predicate).collect();
+        let mut others = goal.body.iter().filter(|atom| !is_predicate(atom));
+        let (Some(unequal), None, None) = (others.next(), others.next(), &goal.head) else { return None };
+        let arguments = predicates.iter().flat_map(|atom| atom.arguments.iter().copied());
+        let bound = store.free_vars(&arguments.collect::<Vec<Term>>());
+        let are_bound = store.free_vars(&unequal.arguments).iter().all(|variable| bound.contains(variable));
+        let sides = [unequal.arguments[0], unequal.arguments[1]];
+        (are_bound && !predicates.is_empty()).then_some(Equation { predicates, sides })
+    }
 }
 
 impl<'a> Closure<'a> {
@@ -188,7 +226,10 @@ impl<'a> Closure<'a> {
             }
         }
         let relations = members.iter().map(|member| relations(&member.body)).collect();
-        Closure { work, members, order, sides, relations }
+        let is_by_derivations = order.is_none();
+        let equations = members.iter().filter(|_| is_by_derivations);
+        let equations = equations.filter_map(|member| Equation::of(work.store, member)).collect();
+        Closure { work, members, order, sides, relations, equations }
     }
 
     fn check(&self) -> Result<(), Validity> {
@@ -222,7 +263,7 @@ impl<'a> Closure<'a> {
             && self.work.store.datatype(sort).is_none()
             && atom.arguments[0] != atom.arguments[1]
             && self.is_maximal(main, position)?
-            && !self.is_redundant(&without(&main.body), main.head.as_ref())?
+            && !self.follows(without(&main.body), main.head.as_ref(), false)?
         {
             return Ok(missing("a disequality of values"));
         }
@@ -245,7 +286,8 @@ impl<'a> Closure<'a> {
             }
             let mut conclusion = without(&instance.body);
             conclusion.extend(premises);
-            if !self.is_redundant(&conclusion, instance.head.as_ref())? {
+            let is_lower = matches!(atom.relation, Relation::Predicate(_));
+            if !self.follows(conclusion, instance.head.as_ref(), is_lower)? {
                 return Ok(missing(&format!("the head of clause {}", source + 1)));
             }
         }
@@ -274,6 +316,57 @@ impl<'a> Closure<'a> {
         Ok(false)
     }
 
+    /// Whether a conclusion is redundant, after equations have rewritten it. `is_lower` says that its predicates have lower
+    /// derivations than those of the premise.
+    fn follows(
+        &self,
+        mut body: Vec<PureAtom>,
+        head: Option<&PureAtom>,
+        is_lower: bool,
+    ) -> Result<bool, Stop> {
+        loop {
+            if self.is_redundant(&body, head)? {
+                return Ok(true);
+            }
+            match self.rewritten(&body, is_lower)? {
+                Rewritten::Same => return Ok(false),
+                Rewritten::Contradiction => return Ok(true),
+                Rewritten::Body(next) => body = next,
+            }
+        }
+    }
+
+    /// Rewrites the body of a goal by an equation. Each step replaces a variable, so there are finitely many.
+    fn rewritten(&self, body: &[PureAtom], is_lower: bool) -> Result<Rewritten, Stop> {
+        let store = self.work.store;
+        let predicates = body.iter().filter(|atom| matches!(atom.relation, Relation::Predicate(_))).count();
+        let mut result = Rewritten::Same;
+        for equation in &self.equations {
+            if !is_lower && equation.predicates.len() >= predicates {
+                continue;
+            }
+            let mut matcher = Matcher::default();
+            let is_applied = any_match(self.work, &mut matcher, &equation.predicates, body, |matcher| {
+                let [a, b] = equation.sides.map(|side| matcher.instance(store, side));
+                if a == b {
+                    return Ok(false);
+                }
+                result = match Unifier::of(self.work, &[a], &[b])? {
+                    None => Rewritten::Contradiction,
+                    Some(mut unifier) => {
+                        let atoms = body.iter().map(|atom| unifier.atom(atom));
+                        Rewritten::Body(atoms.collect::<Result<_, Stop>>()?)
+                    }
+                };
+                Ok(true)
+            })?;
+            if is_applied {
+                break;
+            }
+        }
+        Ok(result)
+    }
+
     /// Whether a clause is a tautology, or a member subsumes it.
     fn is_redundant(&self, body: &[PureAtom], head: Option<&PureAtom>) -> Result<bool, Stop> {
         if head.is_some_and(|head| body.contains(head)) {
@@ -287,6 +380,14 @@ impl<'a> Closure<'a> {
         }
         Ok(false)
     }
+}
+
+/// What equations make of a goal.
+enum Rewritten {
+    Same,
+    /// Its body is contradictory.
+    Contradiction,
+    Body(Vec<PureAtom>),
 }
 
 /// The clause with other variables.

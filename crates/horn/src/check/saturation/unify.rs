@@ -4,7 +4,7 @@
 //! exponentially large terms.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_logic::{Op, Term, TermStore};
+use shofar_logic::{Op, Substitution, Term, TermStore};
 use shofar_run::{Poll, Stop};
 
 use crate::witness::{PureAtom, PureClause};
@@ -132,7 +132,7 @@ impl<'a> Unifier<'a> {
 
 /// Bindings of the variables of a pattern, which can be undone.
 #[derive(Default)]
-struct Matcher {
+pub(super) struct Matcher {
     bindings: FxHashMap<Term, Term>,
     trail: Vec<Term>,
 }
@@ -171,6 +171,12 @@ impl Matcher {
         Ok(true)
     }
 
+    /// The instance of a term of the pattern.
+    pub(super) fn instance(&self, store: &TermStore, term: Term) -> Term {
+        let bindings = self.bindings.iter().map(|(&variable, &bound)| (variable, bound));
+        store.substitute(term, &bindings.collect::<Substitution>())
+    }
+
     fn undo(&mut self, mark: usize) {
         for variable in self.trail.drain(mark..) {
             self.bindings.remove(&variable);
@@ -193,32 +199,44 @@ pub(super) fn subsumes(
             return Ok(false);
         }
     }
-    // The atoms chosen for the first ones of the general body, with the marks in front of them.
+    let patterns: Vec<&PureAtom> = general.body.iter().collect();
+    any_match(work, &mut matcher, &patterns, body, |_| Ok(true))
+}
+
+/// Goes through the ways to match patterns with different atoms until one is accepted. Says whether one was.
+pub(super) fn any_match(
+    work: &Work<'_>,
+    matcher: &mut Matcher,
+    patterns: &[&PureAtom],
+    atoms: &[PureAtom],
+    mut accept: impl FnMut(&Matcher) -> Result<bool, Stop>,
+) -> Result<bool, Stop> {
+    // The atoms chosen for the first patterns, with the marks in front of them.
     let mut chosen: Vec<(usize, usize)> = Vec::new();
     let mut next = 0;
-    while let Some(pattern) = general.body.get(chosen.len()) {
+    loop {
         work.go_on()?;
-        let mark = matcher.trail.len();
         let mut found = None;
-        for (position, atom) in body.iter().enumerate().skip(next) {
-            let is_free = chosen.iter().all(|&(other, _)| other != position);
-            if is_free && matcher.matches(work, pattern, atom)? {
-                found = Some(position);
-                break;
+        if let Some(pattern) = patterns.get(chosen.len()) {
+            let mark = matcher.trail.len();
+            for (position, atom) in atoms.iter().enumerate().skip(next) {
+                let is_free = chosen.iter().all(|&(other, _)| other != position);
+                if is_free && matcher.matches(work, pattern, atom)? {
+                    found = Some((position, mark));
+                    break;
+                }
             }
+        } else if accept(matcher)? {
+            return Ok(true);
         }
-        match (found, chosen.pop()) {
-            (Some(position), last) => {
-                chosen.extend(last);
-                chosen.push((position, mark));
-                next = 0;
-            }
-            (None, Some((position, mark))) => {
-                matcher.undo(mark);
-                next = position + 1;
-            }
-            (None, None) => return Ok(false),
+        if let Some(choice) = found {
+            chosen.push(choice);
+            next = 0;
+        } else if let Some((position, mark)) = chosen.pop() {
+            matcher.undo(mark);
+            next = position + 1;
+        } else {
+            return Ok(false);
         }
     }
-    Ok(true)
 }
