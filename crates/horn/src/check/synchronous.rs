@@ -339,7 +339,9 @@ fn tuples<T: Clone>(lists: &[Vec<T>], most: usize) -> Option<Vec<Vec<T>>> {
             return None;
         }
         let longer = |tuple: &Vec<T>| {
-            list.iter().map(|element| [&tuple[..], &[element.clone()]].concat()).collect::<Vec<Vec<T>>>()
+            list.iter()
+                .map(|element| [&tuple[..], std::slice::from_ref(element)].concat())
+                .collect::<Vec<Vec<T>>>()
         };
         tuples = tuples.iter().flat_map(longer).collect();
     }

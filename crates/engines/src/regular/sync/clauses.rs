@@ -214,9 +214,9 @@ impl Tree {
 fn products<T: Clone>(lists: &[Vec<T>], most: usize) -> Vec<Vec<T>> {
     let mut products: Vec<Vec<T>> = vec![Vec::new()];
     for list in lists {
-        let longer = products
-            .iter()
-            .flat_map(|product| list.iter().map(move |element| [&product[..], &[element.clone()]].concat()));
+        let longer = products.iter().flat_map(|product| {
+            list.iter().map(move |element| [&product[..], std::slice::from_ref(element)].concat())
+        });
         products = longer.take(most).collect();
     }
     products
@@ -503,12 +503,11 @@ impl<'a> ClauseAutomata<'a> {
         let mut formulas = clause.scalar.clone();
         // By variables of the clause, or for other terms new variables that are equal to them.
         let mut visible: Vec<(Term, usize)> = Vec::new();
-        let mut values: Vec<(Term, usize)> = Vec::new();
-        for (key, &variable) in &last.known {
-            if let Key::Value(term) = key {
-                values.push((*term, variable));
-            }
-        }
+        let value = |(key, &variable): (&Key, &usize)| match key {
+            Key::Value(term) => Some((*term, variable)),
+            _ => None,
+        };
+        let mut values: Vec<(Term, usize)> = last.known.iter().filter_map(value).collect();
         values.sort();
         for (term, variable) in values {
             if matches!(store.op(term), Op::Var(_)) {

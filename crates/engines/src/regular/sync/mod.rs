@@ -187,9 +187,9 @@ impl Search<'_> {
                     let children: usize = block.iter().map(|&other| fields(sorts[other])).product();
                     block.len() < MOST_COMPONENTS && children * fields(sorts[at]) <= most_children
                 };
-                let has_sort = |block: &&mut Vec<usize>| sorts[block[0]] == sorts[at];
+                let has_sort = |block: &mut Vec<usize>| sorts[block[0]] == sorts[at];
                 let mut fitting: Vec<&mut Vec<usize>> = blocks.iter_mut().filter(fits).collect();
-                let same = fitting.iter_mut().position(|block| has_sort(&block));
+                let same = fitting.iter_mut().position(|block| has_sort(block));
                 let chosen = same.or(if fitting.is_empty() { None } else { Some(0) });
                 match chosen.map(|position| fitting.swap_remove(position)) {
                     Some(block) => block.push(at),

@@ -205,7 +205,10 @@ impl States<'_> {
         let store = self.store;
         // Configurations that differ in trees only are cases of one lemma.
         let mut cases: BTreeMap<LemmaKey, Vec<(&Configuration, usize)>> = BTreeMap::new();
-        for (configuration, &predicate) in &invariant.joint {
+        let joint = invariant.joint.iter().map(|(configuration, &predicate)| (predicate, configuration));
+        let mut joint: Vec<(usize, &Configuration)> = joint.collect();
+        joint.sort_unstable_by_key(|&(predicate, _)| predicate);
+        for (predicate, configuration) in joint {
             let sorts: Vec<Sort> = configuration.trees.iter().map(|tree| tree.sort(store)).collect();
             let key = (sorts, configuration.reading(), configuration.obligations.clone());
             cases.entry(key).or_default().push((configuration, predicate));
