@@ -37,6 +37,7 @@ mod literal;
 mod nnf;
 mod op;
 mod peano;
+mod polynomial;
 pub mod smtlib;
 mod sort;
 mod subst;
@@ -44,6 +45,7 @@ mod term;
 mod traverse;
 mod typing;
 mod value;
+mod word;
 
 pub use datatype::DatatypeError;
 pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
@@ -54,6 +56,7 @@ pub use list::List;
 pub use literal::{Bound, Members, Relation};
 pub use op::{NumberId, Op};
 pub use peano::Peano;
+pub use polynomial::{Monomial, Polynomial};
 pub use sort::{
     Constructor, ConstructorId, ConstructorSpec, Datatype, DatatypeId, Fun, FunDecl, MAX_WIDTH, Sort,
     SortKind, Symbol,
@@ -63,3 +66,4 @@ pub use term::{Term, TermStore};
 pub use traverse::Walker;
 pub use typing::SortError;
 pub use value::{KnownValues, Value};
+pub use word::{ListFunctions, Part, Word, reversed};

@@ -30,6 +30,7 @@ use crate::number::{Integer, Rational};
 use crate::op::{NumberId, Op};
 use crate::sort::{Constructor, ConstructorId, Datatype, DatatypeId, Fun, FunDecl, Sort, SortKind, Symbol};
 use crate::typing::SortError;
+use crate::word::ListFunctions;
 
 /// A term of a [`TermStore`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -134,6 +135,8 @@ pub struct TermStore {
     definitions: Mutex<Definitions>,
     /// The Peano datatypes with a number function.
     pub(crate) number_functions: boxcar::Vec<(Sort, Fun)>,
+    /// The lists with operations of words.
+    pub(crate) list_functions: boxcar::Vec<(Sort, ListFunctions)>,
     /// The claims about folds.
     pub(crate) lemmas: boxcar::Vec<FoldLemma>,
     /// The number of the next fresh name.
@@ -160,6 +163,7 @@ impl TermStore {
             constructors: boxcar::Vec::new(),
             definitions: Mutex::default(),
             number_functions: boxcar::Vec::new(),
+            list_functions: boxcar::Vec::new(),
             lemmas: boxcar::Vec::new(),
             fresh: AtomicU32::new(0),
         };

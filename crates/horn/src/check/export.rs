@@ -17,13 +17,17 @@
 //!
 //! A fold `n` that numbers the values of a datatype (`numbers.rs`) is one-to-one. A solver sees it by a function `value` from integers to
 //! the datatype, and the lemma `n(x) >= k and value(n(x)) = x`, with the least number `k`.
+//!
+//! The laws of concatenation and reversal, which the checker knows (`words.rs`), are proved by induction first, each with the laws
+//! before it, and then asserted for all lists. Cancellation is none of them: a model that needs it may be too hard for the solver.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::io;
 
 use rustc_hash::FxHashSet;
 use shofar_logic::number::Integer;
-use shofar_logic::{Op, Sort, Substitution, Symbol, Term, TermStore};
+use shofar_logic::{ListFunctions, Op, Sort, Substitution, Symbol, Term, TermStore};
 
 use super::numbers::Numbering;
 use super::{Validity, automata, induction};
@@ -99,6 +103,16 @@ fn claims(store: &TermStore, lemmas: &[NamedLemma], numbers: &[Numbers]) -> Vec<
     let number =
         |numbers: &Numbers| Claim { name: numbers.claim, sort: numbers.numbering.sort, ghosts: Vec::new() };
     numbers.iter().map(number).chain(lemmas.iter().map(lemma)).collect()
+}
+
+/// A law of concatenation and reversal, by induction on its first parameter.
+struct Law {
+    parameters: Vec<Term>,
+    law: Term,
+    /// The terms that the law describes.
+    pattern: Term,
+    /// Instances of earlier laws that the induction step needs.
+    earlier: Vec<Term>,
 }
 
 /// The inverse of a fold that numbers a datatype.
@@ -183,10 +197,80 @@ impl<'a, W: io::Write> Export<'a, W> {
         }
         let claims = claims(store, &lemmas, &numbers);
         let mut export = Export { store, system, free, taken, claims, out };
+        for sort in folds().filter_map(|fun| store.list_function_sort(fun)).collect::<BTreeSet<Sort>>() {
+            export.laws(sort)?;
+        }
         for NamedLemma { name, lemma } in &lemmas {
             export.formula(*name, &lemma.parameters, lemma.formula)?;
         }
         Ok(export)
+    }
+
+    /// Proves and asserts the laws of the operations of a list.
+    fn laws(&mut self, sort: Sort) -> io::Result<()> {
+        let store = self.store;
+        let (Some(list), Some(functions)) = (store.list(sort), store.list_functions(sort)) else {
+            return Ok(());
+        };
+        let ListFunctions { append, reverse } = functions;
+        let mut used = self.taken.clone();
+        let mut variable = |name: &str, sort| store.var(self.free.choose(Some(name), name, &mut used), sort);
+        let [x, y, z] = ["x", "y", "z"].map(|name| variable(name, sort));
+        let sorts = store.constructor(list.cell).fields.iter();
+        let fields: Vec<Term> = sorts.map(|&(_, sort)| variable("h", sort)).collect();
+        let tail = fields[list.tail];
+        let empty = store.construct_term(list.empty, &[]);
+        let cell = |tail: Term| {
+            let mut fields = fields.clone();
+            fields[list.tail] = tail;
+            store.construct_term(list.cell, &fields)
+        };
+        let app = |a: Term, b: Term| store.apply(append, &[a, b]).expect("the sorts fit");
+        let rev = |a: Term| store.apply(reverse, &[a]).expect("the sorts fit");
+        let unit = |x: Term| store.eq(app(x, empty), x);
+        let associates = |x: Term, y: Term, z: Term| store.eq(app(app(x, y), z), app(x, app(y, z)));
+        let reverses = |x: Term, y: Term| store.eq(rev(app(x, y)), app(rev(y), rev(x)));
+        let mut laws = vec![
+            Law { parameters: vec![x], law: unit(x), pattern: app(x, empty), earlier: Vec::new() },
+            Law {
+                parameters: vec![x, y, z],
+                law: associates(x, y, z),
+                pattern: app(app(x, y), z),
+                earlier: Vec::new(),
+            },
+        ];
+        if self.taken.contains(&store.fun_decl(reverse).name) {
+            laws.push(Law {
+                parameters: vec![x, y],
+                law: reverses(x, y),
+                pattern: rev(app(x, y)),
+                earlier: vec![unit(rev(y)), associates(rev(y), rev(tail), cell(empty))],
+            });
+            laws.push(Law {
+                parameters: vec![x],
+                law: store.eq(rev(rev(x)), x),
+                pattern: rev(rev(x)),
+                earlier: vec![reverses(rev(tail), cell(empty))],
+            });
+        }
+        let mut proved: Vec<String> = Vec::new();
+        for Law { parameters, law, pattern, earlier } in laws {
+            let at = |value: Term| store.substitute(law, &Substitution::from_iter([(x, value)]));
+            for value in [empty, cell(tail)] {
+                writeln!(self.out, "; {} for {}\n(push 1)", store.display(law), store.display(value))?;
+                self.constants(&[&fields[..], &parameters[1..]].concat())?;
+                let hypothesis = (value != empty).then(|| at(tail));
+                for premise in earlier.iter().copied().chain(hypothesis) {
+                    writeln!(self.out, "(assert {})", store.display(premise))?;
+                }
+                writeln!(self.out, "(assert (not {}))\n(check-sat)\n(pop 1)", store.display(at(value)))?;
+            }
+            let (variables, law) = (sorted_variables(store, &parameters), store.display(law));
+            let pattern = store.display(pattern);
+            proved.push(format!("(assert (forall ({variables}) (! {law} :pattern ({pattern}))))"));
+        }
+        // Laws for all lists would make solvers unfold the functions further and further in the proofs of other laws.
+        proved.iter().try_for_each(|law| writeln!(self.out, "{law}"))
     }
 
     /// The definition of a Boolean function.

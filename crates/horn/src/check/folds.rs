@@ -1,11 +1,14 @@
-//! Refutes formulas that apply folds, and proves lemmas about folds.
+//! Refutes formulas that apply folds or multiply variables, and proves lemmas about folds.
 //!
 //! The solver takes a fold for a declared function. So the checker adds what is true of it, for the terms of a query:
 //!
 //! - *unfolding*: `f(c(t..)) = case of c`, and `f(t) = ite(is c(t), case of c with the fields of t, ..)` for terms `t` with a
 //!   selector or tester on them;
 //! - *lemmas*, once they are proved, for each term of a datatype;
-//! - that folds that number the values of a datatype differ for different values (`numbers.rs`).
+//! - that folds that number the values of a datatype differ for different values (`numbers.rs`);
+//! - the laws of concatenation and reversal of lists (`words.rs`).
+//!
+//! Products of variables are made linear last (`polynomials.rs`).
 //!
 //! All of these are instances of definitions and of proved claims, so a refutation with them is one. Congruence is the solver's.
 //!
@@ -40,7 +43,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Fault, Trust, Validity, numbers, replay};
+use super::{Fault, Trust, Validity, numbers, polynomials, replay, words};
 use crate::Context;
 
 /// Rounds of unfolding terms that no constructor made.
@@ -63,6 +66,11 @@ pub(super) fn occur(store: &TermStore, formula: Term) -> bool {
     store.symbols(&[formula]).funs.iter().any(|&fun| store.fold(fun).is_some())
 }
 
+/// Whether a formula needs [`refute`]: it applies a fold, or multiplies variables.
+pub(super) fn are_needed(store: &TermStore, formula: Term) -> bool {
+    occur(store, formula) || polynomials::occur(store, &[formula])
+}
+
 /// Shows that formulas contradict each other (`None`), or finds values of their variables for which all are true.
 /// `given` are further formulas that hold, and the lemmas are proved. `refuted` says what the formulas describe.
 pub(super) fn refute(
@@ -76,23 +84,24 @@ pub(super) fn refute(
     let store = context.store;
     let mut facts = Facts::new(store, formulas, given, lemmas);
     let mut asserted: Vec<Term> = formulas.iter().chain(given).copied().collect();
+    let all: Vec<Term> = asserted.clone();
     asserted.extend(numbers::facts(store, formulas));
-    let all: Vec<Term> = formulas.iter().chain(given).copied().collect();
+    asserted.extend(words::facts(store, &all));
     for _ in 0..=MOST_ROUNDS {
         context.go_on()?;
         facts.close();
         let mut query = asserted.clone();
         query.extend_from_slice(&facts.facts);
-        let Some(model) = model(context, trust, &query, &all, &refuted)? else { return Ok(None) };
-        if let Some(confirmed) = confirmed(store, formulas, model) {
+        let Some(found) = model(context, trust, &query, &all, &refuted)? else { return Ok(None) };
+        if let Some(confirmed) = confirmed(store, formulas, found) {
             return Ok(Some(confirmed));
         }
         let mut least = facts.clone();
         least.assume_least_constructors();
         query.truncate(asserted.len());
         query.extend_from_slice(&least.facts);
-        if let Some(model) = model_of(context, Trust::Solver, &query, &all)?.model
-            && let Some(confirmed) = confirmed(store, formulas, model)
+        if let Some(found) = model(context, Trust::Solver, &query, &all, &refuted)?
+            && let Some(confirmed) = confirmed(store, formulas, found)
         {
             return Ok(Some(confirmed));
         }
@@ -111,7 +120,20 @@ pub(super) fn facts(store: &TermStore, formulas: &[Term], lemmas: &[FoldLemma]) 
     let mut facts = Facts::new(store, formulas, &[], lemmas);
     facts.close();
     facts.facts.extend(numbers::facts(store, formulas));
+    facts.facts.extend(words::facts(store, formulas));
     facts.facts
+}
+
+/// Whether formulas that may apply folds and multiply variables contradict each other, by one query and without lemmas. If
+/// not, nothing is known: this is for the search of models, which the checker judges.
+pub fn contradict(context: &Context<'_>, formulas: &[Term]) -> Result<bool, Stop> {
+    let store = context.store;
+    let mut query = formulas.to_vec();
+    query.extend(facts(store, formulas, &[]));
+    if polynomials::occur(store, &query) {
+        query = polynomials::linear(store, &query).formulas;
+    }
+    Ok(model_of(context, Trust::Solver, &query, &[])?.model.is_none())
 }
 
 /// The answer to a query, with the solver that gave it.
@@ -142,6 +164,7 @@ fn model_of<'a>(
 }
 
 /// A model of the query; `None` if the query is contradictory. With [`Trust::Proofs`] a replayed proof shows the contradiction.
+/// If the query has products, they may be wrong in the model.
 fn model(
     context: &Context<'_>,
     trust: Trust,
@@ -149,11 +172,21 @@ fn model(
     formulas: &[Term],
     refuted: &impl fmt::Display,
 ) -> Result<Option<Assignment>, Stop> {
-    let answer = model_of(context, trust, query, formulas)?;
-    if answer.model.is_none() && trust == Trust::Proofs {
-        replay(context, &answer.solver, query, refuted)?;
+    let refutable = |query: &[Term], formulas: &[Term]| {
+        let answer = model_of(context, trust, query, formulas)?;
+        if answer.model.is_none() && trust == Trust::Proofs {
+            replay(context, &answer.solver, query, refuted)?;
+        }
+        Ok(answer.model)
+    };
+    if !polynomials::occur(context.store, query) {
+        return refutable(query, formulas);
     }
-    Ok(answer.model)
+    let mut linear = polynomials::linear(context.store, query);
+    let Some(model) = refutable(&linear.formulas, &linear.formulas)? else { return Ok(None) };
+    linear.formulas.append(&mut linear.small);
+    let small = model_of(context, Trust::Solver, &linear.formulas, &linear.formulas)?.model;
+    Ok(Some(small.unwrap_or(model)))
 }
 
 /// The assignment, or the one with the numbers of its Peano values, if all formulas are true.
@@ -225,7 +258,10 @@ impl<'a> Facts<'a> {
         let mut all =
             Facts { store, lemmas, facts, ghosts, opened, open, known, described, values, frontier };
         let claims = lemmas.iter().map(|lemma| lemma.formula);
-        let folds = store.folds_in(&normal.iter().copied().chain(claims).collect::<Vec<Term>>());
+        let mut folds = store.folds_in(&normal.iter().copied().chain(claims).collect::<Vec<Term>>());
+        // Words of terms that do not occur tell nothing.
+        folds.retain(|&fun| store.list_function_sort(fun).is_none());
+        all.open.extend(list_operations(store, &subterms));
         for &term in &subterms {
             all.describe(term);
             for &fun in &folds {
@@ -279,7 +315,9 @@ impl<'a> Facts<'a> {
             let sorts: Vec<Sort> = lemma.parameters[1..].iter().map(|&ghost| store.sort_of(ghost)).collect();
             for ghosts in self.ghosts.get(&*sorts).into_iter().flatten() {
                 let values = [term].iter().chain(ghosts).copied().collect::<Vec<Term>>();
-                self.facts.push(instance(store, lemma, &values));
+                let fact = instance(store, lemma, &values);
+                self.facts.push(fact);
+                self.open.extend(list_operations(store, &store.subterms(&[fact])));
             }
         }
     }
@@ -339,6 +377,14 @@ impl<'a> Facts<'a> {
             self.close();
         }
     }
+}
+
+/// The terms that concatenate or reverse lists.
+fn list_operations<'t>(store: &'t TermStore, terms: &'t [Term]) -> impl Iterator<Item = Term> + 't {
+    let is_operation = |&term: &Term| {
+        store.applied_fold(term).is_some_and(|fold| store.list_function_sort(fold.fun).is_some())
+    };
+    terms.iter().copied().filter(is_operation)
 }
 
 /// An equation of terms or an equivalence of formulas.

@@ -52,7 +52,7 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         let sources = sources.map(|source| model.at_source(store, graph, id, source));
         let sources = sources.collect::<Result<Vec<Term>, Stop>>()?;
         let target = model.at_target(store, graph, id)?;
-        if sources.iter().chain([&target]).any(|&formula| folds::occur(store, formula)) {
+        if sources.iter().chain([&target]).any(|&formula| folds::are_needed(store, formula)) {
             let head = edge.target().map(|_| target);
             let mut instances = ghosts::instances(store, &[edge.label()], &sources, head);
             instances.formulas.push(edge.label());

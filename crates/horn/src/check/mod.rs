@@ -36,10 +36,12 @@ mod induction;
 mod languages;
 mod model;
 mod numbers;
+mod polynomials;
 mod quantifiers;
 mod refutation;
 mod saturation;
 mod synchronous;
+mod words;
 
 use std::fmt;
 
@@ -54,6 +56,7 @@ use crate::system::{HornSystem, PredicateId};
 use crate::witness::{Definition, Interpretation, Model, Witness};
 
 pub use export::{export_induction, export_model};
+pub use folds::contradict;
 pub use graph::{check_derivation, check_graph_model};
 pub use induction::check_induction;
 pub use model::{Trust, check_model};

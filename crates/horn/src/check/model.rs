@@ -261,7 +261,7 @@ fn refute(
     let refuted = format_args!("counterexamples to clause {}", number + 1);
     let formulas =
         || instances.iter().map(|instance| instance.term(store)).chain([constraint]).collect::<Vec<Term>>();
-    if instances.iter().any(|instance| folds::occur(store, instance.formula)) {
+    if instances.iter().any(|instance| folds::are_needed(store, instance.formula)) {
         let found = folds::refute(context, trust, &formulas(), &[], lemmas, refuted);
         let found = found.map_err(Validity::Unknown)?;
         return found.map_or(Ok(()), |assignment| Err(violation(store, number, clause, &assignment)));
