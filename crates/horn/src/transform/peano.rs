@@ -32,7 +32,7 @@
 //! logic crate), which a model defines by recursion. Most models do not need it: comparisons with constants and of two
 //! numbers at a fixed distance are written with constructors and testers. Equations between structures are written field
 //! by field where they mention integers that are no numbers of terms. A fold of structures becomes the fold of the old structures
-//! with numbers of the fields for integers; so do the lemmas about it.
+//! with numbers of the fields for integers; so do the lemmas about it. Concatenation and reversal of lists are those of the old lists.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -372,6 +372,12 @@ impl Naturals {
 
     /// Adds the images of a family of folds.
     fn family_back(&self, store: &TermStore, family: &[Fun], folds: &mut FxHashMap<Fun, Fun>) -> Option<()> {
+        if let Some(sort) = store.list_function_sort(family[0]) {
+            let new = store.list_functions(sort)?;
+            let old = store.list_functions(self.old_structure(store, sort)?)?;
+            folds.extend([(new.append, old.append), (new.reverse, old.reverse)]);
+            return Some(());
+        }
         for &fun in family {
             let FunDecl { name, domain, range } = store.fun_decl(fun);
             if self.old_structure(store, *range).is_some() {

@@ -2,7 +2,8 @@
 //!
 //! The interpolants come from one refutation. If the solver finds no proof, or none that interpolates, variables are
 //! eliminated part by part, which gives the strongest formulas. Where a model applies folds, each part gets what is true of
-//! them (`fold_facts.rs`).
+//! them (`fold_facts.rs`). If that does not refute the parts, since laws of folds need induction, or if a model multiplies
+//! variables, equations may define all variables that must go.
 //!
 //! A model may have ghosts, `forall g. F(g)`. Then the interpolants are for one unknown `g` in all parts, and hold for all `g`: a part
 //! implies each of its instances. The last part denies its head for some `g`. If it is a query, one of its integers is `g`.
@@ -18,7 +19,9 @@ use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
 use crate::Context;
+use crate::check::contradict;
 use crate::transform::fold_facts::{Hidden, Known};
+use crate::transform::solve_equations;
 
 /// Integers of a query that are tried for a ghost.
 const MOST_CHOICES: usize = 8;
@@ -108,7 +111,13 @@ fn for_all(store: &TermStore, ghost: Term, formula: Term) -> Term {
 /// [`along`] for parts without quantifiers, which may apply folds, also with a ghost.
 fn along_folds(context: &Context<'_>, parts: &[Term], ghost: Option<Term>) -> Result<Vec<Term>, Stop> {
     let store = context.store;
-    let Some(folds) = Hidden::new(store, parts, ghost) else { return interpolants(context, parts) };
+    let Some(folds) = Hidden::new(store, parts, ghost) else {
+        // The model may multiply variables.
+        return interpolants(context, parts).or_else(|stop| match stop {
+            Stop::Unsupported(_) if ghost.is_none() => by_equations(context, parts).ok_or(stop),
+            _ => Err(stop),
+        });
+    };
     for known in [Known::Own, Known::All] {
         let hidden: Vec<Term> = parts.iter().map(|&part| folds.hide(store, part, known)).collect();
         match interpolants(context, &hidden) {
@@ -118,7 +127,30 @@ fn along_folds(context: &Context<'_>, parts: &[Term], ghost: Option<Term>) -> Re
             Err(_) => {}
         }
     }
-    Err(UNKNOWN)
+    let by_equations = if ghost.is_none() { by_equations(context, parts) } else { None };
+    by_equations.ok_or(UNKNOWN)
+}
+
+/// The strongest path interpolants, if equations define all variables that are to be eliminated, or if the parts so far
+/// contradict each other by the laws that the checker knows.
+fn by_equations(context: &Context<'_>, parts: &[Term]) -> Option<Vec<Term>> {
+    let store = context.store;
+    let mut last_part: FxHashMap<Term, usize> = FxHashMap::default();
+    for (position, &part) in parts.iter().enumerate() {
+        last_part.extend(store.free_vars(&[part]).into_iter().map(|variable| (variable, position)));
+    }
+    let mut before = Term::TRUE;
+    let eliminated = |(position, &part): (usize, &Term)| {
+        let is_local = |variable: Term| last_part.get(&variable).is_none_or(|&last| last <= position);
+        let formula = store.normalize(store.and2(before, part));
+        let solved = solve_equations(store, formula, |variable| is_local(variable).then_some(0));
+        before = store.and(&solved.rest);
+        if store.free_vars(&[before]).into_iter().any(is_local) {
+            before = contradict(context, &[formula]).ok()?.then_some(Term::FALSE)?;
+        }
+        Some(before)
+    };
+    parts[..parts.len() - 1].iter().enumerate().map(eliminated).collect()
 }
 
 fn interpolants(context: &Context<'_>, parts: &[Term]) -> Result<Vec<Term>, Stop> {
