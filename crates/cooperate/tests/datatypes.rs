@@ -361,3 +361,47 @@ fn s20_numbers_of_two_sorts_are_not_confused() {
         assert_eq!(shown[1], "(next first)");
     });
 }
+
+#[test]
+fn s14_multiplication_of_peano_numbers_is_commutative() {
+    let text = |query: &str| {
+        format!(
+            "(declare-datatypes ((N 0)) (((z) (s (p N)))))
+            (declare-fun add (N N N) Bool) (declare-fun mul (N N N) Bool)
+            (assert (forall ((y N)) (add z y y)))
+            (assert (forall ((x N) (y N) (r N)) (=> (add x y r) (add (s x) y (s r)))))
+            (assert (forall ((y N)) (mul z y z)))
+            (assert (forall ((y N)) (mul (s y) z z)))
+            (assert (forall ((x N) (y N) (q N) (r N) (t N))
+                (=> (and (mul x y q) (add q x r) (add r y t)) (mul (s x) (s y) (s t)))))
+            (assert (forall ((x N) (y N) (q N) (r N)) (=> (and {query} (not (= q r))) false)))"
+        )
+    };
+    let by_words = |query: &str| {
+        let store = TermStore::new();
+        verdict(&store, &read(&store, &text(query)), &["words"]).name()
+    };
+    assert_eq!(by_words("(mul x y q) (mul y x r)"), "sat");
+    assert_eq!(by_words("(mul x y q) (add y x r)"), "unknown");
+}
+
+/// The ways back have words: elements become numbers, pairs their fields, and predicates without recursion are removed.
+#[test]
+fn words_over_lists_of_peano_numbers_come_back() {
+    let text = "(declare-datatypes ((N 0) (L 0) (Q 0)) (((z) (s (p N))) ((nil) (cons (hd N) (tl L))) ((q (f L) (b L)))))
+            (declare-fun acc (L L L) Bool) (declare-fun rev (L L) Bool) (declare-fun all (Q L) Bool) (declare-fun ff () Bool)
+            (declare-fun app (L L L) Bool)
+            (assert (forall ((y L)) (acc nil y y)))
+            (assert (forall ((h N) (x L) (y L) (r L)) (=> (acc x (cons h y) r) (acc (cons h x) y r))))
+            (assert (forall ((x L) (r L)) (=> (acc x nil r) (rev x r))))
+            (assert (forall ((y L)) (app nil y y)))
+            (assert (forall ((h N) (x L) (y L) (r L)) (=> (app x y r) (app (cons h x) y (cons h r)))))
+            (assert (forall ((x L) (y L) (w L) (r L)) (=> (and (rev y w) (app x w r)) (all (q x y) r))))
+            (assert (forall ((x L) (y L) (r L) (w L))
+                (=> (and (all (q x y) r) (rev r w) (all (q y nil) r) (not (= r w)) (= x nil)) ff)))
+            (assert (forall ((x L) (y L) (v L) (w L)) (=> (and (rev x v) (rev v w) (not (= x w))) ff)))
+            (assert (=> ff false))";
+    let store = TermStore::new();
+    // The queue `(y, nil)` has the elements of `(nil, y)` only if `y` is its own reverse.
+    assert_eq!(verdict(&store, &read(&store, text), &["words"]).name(), "sat");
+}

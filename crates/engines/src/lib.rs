@@ -37,6 +37,7 @@ pub mod tpa;
 mod trace;
 pub mod unfold;
 mod unroll;
+pub mod words;
 
 use shofar_horn::HornGraph;
 use shofar_horn::witness::{Derivation, GraphModel, Induction, Saturation};
@@ -63,6 +64,7 @@ pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
 pub use unfold::Unfold;
+pub use words::Words;
 
 /// An algorithm that decides systems of Horn clauses.
 pub trait Engine: Send + Sync {
@@ -141,6 +143,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(KInduction::default()),
         Box::new(Products),
         Box::new(Algebras),
+        Box::new(Words),
         Box::new(Unfold::default()),
         Box::new(Regular::default()),
         Box::new(RegularCombined::default()),
