@@ -74,6 +74,12 @@ fn append_is_injective() {
     assert_proved(&law("(App x y a) (App x z a) (distinct y z)"));
 }
 
+/// Lengths exclude that one of the lists is empty and the other is not.
+#[test]
+fn append_is_injective_on_the_left() {
+    assert_proved(&law("(App x z a) (App y z a) (distinct x y)"));
+}
+
 #[test]
 fn append_adds_lengths_and_counts() {
     assert_proved(&law("(App x y a) (Len x k) (Len y m) (Len a n) (distinct n (+ k m))"));

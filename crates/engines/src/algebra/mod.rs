@@ -37,6 +37,7 @@ mod components;
 mod harvest;
 mod refine;
 mod slice;
+mod summaries;
 
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,7 @@ use components::{Algebra, Digits, Extreme, Ghosts, Profile, datatypes};
 use harvest::harvest;
 use refine::refine;
 use slice::slice;
+pub(crate) use summaries::{Summaries, summaries};
 
 /// Queries of one stage.
 const QUERIES: usize = 3000;

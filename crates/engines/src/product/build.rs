@@ -22,7 +22,8 @@
 //! - B2: at least one atom of a product is unfolded, and the groups have the atoms below it and the other atoms of the
 //!   product, each once. This is the induction that the checker demands.
 //! - B3: predicates are functions if joint lemmas say so (`functions.rs`), which belong to the proof.
-//! - B4: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
+//! - B4: summaries, such as that `append` adds lengths, exclude clauses of products; those that do are lemmas of the proof.
+//! - B5: predicates over numbers, predicates that mean "different", and whatever is not worth a product stay as they are,
 //!   with their own clauses: the transformations that follow know how to handle them.
 
 use std::cell::RefCell;
@@ -30,14 +31,17 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_horn::HornGraph;
+use shofar_horn::check::fold_facts;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_horn::transform::{disequalities, solve_equations};
-use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
+use shofar_logic::{FoldLemma, Op, Sort, Substitution, Term, TermStore};
 use shofar_run::{Limits, Stop};
+use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 
 use super::pattern::{Goal, Match, Pattern};
 use crate::Run;
+use crate::algebra::{Summaries, summaries};
 use crate::functions::{outputs, outputs_for};
 use crate::rule::Rule;
 use crate::unroll::fresh_vector;
@@ -70,6 +74,10 @@ pub(super) struct ProductGraph {
     pub(super) products: Vec<Product>,
     /// Predicates of the original graph with an output, as far as the products rest on them.
     pub(super) functions: BTreeSet<(NodeId, usize)>,
+    /// Formulas that hold for the facts of predicates of the original graph, over the variables of its nodes, as far as
+    /// the products rest on them; and the lemmas about the functions that they apply.
+    pub(super) summaries: Vec<(NodeId, Term)>,
+    pub(super) fold_lemmas: Vec<FoldLemma>,
 }
 
 /// The body of a clause of a product.
@@ -86,7 +94,7 @@ struct Builder<'a> {
     graph: &'a HornGraph,
     /// Indexed by node.
     rules: Vec<Vec<Rule>>,
-    /// The predicates that take part in no product (B4).
+    /// The predicates that take part in no product (B5).
     is_single: Vec<bool>,
     /// Whether a predicate occurs in a derivation of itself.
     is_recursive: Vec<bool>,
@@ -96,6 +104,9 @@ struct Builder<'a> {
     outputs: Vec<Vec<usize>>,
     /// The predicates whose atoms became one, with their outputs.
     merged: RefCell<BTreeSet<(NodeId, usize)>>,
+    summaries: Summaries,
+    /// The predicates whose summaries excluded a clause.
+    summarised: BTreeSet<NodeId>,
     products: Vec<Product>,
     new: HornGraph,
     /// The products of single predicates.
@@ -108,12 +119,24 @@ struct Builder<'a> {
 pub(super) fn build(run: &Run<'_>, graph: &HornGraph) -> Result<ProductGraph, Stop> {
     let mut builder = Builder::new(run, graph)?;
     builder.build()?;
-    let Builder { rules, outputs, merged, new, products, .. } = builder;
+    let summaries = builder.used_summaries();
+    let Builder {
+        rules,
+        outputs,
+        merged,
+        summaries: Summaries { lemmas: fold_lemmas, .. },
+        new,
+        products,
+        ..
+    } = builder;
     let functions = outputs_for(run, graph, &rules, &outputs, merged.into_inner())?;
-    if functions.is_empty() && products.iter().all(|product| product.pattern.atoms.len() == 1) {
+    if functions.is_empty()
+        && summaries.is_empty()
+        && products.iter().all(|product| product.pattern.atoms.len() == 1)
+    {
         return Err(Stop::Exhausted("no atoms share a structure"));
     }
-    Ok(ProductGraph { graph: new, products, functions })
+    Ok(ProductGraph { graph: new, products, functions, summaries, fold_lemmas })
 }
 
 impl<'a> Builder<'a> {
@@ -149,6 +172,8 @@ impl<'a> Builder<'a> {
             recurs_on: Vec::new(),
             outputs,
             merged: RefCell::default(),
+            summaries: summaries(run.context(), graph)?,
+            summarised: BTreeSet::new(),
             products: Vec::new(),
             new: HornGraph::new(),
             singles: FxHashMap::default(),
@@ -325,13 +350,49 @@ impl<'a> Builder<'a> {
         )
     }
 
-    /// Whether the constraint of a body can be true.
-    fn is_possible(&self, body: &Body) -> Result<bool, Stop> {
+    /// Whether the constraint of a body can be true, together with the summaries of its goals.
+    fn is_possible(&mut self, body: &Body) -> Result<bool, Stop> {
+        let store = self.run.store;
         let mut solver = self.run.solver();
         self.run.assert(&mut solver, &[body.constraint])?;
         let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
-        let outcome = solver.check(&[], &limits).map_err(|unsupported| unsupported.stop(self.run.store))?;
-        Ok(outcome != Outcome::Unsat)
+        let unsupported = |unsupported: Unsupported| unsupported.stop(store);
+        if solver.check(&[], &limits).map_err(unsupported)? == Outcome::Unsat {
+            return Ok(false);
+        }
+        let summary = |goal: &Goal| {
+            let variables = self.graph.node(goal.node).variables().iter().copied();
+            let arguments: Substitution = variables.zip(goal.arguments.iter().copied()).collect();
+            store.instantiate(self.summaries.formulas[goal.node.index()], &arguments)
+        };
+        let mut formulas: Vec<Term> = body.goals.iter().map(summary).filter(|&it| it != Term::TRUE).collect();
+        if formulas.is_empty() {
+            return Ok(true);
+        }
+        formulas.push(body.constraint);
+        formulas.extend(fold_facts(store, &formulas, &self.summaries.lemmas));
+        self.run.assert(&mut solver, &formulas)?;
+        let is_possible = solver.check(&[], &limits).map_err(unsupported)? != Outcome::Unsat;
+        if !is_possible {
+            self.summarised.extend(body.goals.iter().map(|goal| goal.node));
+        }
+        Ok(is_possible)
+    }
+
+    /// The summaries that excluded clauses, and those of the predicates that derive the same facts.
+    fn used_summaries(&self) -> Vec<(NodeId, Term)> {
+        let mut used: BTreeSet<NodeId> = self.summarised.clone();
+        let mut open: Vec<NodeId> = used.iter().copied().collect();
+        while let Some(node) = open.pop() {
+            let below = self.graph.edges().filter(|(_, edge)| edge.target() == Some(node));
+            for &source in below.flat_map(|(_, edge)| edge.sources()) {
+                if used.insert(source) {
+                    open.push(source);
+                }
+            }
+        }
+        let summary = |node: NodeId| (node, self.summaries.formulas[node.index()]);
+        used.into_iter().map(summary).filter(|&(_, formula)| formula != Term::TRUE).collect()
     }
 
     /// A goal to unfold: one that does not recur, or one with a constructor at a position on which it recurs. Among several

@@ -16,7 +16,8 @@
 //! App2(x, y, a, b), a != b                =>  false
 //! ```
 //!
-//! Predicates that are functions are found first (`functions.rs`): their atoms with the same inputs are one. `build.rs` makes
+//! Predicates that are functions are found first (`functions.rs`): their atoms with the same inputs are one. So are summaries of
+//! predicates (`algebra/summaries.rs`), which exclude clauses of products: lists of different lengths are not equal. `build.rs` makes
 //! products by unfolding and folding. Their clauses are simplified like any others, and Spacer decides
 //! them. A model of the products is a proof by induction of the original clauses: a lemma for each product. The clauses
 //! themselves have a model then, too, but there may be no formulas for it.
@@ -70,7 +71,8 @@ impl Engine for Products {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let ProductGraph { graph: products, products: patterns, functions } = build(run, graph)?;
+        let ProductGraph { graph: products, products: patterns, functions, summaries, fold_lemmas } =
+            build(run, graph)?;
         let counters = vec![
             ("products", patterns.iter().filter(|product| product.pattern.atoms.len() > 1).count() as u64),
             ("predicates", products.nodes().len() as u64),
@@ -87,6 +89,10 @@ impl Engine for Products {
                 let is_function =
                     |&(node, output): &(NodeId, usize)| function(run.store, graph, node, output);
                 let mut lemmas: Vec<JointLemma> = functions.iter().map(is_function).collect();
+                lemmas.extend(
+                    summaries.iter().map(|&(node, formula)| summary(run.store, graph, node, formula)),
+                );
+                fold_lemmas.iter().for_each(|lemma| run.store.claim_lemma(lemma));
                 for ((id, node), product) in products.nodes().zip(&patterns) {
                     let conclusion = model.formula(id)?;
                     if conclusion != Term::TRUE {
@@ -115,6 +121,20 @@ fn function(store: &TermStore, graph: &HornGraph, node: NodeId, output: usize) -
         premises: vec![Premise::new(node, &first, true), Premise::new(node, &second, true)],
         conclusion: store.eq(first[output], second[output]),
         variables: first.iter().copied().chain([second[output]]).collect(),
+    }
+}
+
+/// Says that a formula holds for all facts of a predicate.
+fn summary(store: &TermStore, graph: &HornGraph, node: NodeId, formula: Term) -> JointLemma {
+    let arguments = graph.node(node).variables();
+    let named = |(position, &variable): (usize, &Term)| {
+        store.var(store.fresh_symbol(&format!("x{position}")), store.sort_of(variable))
+    };
+    let variables: Vec<Term> = arguments.iter().enumerate().map(named).collect();
+    JointLemma {
+        premises: vec![Premise::new(node, &variables, true)],
+        conclusion: rename(store, formula, arguments, &variables),
+        variables: variables.into(),
     }
 }
 

@@ -113,7 +113,7 @@ pub(super) fn refute(
 }
 
 /// Facts about the folds in formulas: their definitions at constructors and opened terms, and the lemmas, which are proved.
-pub(super) fn facts(store: &TermStore, formulas: &[Term], lemmas: &[FoldLemma]) -> Vec<Term> {
+pub fn fold_facts(store: &TermStore, formulas: &[Term], lemmas: &[FoldLemma]) -> Vec<Term> {
     if store.folds_in(formulas).is_empty() {
         return Vec::new();
     }

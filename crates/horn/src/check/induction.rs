@@ -402,7 +402,7 @@ impl<'a> Checker<'a> {
         let mut facts_of_folds: FxHashSet<Term> = FxHashSet::default();
         let mut used: FxHashSet<Term> = FxHashSet::default();
         loop {
-            let facts = folds::facts(store, &case.formulas, &self.proof.fold_lemmas);
+            let facts = folds::fold_facts(store, &case.formulas, &self.proof.fold_lemmas);
             let new: Vec<Term> = facts.into_iter().filter(|&fact| facts_of_folds.insert(fact)).collect();
             solver.assert_all(&new).map_err(unsupported)?;
             match solver.check(&[], &self.context.limits).map_err(unsupported)? {

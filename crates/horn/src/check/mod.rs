@@ -56,7 +56,7 @@ use crate::system::{HornSystem, PredicateId};
 use crate::witness::{Definition, Interpretation, Model, Witness};
 
 pub use export::{export_induction, export_model};
-pub use folds::contradict;
+pub use folds::{contradict, fold_facts};
 pub use graph::{check_derivation, check_graph_model};
 pub use induction::check_induction;
 pub use model::{Trust, check_model};

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use shofar_logic::{FoldLemma, Op, Substitution, Term, TermStore};
 
 use super::text::formula;
-use super::{FreeNames, Printer, claims};
+use super::{FreeNames, Printer, claims, written};
 use crate::graph::NodeId;
 use crate::system::{Atom, HornSystem, PredicateId};
 
@@ -73,7 +73,8 @@ impl Induction {
         Induction { lemmas, fold_lemmas }
     }
 
-    /// The same proof with simple names for variables, which mean nothing else in the clauses.
+    /// The same proof for people: with simple names for variables, which mean nothing else in the clauses, and with
+    /// conclusions that are not in normal form.
     pub fn with_names(self, store: &TermStore, system: &HornSystem) -> Self {
         let free = FreeNames::new(store, system);
         let named = |lemma: JointLemma| {
@@ -91,10 +92,12 @@ impl Induction {
                 let Atom { predicate, args } = premise.atom;
                 Premise { atom: Atom { predicate, args: renamed(&args) }, ..premise }
             };
+            let variables: Box<[Term]> = renamed(&lemma.variables);
+            let conclusion = store.normalize(store.substitute(lemma.conclusion, &names));
             JointLemma {
-                variables: renamed(&lemma.variables),
                 premises: lemma.premises.into_iter().map(premise).collect(),
-                conclusion: store.substitute(lemma.conclusion, &names),
+                conclusion: written(store, &variables, conclusion),
+                variables,
             }
         };
         Induction { lemmas: self.lemmas.into_iter().map(named).collect(), ..self }
