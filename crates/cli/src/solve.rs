@@ -74,7 +74,7 @@ pub(crate) struct Solved {
 pub(crate) enum Shown {
     Text(String),
     /// An object inside of the answer event.
-    Json(JsonWitness),
+    Json(Box<JsonWitness>),
 }
 
 impl Solved {
@@ -231,7 +231,7 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
         let shown = match (arguments.explanation(), arguments.wanted_witness()) {
             (Some(explanation), _) => Some(Shown::Text(explain::text(store, system, &witness, explanation))),
             (None, Some(WitnessFormat::Json)) if arguments.json => {
-                Some(Shown::Json(witness.to_json(store, system)))
+                Some(Shown::Json(Box::new(witness.to_json(store, system))))
             }
             (None, format) => format.map(|format| Shown::Text(witness.to_text(store, system, format))),
         };

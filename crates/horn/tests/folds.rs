@@ -446,14 +446,10 @@ fn random_automata_agree_with_enumeration() {
         let mut random = Random::new(seed);
         // States go up to the sink 4 with some probability, so that some languages are finite.
         let mut next = |state: usize| {
-            if random.below(3) > 0 {
-                (state + 1 + random.below(4) as usize).min(4)
-            } else {
-                random.below(5) as usize
-            }
+            if random.below(3) > 0 { (state + 1 + random.below(4)).min(4) } else { random.below(5) }
         };
         let table: Vec<[usize; 2]> = (0..5).map(|state| [next(state), next(state)]).collect();
-        let (p, q) = (random.below(4) as usize, random.below(5) as usize);
+        let (p, q) = (random.below(4), random.below(5));
         let case = |letter: usize| {
             let cells = (0..4).map(|state| format!("(ite (= (q v) {state}) {} ", table[state][letter]));
             format!("{}{}{}", cells.collect::<String>(), table[4][letter], ")".repeat(4))

@@ -68,7 +68,7 @@ fn is_added(
     if problem.lemmas.contains(&goal) || problem.goals.contains(&goal) {
         return Ok(true);
     }
-    let goals = [&problem.lemmas[..], &[goal.clone()]].concat();
+    let goals = [&problem.lemmas[..], std::slice::from_ref(&goal)].concat();
     let budget = MOST_GIVEN * goals.len() as u64;
     let outcome = Loop::new(problem, strategy, &goals).run(run, budget)?;
     let is_proved = matches!(outcome, Outcome::Saturated(_));

@@ -129,7 +129,7 @@ pub fn fold_facts(store: &TermStore, formulas: &[Term], lemmas: &[FoldLemma]) ->
 pub fn contradict(context: &Context<'_>, formulas: &[Term]) -> Result<bool, Stop> {
     let store = context.store;
     let mut query = formulas.to_vec();
-    query.extend(facts(store, formulas, &[]));
+    query.extend(fold_facts(store, formulas, &[]));
     if polynomials::occur(store, &query) {
         query = polynomials::linear(store, &query).formulas;
     }

@@ -65,13 +65,15 @@ pub fn check_induction(
     checked.err().unwrap_or(Validity::Valid)
 }
 
-/// The cases of a proof: what each is, and formulas that contradict each other by the definitions of folds and the lemmas about
-/// folds. The error is the judgement of a proof that is not valid.
+/// What a case is, and formulas that contradict each other by the definitions of folds and the lemmas about folds.
+pub(super) type RefutedCase = (String, Vec<Term>);
+
+/// The cases of a proof. The error is the judgement of a proof that is not valid.
 pub(super) fn cases(
     context: &Context<'_>,
     system: &HornSystem,
     proof: &Induction,
-) -> Result<Vec<(String, Vec<Term>)>, Validity> {
+) -> Result<Vec<RefutedCase>, Validity> {
     let cases = Some(RefCell::default());
     let checker = Checker { refuted: cases, ..Checker::new(context, system, proof, Trust::Solver)? };
     checker.check()?;
@@ -163,7 +165,7 @@ struct Checker<'a> {
     /// Whether predicates recur on positions, as far as it was asked.
     recursion: RefCell<FxHashMap<(PredicateId, usize), bool>>,
     /// The refuted cases, if they are asked for.
-    refuted: Option<RefCell<Vec<(String, Vec<Term>)>>>,
+    refuted: Option<RefCell<Vec<RefutedCase>>>,
 }
 
 impl<'a> Checker<'a> {
