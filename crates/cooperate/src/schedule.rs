@@ -73,9 +73,19 @@ pub static CLASSES: &[Class] = &[
         name: "datatypes",
         description: "datatypes that no transformation removes",
         fits: |features| features.has_datatypes,
-        // `product` and `algebra` prove laws of functions, and end soon otherwise. `unfold` refutes what can be refuted, mostly at
-        // once.
-        engines: &[("spacer", 4), ("product", 2), ("algebra", 2), ("unfold", 2), ("pa", 1), ("bmc", 1)],
+        // `words` and `product` prove laws of functions at once, or never. `unfold` refutes what can be refuted, mostly at once.
+        // `algebra` tries more and more functions.
+        engines: &[
+            ("spacer", 4),
+            ("words", 1),
+            ("product", 2),
+            ("algebra", 2),
+            ("unfold", 2),
+            ("saturation", 1),
+            ("regular", 1),
+            ("pa", 1),
+            ("bmc", 1),
+        ],
     },
     Class {
         name: "non-linear",

@@ -180,11 +180,11 @@ fn a_clause_with_too_many_cases_gets_definitions() {
         let variables = format!("({} Bool)", arguments.replace(' ', " Bool) ("));
         let text = format!(
             "(declare-fun P ({}) Bool)
-             (assert (P {}))
+             (assert (P true{}))
              (assert (forall ({variables}) (=> (P {arguments}) (P {rotated}))))
              (assert (forall ({variables}) (=> (and (P {arguments}) b0 b1) false)))",
             "Bool ".repeat(bits),
-            format!("true{}", " false".repeat(bits - 1)),
+            " false".repeat(bits - 1),
         );
         let store = TermStore::new();
         let graph = read(&store, &text);
