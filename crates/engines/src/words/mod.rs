@@ -35,7 +35,7 @@ use shofar_horn::witness::GraphModel;
 use shofar_horn::{Context, HornGraph};
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::{Limits, Stop};
-use shofar_smt::purify::Unsupported;
+use shofar_smt::supports;
 
 use crate::{Engine, Evidence, Run, fragment};
 use facts::{Fact, cases, facts};
@@ -79,10 +79,8 @@ impl Engine for Words {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        for (_, edge) in graph.edges() {
-            let unsupported = |unsupported: Unsupported| unsupported.stop(run.store);
-            run.solver().assert_all(&[edge.label()]).map_err(unsupported)?;
-        }
+        let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+        supports(run.store, &labels).map_err(|unsupported| unsupported.stop(run.store))?;
         let facts = facts(&run.context().for_part(3, TIME_FOR_FACTS), graph)?;
         let mut counters = vec![("facts", facts.iter().map(Vec::len).sum::<usize>() as u64)];
         let mut answer = Err(Stop::Exhausted("no words and polynomials give an invariant"));
