@@ -190,7 +190,7 @@ impl Unifier {
         Unifier { bindings: bindings.map(|(number, term)| (number + SIDE, term)).collect() }
     }
 
-    /// Whether pairs of terms can be made equal. If not, the unifier is none any more.
+    /// Whether pairs of terms can be made equal. If not, the bindings mean nothing, and the unifier must not be used again.
     pub(super) fn unify(&mut self, bank: &Bank, mut open: Vec<(Id, Id)>) -> bool {
         while let Some((a, b)) = open.pop() {
             let (a, b) = (self.walk(bank, a), self.walk(bank, b));

@@ -19,7 +19,7 @@
 //! the datatype, and the lemma `n(x) >= k and value(n(x)) = x`, with the least number `k`.
 //!
 //! The laws of concatenation and reversal, which the checker knows (`words.rs`), are proved by induction first, each with the laws
-//! before it, and then asserted for all lists. Cancellation is none of them: a model that needs it may be too hard for the solver.
+//! before it, and then asserted for all lists. Cancellation is not among the laws: a model that needs it may be too hard for the solver.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

@@ -41,7 +41,7 @@ pub struct AutomatonRule {
 }
 
 impl TreeAutomaton {
-    /// The automaton of a fold without ghosts; `None` if the fold is none, or has too many states.
+    /// The automaton of a fold; `None` if the fold has ghosts, depends on more than its own values, or has too many states.
     pub fn of(store: &TermStore, fun: Fun) -> Option<Self> {
         let fold = store.fold(fun).filter(|fold| fold.ghosts.is_empty() && fold.family.len() == 1)?;
         let sort = fold.sort(store);

@@ -9,7 +9,7 @@
 //!
 //! In the order by derivations, conclusions are rewritten first by members that are *equations*: goals
 //! `A1, ..., An, distinct(s, t) => false` with `n > 0` predicates, whose variables are those of the predicates. If the conclusion has an instance of
-//! `A1, ..., An`, its sides are equal: their most general unifier is applied to the conclusion. If there is none, the conclusion is
+//! `A1, ..., An`, its sides are equal: their most general unifier is applied to the conclusion. If they have no unifier, the conclusion is
 //! redundant. This needs that the inference resolves a predicate, or that the conclusion has more predicates than the equation.
 //!
 //! An inference takes a *main* member with an eligible atom in its body, and a *side* member with an eligible head that unifies
@@ -21,7 +21,7 @@
 //! | derivations | all | the selected one of a goal; a goal must have one, other clauses have none |
 //!
 //! For other sorts than datatypes, the facts `distinct(a, b)` for all different values are side members, too. An inference
-//! with them drops an eligible disequality; if both sides are the same term, there is none. Dropping more than these facts allow is right:
+//! with them drops an eligible disequality, unless both sides are the same term. Dropping more than these facts allow is right:
 //! a member that subsumes the shorter conclusion subsumes its instances.
 //!
 //! **Why the system has a model then.** Take as universe the terms of constructors and the values of other sorts, which
