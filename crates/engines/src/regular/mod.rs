@@ -11,7 +11,7 @@
 //!
 //! ```text
 //! solve the equations of clauses                                                  clauses.rs, encode.rs, classes.rs
-//! loop: ask the SAT solver for tables within bounds on the number of states       tables.rs
+//! loop: ask the SAT solver for tables within bounds on the number of states       turns.rs, tables.rs
 //!     none        raise a bound that the core names
 //!     tables      compute the least model                                         fixpoint.rs
 //!         no query fires     the minimised automaton is a model: sat              automaton.rs, model.rs
@@ -41,29 +41,25 @@ mod sync;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::time::Instant;
 
 use shofar_horn::HornGraph;
 use shofar_logic::{Sort, Term, TermStore};
-use shofar_run::{Poll, Stop};
+use shofar_run::Stop;
 use shofar_smt::supports;
 
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, Run, fragment};
-use automaton::{Algebra, Relation};
+use automaton::{Algebra, Relation, Signature, Tuple};
 use classes::Partition;
 use clauses::{PureClause, pure_clauses};
 use encode::Encoding;
-use fixpoint::{MOST_ARGUMENTS, Outcome, least_model};
+use fixpoint::{MOST_ARGUMENTS, Program};
 pub use sync::Synchronous;
-use tables::{Candidate, TableSearch};
-
-/// Derivations from which tables are excluded after one fixpoint.
-const MOST_REASONS: usize = 3;
-
-/// The number of tables in a partition's first turn; it doubles with each turn.
-const FIRST_TURN: u64 = 64;
+use tables::TableSearch;
+use turns::{Attempt, Turns};
 
 options! {
     states: u64 = 8, "states": "how many states a datatype has at most" in 1..=15;
@@ -98,7 +94,7 @@ impl Engine for Regular {
         let start = Instant::now();
         let mut search = Search::new(graph, run, self.options);
         let invariant = search.invariant();
-        run.tell_statistics(search.counters(), start);
+        run.tell_statistics(search.turns.counters(), start);
         model::model(run.store, graph, &invariant?).map(Evidence::Sat)
     }
 }
@@ -115,22 +111,37 @@ struct Search<'a> {
     graph: &'a HornGraph,
     run: &'a Run<'a>,
     options: Options,
-    /// The tables that were tried, and the reasons that were excluded.
-    tried: u64,
-    excluded: u64,
-    /// The greatest sum of bounds.
-    states: usize,
+    turns: Turns<'a, PartitionAttempt>,
 }
 
 /// The search with one partition of the integers.
-struct Attempt {
+struct PartitionAttempt {
     encoding: Encoding,
     tables: TableSearch,
 }
 
+impl Attempt for PartitionAttempt {
+    type Invariant = Invariant;
+
+    fn parts(&mut self) -> (&mut TableSearch, &Program, &Signature) {
+        (&mut self.tables, &self.encoding.program, &self.encoding.signature)
+    }
+
+    fn invariant(self, algebra: Algebra, facts: Vec<Vec<Tuple>>) -> Invariant {
+        let sorts = self.encoding.arguments.iter().cloned();
+        let relation = |(sorts, tuples): (Box<[usize]>, Vec<Tuple>)| Relation {
+            sorts,
+            tuples: tuples.into_iter().collect(),
+        };
+        let relations: Vec<Relation> = sorts.zip(facts).map(relation).collect();
+        let (algebra, relations) = algebra.minimised(&self.encoding.signature, &relations);
+        Invariant { encoding: self.encoding, algebra, relations }
+    }
+}
+
 impl<'a> Search<'a> {
     fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
-        Search { graph, run, options, tried: 0, excluded: 0, states: 0 }
+        Search { graph, run, options, turns: Turns::new(run, options.steps) }
     }
 
     fn invariant(&mut self) -> Result<Invariant, Stop> {
@@ -138,83 +149,31 @@ impl<'a> Search<'a> {
             return Err(Stop::Unsupported(format!("predicates with more than {MOST_ARGUMENTS} arguments")));
         }
         let clauses = pure_clauses(self.run, self.graph)?;
-        let mut open = Vec::new();
-        let mut length = FIRST_TURN;
         for partition in partitions(self.run.store, self.graph, &clauses) {
             let attempt = self.attempt(&clauses, partition)?;
-            if let Some(invariant) = self.turn(attempt, length, &mut open)? {
+            if let Some(invariant) = self.turns.turn(attempt)? {
                 return Ok(invariant);
             }
         }
-        while !open.is_empty() {
-            length *= 2;
-            for attempt in std::mem::take(&mut open) {
-                if let Some(invariant) = self.turn(attempt, length, &mut open)? {
-                    return Ok(invariant);
-                }
-            }
+        if let Some(invariant) = self.turns.finish()? {
+            return Ok(invariant);
         }
-        // Operators that the solver does not support were ignored; then they are the reason.
-        let labels: Vec<Term> = self.graph.edges().map(|(_, edge)| edge.label()).collect();
-        supports(self.run.store, &labels).map_err(|unsupported| unsupported.stop(self.run.store))?;
+        supports_all(self.run, self.graph)?;
         Err(Stop::Exhausted("no automaton with so few states is a model"))
     }
 
-    fn attempt(&self, clauses: &[PureClause], partition: Partition) -> Result<Attempt, Stop> {
+    fn attempt(&self, clauses: &[PureClause], partition: Partition) -> Result<PartitionAttempt, Stop> {
         let encoding = Encoding::new(self.run, self.graph, clauses, partition)?;
         let most_states = self.options.states as usize;
         let tables = TableSearch::new(&encoding.signature, encoding.components.clone(), most_states);
-        Ok(Attempt { encoding, tables })
+        Ok(PartitionAttempt { encoding, tables })
     }
+}
 
-    /// Tries some tables. An attempt that is neither successful nor at its limits is put back to the open ones.
-    fn turn(
-        &mut self,
-        mut attempt: Attempt,
-        length: u64,
-        open: &mut Vec<Attempt>,
-    ) -> Result<Option<Invariant>, Stop> {
-        let Attempt { encoding, tables } = &mut attempt;
-        let poll = Poll::new(&self.run.limits);
-        for _ in 0..length {
-            self.run.go_on()?;
-            self.states = self.states.max(tables.bounds().iter().sum());
-            let Candidate::Tables(algebra) = tables.candidate(&self.run.limits)? else {
-                self.run.tell_progress(self.states as u64, self.counters());
-                if tables.grow() {
-                    continue;
-                }
-                return Ok(None);
-            };
-            self.tried += 1;
-            let signature = &encoding.signature;
-            match least_model(&encoding.program, signature, &algebra, self.options.steps, &poll)? {
-                Outcome::Model(facts) => {
-                    let sorts = encoding.arguments.iter().cloned();
-                    let relation = |(sorts, tuples): (Box<[usize]>, Vec<_>)| Relation {
-                        sorts,
-                        tuples: tuples.into_iter().collect(),
-                    };
-                    let relations: Vec<Relation> = sorts.zip(facts).map(relation).collect();
-                    let (algebra, relations) = algebra.minimised(signature, &relations);
-                    return Ok(Some(Invariant { encoding: attempt.encoding, algebra, relations }));
-                }
-                Outcome::Violated(reasons) => {
-                    for reads in reasons.iter().take(MOST_REASONS) {
-                        tables.exclude(&algebra, reads);
-                        self.excluded += 1;
-                    }
-                }
-                Outcome::TooLarge => return Ok(None),
-            }
-        }
-        open.push(attempt);
-        Ok(None)
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("states", self.states as u64), ("tables", self.tried), ("excluded", self.excluded)]
-    }
+/// Operators that the solver does not support are ignored. If there is no model then, they are the reason.
+fn supports_all(run: &Run<'_>, graph: &HornGraph) -> Result<(), Stop> {
+    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+    supports(run.store, &labels).map_err(|unsupported| unsupported.stop(run.store))
 }
 
 /// The partitions of the integers for these clauses.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use shofar_horn::graph::NodeId;
+use shofar_horn::witness::GraphModel;
 use shofar_horn::{Atom, HornGraph, HornSystem, parse};
 use shofar_logic::{Assignment, Op, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
@@ -13,7 +14,7 @@ use super::model::model;
 use super::{Invariant, Options, Search};
 use crate::Run;
 
-fn read(store: &TermStore, text: &str) -> (HornSystem, HornGraph) {
+pub(super) fn read(store: &TermStore, text: &str) -> (HornSystem, HornGraph) {
     let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
     let graph = HornGraph::of(store, &system);
     (system, graph)
@@ -66,46 +67,59 @@ impl Invariant {
     #[track_caller]
     fn check(&self, store: &TermStore, system: &HornSystem, graph: &HornGraph, height: usize) {
         let model = model(store, graph, self).expect("the automaton is a model");
-        let formulas: Vec<Term> = graph.nodes().map(|(node, _)| model.formula(node).unwrap()).collect();
-        let holds = |node: NodeId, values: &[Value]| {
-            let variables = graph.node(node).variables().iter().copied();
-            let assignment = variables.zip(values.iter().cloned()).collect();
-            let by_formula = store.eval(formulas[node.index()], &assignment);
-            let holds = self.holds(store, node.index(), values);
-            assert_eq!(by_formula, Ok(Value::Bool(holds)), "{}", store.display(formulas[node.index()]));
-            holds
-        };
-        for (number, clause) in system.clauses.iter().enumerate() {
-            let variables = &clause.variables;
-            let values: Vec<Vec<Value>> =
-                variables.iter().map(|&variable| values(store, store.sort_of(variable), height)).collect();
-            let count: usize = values.iter().map(Vec::len).product();
-            assert!(count < 500_000, "{count}");
-            for mut instance in 0..count {
-                let mut assignment = Assignment::new();
-                for (&variable, values) in variables.iter().zip(&values) {
-                    assignment.set(variable, values[instance % values.len()].clone());
-                    instance /= values.len();
-                }
-                // What SMT-LIB leaves open may be true.
-                if store.eval(clause.constraint, &assignment) == Ok(Value::Bool(false)) {
-                    continue;
-                }
-                let is_true = |atom: &Atom| {
-                    let values: Option<Vec<Value>> =
-                        atom.args.iter().map(|&argument| store.eval(argument, &assignment).ok()).collect();
-                    values.is_none_or(|values| holds(NodeId::new(atom.predicate.index()), &values))
-                };
-                if clause.body.iter().all(is_true) {
-                    assert!(clause.head.as_ref().is_some_and(is_true), "clause {number}");
-                }
+        check_clauses(store, system, graph, &model, height, |node, values| self.holds(store, node, values));
+    }
+}
+
+/// Checks all clauses for all values of their variables up to a height, and that a model says the same as an automaton.
+#[track_caller]
+pub(super) fn check_clauses(
+    store: &TermStore,
+    system: &HornSystem,
+    graph: &HornGraph,
+    model: &GraphModel,
+    height: usize,
+    accepts: impl Fn(usize, &[Value]) -> bool,
+) {
+    let formulas: Vec<Term> = graph.nodes().map(|(node, _)| model.formula(node).unwrap()).collect();
+    let holds = |node: NodeId, values: &[Value]| {
+        let variables = graph.node(node).variables().iter().copied();
+        let assignment = variables.zip(values.iter().cloned()).collect();
+        let by_formula = store.eval(formulas[node.index()], &assignment);
+        let holds = accepts(node.index(), values);
+        assert_eq!(by_formula, Ok(Value::Bool(holds)), "{}", store.display(formulas[node.index()]));
+        holds
+    };
+    for (number, clause) in system.clauses.iter().enumerate() {
+        let variables = &clause.variables;
+        let values: Vec<Vec<Value>> =
+            variables.iter().map(|&variable| values(store, store.sort_of(variable), height)).collect();
+        let count: usize = values.iter().map(Vec::len).product();
+        assert!(count < 500_000, "{count}");
+        for mut instance in 0..count {
+            let mut assignment = Assignment::new();
+            for (&variable, values) in variables.iter().zip(&values) {
+                assignment.set(variable, values[instance % values.len()].clone());
+                instance /= values.len();
+            }
+            // What SMT-LIB leaves open may be true.
+            if store.eval(clause.constraint, &assignment) == Ok(Value::Bool(false)) {
+                continue;
+            }
+            let is_true = |atom: &Atom| {
+                let values: Option<Vec<Value>> =
+                    atom.args.iter().map(|&argument| store.eval(argument, &assignment).ok()).collect();
+                values.is_none_or(|values| holds(NodeId::new(atom.predicate.index()), &values))
+            };
+            if clause.body.iter().all(is_true) {
+                assert!(clause.head.as_ref().is_some_and(is_true), "clause {number}");
             }
         }
     }
 }
 
 /// All values of a sort up to a height; some numbers.
-fn values(store: &TermStore, sort: Sort, height: usize) -> Vec<Value> {
+pub(super) fn values(store: &TermStore, sort: Sort, height: usize) -> Vec<Value> {
     match sort {
         Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
         Sort::INT => (-1..=2).map(|number: i64| Value::Int(number.into())).collect(),
@@ -113,7 +127,7 @@ fn values(store: &TermStore, sort: Sort, height: usize) -> Vec<Value> {
     }
 }
 
-fn terms(store: &TermStore, sort: Sort, height: usize) -> Vec<Term> {
+pub(super) fn terms(store: &TermStore, sort: Sort, height: usize) -> Vec<Term> {
     let Some(datatype) = store.datatype(sort) else {
         return values(store, sort, height).iter().map(|value| store.value_to_term(value)).collect();
     };

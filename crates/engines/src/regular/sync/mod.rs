@@ -40,16 +40,16 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
-use shofar_logic::{Sort, Term, TermStore};
-use shofar_run::{Poll, Stop};
-use shofar_smt::supports;
+use shofar_logic::{Sort, TermStore};
+use shofar_run::Stop;
 
-use super::automaton::{Algebra, Tuple};
+use super::automaton::{Algebra, Signature, Tuple};
 use super::classes::Partition;
 use super::clauses::{PureClause, pure_clauses};
-use super::fixpoint::{MOST_ARGUMENTS, Outcome, Program, least_model};
-use super::tables::{Candidate, TableSearch};
-use super::{FIRST_TURN, MOST_REASONS, partitions};
+use super::fixpoint::{MOST_ARGUMENTS, Program};
+use super::tables::TableSearch;
+use super::turns::{Attempt, Turns};
+use super::{partitions, supports_all};
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, Run, fragment};
 use clauses::{ClauseAutomata, Configuration, Failure};
@@ -94,9 +94,9 @@ impl Engine for Synchronous {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let mut search = Search { graph, run, options: self.options, tried: 0, excluded: 0, states: 0 };
+        let mut search = Search::new(graph, run, self.options);
         let invariant = search.invariant();
-        run.tell_statistics(search.counters(), start);
+        run.tell_statistics(search.turns.counters(), start);
         model::model(run.store, graph, &invariant?).map(Evidence::Sat)
     }
 }
@@ -117,15 +117,11 @@ struct Search<'a> {
     graph: &'a HornGraph,
     run: &'a Run<'a>,
     options: Options,
-    /// The tables that were tried, and the reasons that were excluded.
-    tried: u64,
-    excluded: u64,
-    /// The greatest sum of bounds.
-    states: usize,
+    turns: Turns<'a, BlockAttempt>,
 }
 
 /// The search with one partition of the integers and one choice of blocks.
-struct Attempt {
+struct BlockAttempt {
     convolution: Convolution,
     blocks: Vec<Vec<Vec<usize>>>,
     program: Program,
@@ -133,11 +129,26 @@ struct Attempt {
     tables: TableSearch,
 }
 
-impl Search<'_> {
+impl Attempt for BlockAttempt {
+    type Invariant = Invariant;
+
+    fn parts(&mut self) -> (&mut TableSearch, &Program, &Signature) {
+        (&mut self.tables, &self.program, &self.convolution.signature)
+    }
+
+    fn invariant(self, algebra: Algebra, facts: Vec<Vec<Tuple>>) -> Invariant {
+        let BlockAttempt { convolution, blocks, joint, .. } = self;
+        Invariant { convolution, algebra, blocks, facts, joint }
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+        Search { graph, run, options, turns: Turns::new(run, options.steps) }
+    }
+
     fn invariant(&mut self) -> Result<Invariant, Stop> {
         let clauses = pure_clauses(self.run, self.graph)?;
-        let mut open = Vec::new();
-        let mut length = FIRST_TURN;
         let mut is_too_large = None;
         for partition in partitions(self.run.store, self.graph, &clauses) {
             let mut seen: Vec<Vec<Vec<Vec<usize>>>> = Vec::new();
@@ -149,7 +160,7 @@ impl Search<'_> {
                 seen.push(blocks.clone());
                 match self.attempt(&clauses, &partition, blocks) {
                     Ok(attempt) => {
-                        if let Some(invariant) = self.turn(attempt, length, &mut open)? {
+                        if let Some(invariant) = self.turns.turn(attempt)? {
                             return Ok(invariant);
                         }
                     }
@@ -158,17 +169,10 @@ impl Search<'_> {
                 }
             }
         }
-        while !open.is_empty() {
-            length *= 2;
-            for attempt in std::mem::take(&mut open) {
-                if let Some(invariant) = self.turn(attempt, length, &mut open)? {
-                    return Ok(invariant);
-                }
-            }
+        if let Some(invariant) = self.turns.finish()? {
+            return Ok(invariant);
         }
-        // Operators that the solver does not support were ignored; then they are the reason.
-        let labels: Vec<Term> = self.graph.edges().map(|(_, edge)| edge.label()).collect();
-        supports(self.run.store, &labels).map_err(|unsupported| unsupported.stop(self.run.store))?;
+        supports_all(self.run, self.graph)?;
         Err(is_too_large.unwrap_or(Stop::Exhausted("no synchronous automaton with so few states is a model")))
     }
 
@@ -209,7 +213,7 @@ impl Search<'_> {
         clauses: &[PureClause],
         partition: &Partition,
         blocks: Vec<Vec<Vec<usize>>>,
-    ) -> Result<Attempt, Failure> {
+    ) -> Result<BlockAttempt, Failure> {
         let store = self.run.store;
         if blocks.iter().any(|blocks| blocks.len() > MOST_ARGUMENTS) {
             return Err(Failure::TooLarge);
@@ -226,48 +230,6 @@ impl Search<'_> {
         let program = Program::new(predicates, rules);
         let most_states = self.options.states as usize;
         let tables = TableSearch::new(&convolution.signature, convolution.components.clone(), most_states);
-        Ok(Attempt { convolution, blocks, program, joint, tables })
-    }
-
-    /// Tries some tables. An attempt that is neither successful nor at its limits is put back to the open ones.
-    fn turn(
-        &mut self,
-        mut attempt: Attempt,
-        length: u64,
-        open: &mut Vec<Attempt>,
-    ) -> Result<Option<Invariant>, Stop> {
-        let Attempt { convolution, program, tables, .. } = &mut attempt;
-        let poll = Poll::new(&self.run.limits);
-        for _ in 0..length {
-            self.run.go_on()?;
-            self.states = self.states.max(tables.bounds().iter().sum());
-            let Candidate::Tables(algebra) = tables.candidate(&self.run.limits)? else {
-                self.run.tell_progress(self.states as u64, self.counters());
-                if tables.grow() {
-                    continue;
-                }
-                return Ok(None);
-            };
-            self.tried += 1;
-            match least_model(program, &convolution.signature, &algebra, self.options.steps, &poll)? {
-                Outcome::Model(facts) => {
-                    let Attempt { convolution, blocks, joint, .. } = attempt;
-                    return Ok(Some(Invariant { convolution, algebra, blocks, facts, joint }));
-                }
-                Outcome::Violated(reasons) => {
-                    for reads in reasons.iter().take(MOST_REASONS) {
-                        tables.exclude(&algebra, reads);
-                        self.excluded += 1;
-                    }
-                }
-                Outcome::TooLarge => return Ok(None),
-            }
-        }
-        open.push(attempt);
-        Ok(None)
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("states", self.states as u64), ("tables", self.tried), ("excluded", self.excluded)]
+        Ok(BlockAttempt { convolution, blocks, program, joint, tables })
     }
 }

@@ -2,29 +2,24 @@
 
 use std::time::Duration;
 
-use shofar_horn::graph::NodeId;
-use shofar_horn::{Atom, HornGraph, HornSystem, parse};
+use shofar_horn::{HornGraph, HornSystem};
 use shofar_logic::{Assignment, ConstructorId, Op, Sort, Term, TermStore, Value};
+use shofar_run::Poll;
 use shofar_testing::{Random, scale};
 
 use super::super::automaton::State;
 use super::super::classes::Partition;
-use super::super::fixpoint::least_model;
+use super::super::fixpoint::{Outcome, least_model};
+use super::super::tests::{check_clauses, read, terms, values};
 use super::model::model;
 use super::*;
 
 const NAT: &str = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))";
 const TREE: &str = "(declare-datatypes ((Tree 0)) (((leaf) (node (l Tree) (r Tree)))))";
 
-fn read(store: &TermStore, text: &str) -> (HornSystem, HornGraph) {
-    let system = parse(store, "test", text.as_bytes()).expect("the test's clauses are right");
-    let graph = HornGraph::of(store, &system);
-    (system, graph)
-}
-
 fn search<'a>(graph: &'a HornGraph, run: &'a Run<'a>, states: u64) -> Search<'a> {
     let options = Options::default().states(states);
-    Search { graph, run, options, tried: 0, excluded: 0, states: 0 }
+    Search::new(graph, run, options)
 }
 
 /// The state of a tuple of values by an explicit run over its convolution.
@@ -62,72 +57,8 @@ impl Invariant {
     #[track_caller]
     fn check(&self, store: &TermStore, system: &HornSystem, graph: &HornGraph, height: usize) {
         let model = model(store, graph, self).expect("the automaton is a model");
-        let formulas: Vec<Term> = graph.nodes().map(|(node, _)| model.formula(node).unwrap()).collect();
-        let holds = |node: NodeId, values: &[Value]| {
-            let variables = graph.node(node).variables().iter().copied();
-            let assignment = variables.zip(values.iter().cloned()).collect();
-            let by_formula = store.eval(formulas[node.index()], &assignment);
-            let holds = self.holds(store, node.index(), values);
-            assert_eq!(by_formula, Ok(Value::Bool(holds)), "{}", store.display(formulas[node.index()]));
-            holds
-        };
-        for (number, clause) in system.clauses.iter().enumerate() {
-            let variables = &clause.variables;
-            let values: Vec<Vec<Value>> =
-                variables.iter().map(|&variable| values(store, store.sort_of(variable), height)).collect();
-            let count: usize = values.iter().map(Vec::len).product();
-            assert!(count < 500_000, "{count}");
-            for mut instance in 0..count {
-                let mut assignment = Assignment::new();
-                for (&variable, values) in variables.iter().zip(&values) {
-                    assignment.set(variable, values[instance % values.len()].clone());
-                    instance /= values.len();
-                }
-                if store.eval(clause.constraint, &assignment) == Ok(Value::Bool(false)) {
-                    continue;
-                }
-                let is_true = |atom: &Atom| {
-                    let values: Option<Vec<Value>> =
-                        atom.args.iter().map(|&argument| store.eval(argument, &assignment).ok()).collect();
-                    values.is_none_or(|values| holds(NodeId::new(atom.predicate.index()), &values))
-                };
-                if clause.body.iter().all(is_true) {
-                    assert!(clause.head.as_ref().is_some_and(is_true), "clause {number}");
-                }
-            }
-        }
+        check_clauses(store, system, graph, &model, height, |node, values| self.holds(store, node, values));
     }
-}
-
-/// All values of a sort up to a height; some numbers.
-fn values(store: &TermStore, sort: Sort, height: usize) -> Vec<Value> {
-    match sort {
-        Sort::BOOL => vec![Value::Bool(false), Value::Bool(true)],
-        Sort::INT => (-1..=2).map(|number: i64| Value::Int(number.into())).collect(),
-        _ => terms(store, sort, height).into_iter().map(Value::Term).collect(),
-    }
-}
-
-fn terms(store: &TermStore, sort: Sort, height: usize) -> Vec<Term> {
-    let Some(datatype) = store.datatype(sort) else {
-        return values(store, sort, height).iter().map(|value| store.value_to_term(value)).collect();
-    };
-    if height == 0 {
-        return Vec::new();
-    }
-    let mut all = Vec::new();
-    for &id in datatype.constructors() {
-        let mut tuples: Vec<Vec<Term>> = vec![Vec::new()];
-        for &(_, field) in &*store.constructor(id).fields {
-            let of_field = terms(store, field, height - 1);
-            let longer = |tuple: &Vec<Term>| -> Vec<Vec<Term>> {
-                of_field.iter().map(|&term| [tuple.as_slice(), &[term]].concat()).collect()
-            };
-            tuples = tuples.iter().flat_map(longer).collect();
-        }
-        all.extend(tuples.iter().map(|fields| store.construct_term(id, fields)));
-    }
-    all
 }
 
 /// The greatest number of states of tuples with several components, if there is a model.
@@ -270,7 +201,7 @@ fn random_tables_satisfy_clauses_without_queries() {
         let clauses = pure_clauses(&run, &graph).unwrap();
         let partition = partitions(&store, &graph, &clauses).remove(0);
         let blocks = search.blocks(&partition, MOST_CHILDREN);
-        let Ok(Attempt { convolution, blocks, program, joint, .. }) =
+        let Ok(BlockAttempt { convolution, blocks, program, joint, .. }) =
             search.attempt(&clauses, &partition, blocks)
         else {
             continue;
@@ -319,7 +250,7 @@ fn states_of_patterns_over_numbers_are_exact() {
         let partition = partitions(&store, &graph, &clauses).remove(0);
         let blocks = search.blocks(&partition, MOST_CHILDREN);
         let Ok(attempt) = search.attempt(&clauses, &partition, blocks) else { panic!("it is small") };
-        let Attempt { convolution, program, .. } = attempt;
+        let BlockAttempt { convolution, program, .. } = attempt;
         let sizes: Vec<usize> = convolution.shapes.iter().map(|_| 1 + random.below(3)).collect();
         let signature = &convolution.signature;
         let algebra = Algebra::new(signature, sizes.clone(), |number, _| {
