@@ -4,15 +4,13 @@ mod common;
 
 use std::time::Duration;
 
-use common::{assert_answer, read, solve};
-use shofar_engines::{Engine, Evidence, Run, Synchronous};
+use common::{assert_answer, proved_only_if_safe, read, solve};
+use shofar_engines::{Evidence, Run, Synchronous};
 use shofar_horn::check::check_graph_model;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::TermStore;
 use shofar_run::{Reason, Stop};
-use shofar_testing::datatype_systems::{self, Family};
-use shofar_testing::explicit::Saturation;
-use shofar_testing::{Random, scale};
+use shofar_testing::scale;
 
 const ORDER: &str = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))
     (declare-fun lt (Nat Nat) Bool)
@@ -83,34 +81,8 @@ fn the_search_keeps_to_its_time() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// Values are small, so saturation decides.
 #[test]
 fn random_systems_over_datatypes_are_proved_only_if_safe() {
-    let mut proved = 0;
-    for family in [Family::Sums, Family::Lists, Family::Enumerations, Family::Numbers] {
-        for seed in 0..8 * scale() {
-            let store = TermStore::new();
-            let mut random = Random::new(2000 + seed);
-            let text = if seed % 2 == 0 || family == Family::Lists {
-                datatype_systems::system(&mut random, family)
-            } else {
-                datatype_systems::system_with_differences(&mut random, family)
-            };
-            let graph = read(&store, &text);
-            let run = Run::new(&store).with_timeout(Duration::from_millis(300));
-            if let Ok(Evidence::Sat(model)) = Synchronous::default().solve(&graph, &run) {
-                // The checker does not decide all disequalities of states.
-                let limited = Run::new(&store).with_timeout(Duration::from_secs(5));
-                let verdict = check_graph_model(&limited.context(), &graph, &model);
-                assert!(
-                    !matches!(verdict, Err(Stop::Internal(_))),
-                    "{family:?}, seed {seed}: {verdict:?}\n{text}"
-                );
-                let is_safe = Saturation::of(&store, &graph, 0..=datatype_systems::GREATEST).is_safe();
-                assert!(is_safe, "{family:?}, seed {seed}\n{text}");
-                proved += 1;
-            }
-        }
-    }
+    let proved = proved_only_if_safe(&Synchronous::default(), 2000..2000 + 8 * scale());
     assert!(proved > 5, "{proved}");
 }

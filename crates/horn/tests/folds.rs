@@ -2,27 +2,20 @@
 
 #[path = "common/datatypes.rs"]
 mod common;
+#[path = "common/models.rs"]
+mod models;
 
 use common::run;
+use models::read;
 use shofar_horn::check::{Fault, Trust, Validity, check_graph_model, check_model, checked, export_model};
 use shofar_horn::graph::NodeId;
 use shofar_horn::infix::Notation;
 use shofar_horn::transform::Transformed;
 use shofar_horn::witness::{self, Explanation, GraphModel, Model, Witness, WitnessFormat};
-use shofar_horn::{Context, HornGraph, HornSystem, parse, parse_in};
+use shofar_horn::{Context, HornGraph, parse, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{FoldCase, FoldLemma, FoldSpec, Sort, TermStore};
 use shofar_testing::{Random, scale, z3};
-
-fn read(store: &TermStore, system: &str, model: &str) -> (HornSystem, Model) {
-    let mut environment = Environment::new(store);
-    let system =
-        parse_in(store, &mut environment, "system", system).unwrap_or_else(|error| panic!("{error}"));
-    match witness::read(store, &mut environment, &system, "model", model) {
-        Ok(Witness::Model(model)) => (system, model),
-        other => panic!("{other:?}"),
-    }
-}
 
 /// The judgement about a model, which does not depend on the trust.
 fn judged(system: &str, model: &str) -> Validity {

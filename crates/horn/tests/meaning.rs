@@ -1,10 +1,12 @@
 //! What models mean, in words, and the automata among their functions.
 
+#[path = "common/models.rs"]
+mod models;
+
+use shofar_horn::HornSystem;
 use shofar_horn::infix::Notation;
-use shofar_horn::witness::{self, Explanation, Interpretation, Model, TreeAutomaton, Witness, in_words};
-use shofar_horn::{HornSystem, parse_in};
+use shofar_horn::witness::{Explanation, Interpretation, Model, TreeAutomaton, Witness, in_words};
 use shofar_logic::TermStore;
-use shofar_logic::smtlib::Environment;
 
 const SORTS: &str = "(declare-datatypes ((nat 0)) (((zero) (succ (pred nat)))))
     (declare-datatypes ((list 0)) (((nil) (cons (head Int) (tail list)))))
@@ -25,14 +27,8 @@ const FUNCTIONS: &str = "
     (define-fun-rec spine ((t tree)) Bool (match t ((leaf false) ((node l r) (not (spine l))))))\n";
 
 fn read(store: &TermStore, body: &str) -> (HornSystem, Model) {
-    let mut environment = Environment::new(store);
-    let system = parse_in(store, &mut environment, "clauses", SORTS.as_bytes()).unwrap();
     let parameters = "(x list) (y list) (t tree) (k nat) (n Int)";
-    let text = format!("{FUNCTIONS}(define-fun P ({parameters}) Bool {body})");
-    let Ok(Witness::Model(model)) = witness::read(store, &mut environment, &system, "model", &text) else {
-        panic!("{text}")
-    };
-    (system, model)
+    models::read(store, SORTS, &format!("{FUNCTIONS}(define-fun P ({parameters}) Bool {body})"))
 }
 
 fn words(body: &str) -> Option<String> {

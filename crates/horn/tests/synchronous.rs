@@ -1,10 +1,13 @@
 //! Models with synchronous automata: folds whose calls change ghosts, and joint lemmas about several values.
 
+#[path = "common/models.rs"]
+mod models;
+
+use models::read;
+use shofar_horn::Context;
 use shofar_horn::check::{Fault, Trust, Validity, check_model, export_model};
-use shofar_horn::witness::{self, Model, Witness, WitnessFormat};
-use shofar_horn::{Context, HornSystem, parse_in};
+use shofar_horn::witness::{Witness, WitnessFormat};
 use shofar_logic::TermStore;
-use shofar_logic::smtlib::Environment;
 use shofar_testing::z3;
 
 /// The order of Peano numbers: its only model is the order itself (T4 of Kostyukov's thesis, section 3.2.4).
@@ -22,16 +25,6 @@ const ORDER: &str = "(define-fun-rec order ((x nat) (y nat)) Int (match x (
 const JOINT: &str = "(define-fun lemma ((x nat) (y nat)) Bool
         (or (and (= (order x y) 1) (= (order y x) 2)) (and (= (order x y) 2) (= (order y x) 1))
             (and (= (order x y) 2) (= (order y x) 2))))";
-
-fn read(store: &TermStore, system: &str, model: &str) -> (HornSystem, Model) {
-    let mut environment = Environment::new(store);
-    let system =
-        parse_in(store, &mut environment, "system", system).unwrap_or_else(|error| panic!("{error}"));
-    match witness::read(store, &mut environment, &system, "model", model) {
-        Ok(Witness::Model(model)) => (system, model),
-        other => panic!("{other:?}"),
-    }
-}
 
 /// The judgement about a model, which does not depend on the trust, nor on printing and reading it.
 fn judged(system: &str, model: &str) -> Validity {

@@ -1,21 +1,14 @@
 //! Models with words and polynomials: checked, rejected with counterexamples, and random formulas against evaluation.
 
+#[path = "common/models.rs"]
+mod models;
+
+use models::read;
+use shofar_horn::Context;
 use shofar_horn::check::{Fault, Trust, Validity, check_model, contradict, export_model};
-use shofar_horn::witness::{self, Model, Witness};
-use shofar_horn::{Context, HornSystem, parse_in};
 use shofar_logic::smtlib::{Environment, Reader};
 use shofar_logic::{Assignment, List, ListFunctions, Sort, Term, TermStore, Value};
 use shofar_testing::{Random, scale, z3};
-
-fn read(store: &TermStore, system: &str, model: &str) -> (HornSystem, Model) {
-    let mut environment = Environment::new(store);
-    let system =
-        parse_in(store, &mut environment, "system", system).unwrap_or_else(|error| panic!("{error}"));
-    match witness::read(store, &mut environment, &system, "model", model) {
-        Ok(Witness::Model(model)) => (system, model),
-        other => panic!("{other:?}"),
-    }
-}
 
 /// The judgement about a model, which does not depend on the trust.
 fn judged(system: &str, model: &str) -> Validity {
