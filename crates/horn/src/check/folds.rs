@@ -21,7 +21,7 @@
 //!     unfold these terms
 //! ```
 //!
-//! The solver's model may give a fold any value at a variable, so it is often none; then unfolding distinguishes the constructors
+//! The solver may give a fold any value at a variable, so evaluation often refuses its model; then unfolding distinguishes the constructors
 //! of the variable. With the least constructors all values are determined, which finds small counterexamples. For folds with a finite
 //! range, tree automata, a lemma bounds the range, and the solver splits cases: this decides clauses over tables, except
 //! that values of finite languages must be found by unfolding.
