@@ -1,0 +1,11 @@
+//! Model checking of circuits: can a circuit ever reach a bad state?
+//!
+//! A [`Circuit`](circuit::Circuit) is what a file says, with its names, and is never changed: it is the only source of
+//! the checker. Engines work on a [`BitSystem`](system::BitSystem), the part of a circuit that one property needs. Their
+//! answers, an [`Invariant`](evidence::Invariant) or a [`Trace`](evidence::Trace), are translated back to the circuit
+//! and checked there before anybody sees them.
+
+pub mod aig;
+pub mod circuit;
+pub mod evidence;
+pub mod system;
