@@ -27,6 +27,7 @@ pub mod product;
 mod progressions;
 pub mod regular;
 pub mod regular_combined;
+mod replay;
 pub mod residual;
 mod rule;
 mod run;

@@ -21,13 +21,14 @@ use std::time::Duration;
 
 use shofar_horn::graph::HornGraph;
 use shofar_horn::hull::{Analysis, Division};
-use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Assignment, Sort, Substitution, Term, TermStore, Value};
+use shofar_horn::witness::GraphModel;
+use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Stop;
 
 use super::abstraction::{Abstraction, Images};
 use super::components::{Algebra, Digits, Extreme, Profile};
 use super::{COUNTERS, MEASURES, QUERIES, lemmas};
+use crate::replay::{DEPENDS_ON_SELECTORS, Replay};
 use crate::{Engine, Evidence, Run, Spacer};
 
 /// Time for Spacer with one algebra; a quarter of the remaining time, if that is less.
@@ -35,10 +36,6 @@ const TIME: Duration = Duration::from_secs(4);
 
 /// Steps of a derivation that is replayed.
 const MOST_STEPS: usize = 300;
-
-/// The reason not to refute clauses.
-const DEPENDS_ON_SELECTORS: Stop =
-    Stop::Exhausted("a derivation depends on selectors of other constructors than theirs");
 
 /// The algebras, small ones first. The first is where refinement begins.
 const PROFILES: [Profile; 6] = [
@@ -146,64 +143,4 @@ fn strengthened(store: &TermStore, graph: &HornGraph, known: &[Term]) -> HornGra
         new.add_edge(edge.sources(), edge.target(), label);
     }
     new
-}
-
-/// The clauses of a derivation, with variables for its facts.
-struct Replay {
-    /// The arguments of the facts, by steps.
-    facts: Vec<Vec<Term>>,
-    /// The constraints, by steps.
-    labels: Vec<Term>,
-}
-
-impl Replay {
-    /// The same clauses in a graph with the same edges.
-    fn new(store: &TermStore, graph: &HornGraph, derivation: &Derivation) -> Self {
-        let fresh = |&variable: &Term| store.var(store.fresh_symbol("replayed"), store.sort_of(variable));
-        let (mut facts, mut labels): (Vec<Vec<Term>>, Vec<Term>) = Default::default();
-        for GraphStep { edge, premises, .. } in &derivation.steps {
-            let next = graph.target_variables(*edge);
-            let fact: Vec<Term> = next.iter().map(fresh).collect();
-            let mut renaming: Substitution = next.iter().copied().zip(fact.iter().copied()).collect();
-            for (source, &premise) in premises.iter().enumerate() {
-                let variables = graph.source_variables(*edge, source).iter().copied();
-                renaming.extend(variables.zip(facts[premise].iter().copied()));
-            }
-            renaming.extend(graph.locals(store, *edge).iter().map(|local| (*local, fresh(local))));
-            labels.push(store.instantiate(graph.edge(*edge).label(), &renaming));
-            facts.push(fact);
-        }
-        Replay { facts, labels }
-    }
-
-    /// Values for which all constraints hold, if there are any.
-    fn values(&self, run: &Run<'_>) -> Result<Option<Assignment>, Stop> {
-        let mut solver = run.solver();
-        run.assert(&mut solver, &self.labels)?;
-        if !run.is_satisfiable(&mut solver, &[])? {
-            return Ok(None);
-        }
-        let variables = run.store.free_vars(&self.labels);
-        let terms: Vec<Term> = variables.into_iter().chain(self.facts.iter().flatten().copied()).collect();
-        let model = solver.model(&terms);
-        let value = |&variable: &Term| {
-            let value = model.get(variable).cloned();
-            (variable, value.unwrap_or_else(|| run.store.default_value(run.store.sort_of(variable))))
-        };
-        Ok(Some(terms.iter().map(value).collect()))
-    }
-
-    /// The derivation with these values, unless it depends on the values of selectors where they have no meaning.
-    fn derivation(&self, store: &TermStore, old: &Derivation, values: &Assignment) -> Option<Derivation> {
-        let holds = |&label: &Term| store.eval(label, values) == Ok(Value::Bool(true));
-        if !self.labels.iter().all(holds) {
-            return None;
-        }
-        let mut steps = Vec::with_capacity(old.steps.len());
-        for (GraphStep { edge, premises, .. }, fact) in old.steps.iter().zip(&self.facts) {
-            let fact = fact.iter().map(|&argument| values.get(argument).cloned()).collect::<Option<_>>()?;
-            steps.push(GraphStep { edge: *edge, premises: premises.clone(), fact });
-        }
-        Some(Derivation { steps })
-    }
 }
