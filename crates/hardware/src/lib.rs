@@ -6,6 +6,12 @@
 //! and checked there before anybody sees them.
 
 pub mod aig;
+pub mod bmc;
 pub mod circuit;
 pub mod evidence;
+pub mod kind;
 pub mod system;
+pub mod unroll;
+
+#[cfg(test)]
+mod explicit;

@@ -317,7 +317,7 @@ impl<T: Theory> Solver<T> {
     }
 
     /// As [`add_clause`](Self::add_clause), and records the origin of the clause for proofs.
-    pub(crate) fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
+    pub fn add_clause_from(&mut self, lits: &[Lit], origin: Origin) {
         self.add_guarded(lits, self.guard(), origin);
     }
 

@@ -1,0 +1,213 @@
+//! Bounded model checking.
+//!
+//! Is there a run of length `n` that ends in a bad state? The question is asked for `n = 0, 1, 2, …` in one
+//! incremental solver, which keeps what it learns. After a negative answer the position becomes ordinary: it is not
+//! bad, and the constraints hold there, as every longer counterexample has a first bad step.
+//!
+//! Several positions can be asked about at once. A run must satisfy the constraints up to its bad step but not after
+//! it, so the literal `alive` of a position says that the constraints hold up to there, and the question is whether
+//! some position is bad and alive. With one position a question, counterexamples are as short as possible.
+//!
+//! A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic Model Checking without BDDs" (TACAS 1999).
+
+use std::ops::Range;
+
+use shofar_run::{Limits, Stop};
+use shofar_smt::sat::Lit;
+
+use crate::aig::Edge;
+use crate::evidence::{Evidence, Invariant, Trace};
+use crate::system::BitSystem;
+use crate::unroll::{Links, Start, Unrolling};
+
+/// Searches for a shortest counterexample, without end.
+pub fn run(system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+    run_in_steps(system, 1, limits)
+}
+
+/// Searches for a counterexample and asks about this many positions at a time.
+pub fn run_in_steps(system: &BitSystem, step: usize, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+    if let Some(safe) = safe_without_search(system) {
+        return Ok(safe);
+    }
+    let mut bmc = Bmc::new(system);
+    loop {
+        if let Some(trace) = bmc.advance(step.max(1), limits)? {
+            return Ok(Evidence::Unsafe(trace));
+        }
+        if !bmc.has_longer_runs() {
+            return Err(Stop::Exhausted(
+                "no run is longer, but bounded model checking has no certificate for that",
+            ));
+        }
+    }
+}
+
+/// A certificate if bad or a constraint is false everywhere.
+pub(crate) fn safe_without_search(system: &BitSystem) -> Option<Evidence> {
+    let is_safe = system.bad == Edge::FALSE || system.constraints.contains(&Edge::FALSE);
+    is_safe.then(|| {
+        Evidence::Safe(Invariant { aig: system.aig.clone(), clauses: vec![vec![!system.bad]], depth: 1 })
+    })
+}
+
+/// A search that can be continued.
+pub struct Bmc<'a> {
+    system: &'a BitSystem,
+    unrolling: Unrolling<'a>,
+    /// The positions below are known not to be bad in any run.
+    bound: usize,
+}
+
+impl<'a> Bmc<'a> {
+    /// A search that has not begun.
+    pub fn new(system: &'a BitSystem) -> Self {
+        Self { system, unrolling: Unrolling::new(system, Start::Reset, Links::Substituted), bound: 0 }
+    }
+
+    /// No counterexample is shorter than this.
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Whether it is not known that the constraints end all runs before the bound.
+    pub fn has_longer_runs(&self) -> bool {
+        self.unrolling.solver().is_consistent()
+    }
+
+    /// Looks for a counterexample whose last step is one of the next `step` positions, and raises the bound if there
+    /// is none.
+    pub fn advance(&mut self, step: usize, limits: &Limits<'_>) -> Result<Option<Trace>, Stop> {
+        let positions = self.bound..self.bound + step;
+        let Some(hit) = self.some_bad(positions.clone(), limits)? else { return Ok(None) };
+        if self.unrolling.is_satisfiable(&[hit], limits)? {
+            return Ok(Some(self.unrolling.trace(self.first_bad(positions))));
+        }
+        for position in positions {
+            self.unrolling.assert_constraints(position);
+            self.unrolling.assert(position, !self.system.bad);
+            self.bound = position + 1;
+        }
+        Ok(None)
+    }
+
+    /// A literal that implies that some position is bad, and the constraints up to there; `None` if there are no
+    /// positions. The constraints of the first position are required.
+    fn some_bad(&mut self, positions: Range<usize>, limits: &Limits<'_>) -> Result<Option<Lit>, Stop> {
+        let (first, system) = (positions.start, self.system);
+        let mut hits: Vec<Lit> = Vec::new();
+        let mut alive: Option<Lit> = None;
+        for position in positions {
+            limits.go_on()?;
+            let bad = self.unrolling.literal(position, system.bad);
+            if position == first {
+                self.unrolling.assert_constraints(position);
+                hits.push(bad);
+                continue;
+            }
+            let alive_before = alive.replace(self.unrolling.new_literal());
+            let alive = alive.expect("it was just set");
+            let hit = self.unrolling.new_literal();
+            for &edge in &system.constraints {
+                let holds = self.unrolling.literal(position, edge);
+                self.unrolling.add_clause(position, &[!alive, holds]);
+            }
+            alive_before
+                .into_iter()
+                .for_each(|before| self.unrolling.add_clause(position, &[!alive, before]));
+            self.unrolling.add_clause(position, &[!hit, bad]);
+            self.unrolling.add_clause(position, &[!hit, alive]);
+            hits.push(hit);
+        }
+        if let [] | [_] = hits[..] {
+            return Ok(hits.pop());
+        }
+        let some = self.unrolling.new_literal();
+        hits.push(!some);
+        self.unrolling.add_clause(first, &hits);
+        Ok(Some(some))
+    }
+
+    /// The first position that is bad in the last model.
+    fn first_bad(&self, mut positions: Range<usize>) -> usize {
+        let last = positions.end - 1;
+        positions.find(|&position| self.unrolling.value(position, self.system.bad)).unwrap_or(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_testing::Random;
+
+    use super::*;
+    use crate::explicit::{Explicit, counter, is_counterexample, random_system};
+
+    /// Searches up to a length that no shortest counterexample of the system exceeds.
+    fn search(system: &BitSystem, step: usize) -> Option<Trace> {
+        let mut bmc = Bmc::new(system);
+        while bmc.bound() <= 1 << system.num_latches() {
+            if let Some(trace) = bmc.advance(step, &Limits::default()).unwrap() {
+                return Some(trace);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn counterexamples_are_found_and_shortest_in_single_steps() {
+        let mut random = Random::new(7);
+        let mut lengths = [0; 6];
+        for number in 0..3000 {
+            let system = random_system(&mut random, 5, 3, 20);
+            let expected = Explicit::of(&system).shortest();
+            for step in [1, 3, 10] {
+                let trace = search(&system, step);
+                assert_eq!(
+                    trace.is_some(),
+                    expected.is_some(),
+                    "system {number} in steps of {step}: {system:?}"
+                );
+                let Some(trace) = trace else { continue };
+                assert!(is_counterexample(&system, &trace), "system {number} in steps of {step}: {system:?}");
+                assert!(step > 1 || Some(trace.length()) == expected, "system {number}");
+            }
+            lengths[expected.map_or(5, |length| length.min(4))] += 1;
+        }
+        assert!(lengths.iter().all(|&count| count > 5), "{lengths:?}");
+    }
+
+    #[test]
+    fn a_counter_reaches_all_ones() {
+        for bits in [4, 6] {
+            let system = counter(bits, true);
+            let Ok(Evidence::Unsafe(trace)) = run(&system, &Limits::default()) else {
+                panic!("it is unsafe")
+            };
+            assert_eq!(trace.length(), (1 << bits) - 1);
+            assert!(is_counterexample(&system, &trace));
+        }
+    }
+
+    #[test]
+    fn a_constraint_that_ends_all_runs_ends_the_search() {
+        // A latch from 0 that becomes and stays 1; it is bad, but must be 0.
+        let mut system = counter(1, false);
+        system.next = vec![Edge::TRUE];
+        system.constraints = vec![!Edge::from(system.latch(0))];
+        assert!(matches!(run(&system, &Limits::default()), Err(Stop::Exhausted(_))));
+        system.constraints.clear();
+        assert!(
+            matches!(run(&system, &Limits::default()), Ok(Evidence::Unsafe(trace)) if trace.length() == 1)
+        );
+    }
+
+    #[test]
+    fn limits_end_the_search() {
+        let mut system = counter(3, true);
+        // Never enabled, so safe, but bounded model checking does not see it.
+        system.constraints = vec![!Edge::from(system.input(0))];
+        let deadline = std::time::Instant::now().checked_add(std::time::Duration::from_millis(50));
+        let limits = Limits { deadline, ..Limits::default() };
+        assert_eq!(run(&system, &limits), Err(Stop::Interrupted(shofar_run::Reason::Deadline)));
+    }
+}
