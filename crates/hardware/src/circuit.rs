@@ -84,36 +84,64 @@ impl Circuit {
     /// The latches in an order in which reset functions can be computed: each after those that its function depends on.
     /// If the reset functions are cyclic, a latch on a cycle is the error.
     pub fn reset_order(&self) -> Result<Vec<usize>, usize> {
+        let latch_of = self.latch_of_nodes();
+        let mut is_listed = vec![false; self.latches.len()];
+        let mut order: Vec<usize> = Vec::with_capacity(self.latches.len());
+        for node in self.reset_nodes(&latch_of)? {
+            if let Some(listed) = is_listed.get_mut(latch_of[node.index()]) {
+                *listed = true;
+                order.push(latch_of[node.index()]);
+            }
+        }
+        // The other latches depend on none.
+        order.extend((0..self.latches.len()).filter(|&latch| !is_listed[latch]));
+        Ok(order)
+    }
+
+    /// By nodes: the latch whose leaf it is, or `usize::MAX`.
+    fn latch_of_nodes(&self) -> Vec<usize> {
         let mut latch_of = vec![usize::MAX; self.aig.len()];
         self.latches.iter().enumerate().for_each(|(index, latch)| latch_of[latch.node.index()] = index);
-        let mut order = Vec::with_capacity(self.latches.len());
-        // By latches: whether it is in the order, or on the stack.
-        let mut done = vec![false; self.latches.len()];
-        let mut open = vec![false; self.latches.len()];
-        for root in 0..self.latches.len() {
-            let mut stack = vec![root];
-            while let Some(&latch) = stack.last() {
-                if done[latch] {
+        latch_of
+    }
+
+    /// The nodes that latches with a reset function depend on in step 0, themselves included, in an order in which
+    /// their values can be computed: the postorder of a search through the graph in which the leaf of such a latch has
+    /// its reset function as its only fan-in. If that graph is cyclic, a latch on a cycle is the error.
+    fn reset_nodes(&self, latch_of: &[usize]) -> Result<Vec<Node>, usize> {
+        let arguments = |node: Node| match self.aig.and_fanins(node) {
+            Some([left, right]) => [Some(left.node()), Some(right.node())],
+            None => match self.latches.get(latch_of[node.index()]).map(|latch| latch.reset) {
+                Some(Reset::Function(edge)) => [Some(edge.node()), None],
+                _ => [None, None],
+            },
+        };
+        let mut order = Vec::new();
+        // By nodes: whether it was entered, or left and so is in the order.
+        let mut entered = vec![false; self.aig.len()];
+        let mut left = vec![false; self.aig.len()];
+        for root in self.latches.iter().filter(|latch| matches!(latch.reset, Reset::Function(_))) {
+            let mut stack = vec![root.node];
+            while let Some(&node) = stack.last() {
+                if left[node.index()] {
                     stack.pop();
-                    continue;
-                }
-                let arguments: Vec<usize> = match self.latches[latch].reset {
-                    Reset::Function(edge) => {
-                        let cone = self.aig.cone([edge]);
-                        (0..self.latches.len())
-                            .filter(|&index| cone[self.latches[index].node.index()] && !done[index])
-                            .collect()
-                    }
-                    Reset::Constant(_) | Reset::Free => Vec::new(),
-                };
-                if arguments.is_empty() {
-                    done[latch] = true;
-                    order.push(latch);
+                } else if std::mem::replace(&mut entered[node.index()], true) {
+                    left[node.index()] = true;
+                    order.push(node);
                     stack.pop();
-                } else if std::mem::replace(&mut open[latch], true) {
-                    return Err(latch);
                 } else {
-                    stack.extend(arguments);
+                    for argument in arguments(node).into_iter().flatten() {
+                        if entered[argument.index()] && !left[argument.index()] {
+                            // The argument is on the path to this node. The cycle passes a latch: ANDs have none.
+                            let is_open = |node: &&Node| entered[node.index()] && !left[node.index()];
+                            let mut path = stack.iter().rev().filter(is_open);
+                            let latch = path.find_map(|node| {
+                                Some(latch_of[node.index()]).filter(|&latch| latch != usize::MAX)
+                            });
+                            return Err(latch.expect("a cycle passes a latch"));
+                        }
+                        stack.push(argument);
+                    }
                 }
             }
         }
@@ -125,27 +153,25 @@ impl Circuit {
     /// # Panics
     /// If the reset functions are cyclic.
     pub fn initial_state(&self, free: impl Fn(usize) -> bool, inputs: &[bool]) -> Vec<bool> {
-        let mut leaves = vec![false; self.aig.len()];
-        self.inputs.iter().zip(inputs).for_each(|(node, &value)| leaves[node.index()] = value);
-        let mut functions = false;
+        let mut values = vec![false; self.aig.len()];
+        self.inputs.iter().zip(inputs).for_each(|(node, &value)| values[node.index()] = value);
         for (index, latch) in self.latches.iter().enumerate() {
-            leaves[latch.node.index()] = match latch.reset {
+            values[latch.node.index()] = match latch.reset {
                 Reset::Constant(value) => value,
                 Reset::Free => free(index),
-                Reset::Function(_) => {
-                    functions = true;
-                    false
-                }
+                Reset::Function(_) => false,
             };
         }
-        if functions {
-            for index in self.reset_order().expect("reset functions are acyclic") {
-                if let Reset::Function(edge) = self.latches[index].reset {
-                    let value = edge_value(&self.aig.evaluate(|leaf| leaves[leaf.index()]), edge);
-                    leaves[self.latches[index].node.index()] = value;
-                }
+        let latch_of = self.latch_of_nodes();
+        for node in self.reset_nodes(&latch_of).expect("reset functions are acyclic") {
+            if let Some([left, right]) = self.aig.and_fanins(node) {
+                values[node.index()] = edge_value(&values, left) && edge_value(&values, right);
+            } else if let Some(Reset::Function(edge)) =
+                self.latches.get(latch_of[node.index()]).map(|latch| latch.reset)
+            {
+                values[node.index()] = edge_value(&values, edge);
             }
         }
-        self.latches.iter().map(|latch| leaves[latch.node.index()]).collect()
+        self.latches.iter().map(|latch| values[latch.node.index()]).collect()
     }
 }

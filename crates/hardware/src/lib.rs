@@ -15,3 +15,11 @@ pub mod unroll;
 
 #[cfg(test)]
 mod explicit;
+
+// The tests' common file, which integration tests include too, names the crate.
+#[cfg(test)]
+extern crate self as shofar_hardware;
+
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
