@@ -140,7 +140,8 @@ mod tests {
     use shofar_testing::Random;
 
     use super::*;
-    use crate::explicit::{Explicit, counter, is_counterexample, random_system};
+    use crate::common::shortest_in_system;
+    use crate::explicit::{counter, is_counterexample, random_system};
 
     /// Searches up to a length that no shortest counterexample of the system exceeds.
     fn search(system: &BitSystem, step: usize) -> Option<Trace> {
@@ -159,7 +160,7 @@ mod tests {
         let mut lengths = [0; 6];
         for number in 0..3000 {
             let system = random_system(&mut random, 5, 3, 20);
-            let expected = Explicit::of(&system).shortest();
+            let expected = shortest_in_system(&system);
             for step in [1, 3, 10] {
                 let trace = search(&system, step);
                 assert_eq!(

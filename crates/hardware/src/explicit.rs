@@ -1,8 +1,9 @@
-//! For tests: small systems, their verdicts by explicit search, and invariants checked in all states.
+//! For unit tests: small systems, and evidence about them judged by the definitions.
 
 use shofar_testing::Random;
 
 use crate::aig::{Builder, Edge, Node, edge_value};
+use crate::common::{self, circuit_of};
 use crate::evidence::{Invariant, Trace};
 use crate::system::BitSystem;
 
@@ -86,18 +87,6 @@ pub(crate) fn states_of(system: &BitSystem, trace: &Trace) -> Vec<Vec<bool>> {
     steps
 }
 
-/// Whether the trace is a counterexample.
-pub(crate) fn is_counterexample(system: &BitSystem, trace: &Trace) -> bool {
-    let resets =
-        system.resets.iter().zip(&trace.initial).all(|(reset, value)| reset.is_none_or(|it| it == *value));
-    let steps = states_of(system, trace);
-    resets
-        && trace.initial.len() == system.num_latches()
-        && trace.inputs.iter().all(|inputs| inputs.len() == system.num_inputs)
-        && steps.iter().all(|values| system.constraints.iter().all(|&edge| edge_value(values, edge)))
-        && steps.last().is_some_and(|values| edge_value(values, system.bad))
-}
-
 fn evaluate(system: &BitSystem, state: &[bool], inputs: &[bool]) -> Vec<bool> {
     system.aig.evaluate(|leaf| match system.latch_index(leaf) {
         Some(latch) => state[latch],
@@ -105,100 +94,12 @@ fn evaluate(system: &BitSystem, state: &[bool], inputs: &[bool]) -> Vec<bool> {
     })
 }
 
-/// The values of all edges of interest in all states under all inputs.
-pub(crate) struct Explicit {
-    inputs: usize,
-    /// By states and inputs: the next state; whether bad; whether the constraints hold.
-    next: Vec<usize>,
-    bad: Vec<bool>,
-    constrained: Vec<bool>,
-    initial: Vec<usize>,
+/// Whether the trace is a counterexample.
+pub(crate) fn is_counterexample(system: &BitSystem, trace: &Trace) -> bool {
+    common::is_counterexample(&circuit_of(system), &[system.bad], trace)
 }
 
-fn bits(number: usize, width: usize) -> Vec<bool> {
-    (0..width).map(|bit| number >> bit & 1 != 0).collect()
-}
-
-impl Explicit {
-    pub(crate) fn of(system: &BitSystem) -> Self {
-        let latches = system.num_latches();
-        let inputs = 1 << system.num_inputs;
-        let (mut next, mut bad, mut constrained) = (Vec::new(), Vec::new(), Vec::new());
-        for state in 0..1usize << latches {
-            for input in 0..inputs {
-                let values = evaluate(system, &bits(state, latches), &bits(input, system.num_inputs));
-                let successor = system.next.iter().enumerate();
-                next.push(successor.map(|(bit, &edge)| usize::from(edge_value(&values, edge)) << bit).sum());
-                bad.push(edge_value(&values, system.bad));
-                constrained.push(system.constraints.iter().all(|&edge| edge_value(&values, edge)));
-            }
-        }
-        let agrees = |state: usize| {
-            system
-                .resets
-                .iter()
-                .enumerate()
-                .all(|(bit, reset)| reset.is_none_or(|it| it == (state >> bit & 1 != 0)))
-        };
-        let initial = (0..1usize << latches).filter(|&state| agrees(state)).collect();
-        Self { inputs, next, bad, constrained, initial }
-    }
-
-    /// The length of a shortest counterexample.
-    pub(crate) fn shortest(&self) -> Option<usize> {
-        self.layers().position(|pairs| pairs.iter().any(|&pair| self.bad[pair]))
-    }
-
-    /// By steps: the pairs of state and input that are possible there and satisfy the constraints, without those of
-    /// states that were possible before.
-    fn layers(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
-        let mut seen = vec![false; self.next.len() / self.inputs];
-        let mut states = self.initial.clone();
-        std::iter::from_fn(move || {
-            states.retain(|&state| !std::mem::replace(&mut seen[state], true));
-            if states.is_empty() {
-                return None;
-            }
-            let pairs: Vec<usize> = states
-                .iter()
-                .flat_map(|&state| (0..self.inputs).map(move |input| state * self.inputs + input))
-                .filter(|&pair| self.constrained[pair])
-                .collect();
-            states = pairs.iter().map(|&pair| self.next[pair]).collect();
-            Some(pairs)
-        })
-    }
-
-    /// Whether an invariant satisfies its rule: base, step and safety.
-    pub(crate) fn accepts(&self, system: &BitSystem, invariant: &Invariant) -> bool {
-        let latches = system.num_latches();
-        let holds: Vec<bool> = (0..self.next.len())
-            .map(|pair| {
-                let (state, input) = (pair / self.inputs, pair % self.inputs);
-                let (state, input) = (bits(state, latches), bits(input, system.num_inputs));
-                let values = invariant.aig.evaluate(|leaf| match system.latch_index(leaf) {
-                    Some(latch) => state[latch],
-                    None => input[system.input_index(leaf).expect("a leaf is a latch or an input")],
-                });
-                invariant.clauses.iter().all(|clause| clause.iter().any(|&edge| edge_value(&values, edge)))
-            })
-            .collect();
-        let base = self.layers().take(invariant.depth).all(|pairs| pairs.iter().all(|&pair| holds[pair]));
-        let within: Vec<bool> =
-            (0..self.next.len()).map(|pair| holds[pair] && self.constrained[pair]).collect();
-        // The ends of chains of steps in which clauses and constraints hold, by length.
-        let mut ends = within.clone();
-        for _ in 1..invariant.depth {
-            let mut reached = vec![false; self.next.len() / self.inputs];
-            (0..self.next.len()).filter(|&pair| ends[pair]).for_each(|pair| reached[self.next[pair]] = true);
-            ends = (0..self.next.len()).map(|pair| within[pair] && reached[pair / self.inputs]).collect();
-        }
-        let step = (0..self.next.len()).filter(|&pair| ends[pair]).all(|pair| {
-            (0..self.inputs)
-                .map(|input| self.next[pair] * self.inputs + input)
-                .all(|after| holds[after] || !self.constrained[after])
-        });
-        let safety = (0..self.next.len()).all(|pair| !within[pair] || !self.bad[pair]);
-        invariant.depth >= 1 && base && step && safety
-    }
+/// Whether the invariant proves the system safe, by the definition.
+pub(crate) fn is_inductive(system: &BitSystem, invariant: &Invariant) -> bool {
+    common::is_inductive(&circuit_of(system), &[system.bad], invariant)
 }

@@ -10,6 +10,7 @@ pub mod bmc;
 pub mod circuit;
 pub mod evidence;
 pub mod kind;
+pub mod reduce;
 pub mod system;
 pub mod unroll;
 
