@@ -6,11 +6,13 @@
 //! and checked there before anybody sees them.
 
 pub mod aig;
+pub mod aiger;
 pub mod bmc;
 pub mod circuit;
 pub mod evidence;
 pub mod kind;
 pub mod reduce;
+pub mod simulate;
 pub mod system;
 pub mod unroll;
 
