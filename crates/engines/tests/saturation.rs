@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::LONG;
 use shofar_engines::{Engine, Evidence, Run, Saturate};
-use shofar_horn::check::{Trust, Validity, check_saturation};
+use shofar_horn::check::{Trust, Validity, check_derivation, check_saturation};
 use shofar_horn::witness::AtomOrder;
 use shofar_horn::{HornGraph, HornSystem, parse};
 use shofar_logic::TermStore;
@@ -15,8 +15,16 @@ use shofar_testing::datatype_systems::{self, Family};
 use shofar_testing::explicit;
 use shofar_testing::{Random, scale};
 
+/// An answer of the engine.
+#[derive(PartialEq, Eq, Debug)]
+enum Answer {
+    /// The clauses have a model; the order of the saturation.
+    Proved(AtomOrder),
+    Refuted,
+}
+
 /// What the engine says within a time. Its witness is checked.
-fn answer(store: &TermStore, system: &HornSystem, time: Duration, text: &str) -> Result<AtomOrder, Stop> {
+fn answer(store: &TermStore, system: &HornSystem, time: Duration, text: &str) -> Result<Answer, Stop> {
     let run = Run::new(store).with_timeout(time);
     let graph = HornGraph::within(&run, system)?;
     Saturate::default().accepts(store, &graph)?;
@@ -24,13 +32,18 @@ fn answer(store: &TermStore, system: &HornSystem, time: Duration, text: &str) ->
         Evidence::Saturation(proof) => {
             let validity = check_saturation(&Run::new(store).context(), system, &proof, Trust::Proofs);
             assert_eq!(validity, Validity::Valid, "{text}");
-            Ok(proof.order)
+            Ok(Answer::Proved(proof.order))
+        }
+        Evidence::Unsat(derivation) => {
+            let verdict = check_derivation(&Run::new(store).context(), &graph, &derivation);
+            assert_eq!(verdict, Ok(()), "{text}");
+            Ok(Answer::Refuted)
         }
         other => panic!("{other:?}"),
     }
 }
 
-fn proof(text: &str) -> Result<AtomOrder, Stop> {
+fn proof(text: &str) -> Result<Answer, Stop> {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     answer(&store, &system, LONG, text)
@@ -39,7 +52,12 @@ fn proof(text: &str) -> Result<AtomOrder, Stop> {
 #[track_caller]
 fn assert_proved(text: &str) {
     let found = proof(text);
-    assert!(found.is_ok(), "{found:?}\n{text}");
+    assert!(matches!(found, Ok(Answer::Proved(_))), "{found:?}\n{text}");
+}
+
+#[track_caller]
+fn assert_refuted(text: &str) {
+    assert_eq!(proof(text), Ok(Answer::Refuted), "{text}");
 }
 
 const NUMBERS: &str = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))\n";
@@ -165,20 +183,42 @@ fn facts_are_resolved_where_goals_grow() {
          (assert (forall ((x Nat)) (=> (P (S x)) (P x))))
          (assert (=> (P (S (S Z))) false))"
     );
-    assert!(matches!(proof(&text), Ok(AtomOrder::KnuthBendix(_))), "{:?}", proof(&text));
+    assert!(matches!(proof(&text), Ok(Answer::Proved(AtomOrder::KnuthBendix(_)))), "{:?}", proof(&text));
 }
 
-/// The answer belongs to other engines.
 #[test]
-fn no_proof_of_what_is_false() {
-    for body in
-        ["(App x y a) (App y x b) (distinct a b)", "(App x y a) (Len a n) (Len x n)", "(App x y a) (Mem n a)"]
-    {
-        let store = TermStore::new();
-        let text = law(body);
-        let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
-        let found = answer(&store, &system, Duration::from_secs(2), &text);
-        assert!(matches!(found, Err(Stop::Exhausted(_) | Stop::Interrupted(_))), "{found:?}");
+fn false_laws_are_refuted() {
+    for body in [
+        "(App x y a) (App y x b) (distinct a b)",
+        "(App x y a) (Mem n a)",
+        "(App x y a) (Len a n) (Len x n)",
+        // Atoms that become equal have one derivation.
+        "(App x y a) (App x z b) (App y x c) (App z x d) (distinct a c) (distinct b d)",
+        "(Mem k x) (Mem m x) (Mem n x)",
+    ] {
+        assert_refuted(&law(body));
+    }
+}
+
+/// Facts are resolved with clauses, and the steps of facts become parts of the derivation, twice.
+#[test]
+fn derived_facts_are_part_of_refutations() {
+    assert_refuted(&format!(
+        "{NUMBERS}(declare-fun P (Nat Nat) Bool)(declare-fun Q (Nat Nat) Bool)
+         (assert (P (S (S Z)) Z))
+         (assert (forall ((x Nat) (y Nat)) (=> (P (S x) y) (P x (S y)))))
+         (assert (forall ((x Nat) (y Nat) (z Nat)) (=> (and (P Z x) (P Z y) (P y z)) (Q x z))))
+         (assert (forall ((x Nat)) (=> (P x (S (S (S x)))) (P (S x) x))))
+         (assert (forall ((x Nat)) (=> (and (P (S Z) x) (P Z (S x))) false)))"
+    ));
+}
+
+/// The engine does not see numbers. What it derives has no values, although clauses of the same shape would have.
+#[test]
+fn a_derivation_without_values_is_no_refutation() {
+    for body in ["(Len x n) (< n 0)", "(App x y a) (Len a n) (Len x m) (< n m)"] {
+        let found = proof(&law(body));
+        assert!(matches!(found, Err(Stop::Exhausted(_))), "{found:?}");
     }
 }
 
@@ -215,18 +255,23 @@ fn random_law(random: &mut Random) -> String {
 /// No law that small values refute has a proof.
 #[test]
 fn random_laws_are_proved_only_if_true() {
-    let (mut proofs, laws) = (0, 150 * scale());
+    let (mut proofs, mut refutations, laws) = (0, 0, 150 * scale());
     for seed in 0..laws {
         let text = law(&random_law(&mut Random::new(seed)));
         let store = TermStore::new();
         let system = parse(&store, "test", text.as_bytes()).expect("generated clauses are right");
-        if answer(&store, &system, Duration::from_millis(200), &text).is_ok() {
-            let graph = HornGraph::of(&store, &system);
-            assert!(explicit::Saturation::of(&store, &graph, 0..=1).is_safe(), "{text}");
-            proofs += 1;
+        match answer(&store, &system, Duration::from_millis(200), &text) {
+            Ok(Answer::Proved(_)) => {
+                let graph = HornGraph::of(&store, &system);
+                assert!(explicit::Saturation::of(&store, &graph, 0..=1).is_safe(), "{text}");
+                proofs += 1;
+            }
+            Ok(Answer::Refuted) => refutations += 1,
+            Err(_) => {}
         }
     }
     assert!(proofs * 50 >= laws, "only {proofs} proofs of {laws}");
+    assert!(refutations * 10 >= laws, "only {refutations} refutations of {laws}");
 }
 
 /// Clauses over numbers with random patterns: facts, steps and queries.
@@ -268,24 +313,29 @@ fn long_goals_are_not_forgotten() {
     let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
     // Facts are resolved in the other order, which ends at once: there are none.
     let found = answer(&store, &system, LONG, &text);
-    assert!(matches!(found, Ok(AtomOrder::KnuthBendix(_)) | Err(Stop::Exhausted(_))), "{found:?}");
+    let is_right = matches!(found, Ok(Answer::Proved(AtomOrder::KnuthBendix(_))) | Err(Stop::Exhausted(_)));
+    assert!(is_right, "{found:?}");
 }
 
 /// No clauses that have a refutation are saturated.
 #[test]
 fn random_clauses_are_proved_only_if_no_refutation_is_found() {
-    let (mut proofs, mut refuted) = (0, 0);
+    let (mut proofs, mut refuted, mut refutations) = (0, 0, 0);
     for seed in 0..150 * scale() {
         let text = random_clauses(&mut Random::new(seed));
         let store = TermStore::new();
         let system = parse(&store, "test", text.as_bytes()).expect("generated clauses are right");
         let is_refuted = is_refuted(&store, &system);
-        let is_proved = answer(&store, &system, Duration::from_millis(200), &text).is_ok();
+        let found = answer(&store, &system, Duration::from_millis(200), &text);
+        let is_proved = matches!(found, Ok(Answer::Proved(_)));
         assert!(!(is_refuted && is_proved), "seed {seed}\n{text}");
         proofs += u64::from(is_proved);
         refuted += u64::from(is_refuted);
+        refutations += u64::from(found == Ok(Answer::Refuted));
     }
-    assert!(proofs > 10 && refuted > 10, "{proofs} proofs, {refuted} refutations");
+    assert!(proofs > 10 && refuted > 10, "{proofs} proofs, {refuted} are refuted");
+    // All clauses are exact.
+    assert!(refutations * 10 >= refuted * 9, "{refutations} refutations where {refuted} are refuted");
 }
 
 /// Values are small, so explicit facts decide.
@@ -297,7 +347,8 @@ fn random_systems_over_datatypes_are_proved_only_if_safe() {
             let store = TermStore::new();
             let text = datatype_systems::system(&mut Random::new(1000 + seed), family);
             let system = parse(&store, "test", text.as_bytes()).expect("generated clauses are right");
-            if answer(&store, &system, Duration::from_millis(200), &text).is_ok() {
+            let found = answer(&store, &system, Duration::from_millis(200), &text);
+            if let Ok(Answer::Proved(_)) = found {
                 let graph = HornGraph::of(&store, &system);
                 let facts = explicit::Saturation::of(&store, &graph, 0..=datatype_systems::GREATEST);
                 assert!(facts.is_safe(), "{family:?}, seed {seed}\n{text}");

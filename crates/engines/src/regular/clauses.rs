@@ -32,6 +32,8 @@ const MOST_CASES: usize = 4096;
 /// A clause over constructor terms. Terms of other sorts are arbitrary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PureClause {
+    /// The edge of which this is a case.
+    pub(crate) edge: EdgeId,
     pub(crate) body: Vec<(NodeId, Vec<Term>)>,
     pub(crate) head: Option<(NodeId, Vec<Term>)>,
     /// Pairs of constructor terms that differ. One of each pair is a variable.
@@ -120,6 +122,7 @@ impl<'a> Purifier<'a> {
             (node, arguments.by_ref().take(arity).collect::<Vec<Term>>())
         };
         PureClause {
+            edge: self.edge,
             body: edge.sources().iter().map(|&node| take(node)).collect(),
             head: edge.target().map(&mut take),
             unequal: case.unequal,

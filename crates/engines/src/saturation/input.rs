@@ -15,7 +15,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
-use shofar_horn::graph::NodeId;
+use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::{AtomOrder, PureAtom, PureClause, Saturation, Weights};
 use shofar_logic::{ConstructorId, Op, Sort, Substitution, Symbol, Term, TermStore, Value};
 use shofar_run::Stop;
@@ -42,7 +42,7 @@ enum Symbols {
 /// The clauses of a graph.
 pub(super) struct Problem<'a> {
     store: &'a TermStore,
-    graph: &'a HornGraph,
+    pub(super) graph: &'a HornGraph,
     pub(super) bank: Bank,
     /// Constructors, then values.
     symbols: Vec<Symbols>,
@@ -60,6 +60,8 @@ pub(super) struct Problem<'a> {
     pub(super) lemmas: Vec<Clause>,
     /// The sorts whose disequality has axioms.
     axiomatic: Vec<Sort>,
+    /// The edges that clauses and goals come from. The sources of an edge are the first atoms of the body.
+    edges: FxHashMap<Clause, EdgeId>,
 }
 
 impl<'a> Problem<'a> {
@@ -83,21 +85,29 @@ impl<'a> Problem<'a> {
             goals: Vec::new(),
             lemmas: Vec::new(),
             axiomatic: Vec::new(),
+            edges: FxHashMap::default(),
         };
         let unequal: Vec<Sort> =
             pure.iter().flat_map(|clause| &clause.unequal).map(|&(a, _)| store.sort_of(a)).collect();
         let results = graph.nodes().filter_map(|(_, node)| node.sorts(store).pop());
         let sorts = problem.sorts(unequal.iter().copied().chain(results).collect());
         problem.number_symbols(&pure, &sorts);
-        for clause in &pure {
-            let clause = problem.clause(clause);
-            let kind = if clause.head.is_some() { &mut problem.clauses } else { &mut problem.goals };
-            if !kind.contains(&clause) {
-                kind.push(clause);
+        for pure in &pure {
+            let clause = problem.clause(pure);
+            if problem.edges.contains_key(&clause) {
+                continue;
             }
+            problem.edges.insert(clause.clone(), pure.edge);
+            let kind = if clause.head.is_some() { &mut problem.clauses } else { &mut problem.goals };
+            kind.push(clause);
         }
         problem.add_axioms(unequal);
         Ok(problem)
+    }
+
+    /// The edge that a clause comes from. Axioms and lemmas come from none.
+    pub(super) fn edge(&self, clause: &Clause) -> Option<EdgeId> {
+        self.edges.get(clause).copied()
     }
 
     /// Adds the axioms of the disequalities of sorts, and of the sorts of their fields.

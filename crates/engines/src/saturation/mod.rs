@@ -1,7 +1,8 @@
 //! Saturation by ordered resolution, for systems over datatypes.
 //!
 //! **What it decides.** It answers `sat` if resolution derives nothing new from the clauses after finitely many steps, and not
-//! the empty clause. It never answers `unsat`. Clauses may be of any shape. What they say of other sorts than datatypes is mostly
+//! the empty clause. If it derives the empty clause, the clauses that it used may have values that make them a derivation of `false`
+//! (`refute.rs`): then it answers `unsat`. Clauses may be of any shape. What they say of other sorts than datatypes is mostly
 //! ignored (`input.rs`).
 //!
 //! **The idea.** Clauses over constructor terms are Horn clauses without equality. A set of them from which ordered resolution
@@ -29,6 +30,7 @@
 mod input;
 mod lemmas;
 mod order;
+mod refute;
 mod saturate;
 mod select;
 mod subsume;
@@ -52,7 +54,7 @@ const FIRST_TURN: u64 = 100;
 
 /// Why there is no answer if the empty clause was derived.
 const CONTRADICTION: &str =
-    "resolution derives false from what it sees of the clauses, which other engines may confirm";
+    "resolution derives false from what it sees of the clauses, but there are no values for this derivation";
 
 /// The strategies, in the order of their turns.
 const STRATEGIES: [Strategy; 4] = [
@@ -111,17 +113,18 @@ impl Engine for Saturate {
                 let mut saturation = Loop::new(&mut problem, strategy, &goals);
                 let outcome = saturation.run(run, turn)?;
                 given += saturation.given;
-                let counters = vec![("clauses", given), ("terms", problem.bank.len() as u64)];
+                let counters = vec![("clauses", given), ("terms", saturation.terms())];
                 match outcome {
                     Outcome::Saturated(members) => {
                         run.tell_statistics(counters, start);
                         return Ok(Evidence::Saturation(problem.saturation(&members, strategy.is_weighted)));
                     }
                     // A stronger goal may be false where the clauses are not contradictory.
-                    Outcome::Contradiction if strategy.generalises => {}
-                    Outcome::Contradiction => {
+                    Outcome::Contradiction(_) if strategy.generalises => {}
+                    Outcome::Contradiction(empty) => {
                         run.tell_statistics(counters, start);
-                        return Err(Stop::Exhausted(CONTRADICTION));
+                        let refutation = saturation.refutation(run, empty)?;
+                        return refutation.map(Evidence::Unsat).ok_or(Stop::Exhausted(CONTRADICTION));
                     }
                     Outcome::Open => {
                         run.tell_progress(turn, counters);

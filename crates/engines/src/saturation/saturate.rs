@@ -25,10 +25,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_horn::witness::Derivation;
 use shofar_run::Stop;
 
 use super::input::Problem;
 use super::order::is_decreasing;
+use super::refute::{Cover, History, Step, StepId};
 use super::select::{Preference, Selection};
 use super::subsume::{Features, Matcher, any_match, condense, subsumes};
 use super::terms::{Atom, Clause, Id, Node, Unifier};
@@ -63,8 +65,8 @@ pub(super) struct Member {
 /// The end of the loop.
 pub(super) enum Outcome {
     Saturated(Vec<Member>),
-    /// The empty clause was derived.
-    Contradiction,
+    /// The empty clause was derived, in these steps.
+    Contradiction(StepId),
     /// There are more clauses than the budget allows.
     Open,
 }
@@ -88,8 +90,15 @@ struct Equation {
     is_used: bool,
 }
 
+struct Passive {
+    clause: Clause,
+    origin: Origin,
+    step: StepId,
+}
+
 struct Active {
     clause: Clause,
+    step: StepId,
     features: Features,
     selected: Option<usize>,
     /// The clause with other variables, if it is a side clause.
@@ -108,10 +117,11 @@ pub(super) struct Loop<'p, 'a> {
     /// The clauses with a selected atom, by its relation.
     mains: FxHashMap<usize, Vec<usize>>,
     equations: Vec<Equation>,
-    passive: Vec<Option<(Clause, Origin)>>,
+    passive: Vec<Option<Passive>>,
     by_weight: BinaryHeap<Reverse<(u32, usize)>>,
     by_age: VecDeque<usize>,
     seen: FxHashSet<Clause>,
+    history: History,
     /// Whether inferences were left out.
     is_incomplete: bool,
     pub(super) given: u64,
@@ -132,36 +142,41 @@ impl<'p, 'a> Loop<'p, 'a> {
             by_weight: BinaryHeap::new(),
             by_age: VecDeque::new(),
             seen: FxHashSet::default(),
+            history: History::default(),
             is_incomplete: false,
             given: 0,
             problem,
         };
         // The clauses of the problem come first, so that all inferences are made by goals.
         for clause in this.problem.clauses.clone() {
+            let input = Step::Input(this.problem.edge(&clause));
             if strategy.is_weighted {
-                this.add(clause, Origin::Input);
+                this.add(clause, Origin::Input, input);
             } else {
-                this.activate(clause, None);
+                let step = this.history.add(input);
+                this.activate(clause, step, None);
             }
         }
         for goal in goals {
-            this.add(goal.clone(), Origin::Input);
+            let input = Step::Input(this.problem.edge(goal));
+            this.add(goal.clone(), Origin::Input, input);
         }
         this
     }
 
     /// Goes on until the end or until the budget of given clauses is spent.
     pub(super) fn run(&mut self, run: &Run<'_>, budget: u64) -> Result<Outcome, Stop> {
-        while let Some((clause, origin)) = self.next() {
+        while let Some(Passive { clause, origin, step }) = self.next() {
             run.go_on()?;
             // There may be new equations.
-            let Some(clause) = self.rewritten(clause, origin) else { continue };
+            let Some((clause, cover)) = self.rewritten(clause, origin) else { continue };
+            let step = self.history.simplified(step, cover);
             if self.given >= budget || self.passive.len() > MOST_PASSIVE || self.is_incomplete {
                 return Ok(Outcome::Open);
             }
             self.given += 1;
             if clause.body.is_empty() && clause.head.is_none() {
-                return Ok(Outcome::Contradiction);
+                return Ok(Outcome::Contradiction(step));
             }
             let features = Features::of(&self.problem.bank, &clause);
             if self.is_subsumed(&clause, features) {
@@ -169,7 +184,7 @@ impl<'p, 'a> Loop<'p, 'a> {
             }
             self.subsume(&clause, features);
             let selected = self.selected(&clause);
-            self.activate(clause, selected);
+            self.activate(clause, step, selected);
             self.infer(run)?;
         }
         if self.is_incomplete {
@@ -180,8 +195,19 @@ impl<'p, 'a> Loop<'p, 'a> {
         Ok(Outcome::Saturated(live.map(member).collect()))
     }
 
+    /// A derivation of `false` by the steps of the empty clause, if there are values for it. The steps of a strategy that generalises
+    /// goals give none.
+    pub(super) fn refutation(&self, run: &Run<'_>, empty: StepId) -> Result<Option<Derivation>, Stop> {
+        self.history.refutation(run, self.problem.graph, empty)
+    }
+
+    /// The number of terms so far.
+    pub(super) fn terms(&self) -> u64 {
+        self.problem.bank.len() as u64
+    }
+
     /// The next given clause.
-    fn next(&mut self) -> Option<(Clause, Origin)> {
+    fn next(&mut self) -> Option<Passive> {
         loop {
             let position = if self.given % OLD_EVERY == OLD_EVERY - 1 {
                 self.by_age.pop_front()?
@@ -195,24 +221,16 @@ impl<'p, 'a> Loop<'p, 'a> {
     }
 
     /// Simplifies a clause and makes it passive.
-    fn add(&mut self, clause: Clause, origin: Origin) {
+    fn add(&mut self, clause: Clause, origin: Origin, step: Step) {
         if clause.head.as_ref().is_some_and(|head| clause.body.contains(head)) {
             return;
         }
-        let Some(mut clause) = self.rewritten(clause, origin) else { return };
-        let mut kept: Vec<Atom> = Vec::new();
-        for atom in std::mem::take(&mut clause.body) {
-            if self.problem.is_given(atom.relation) && self.are_different_values(&atom)
-                || kept.contains(&atom)
-            {
-                continue;
-            }
-            kept.push(atom);
-        }
-        clause.body = kept;
-        condense(&self.problem.bank, &mut clause);
+        let Some((mut clause, mut cover)) = self.rewritten(clause, origin) else { return };
+        let is_true = |atom: &Atom| self.problem.is_given(atom.relation) && self.are_different_values(atom);
+        cover = cover.then(&Cover::of_different(&mut clause.body, is_true));
+        cover = cover.then(&condense(&self.problem.bank, &mut clause));
         if self.strategy.generalises && clause.head.is_none() {
-            self.generalise(&mut clause);
+            cover = cover.then(&self.generalise(&mut clause));
         }
         if clause.body.len() > MOST_ATOMS {
             self.is_incomplete = true;
@@ -226,15 +244,18 @@ impl<'p, 'a> Loop<'p, 'a> {
         if self.is_subsumed(&clause, features) {
             return;
         }
+        let step = self.history.add(step);
+        let step = self.history.simplified(step, cover);
         let position = self.passive.len();
-        self.passive.push(Some((clause, origin)));
+        self.passive.push(Some(Passive { clause, origin, step }));
         self.by_weight.push(Reverse((features.weight, position)));
         self.by_age.push_back(position);
     }
 
-    /// A goal after equations have rewritten it; `None` if its body is contradictory.
-    fn rewritten(&mut self, clause: Clause, origin: Origin) -> Option<Clause> {
-        let Origin::Conclusion { is_lower } = origin else { return Some(clause) };
+    /// A goal after equations have rewritten it, and how it covers the goal; `None` if its body is contradictory.
+    fn rewritten(&mut self, clause: Clause, origin: Origin) -> Option<(Clause, Cover)> {
+        let mut cover = Cover::identity(clause.body.len());
+        let Origin::Conclusion { is_lower } = origin else { return Some((clause, cover)) };
         // The variables of a conclusion may be those of a side clause, which the equations use.
         let mut clause = self.problem.bank.numbered(&clause);
         let is_predicate = |problem: &Problem<'_>, atom: &Atom| !problem.is_distinct(atom.relation);
@@ -269,16 +290,10 @@ impl<'p, 'a> Loop<'p, 'a> {
             break;
         }
         if has_changed {
-            let mut kept: Vec<Atom> = Vec::new();
-            for atom in std::mem::take(&mut clause.body) {
-                if !kept.contains(&atom) {
-                    kept.push(atom);
-                }
-            }
-            clause.body = kept;
+            cover = Cover::of_different(&mut clause.body, |_| false);
             clause = self.problem.bank.numbered(&clause);
         }
-        Some(clause)
+        Some((clause, cover))
     }
 
     /// Whether a disequality of values is true.
@@ -288,8 +303,9 @@ impl<'p, 'a> Loop<'p, 'a> {
     }
 
     /// Drops atoms whose last argument is a variable that occurs nowhere else.
-    fn generalise(&self, clause: &mut Clause) {
+    fn generalise(&self, clause: &mut Clause) -> Cover {
         let bank = &self.problem.bank;
+        let mut cover = Cover::identity(clause.body.len());
         loop {
             let occurs_elsewhere = |own: usize, position: usize, variable: u32| {
                 clause.body.iter().enumerate().any(|(other, atom)| {
@@ -308,8 +324,11 @@ impl<'p, 'a> Loop<'p, 'a> {
                     })
             });
             match dropped.filter(|_| clause.body.len() > 1) {
-                Some(position) => drop(clause.body.remove(position)),
-                None => return,
+                Some(position) => {
+                    cover = cover.then(&Cover::without(clause.body.len(), position));
+                    clause.body.remove(position);
+                }
+                None => return cover,
             }
         }
     }
@@ -343,7 +362,7 @@ impl<'p, 'a> Loop<'p, 'a> {
         self.selection.select(bank, clause)
     }
 
-    fn activate(&mut self, clause: Clause, selected: Option<usize>) {
+    fn activate(&mut self, clause: Clause, step: StepId, selected: Option<usize>) {
         let bank = &mut self.problem.bank;
         let features = Features::of(bank, &clause);
         let position = self.active.len();
@@ -360,7 +379,7 @@ impl<'p, 'a> Loop<'p, 'a> {
         }
         let equation = self.equation(&clause, position);
         self.equations.extend(equation);
-        self.active.push(Active { clause, features, selected, side, is_live: true });
+        self.active.push(Active { clause, step, features, selected, side, is_live: true });
     }
 
     /// The equation that a goal is, if it is one.
@@ -402,35 +421,39 @@ impl<'p, 'a> Loop<'p, 'a> {
         if let Some(selected) = self.active[last].selected {
             let atom = &self.active[last].clause.body[selected];
             if self.problem.is_given(atom.relation) && atom.arguments[0] != atom.arguments[1] {
-                let mut clause = self.active[last].clause.clone();
+                let Active { clause, step, .. } = &self.active[last];
+                let (mut clause, of) = (clause.clone(), *step);
+                let cover = Cover::without(clause.body.len(), selected);
                 clause.body.remove(selected);
-                self.add(clause, Origin::Conclusion { is_lower: false });
+                self.add(clause, Origin::Conclusion { is_lower: false }, Step::Part { of, cover });
             }
         }
         for (main, side) in pairs {
             run.go_on()?;
-            if let Some(clause) = self.resolvent(main, side) {
+            if let Some((clause, step)) = self.resolvent(main, side) {
                 let is_lower = self.active[main].selected.is_some_and(|selected| {
                     !self.problem.is_distinct(self.active[main].clause.body[selected].relation)
                 });
-                self.add(clause, Origin::Conclusion { is_lower });
+                self.add(clause, Origin::Conclusion { is_lower }, step);
             }
         }
         Ok(())
     }
 
     /// The conclusion from two active clauses, if there is one.
-    fn resolvent(&mut self, main: usize, side: usize) -> Option<Clause> {
+    fn resolvent(&mut self, main: usize, side: usize) -> Option<(Clause, Step)> {
         let (main, side) = (&self.active[main], &self.active[side]);
         if !main.is_live || !side.is_live {
             return None;
         }
         let selected = main.selected?;
+        let others = main.clause.body.len() - 1;
+        let step = Step::Resolvent { main: main.step, selected, others, side: side.step };
         let side = side.side.as_ref()?;
         let bank = &mut self.problem.bank;
         let unifier = Unifier::of(bank, &main.clause.body[selected], side.head.as_ref()?)?;
         let kept = main.clause.body.iter().enumerate().filter(|&(position, _)| position != selected);
         let body = kept.map(|(_, atom)| atom).chain(&side.body).cloned().collect();
-        Some(unifier.apply(bank, &Clause { body, head: main.clause.head.clone() }))
+        Some((unifier.apply(bank, &Clause { body, head: main.clause.head.clone() }), step))
     }
 }

@@ -4,6 +4,7 @@
 //! different atoms: the head must be the head, if there is one. Then the other one is redundant. Condensation removes
 //! atoms of a body that another instance of the body contains: the shorter clause subsumes the longer one.
 
+use super::refute::Cover;
 use super::terms::{Atom, Bank, Clause, Id, Node};
 
 /// The greatest number of pairs of atoms that are compared for one answer.
@@ -111,10 +112,11 @@ pub(super) fn subsumes(bank: &Bank, general: &Clause, special: &Clause) -> bool 
         (Some(_), None) => return false,
         _ => {}
     }
-    any_match(bank, &mut matcher, &general.body, &special.body, true, |_| true)
+    any_match(bank, &mut matcher, &general.body, &special.body, true, |_| true).is_some()
 }
 
-/// Goes through the ways to match patterns with atoms, different ones on request, until one is accepted. Says whether one was.
+/// Goes through the ways to match patterns with atoms, different ones on request, until one is accepted. Returns the positions of the
+/// atoms.
 pub(super) fn any_match(
     bank: &Bank,
     matcher: &mut Matcher,
@@ -122,7 +124,7 @@ pub(super) fn any_match(
     atoms: &[Atom],
     are_different: bool,
     mut accept: impl FnMut(&Matcher) -> bool,
-) -> bool {
+) -> Option<Vec<usize>> {
     let mut steps = 0;
     // The choices with the marks in front of them.
     let mut chosen: Vec<(usize, usize)> = Vec::new();
@@ -138,10 +140,10 @@ pub(super) fn any_match(
             });
             found = position.map(|position| (position, mark));
         } else if accept(matcher) {
-            return true;
+            return Some(chosen.into_iter().map(|(position, _)| position).collect());
         }
         if steps > MOST_STEPS {
-            return false;
+            return None;
         }
         if let Some(choice) = found {
             chosen.push(choice);
@@ -150,29 +152,34 @@ pub(super) fn any_match(
             matcher.undo(mark);
             next = position + 1;
         } else {
-            return false;
+            return None;
         }
     }
 }
 
 /// Removes atoms of the body as long as the rest subsumes the clause in the ordinary sense: an instance of the clause is
-/// contained in it without them.
-pub(super) fn condense(bank: &Bank, clause: &mut Clause) {
+/// contained in it without them. Returns which atoms of the rest those of the instance are.
+pub(super) fn condense(bank: &Bank, clause: &mut Clause) -> Cover {
+    let mut cover = Cover::identity(clause.body.len());
     let mut position = 0;
     while position < clause.body.len() {
         let mut shorter = clause.body.clone();
         let removed = shorter.remove(position);
         let has_partner = shorter.iter().any(|atom| atom.relation == removed.relation);
-        let is_implied = has_partner && {
-            let mut matcher = Matcher::default();
-            // The head must stay as it is.
-            let fixed = clause.head.iter().all(|head| matcher.matches(bank, head, head));
-            fixed && any_match(bank, &mut matcher, &clause.body, &shorter, false, |_| true)
+        let mut matcher = Matcher::default();
+        // The head must stay as it is.
+        let is_possible = has_partner && clause.head.iter().all(|head| matcher.matches(bank, head, head));
+        let found = match is_possible {
+            true => any_match(bank, &mut matcher, &clause.body, &shorter, false, |_| true),
+            false => None,
         };
-        if is_implied {
-            clause.body = shorter;
-        } else {
-            position += 1;
+        match found {
+            Some(positions) => {
+                cover = cover.then(&Cover::of_positions(positions));
+                clause.body = shorter;
+            }
+            None => position += 1,
         }
     }
+    cover
 }
