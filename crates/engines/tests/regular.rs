@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{Counters, LONG, assert_answer, proved_only_if_safe, read, solve};
 use shofar_engines::regular::Options;
-use shofar_engines::{Evidence, Regular, Run};
+use shofar_engines::{Engine, Evidence, Regular, Run};
 use shofar_horn::check::check_graph_model;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::TermStore;
@@ -105,4 +105,61 @@ fn random_systems_over_datatypes_are_proved_only_if_safe() {
     let proved =
         proved_only_if_safe(&Regular { options: Options::default().states(4) }, 1000..1000 + 12 * scale());
     assert!(proved > 10, "{proved}");
+}
+
+const LISTS: &str = "(declare-datatypes ((Nat 0)) (((Z) (S (p Nat)))))
+    (declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))
+    (declare-fun App (L L L) Bool)
+    (assert (forall ((y L)) (App nil y y)))
+    (assert (forall ((h Int) (t L) (y L) (r L)) (=> (App t y r) (App (cons h t) y (cons h r)))))
+    (declare-fun Rev (L L) Bool)
+    (assert (Rev nil nil))
+    (assert (forall ((h Int) (t L) (r L) (s L)) (=> (and (Rev t r) (App r (cons h nil) s)) (Rev (cons h t) s))))
+    (declare-fun Add (Nat Nat Nat) Bool)
+    (assert (forall ((y Nat)) (Add Z y y)))
+    (assert (forall ((x Nat) (y Nat) (z Nat)) (=> (Add x y z) (Add (S x) y (S z)))))
+    (declare-fun Sum (Int Int Int) Bool)
+    (assert (forall ((y Int)) (=> (>= y 0) (Sum 0 y y))))
+    (assert (forall ((x Int) (y Int) (z Int)) (=> (Sum x y z) (Sum (+ x 1) y (+ z 1)))))
+    (declare-fun Even (L L) Bool)
+    (assert (Even nil nil))
+    (assert (forall ((k Int) (t L) (x L)) (=> (Even t x) (Even (cons k (cons k t)) x))))\n";
+
+fn query(body: &str) -> String {
+    format!(
+        "{LISTS}(assert (forall ((x L) (y L) (a L) (b L) (k Nat) (l Nat) (m Nat) (n Nat) (i Int) (j Int) (v Int) (w Int))
+            (=> (and {body}) false)))"
+    )
+}
+
+/// Each law holds for more values than automata tell apart.
+#[test]
+fn laws_end_the_search_at_once() {
+    for body in [
+        "(App x y a) (App x y b) (distinct a b)",
+        "(Rev x y) (Rev y a) (distinct x a)",
+        "(Add k l m) (Add l k n) (distinct m n)",
+        "(App x nil a) (distinct x a) (distinct y nil)",
+        "(Sum i j v) (Sum i j w) (distinct v w)",
+    ] {
+        let store = TermStore::new();
+        let found =
+            Regular::default().solve(&read(&store, &query(body)), &Run::new(&store).with_timeout(LONG));
+        let Err(Stop::Exhausted(reason)) = found else { panic!("{body}: {found:?}") };
+        assert!(reason.contains("denies an equation"), "{body}: {reason}");
+    }
+}
+
+/// Disequalities that automata can exclude: of values that are finitely many, or that other conditions mention, or that have no
+/// equal partner.
+#[test]
+fn disequalities_that_are_no_laws_are_searched() {
+    for body in [
+        "(Even x y) (distinct y nil)",
+        "(Even x y) (Even x a) (distinct y a)",
+        "(Even (cons i x) y) (App x nil x) (distinct i i)",
+        "(Even x y) (Even (cons i x) b) (distinct x a) (distinct y b)",
+    ] {
+        assert_answer(&Regular::default(), &query(body), true);
+    }
 }

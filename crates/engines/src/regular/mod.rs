@@ -24,7 +24,8 @@
 //! allow at least as much as the clauses of the graph. So what holds of states holds of terms.
 //!
 //! **What it cannot find.** Automata relate the arguments of a predicate only by finitely many states. Equality and order of
-//! unbounded values are not regular: two of them share a state.
+//! unbounded values are not regular: two of them share a state. If a query needs equality for this reason, the search does not begin
+//! (`laws.rs`).
 //!
 //! **Where it comes from.** Yu. Kostyukov, D. Mordvinov, G. Fedyukovich, "Beyond the elementary representations of program invariants
 //! over algebraic data types" (PLDI 2021), give the clauses to a finite model finder. **Where we differ.** Predicates are
@@ -36,6 +37,7 @@ mod classes;
 pub(crate) mod clauses;
 mod encode;
 mod fixpoint;
+mod laws;
 mod model;
 mod sync;
 mod tables;
@@ -57,9 +59,13 @@ use classes::Partition;
 use clauses::{PureClause, pure_clauses};
 use encode::Encoding;
 use fixpoint::{MOST_ARGUMENTS, Program};
+use laws::has_law;
 pub use sync::Synchronous;
 use tables::TableSearch;
 use turns::{Attempt, Turns};
+
+/// Why there is no invariant if a query states a law.
+const LAW: &str = "a query denies an equation of more values than automata tell apart";
 
 options! {
     states: u64 = 8, "states": "how many states a datatype has at most" in 1..=15;
@@ -149,6 +155,9 @@ impl<'a> Search<'a> {
             return Err(Stop::Unsupported(format!("predicates with more than {MOST_ARGUMENTS} arguments")));
         }
         let clauses = pure_clauses(self.run, self.graph)?;
+        if has_law(self.run, self.graph, &clauses, self.options.states as usize)? {
+            return Err(Stop::Exhausted(LAW));
+        }
         for partition in partitions(self.run.store, self.graph, &clauses) {
             let attempt = self.attempt(&clauses, partition)?;
             if let Some(invariant) = self.turns.turn(attempt)? {

@@ -41,13 +41,13 @@ const CONFLICTS: u64 = 100;
 
 /// Derivable arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Fact {
-    pub(super) arguments: Vec<Term>,
-    pub(super) constraint: Term,
+pub(crate) struct Fact {
+    pub(crate) arguments: Vec<Term>,
+    pub(crate) constraint: Term,
 }
 
 /// Some facts of each node.
-pub(super) fn facts(context: &Context<'_>, graph: &HornGraph) -> Result<Vec<Vec<Fact>>, Stop> {
+pub(crate) fn facts(context: &Context<'_>, graph: &HornGraph) -> Result<Vec<Vec<Fact>>, Stop> {
     let mut derivation = Derivation {
         context,
         graph,

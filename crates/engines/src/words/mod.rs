@@ -24,7 +24,7 @@
 //! "A data driven approach for algebraic loop invariants" (ESOP 2013). Learning words from facts with variables is our own.
 
 mod closed;
-mod facts;
+pub(crate) mod facts;
 mod learn;
 
 use std::time::{Duration, Instant};
