@@ -79,9 +79,19 @@ impl<'a> Bmc<'a> {
     /// is none.
     pub fn advance(&mut self, step: usize, limits: &Limits<'_>) -> Result<Option<Trace>, Stop> {
         let positions = self.bound..self.bound + step;
-        let Some(hit) = self.some_bad(positions.clone(), limits)? else { return Ok(None) };
-        if self.unrolling.is_satisfiable(&[hit], limits)? {
-            return Ok(Some(self.unrolling.trace(self.first_bad(positions))));
+        let mut hits = bads(&mut self.unrolling, positions.clone(), limits)?;
+        let some = match hits[..] {
+            [] => return Ok(None),
+            [hit] => hit,
+            _ => {
+                let some = self.unrolling.new_literal();
+                hits.push(!some);
+                self.unrolling.add_clause(self.bound, &hits);
+                some
+            }
+        };
+        if self.unrolling.is_satisfiable(&[some], limits)? {
+            return Ok(Some(self.unrolling.trace(first_bad(&self.unrolling, positions))));
         }
         for position in positions {
             self.unrolling.assert_constraints(position);
@@ -90,49 +100,46 @@ impl<'a> Bmc<'a> {
         }
         Ok(None)
     }
+}
 
-    /// A literal that implies that some position is bad, and the constraints up to there; `None` if there are no
-    /// positions. The constraints of the first position are required.
-    fn some_bad(&mut self, positions: Range<usize>, limits: &Limits<'_>) -> Result<Option<Lit>, Stop> {
-        let (first, system) = (positions.start, self.system);
-        let mut hits: Vec<Lit> = Vec::new();
-        let mut alive: Option<Lit> = None;
-        for position in positions {
-            limits.go_on()?;
-            let bad = self.unrolling.literal(position, system.bad);
-            if position == first {
-                self.unrolling.assert_constraints(position);
-                hits.push(bad);
-                continue;
-            }
-            let alive_before = alive.replace(self.unrolling.new_literal());
-            let alive = alive.expect("it was just set");
-            let hit = self.unrolling.new_literal();
-            for &edge in &system.constraints {
-                let holds = self.unrolling.literal(position, edge);
-                self.unrolling.add_clause(position, &[!alive, holds]);
-            }
-            alive_before
-                .into_iter()
-                .for_each(|before| self.unrolling.add_clause(position, &[!alive, before]));
-            self.unrolling.add_clause(position, &[!hit, bad]);
-            self.unrolling.add_clause(position, &[!hit, alive]);
-            hits.push(hit);
+/// Literals of which one must be true for a bad position and constraints up to there; a model in which one is true has
+/// both. The constraints of the first position are required.
+pub(crate) fn bads(
+    unrolling: &mut Unrolling<'_>,
+    positions: Range<usize>,
+    limits: &Limits<'_>,
+) -> Result<Vec<Lit>, Stop> {
+    let (first, system) = (positions.start, unrolling.system());
+    let mut hits: Vec<Lit> = Vec::new();
+    let mut alive: Option<Lit> = None;
+    for position in positions {
+        limits.go_on()?;
+        let bad = unrolling.literal(position, system.bad);
+        if position == first {
+            unrolling.assert_constraints(position);
+            hits.push(bad);
+            continue;
         }
-        if let [] | [_] = hits[..] {
-            return Ok(hits.pop());
+        let here = unrolling.new_literal();
+        for &edge in &system.constraints {
+            let holds = unrolling.literal(position, edge);
+            unrolling.add_clause(position, &[!here, holds]);
         }
-        let some = self.unrolling.new_literal();
-        hits.push(!some);
-        self.unrolling.add_clause(first, &hits);
-        Ok(Some(some))
+        if let Some(before) = alive.replace(here) {
+            unrolling.add_clause(position, &[!here, before]);
+        }
+        let hit = unrolling.new_literal();
+        unrolling.add_clause(position, &[!hit, bad]);
+        unrolling.add_clause(position, &[!hit, here]);
+        hits.push(hit);
     }
+    Ok(hits)
+}
 
-    /// The first position that is bad in the last model.
-    fn first_bad(&self, mut positions: Range<usize>) -> usize {
-        let last = positions.end - 1;
-        positions.find(|&position| self.unrolling.value(position, self.system.bad)).unwrap_or(last)
-    }
+/// The first bad position of the last model, in which one of the [`bads`] is true.
+pub(crate) fn first_bad(unrolling: &Unrolling<'_>, mut positions: Range<usize>) -> usize {
+    let (last, bad) = (positions.end - 1, unrolling.system().bad);
+    positions.find(|&position| unrolling.value(position, bad)).unwrap_or(last)
 }
 
 #[cfg(test)]

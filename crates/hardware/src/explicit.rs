@@ -103,3 +103,12 @@ pub(crate) fn is_counterexample(system: &BitSystem, trace: &Trace) -> bool {
 pub(crate) fn is_inductive(system: &BitSystem, invariant: &Invariant) -> bool {
     common::is_inductive(&circuit_of(system), &[system.bad], invariant)
 }
+
+/// The values of all nodes in a state, for all inputs with which the constraints hold.
+pub(crate) fn allowed_values(system: &BitSystem, state: &[bool]) -> Vec<Vec<bool>> {
+    (0..1usize << system.num_inputs)
+        .map(|row| (0..system.num_inputs).map(|input| row >> input & 1 != 0).collect::<Vec<bool>>())
+        .map(|inputs| evaluate(system, state, &inputs))
+        .filter(|values| system.constraints.iter().all(|&edge| edge_value(values, edge)))
+        .collect()
+}

@@ -10,6 +10,8 @@ pub mod aiger;
 pub mod bmc;
 pub mod circuit;
 pub mod evidence;
+pub mod imc;
+pub mod interpolate;
 pub mod kind;
 pub mod reduce;
 pub mod simulate;

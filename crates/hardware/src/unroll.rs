@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use shofar_run::{Limits, Stop};
 use shofar_smt::sat::{Lit, Origin, Outcome, Solver, Var};
 
-use crate::aig::{Edge, Node};
+use crate::aig::{Aig, Edge, Node};
 use crate::evidence::Trace;
 use crate::system::BitSystem;
 
@@ -81,6 +81,11 @@ impl<'a> Unrolling<'a> {
         Self { system, solver, start, links, truth, literals, gates, stack }
     }
 
+    /// The system.
+    pub fn system(&self) -> &'a BitSystem {
+        self.system
+    }
+
     /// The solver.
     pub fn solver(&self) -> &Solver {
         &self.solver
@@ -125,6 +130,37 @@ impl<'a> Unrolling<'a> {
         let code = code.checked_sub(1)?;
         let lit = Var::from_index((code >> 1) as usize).lit(code & 1 == 0);
         Some(if edge.is_negated() { !lit } else { lit })
+    }
+
+    /// The literal of an edge of another graph at a position. The leaves of its cone are latches and inputs, with the
+    /// numbers of the system.
+    pub fn literal_over(&mut self, position: usize, aig: &Aig, edge: Edge) -> Lit {
+        let cone = aig.cone([edge]);
+        let mut map: FxHashMap<Node, Lit> = FxHashMap::default();
+        let image = |map: &FxHashMap<Node, Lit>, edge: Edge| {
+            let lit = map[&edge.node()];
+            if edge.is_negated() { !lit } else { lit }
+        };
+        for node in aig.nodes().filter(|node| cone[node.index()]) {
+            let lit = match aig.and_fanins(node) {
+                Some([left, right]) => {
+                    let (left, right) = (image(&map, left), image(&map, right));
+                    self.gate(position, left, right)
+                }
+                None => self.literal(position, node.into()),
+            };
+            map.insert(node, lit);
+        }
+        image(&map, edge)
+    }
+
+    /// The variables of latches after position 0, with the latches. They have variables of their own if they are tied.
+    pub fn latch_variables(&self) -> FxHashMap<Var, usize> {
+        let positions = self.literals.iter().skip(1);
+        positions
+            .flat_map(|literals| literals[1..=self.system.num_latches()].iter().enumerate())
+            .filter_map(|(latch, code)| Some((Var::from_index((code.checked_sub(1)? >> 1) as usize), latch)))
+            .collect()
     }
 
     /// A literal for a node; `None` if it needs other nodes first, which are then on the stack.
