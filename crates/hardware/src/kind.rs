@@ -98,10 +98,7 @@ impl<'a> Step<'a> {
             return Ok(Proof::Plain);
         }
         // The plain model is the first path to be made simple.
-        while simple_paths {
-            if !self.require_difference(depth) {
-                break;
-            }
+        while simple_paths && self.require_difference(depth) {
             if !self.unrolling.is_satisfiable(&[self.is_simple, bad], limits)? {
                 return Ok(Proof::SimplePaths);
             }

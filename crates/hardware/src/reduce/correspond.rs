@@ -146,8 +146,9 @@ impl Search<'_> {
         };
         let refine = |cnf: &Cnf, classes: &mut Classes| {
             let value = |edge: Edge| cnf.value(edge.node()).unwrap_or(false) != edge.is_negated();
-            for index in 1..=latches + inputs {
-                self.words[index] = spread(value(present[index]));
+            let leaves = 1..=latches + inputs;
+            for (word, &edge) in self.words[leaves.clone()].iter_mut().zip(&present[leaves]) {
+                *word = spread(value(edge));
             }
             evaluate(&system.aig, &mut self.words);
             self.advance();
