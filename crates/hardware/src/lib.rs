@@ -8,6 +8,7 @@
 pub mod aig;
 pub mod aiger;
 pub mod bmc;
+pub mod check;
 pub mod circuit;
 pub mod evidence;
 pub mod imc;
@@ -17,6 +18,7 @@ pub mod reduce;
 pub mod simulate;
 pub mod system;
 pub mod unroll;
+pub mod witness;
 
 #[cfg(test)]
 mod explicit;
