@@ -145,6 +145,7 @@ pub(crate) fn first_bad(unrolling: &Unrolling<'_>, mut positions: Range<usize>) 
 #[cfg(test)]
 mod tests {
     use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
 
     use super::*;
     use crate::common::shortest_in_system;
@@ -165,7 +166,7 @@ mod tests {
     fn counterexamples_are_found_and_shortest_in_single_steps() {
         let mut random = Random::new(7);
         let mut lengths = [0; 6];
-        for number in 0..3000 {
+        for number in numbers(3000) {
             let system = random_system(&mut random, 5, 3, 20);
             let expected = shortest_in_system(&system);
             for step in [1, 3, 10] {

@@ -110,6 +110,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
 
     use super::*;
     use crate::common::shortest_in_system;
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn answers_agree_with_explicit_search() {
         let mut random = Random::new(17);
-        for number in 0..600 {
+        for number in numbers(600) {
             let system = random_system(&mut random, 4, 2, 20);
             let shortest = shortest_in_system(&system);
             for labelling in [Labelling::McMillan, Labelling::Pudlak] {

@@ -219,6 +219,7 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
 
     use super::*;
     use crate::aig::{Aig, edge_value};
@@ -270,7 +271,7 @@ mod tests {
     fn interpolants_are_sequences_over_latches() {
         let mut random = Random::new(3);
         let mut proper = [0; 2];
-        for _ in 0..1500 {
+        for _ in numbers(1500) {
             let system = random_system(&mut random, 4, 2, 20);
             for (index, labelling) in [Labelling::McMillan, Labelling::Pudlak].into_iter().enumerate() {
                 let last = 1 + random.below(5);

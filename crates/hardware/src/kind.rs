@@ -157,6 +157,7 @@ impl<'a> Step<'a> {
 #[cfg(test)]
 mod tests {
     use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
 
     use super::*;
     use crate::common::shortest_in_system;
@@ -166,7 +167,7 @@ mod tests {
     fn answers_agree_with_explicit_search() {
         let mut random = Random::new(11);
         let (mut deep, mut uncertified) = (0, 0);
-        for number in 0..1500 {
+        for number in numbers(1500) {
             let system = random_system(&mut random, 5, 3, 20);
             let shortest = shortest_in_system(&system);
             match run_with_simple_paths(&system, &Limits::default()) {

@@ -120,6 +120,7 @@ pub fn all(system: &BitSystem, limits: &Limits<'_>) -> Reduced {
 #[cfg(test)]
 mod tests {
     use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
 
     use super::*;
     use crate::aig::{Builder, Edge, Node};
@@ -191,7 +192,7 @@ mod tests {
         ];
         let mut random = Random::new(5);
         let (mut applied, mut back_again) = ([0; 6], [0; 6]);
-        for number in 0..600 {
+        for number in numbers(600) {
             let system = if number % 3 == 0 {
                 random_system(&mut random, 5, 2, 20)
             } else {
@@ -212,7 +213,7 @@ mod tests {
     fn reductions_compose() {
         let mut random = Random::new(6);
         let mut latches = (0, 0);
-        for _ in 0..600 {
+        for _ in numbers(600) {
             let system = redundant_system(&mut random);
             let reduced = all(&system, &Limits::default());
             check(&system, &reduced.system, &reduced.back, "all");
