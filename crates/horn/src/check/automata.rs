@@ -63,7 +63,7 @@ struct Product {
 }
 
 /// The folds without ghosts whose cases apply such folds to fields, and mention no variables otherwise.
-fn tables(store: &TermStore, folds: &[Fun]) -> Vec<Fun> {
+pub(super) fn tables(store: &TermStore, folds: &[Fun]) -> Vec<Fun> {
     let mut tables: FxHashSet<Fun> =
         folds.iter().copied().filter(|&fun| store.fun_decl(fun).domain.len() == 1).collect();
     loop {

@@ -24,7 +24,7 @@
 //! The solver may give a fold any value at a variable, so evaluation often refuses its model; then unfolding distinguishes the constructors
 //! of the variable. With the least constructors all values are determined, which finds small counterexamples. For folds with a finite
 //! range, tree automata, a lemma bounds the range, and the solver splits cases: this decides clauses over tables, except
-//! that values of finite languages must be found by unfolding.
+//! that values of finite languages must be found by unfolding. Debug builds compare the verdict with that of `membership.rs`.
 //!
 //! *Lemmas* are proved by induction on the structure of their first value: for each constructor `c`, in the order of the lemmas,
 //! `L(c(y..))` follows from all lemmas for the fields `y..` and the earlier lemmas for `c(y..)`, with any ghosts. Ghosts may be values
@@ -43,7 +43,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Fault, Trust, Validity, numbers, polynomials, replay, words};
+use super::{Fault, Trust, Validity, membership, numbers, polynomials, replay, words};
 use crate::Context;
 
 /// Rounds of unfolding terms that no constructor made.
@@ -81,10 +81,26 @@ pub(super) fn refute(
     lemmas: &[FoldLemma],
     refuted: impl fmt::Display,
 ) -> Result<Option<Assignment>, Stop> {
+    let verdict = refute_by_unfolding(context, trust, formulas, given, lemmas, refuted);
+    debug_assert!(
+        membership::agrees(context.store, formulas, given, &verdict),
+        "the checker has two verdicts"
+    );
+    verdict
+}
+
+fn refute_by_unfolding(
+    context: &Context<'_>,
+    trust: Trust,
+    formulas: &[Term],
+    given: &[Term],
+    lemmas: &[FoldLemma],
+    refuted: impl fmt::Display,
+) -> Result<Option<Assignment>, Stop> {
     let store = context.store;
     let mut facts = Facts::new(store, formulas, given, lemmas);
-    let mut asserted: Vec<Term> = formulas.iter().chain(given).copied().collect();
-    let all: Vec<Term> = asserted.clone();
+    let all: Vec<Term> = formulas.iter().chain(given).copied().collect();
+    let mut asserted = all.clone();
     asserted.extend(numbers::facts(store, formulas));
     asserted.extend(words::facts(store, &all));
     for _ in 0..=MOST_ROUNDS {

@@ -14,7 +14,7 @@
 //! all others. With them the solver proves every valid clause over states, equations and constructors, within the bounds: a variable
 //! whose state has a finite language has one of these values, and one with an infinite language can differ from any finite number of
 //! terms that are not equal by their structure. A clause that is not valid may stay undecided, if its counterexamples are
-//! deeper than terms are unfolded; the model is not accepted then, either.
+//! deeper than terms are unfolded; the model is not accepted then, either. `membership.rs` decides such clauses without the solver.
 //!
 //! *Source.* H. Comon, C. Delor, "Equational formulae with membership constraints" (1994): such formulas are decidable.
 
@@ -66,31 +66,42 @@ fn apply(store: &TermStore, fun: Fun, value: Term) -> Term {
 }
 
 /// A state of a datatype: the values of its folds, and one of its terms.
-struct State {
-    sort: Sort,
-    components: Vec<Value>,
+pub(super) struct State {
+    pub(super) sort: Sort,
+    /// In the order of the sort's folds.
+    pub(super) components: Vec<Value>,
     representative: Term,
 }
 
 /// A constructor, the states of its fields that are datatypes, and the state of the value.
-struct Transition {
-    constructor: ConstructorId,
-    fields: Vec<usize>,
-    to: usize,
+pub(super) struct Transition {
+    pub(super) constructor: ConstructorId,
+    pub(super) fields: Vec<usize>,
+    pub(super) to: usize,
+}
+
+/// The values of a state.
+pub(super) enum Language {
+    /// There are finitely many, and these are all of them.
+    Values(Vec<Term>),
+    /// There are too many to list them, and maybe finitely many.
+    Large,
+    /// There are infinitely many.
+    Infinite,
 }
 
 /// The product automaton of tables, with a state for each datatype without tables.
-struct Automaton<'a> {
+pub(super) struct Automaton<'a> {
     store: &'a TermStore,
     /// The datatypes and their tables.
-    sorts: Vec<(Sort, Vec<Fun>)>,
-    states: Vec<State>,
-    transitions: Vec<Transition>,
+    pub(super) sorts: Vec<(Sort, Vec<Fun>)>,
+    pub(super) states: Vec<State>,
+    pub(super) transitions: Vec<Transition>,
 }
 
 impl<'a> Automaton<'a> {
     /// The automaton; `None` if it is too large.
-    fn new(store: &'a TermStore, tables: Vec<(Sort, Vec<Fun>)>) -> Option<Self> {
+    pub(super) fn new(store: &'a TermStore, tables: Vec<(Sort, Vec<Fun>)>) -> Option<Self> {
         let mut sorts = tables;
         let mut position = 0;
         while let Some(&(sort, _)) = sorts.get(position) {
@@ -168,6 +179,36 @@ impl<'a> Automaton<'a> {
         }
         self.states.push(State { sort: *sort, components, representative });
         (self.states.len() <= MOST_STATES).then(|| self.states.len() - 1)
+    }
+
+    /// The values, by states.
+    pub(super) fn languages(&self) -> Vec<Language> {
+        let store = self.store;
+        let mut is_finite = vec![false; self.states.len()];
+        loop {
+            let mut is_new = false;
+            for state in 0..self.states.len() {
+                let is_finite_step = |made: &Transition| {
+                    let mut fields = store.constructor(made.constructor).fields.iter();
+                    let is_infinite = |&(_, sort): &(_, Sort)| matches!(sort, Sort::INT | Sort::REAL);
+                    made.fields.iter().all(|&field| is_finite[field]) && !fields.any(is_infinite)
+                };
+                let mut made = self.transitions.iter().filter(|made| made.to == state);
+                if !is_finite[state] && made.all(is_finite_step) {
+                    is_finite[state] = true;
+                    is_new = true;
+                }
+            }
+            if !is_new {
+                break;
+            }
+        }
+        let language = |(values, is_finite): (Option<Vec<Term>>, bool)| match values {
+            Some(values) => Language::Values(values),
+            None if is_finite => Language::Large,
+            None => Language::Infinite,
+        };
+        self.finite_languages().into_iter().zip(is_finite).map(language).collect()
     }
 
     /// By states: the values, if there are finitely many and not too many.

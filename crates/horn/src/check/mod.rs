@@ -34,6 +34,7 @@ mod ghosts;
 mod graph;
 mod induction;
 mod languages;
+mod membership;
 mod model;
 mod numbers;
 mod polynomials;
