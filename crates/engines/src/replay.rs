@@ -44,6 +44,11 @@ impl Replay {
         Replay { facts, labels }
     }
 
+    /// The constraints of all steps.
+    pub(crate) fn into_labels(self) -> Vec<Term> {
+        self.labels
+    }
+
     /// Values for which all constraints hold, if there are any.
     pub(crate) fn values(&self, run: &Run<'_>) -> Result<Option<Assignment>, Stop> {
         let mut solver = run.solver();

@@ -197,6 +197,29 @@ impl Abstraction {
     }
 }
 
+/// Formulas over components in place of values, and the components of their variables.
+pub(super) struct Abstracted {
+    pub(super) formulas: Vec<Term>,
+    pub(super) vectors: FxHashMap<Term, Box<[Term]>>,
+}
+
+/// Translates formulas like the constraints of clauses. All their instances are instances of the result.
+pub(super) fn abstracted(
+    store: &TermStore,
+    algebra: &Algebra,
+    images: &Images,
+    formulas: &[Term],
+) -> Result<Abstracted, Stop> {
+    let mut clause = Clause::new(store, algebra, images);
+    for variable in store.free_vars(formulas) {
+        if clause.is_data(variable) {
+            clause.vector(variable);
+        }
+    }
+    let formulas = formulas.iter().map(|&formula| clause.label(formula)).collect::<Result<_, Stop>>()?;
+    Ok(Abstracted { formulas, vectors: clause.vectors })
+}
+
 /// The variables of an edge that are integers.
 fn integers(store: &TermStore, graph: &HornGraph, edge: EdgeId) -> Vec<Term> {
     let sources = 0..graph.edge(edge).sources().len();

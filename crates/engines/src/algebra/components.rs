@@ -8,6 +8,8 @@
 //! | testers | which constructor |
 //! | numbers | which value, if each constructor has at most one field, of the datatype itself |
 //! | counters | how often a constructor occurs: the length of a list, the number of nodes of a tree |
+//! | sizes | the number of all constructors in the value |
+//! | shapes | which constructors there are near the outermost one, up to a depth |
 //! | sums | the sum of all integers in the value |
 //! | heights | the length of the longest path |
 //! | fields | the integers and truth values right below the outermost constructor |
@@ -36,12 +38,18 @@ const MOST_COUNTERS: usize = 8;
 /// The greatest number of constructors of a sort that are counted although they have no fields.
 const MOST_CONSTANTS: usize = 4;
 
+/// The greatest number of constructors and places of a shape, for one sort.
+const MOST_PLACES: usize = 12;
+
 /// Which components an algebra has besides testers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Profile {
     /// Numbers in place of counters.
     pub(super) numbers: Option<Digits>,
     pub(super) counters: bool,
+    pub(super) sizes: bool,
+    /// The depth of shapes; 1 is the outermost constructor, which testers tell.
+    pub(super) shapes: usize,
     pub(super) sums: bool,
     pub(super) heights: bool,
     /// Fields, and whether lists are sorted.
@@ -131,6 +139,10 @@ impl Algebra {
         if profile.counters {
             builder.add_counters();
         }
+        if profile.sizes {
+            builder.add_sizes();
+        }
+        builder.add_shapes(profile.shapes);
         if profile.sums {
             builder.add_sums();
         }
@@ -345,6 +357,55 @@ impl<'a> Builder<'a> {
             self.add_fold(&name, Sort::INT, None, &|c| c == constructor, &|c, _, calls| {
                 sum(store, calls.iter().copied().chain([store.int(i64::from(c == constructor))]))
             });
+        }
+    }
+
+    fn add_sizes(&mut self) {
+        let store = self.store;
+        self.add_fold("size", Sort::INT, None, &|_| true, &|_, _, calls| {
+            sum(store, calls.iter().copied().chain([store.int(1)]))
+        });
+    }
+
+    /// A truth value for each constructor and place below the outermost constructor: whether it is there. A place is a field, or a place
+    /// of a field. The last constructor of a sort has none: it is there if no other is and the place exists.
+    fn add_shapes(&mut self, depth: usize) {
+        let store = self.store;
+        // By sorts: the functions for all places of the depth before, at first the sorts' own testers.
+        let testers = |sort: Sort| -> Vec<Component> {
+            let others = self.constructors(sort).split_last().map_or(&[][..], |(_, others)| others);
+            others.iter().map(|&constructor| Component::Tester(constructor)).collect()
+        };
+        let mut places: FxHashMap<Sort, Vec<Component>> =
+            self.sorts().into_iter().map(|sort| (sort, testers(sort))).collect();
+        let mut found: FxHashMap<Sort, Vec<Component>> = FxHashMap::default();
+        for _ in 1..depth {
+            let mut deeper: FxHashMap<Sort, Vec<Component>> = FxHashMap::default();
+            for sort in self.sorts() {
+                for &constructor in self.constructors(sort) {
+                    for (at, field) in self.fields(constructor).into_iter().enumerate() {
+                        for &below in places.get(&field).into_iter().flatten() {
+                            let shape = self.define_one(sort, "shape", Sort::BOOL, &|c, fields, _| {
+                                if c == constructor { below.at(store, fields[at]) } else { Term::FALSE }
+                            });
+                            deeper.entry(sort).or_default().extend(shape.map(Component::Fold));
+                        }
+                    }
+                }
+            }
+            for (sort, functions) in &deeper {
+                found.entry(*sort).or_default().extend_from_slice(functions);
+            }
+            if found.values().any(|functions| functions.len() > MOST_PLACES) {
+                break;
+            }
+            places = deeper;
+        }
+        for sort in self.sorts() {
+            for &component in found.get(&sort).into_iter().flatten().take(MOST_PLACES) {
+                self.add(sort, component);
+                self.algebra.groups.push(vec![(sort, component)]);
+            }
         }
     }
 

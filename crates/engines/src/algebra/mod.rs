@@ -17,7 +17,8 @@
 //! refine: Spacer decides abstract, and its derivations choose components (`refine.rs`)
 //! ```
 //!
-//! Components are those of a fixed list, and functions that clauses define (`harvest.rs`).
+//! Components are those of a fixed list, functions that clauses define (`harvest.rs`), and in refinement finite tables and linear
+//! functions that are searched for (`templates.rs`, `cegis.rs`).
 //!
 //! **Why the answer is right.** Each instance of a clause is an instance of the abstract clause, for the components of its values.
 //! So a model of the abstract clauses, applied to components, is a model of the clauses. The images are claimed as lemmas about the
@@ -33,11 +34,15 @@
 //! invariant is first the least one of a domain, before one is searched for.
 
 mod abstraction;
+mod cegis;
 mod components;
+mod conflict;
 mod harvest;
 mod refine;
+mod samples;
 mod slice;
 mod summaries;
+mod templates;
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +57,7 @@ use crate::{Engine, Evidence, Run, fragment};
 use abstraction::{Abstraction, Images};
 use components::{Algebra, Digits, Extreme, Ghosts, Profile, datatypes};
 use harvest::harvest;
-use refine::refine;
+use refine::{Refinement, refine};
 use slice::slice;
 pub(crate) use summaries::{Summaries, summaries};
 
@@ -108,6 +113,8 @@ const STAGES: [Stage; 14] = [
 const TESTERS: Profile = Profile {
     numbers: None,
     counters: false,
+    sizes: false,
+    shapes: 1,
     sums: false,
     heights: false,
     fields: false,
@@ -194,7 +201,7 @@ impl Engine for Algebras {
         }
         run.tell_statistics(vec![("stages", tried.len() as u64)], start);
         match answer {
-            Err(Stop::Exhausted(_)) => refine(run, graph, &sorts, ghost),
+            Err(Stop::Exhausted(_)) => refine(run, graph, &sorts, ghost, Refinement::ALL),
             answer => answer,
         }
     }
