@@ -16,8 +16,10 @@ pub mod interpolate;
 pub mod kind;
 pub mod reduce;
 pub mod simulate;
+pub mod solve;
 pub mod system;
 pub mod unroll;
+pub mod vcd;
 pub mod witness;
 
 #[cfg(test)]
