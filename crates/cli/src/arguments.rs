@@ -12,6 +12,7 @@ use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
 use shofar_run::{OptionError, did_you_mean, nearest};
 
+use crate::circuit::CircuitArguments;
 use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
 use crate::{CommandLine, Failure};
@@ -19,7 +20,7 @@ use crate::{CommandLine, Failure};
 /// How to solve, and what to print.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses; `-` reads standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER; `-` reads clauses from standard input.
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
@@ -78,6 +79,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub(crate) question: QueryArgument,
+
+    #[command(flatten)]
+    pub(crate) circuit: CircuitArguments,
 
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
@@ -203,7 +207,41 @@ impl Arguments {
                 "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
             return Err(Failure::Input(message.to_owned()));
         }
+        if let Some(option) = self.circuit.given() {
+            let message = format!("shofar: `{option}` is for circuits, and {} is none", self.file());
+            return Err(Failure::Input(message));
+        }
         self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))
+    }
+
+    /// Refuses options of Horn clauses and further words, for a circuit.
+    pub(crate) fn check_for_circuit(&self) -> Result<(), Failure> {
+        let options = [
+            ("--engine", !self.engine.0.is_empty()),
+            ("--interpolation", self.interpolation.is_some()),
+            ("--option", !self.settings.is_empty()),
+            ("--passes", self.passes.is_some()),
+            ("--validate", self.validate),
+            ("--witness-format", self.witness_format.is_some()),
+            ("--html", self.html.is_some()),
+            ("--query", self.question.query.is_some()),
+            ("explain", self.explanation.is_some()),
+        ];
+        if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
+            let message = format!("shofar: `{option}` is for Horn clauses, and {} is a circuit", self.file());
+            return Err(Failure::Input(message));
+        }
+        self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))
+    }
+
+    /// Whether the witness is printed.
+    pub(crate) fn witness(&self) -> bool {
+        self.witness
+    }
+
+    /// The greatest number of engines that run at the same time.
+    pub(crate) fn jobs(&self) -> Option<usize> {
+        self.jobs
     }
 
     /// Complains about a misspelt or misplaced command, and about a second file.

@@ -11,14 +11,15 @@ use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
+use crate::circuit;
 use crate::input::{QueryArgument, read_system_within, read_witness_within, shown_name};
 use crate::limits::LimitArguments;
 
-/// Check a model or a refutation against the clauses, as in `shofar check program.smt2 witness`. Prints `valid`, `invalid`
-/// or `unknown`.
+/// Check a model or a refutation against the clauses, as in `shofar check program.smt2 witness`, or a stimulus or witness
+/// circuit against a circuit. Prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses; `-` reads standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER; `-` reads clauses from standard input.
     file: String,
 
     /// The file with the witness, of Shofar or of another solver; `-` reads standard input.
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     export: bool,
 
+    /// For circuits: the property that the witness is about, counted from 0. By default a proof is about all properties.
+    #[arg(long, value_name = "N", conflicts_with_all = ["export", "query"])]
+    property: Option<usize>,
+
     #[command(flatten)]
     question: QueryArgument,
 
@@ -38,6 +43,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let limits = arguments.limits.start(Instant::now());
+    if circuit::is_circuit(&arguments.file) {
+        if arguments.export {
+            let message = "shofar: `--export` is for Horn clauses, and the file is a circuit";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        return circuit::check(&arguments.file, &arguments.witness, arguments.property, &limits, out);
+    }
     let store = TermStore::new();
     let mut environment = Environment::new(&store);
     let context = Context { store: &store, limits };

@@ -10,7 +10,7 @@ use shofar_horn::Context;
 use shofar_horn::witness::{self, Witness};
 use shofar_horn::{HornSystem, Unread};
 use shofar_logic::smtlib::Environment;
-use shofar_run::Reason;
+use shofar_run::{Limits, Reason};
 
 use crate::Failure;
 use crate::diagnostic::Diagnostic;
@@ -34,7 +34,7 @@ pub(crate) fn read_system_within(
     file: &str,
     question: QueryArgument,
 ) -> Result<HornSystem, Failure> {
-    let text = read_text_within(context, file)?;
+    let text = read_text_within(&context.limits, file)?;
     let name = shown_name(file);
     let system = shofar_horn::parse_question_within(context, environment, name, &text, question.query);
     system.map_err(|unread| failure(file, &text, unread))
@@ -57,7 +57,7 @@ impl Questions {
         file: &str,
         question: QueryArgument,
     ) -> Result<Self, Failure> {
-        let text = read_text_within(context, file)?;
+        let text = read_text_within(&context.limits, file)?;
         let name = shown_name(file);
         let read = if question.query.is_some() {
             let environment = &mut Environment::new(context.store);
@@ -99,7 +99,7 @@ pub(crate) fn read_witness_within(
     system: &HornSystem,
     file: &str,
 ) -> Result<Witness, Failure> {
-    let text = read_text_within(context, file)?;
+    let text = read_text_within(&context.limits, file)?;
     let witness = witness::read_within(context, environment, system, shown_name(file), &text);
     witness.map_err(|unread| failure(file, &text, unread))
 }
@@ -118,7 +118,7 @@ pub(crate) fn stopped(file: &str, reason: Reason) -> Failure {
 
 /// The content of a file, within limits. A pipe may block or never end, so a thread reads it; at a limit that thread is left
 /// behind.
-fn read_text_within(context: &Context<'_>, file: &str) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_text_within(limits: &Limits<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();
     let reader = move || {
@@ -134,7 +134,7 @@ fn read_text_within(context: &Context<'_>, file: &str) -> Result<Vec<u8>, Failur
             Err(RecvTimeoutError::Disconnected) => return text_of(file, Err(io::ErrorKind::Other.into())),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        context.go_on().map_err(|reason| stopped(file, reason))?;
+        limits.go_on().map_err(|reason| stopped(file, reason))?;
     }
 }
 

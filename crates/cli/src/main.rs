@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod circuit;
 mod completions;
 mod convert;
 mod diagnostic;
@@ -31,7 +32,7 @@ use shofar_run::Stop;
 
 use crate::diagnostic::Diagnostic;
 
-/// Decides constrained Horn clauses and proves its answer, as in `shofar program.smt2`.
+/// Decides constrained Horn clauses and circuits, and proves its answer, as in `shofar program.smt2`.
 #[derive(Parser)]
 #[command(
     name = "shofar",
@@ -79,6 +80,7 @@ enum Command {
     Convert(convert::Arguments),
     Check(check::Arguments),
     Explain(Box<explain::Arguments>),
+    Hwmcc(circuit::Competition),
     Smt(smt::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
@@ -121,8 +123,8 @@ fn main() -> ExitCode {
         let _ = talk::print_error(failure, start.elapsed(), &mut out);
     }
     let flushed = out.flush();
-    let (status, message) = match result.and_then(|()| Ok(flushed?)) {
-        Ok(()) => return ExitCode::SUCCESS,
+    let (status, message) = match result.and_then(|status| flushed.map(|()| status).map_err(Failure::from)) {
+        Ok(status) => return ExitCode::from(status),
         // The reader has closed the pipe.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Mistake(mistake)) => {
@@ -158,8 +160,11 @@ impl CommandLine {
     }
 }
 
-fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<(), Failure> {
-    match &arguments.command {
+/// Runs the command. The result is the exit status.
+fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<u8, Failure> {
+    let done = match &arguments.command {
+        Some(Command::Hwmcc(arguments)) => return circuit::compete(arguments, out),
+        None if circuit::is_circuit(arguments.solve.file()) => return circuit::run(&arguments.solve, out),
         Some(Command::Info(arguments)) => info::run(arguments, out),
         Some(Command::Convert(arguments)) => convert::run(arguments, out),
         Some(Command::Check(arguments)) => check::run(arguments, out),
@@ -170,5 +175,6 @@ fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<(), Failure> {
         Some(Command::Man(arguments)) => man::run(arguments, out),
         Some(Command::Completions(arguments)) => completions::run(arguments, out),
         None => solve::run(&arguments.solve, out),
-    }
+    };
+    done.map(|()| 0)
 }

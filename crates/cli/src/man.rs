@@ -83,7 +83,13 @@ fn description() -> Roff {
         italic("false"),
         roman(" can be derived from them (the program is unsafe), or "),
         bold("unknown"),
-        roman(", with the reason on standard error. Shofar checks every answer before it prints it."),
+        roman(", with the reason on standard error. For a circuit in AIGER the words are "),
+        bold("safe"),
+        roman(", "),
+        bold("unsafe"),
+        roman(" and "),
+        bold("unknown"),
+        roman(". Shofar checks every answer before it prints it."),
     ]);
     roff
 }
@@ -112,6 +118,7 @@ fn exit_status() -> Roff {
     roff.control("SH", ["EXIT STATUS"]);
     for (status, meaning) in [
         ("0", "The command has done its work, whatever the answer is."),
+        ("10, 20", "The answer about a circuit is unsafe, safe."),
         (
             "1",
             "The checker does not confirm a witness, or a limit or Ctrl-C has ended a command other than solving.",
@@ -141,6 +148,7 @@ fn examples() -> Roff {
             "Explain the answer, and write a page for a browser.",
         ),
         ("shofar check program.smt2 witness", "Check that a witness proves its answer."),
+        ("shofar circuit.aig --certificate proof.aig", "Decide a circuit, and write the witness."),
         (
             "RUST_LOG=shofar_smt=trace shofar program.smt2",
             "Trace the queries to the SMT solver on standard error.",

@@ -84,13 +84,14 @@ impl Statistics {
     }
 }
 
+/// Names and values in two columns.
 #[derive(Default)]
-struct Table {
-    text: String,
+pub(crate) struct Table {
+    pub(crate) text: String,
 }
 
 impl Table {
-    fn row(&mut self, name: &str, value: &str) {
+    pub(crate) fn row(&mut self, name: &str, value: &str) {
         let line = format!("{name:<32} {value:>14}");
         self.text.push_str(line.trim_end());
         self.text.push('\n');
@@ -117,10 +118,10 @@ fn group<'a>(engines: &'a mut Vec<(Label, Group)>, engine: &Label) -> &'a mut Gr
     &mut engines[index].1
 }
 
-fn in_mebibytes(bytes: usize) -> String {
+pub(crate) fn in_mebibytes(bytes: usize) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-fn in_seconds(time: Duration) -> String {
+pub(crate) fn in_seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
 }

@@ -44,9 +44,10 @@ fn long_options(command: &[&str]) -> Vec<String> {
 fn libraries_do_not_speak_of_options_of_the_program() {
     let commands = [&[][..], &["check"], &["convert"], &["explain"], &["info"], &["smt"], &["transform"]];
     let options: Vec<String> = commands.into_iter().flat_map(long_options).collect();
-    let mut folders: Vec<PathBuf> = ["logic", "smt", "horn", "engines", "cooperate", "run", "shofar"]
-        .map(|library| Path::new(ROOT).join("crates").join(library).join("src"))
-        .into();
+    let mut folders: Vec<PathBuf> =
+        ["logic", "smt", "hardware", "horn", "engines", "cooperate", "run", "shofar"]
+            .map(|library| Path::new(ROOT).join("crates").join(library).join("src"))
+            .into();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -1,0 +1,175 @@
+//! Circuits as users see them: answers, exit status, witnesses, and their check.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use program::{example, program, shofar, text};
+
+mod program;
+
+/// A latch that toggles: `b0` is true in step 1, `b1` never.
+const TOGGLE: &str = "aag 2 0 2 0 0 2\n2 3\n4 4\n2\n4\n";
+
+/// A latch that keeps its value 1; its negation is the only output.
+const OLD: &str = "aag 1 0 1 1 0\n2 2 1\n3\n";
+
+/// A latch that follows an input, which a constraint keeps false.
+const CONSTRAINED: &str = "aag 2 1 1 0 0 1 1\n2\n4 2\n4\n3\n";
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), content).unwrap();
+        self.name(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+}
+
+/// Standard output, standard error and exit status.
+fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = shofar(arguments, "");
+    (text(&output.stdout).to_owned(), text(&output.stderr).to_owned(), output.status.code())
+}
+
+#[test]
+fn answers_have_their_exit_status() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    assert_eq!(run(&[&toggle]), ("unsafe\n".into(), String::new(), Some(10)));
+    assert_eq!(run(&[&toggle, "--property", "1"]), ("safe\n".into(), String::new(), Some(20)));
+    let constrained = folder.write("constrained.aag", CONSTRAINED);
+    assert_eq!(run(&[&constrained]), ("safe\n".into(), String::new(), Some(20)));
+    let (answer, reason, status) = run(&[&toggle, "-t", "0"]);
+    assert_eq!((answer.as_str(), status), ("unknown\n", Some(0)));
+    assert!(reason.contains("the time limit was reached"), "{reason}");
+}
+
+#[test]
+fn outputs_are_bads_where_there_are_none() {
+    let folder = Folder::new();
+    // The content says what it is.
+    let old = folder.write("old.circuit", OLD);
+    let (answer, message, status) = run(&[&old]);
+    assert_eq!((answer.as_str(), status), ("safe\n", Some(20)));
+    assert!(message.contains("its outputs are taken as bads"), "{message}");
+    assert_eq!(run(&[&old, "-q"]), ("safe\n".into(), String::new(), Some(20)));
+}
+
+#[test]
+fn witnesses_are_written_and_checked() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let (run_file, wave) = (folder.name("run.cex"), folder.name("run.vcd"));
+    assert_eq!(run(&[&toggle, "--certificate", &run_file, "--vcd", &wave]).2, Some(10));
+    assert_eq!(fs::read_to_string(&run_file).unwrap(), "1\nb0\n00\n\n\n.\n");
+    assert!(fs::read_to_string(&wave).unwrap().contains("$enddefinitions"));
+    assert_eq!(run(&["check", &toggle, &run_file]), ("valid\n".into(), String::new(), Some(0)));
+    assert_eq!(run(&[&toggle, "-w"]).0, "unsafe\n1\nb0\n00\n\n\n.\n");
+
+    for name in ["proof.aag", "proof.aig"] {
+        let proof = folder.name(name);
+        assert_eq!(run(&[&toggle, "--property", "1", "--certificate", &proof]).2, Some(20));
+        let begin = &fs::read(&proof).unwrap()[..3];
+        assert_eq!(begin, &name.as_bytes()[6..9], "the encoding follows the name");
+        assert_eq!(run(&["check", &toggle, &proof, "--property", "1"]).0, "valid\n");
+        // It is no proof of the other property, and so not of both.
+        for property in [&["--property", "0"][..], &[]] {
+            let (answer, message, status) = run(&[&["check", &toggle, &proof], property].concat());
+            assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{message}");
+            assert!(message.contains("property: the witness circuit does not simulate"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn wrong_witnesses_are_refused() {
+    let folder = Folder::new();
+    let constrained = folder.write("constrained.aag", CONSTRAINED);
+    for (stimulus, message) in [
+        ("1\nb0\n1\n0\n.\n", "latch 0 does not begin with its reset value"),
+        ("1\nb0\n0\n1\n0\n.\n", "constraint 0 does not hold in step 0"),
+        ("1\nb0\n0\n0\n0\n.\n", "step 1, the last one, is not bad"),
+        ("1\nb0\n00\n0\n0\n.\n", "the trace has 2 latches, the circuit 1"),
+    ] {
+        let witness = folder.write("witness", stimulus);
+        let (answer, complaint, status) = run(&["check", &constrained, &witness]);
+        assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{complaint}");
+        assert!(complaint.contains(message), "{complaint}");
+    }
+    for (witness, status) in [("0\n", 1), ("2\n", 1), ("hello\n", 2), ("1\nb7\n0\n0\n.\n", 2), ("aag 1\n", 2)]
+    {
+        let witness = folder.write("witness", witness);
+        assert_eq!(run(&["check", &constrained, &witness]).2, Some(status));
+    }
+}
+
+#[test]
+fn the_competition_has_its_own_words() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let constrained = folder.write("constrained.aag", CONSTRAINED);
+    let (run_file, proof) = (folder.name("run.cex"), folder.name("proof.aig"));
+    assert_eq!(run(&["hwmcc", &toggle, &run_file, &proof]), ("sat\n".into(), String::new(), Some(10)));
+    assert!(!Path::new(&proof).exists());
+    assert_eq!(run(&["check", &toggle, &run_file]).0, "valid\n");
+    assert_eq!(run(&["hwmcc", &constrained, &run_file, &proof]), ("unsat\n".into(), String::new(), Some(20)));
+    assert_eq!(run(&["check", &constrained, &proof]).0, "valid\n");
+}
+
+#[test]
+fn mistakes_are_reported_with_their_place() {
+    let folder = Folder::new();
+    let broken = folder.write("broken.aag", "aag 3 1 0 0 1 1\n2\n4\n4 2 6\n");
+    let (answer, message, status) = run(&[&broken]);
+    assert_eq!((answer.as_str(), status), ("", Some(2)));
+    assert_eq!(message, format!("{broken}:4: literal 6 is not defined\n"));
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    for (arguments, part) in [
+        (&[toggle.as_str(), "--property", "2"][..], "has properties up to b1, not b2"),
+        (&[&toggle, "--passes", "standard"], "`--passes` is for Horn clauses"),
+        (&[&toggle, &toggle], "one file at a time"),
+        (&[&folder.write("none.aag", "aag 0 0 0 0 0\n")], "has no property"),
+        (&[&folder.write("live.aag", "aag 0 0 0 0 0 0 0 1\n1\n1\n")], "justice properties only"),
+        (&[&example("counter"), "--vcd", "x"], "`--vcd` is for circuits"),
+        (&[&folder.name("missing.aig")], "cannot read"),
+    ] {
+        let (_, message, status) = run(arguments);
+        assert!(status == Some(2) && message.contains(part), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn statistics_and_json_are_about_the_circuit() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let (_, table, _) = run(&[&toggle, "--stats"]);
+    for row in ["engine", "time.search", "extracted.latches", "reduced.gates"] {
+        assert!(table.contains(row), "{table}");
+    }
+    let (event, _, status) = run(&[&toggle, "--json"]);
+    for field in ["\"event\":\"answer\"", "\"answer\":\"unsafe\"", "\"property\":0", "\"length\":1"] {
+        assert!(event.contains(field), "{event}");
+    }
+    assert_eq!(status, Some(10));
+}
+
+/// The answer is printed although its certificate cannot be written.
+#[test]
+fn a_certificate_that_cannot_be_written_is_reported() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let output = program().args([&toggle, "--certificate", "/dev/null/x"]).output().unwrap();
+    assert_eq!((text(&output.stdout), output.status.code()), ("unsafe\n", Some(2)));
+}
