@@ -14,6 +14,8 @@ pub mod evidence;
 pub mod imc;
 pub mod interpolate;
 pub mod kind;
+pub mod pdr;
+pub mod probe;
 pub mod reduce;
 pub mod simulate;
 pub mod solve;

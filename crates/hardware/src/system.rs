@@ -55,6 +55,12 @@ impl BitSystem {
         (first..first + self.num_inputs).contains(&node.index()).then(|| node.index() - first)
     }
 
+    /// The value of a latch's literal in the next step.
+    #[inline]
+    pub fn next_of(&self, lit: Edge) -> Edge {
+        self.next[lit.node().index() - 1].negate_if(lit.is_negated())
+    }
+
     /// The edges that the system is about: next functions, bad, constraints.
     pub fn roots(&self) -> impl Iterator<Item = Edge> + '_ {
         self.next.iter().copied().chain([self.bad]).chain(self.constraints.iter().copied())

@@ -1,0 +1,272 @@
+//! PDR: property directed reachability, also known as IC3.
+//!
+//! Frames F_0, F_1, …, F_N over-approximate the states that are reachable in at most so many steps. A state of F_N that
+//! is bad becomes an obligation: either it is shown unreachable by a clause that strengthens the frames, or its
+//! predecessors become obligations, down to an initial state. When two neighbouring frames are equal, they are an
+//! inductive invariant.
+//!
+//! ```text
+//! main:   a bad initial state -> unsafe
+//!         loop: while F_N has a bad state s: block (s, N)
+//!               N := N + 1;  propagate lemmas;  a frame became empty -> safe
+//! block:  pop (s, d);  s meets Init -> unsafe
+//!         F_{d-1} ∧ ¬s ∧ T ∧ s'   sat:    push (lift(predecessor), d-1) and (s, d)
+//!                                 unsat:  add the generalised clause to F_1..F_e, e >= d;  push (s, e+1)
+//! ```
+//!
+//! Frames are kept as differences: `frames[i]` holds the lemmas whose highest frame is `i`, `infinity` those that are
+//! inductive by themselves. With C for the constraints and T for the step:
+//!
+//! * P1: F_0 = Init; P2: F_i ⇒ F_{i+1}; P3: F_i ∧ C ∧ T ⇒ F_{i+1}'.
+//! * P4: Init ⇒ each lemma; P5: F_i ∧ C ⇒ ¬bad for i < N; P6: infinity ∧ C ∧ T ⇒ infinity'.
+//!
+//! Sources: Bradley, "SAT-Based Model Checking without Unrolling" (VMCAI 2011); Eén, Mishchenko & Brayton, "Efficient
+//! Implementation of Property Directed Reachability" (FMCAD 2011); each file names the source of its technique.
+
+mod block;
+mod cube;
+mod frames;
+mod generalize;
+mod lift;
+mod propagate;
+
+use std::sync::Arc;
+
+use shofar_run::{Limits, Stop};
+
+use crate::aig::Edge;
+use crate::evidence::{Evidence, Invariant, Trace};
+use crate::probe::{Answer, Gates, Probe};
+use crate::system::BitSystem;
+use block::Obligations;
+use cube::Cube;
+use frames::Lemma;
+use lift::Lifting;
+
+/// How PDR works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How clauses are generalised.
+    pub generalization: Generalization,
+    /// The seed of random choices.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { generalization: Generalization::Ctg, seed: 1 }
+    }
+}
+
+/// The effort of generalising a clause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generalization {
+    /// Drop literals, and intersect with the predecessors found.
+    Drop,
+    /// Block some counterexamples to generalisation first.
+    Ctg,
+    /// Choose by the activity of the obligation.
+    Dynamic,
+}
+
+/// Counters of a run.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Statistics {
+    /// The last frame.
+    pub frames: usize,
+    /// Obligations taken from the queue.
+    pub obligations: u64,
+    /// Lemmas added.
+    pub lemmas: u64,
+    /// What the solvers did.
+    pub probe: crate::probe::Statistics,
+}
+
+/// Decides a system.
+pub fn run(system: &BitSystem, options: Options, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+    run_with_statistics(system, options, limits).0
+}
+
+/// As [`run`], and says what it took.
+pub fn run_with_statistics(
+    system: &BitSystem,
+    options: Options,
+    limits: &Limits<'_>,
+) -> (Result<Evidence, Stop>, Statistics) {
+    let mut pdr = Pdr::new(system, options, limits);
+    let evidence = pdr.decide();
+    (evidence, pdr.statistics())
+}
+
+/// The state of a run.
+struct Pdr<'a> {
+    system: &'a BitSystem,
+    options: Options,
+    limits: &'a Limits<'a>,
+    /// By frames: the solver with F_i and C. Solver 0 has Init.
+    probes: Vec<Probe>,
+    /// The solver with infinity and C: a new frame's solver is its copy.
+    base: Probe,
+    /// By frames: the lemmas that hold up to this frame.
+    frames: Vec<Vec<Lemma>>,
+    infinity: Vec<Lemma>,
+    obligations: Obligations,
+    lifting: Lifting,
+    /// By latches: how much it took part in lemmas lately.
+    activity: Vec<f64>,
+    bump: f64,
+    random: u64,
+    /// The cube of the last query that was blocked, reduced to its core.
+    core: Cube,
+    /// Scratch: the assumptions and the temporary clause of a query.
+    assumptions: Vec<Edge>,
+    clause: Vec<Edge>,
+    num_obligations: u64,
+    num_lemmas: u64,
+}
+
+impl<'a> Pdr<'a> {
+    fn new(system: &'a BitSystem, options: Options, limits: &'a Limits<'a>) -> Self {
+        let gates = Arc::new(Gates::new(system.aig.clone()));
+        let resets = system.resets.iter().enumerate();
+        let defaults = resets.map(|(latch, reset)| (system.latch(latch), reset.unwrap_or(false)));
+        let mut base = Probe::new(gates, defaults);
+        system.constraints.iter().for_each(|&edge| base.add_constraint(edge));
+        let mut initial = base.clone();
+        for (index, reset) in system.resets.iter().enumerate() {
+            if let Some(value) = *reset {
+                initial.add_clause(&[system.latch(index).edge(!value)]);
+            }
+        }
+        Self {
+            system,
+            options,
+            limits,
+            probes: vec![initial],
+            base,
+            frames: vec![Vec::new()],
+            infinity: Vec::new(),
+            obligations: Obligations::default(),
+            lifting: Lifting::new(system),
+            activity: vec![0.0; system.num_latches()],
+            bump: 1.0,
+            random: options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            core: Cube::default(),
+            assumptions: Vec::new(),
+            clause: Vec::new(),
+            num_obligations: 0,
+            num_lemmas: 0,
+        }
+    }
+
+    /// The main loop.
+    fn decide(&mut self) -> Result<Evidence, Stop> {
+        if let Some(trace) = self.bad_at_start()? {
+            return Ok(Evidence::Unsafe(trace));
+        }
+        self.add_frame();
+        loop {
+            while self.find_bad()? {
+                if let Some(trace) = self.block()? {
+                    return Ok(Evidence::Unsafe(trace));
+                }
+            }
+            self.add_frame();
+            self.propagate()?;
+            if let Some(frame) = self.fixpoint() {
+                return Ok(Evidence::Safe(self.invariant(frame)));
+            }
+        }
+    }
+
+    /// The last frame, N.
+    fn last(&self) -> usize {
+        self.frames.len() - 1
+    }
+
+    /// Whether a bad state is initial.
+    fn bad_at_start(&mut self) -> Result<Option<Trace>, Stop> {
+        if !answer(self.probes[0].solve(&[self.system.bad], &[], self.limits))? {
+            return Ok(None);
+        }
+        let probe = &self.probes[0];
+        let initial =
+            (0..self.system.num_latches()).map(|latch| probe.leaf_value(self.system.latch(latch))).collect();
+        Ok(Some(Trace { initial, inputs: vec![self.lifting.inputs(probe)] }))
+    }
+
+    fn add_frame(&mut self) {
+        self.probes.push(self.base.clone());
+        self.frames.push(Vec::new());
+    }
+
+    /// Asks whether F_{frame-1} ∧ C ∧ T reaches the cube, from outside of the cube if `outside`. If it does not, the
+    /// cube's core is in `self.core`.
+    fn blocked(&mut self, cube: &Cube, frame: usize, outside: bool) -> Result<bool, Stop> {
+        self.assumptions.clear();
+        self.assumptions.extend(cube.lits().iter().map(|&lit| self.system.next_of(lit)));
+        self.clause.clear();
+        if outside {
+            self.clause.extend(cube.lits().iter().map(|&lit| !lit));
+        }
+        // The most active literals first: they are likely to fail.
+        let activity = |lit: Edge| self.activity[lit.node().index() - 1];
+        let mut order: Vec<usize> = (0..cube.lits().len()).collect();
+        order.sort_by(|&a, &b| activity(cube.lits()[b]).total_cmp(&activity(cube.lits()[a])));
+        let assumptions: Vec<Edge> = order.iter().map(|&index| self.assumptions[index]).collect();
+        let probe = &mut self.probes[frame - 1];
+        if answer(probe.solve(&assumptions, &self.clause, self.limits))? {
+            return Ok(false);
+        }
+        let lits: Vec<Edge> =
+            cube.lits().iter().copied().filter(|&lit| probe.in_core(self.system.next_of(lit))).collect();
+        self.core = Cube::from_sorted(lits);
+        if self.meets_init(&self.core) {
+            // A literal against a reset keeps the clause true in the initial states.
+            let lit = cube.lits().iter().copied().find(|&lit| self.contradicts_reset(lit));
+            let lit = lit.ok_or_else(|| Stop::Internal("PDR blocked an initial state".into()))?;
+            self.core.insert(lit);
+        }
+        Ok(true)
+    }
+
+    /// Whether some initial state satisfies the cube.
+    fn meets_init(&self, cube: &Cube) -> bool {
+        !cube.lits().iter().any(|&lit| self.contradicts_reset(lit))
+    }
+
+    #[inline]
+    fn contradicts_reset(&self, lit: Edge) -> bool {
+        self.system.resets[lit.node().index() - 1] == Some(lit.is_negated())
+    }
+
+    /// A number below a limit.
+    fn random(&mut self, limit: u64) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % limit
+    }
+
+    /// The invariant: all lemmas above a frame.
+    fn invariant(&self, frame: usize) -> Invariant {
+        let above = self.frames[frame + 1..].iter().flatten().chain(&self.infinity);
+        let clauses = above.map(|lemma| lemma.cube.lits().iter().map(|&lit| !lit).collect()).collect();
+        Invariant { aig: self.system.aig.clone(), clauses, depth: 1 }
+    }
+
+    fn statistics(&self) -> Statistics {
+        let mut probe = self.base.statistics();
+        self.probes.iter().for_each(|other| probe += other.statistics());
+        Statistics { frames: self.last(), obligations: self.num_obligations, lemmas: self.num_lemmas, probe }
+    }
+}
+
+/// Whether a query is satisfiable.
+fn answer(answer: Answer) -> Result<bool, Stop> {
+    match answer {
+        Answer::Sat => Ok(true),
+        Answer::Unsat => Ok(false),
+        Answer::Unknown(reason) => Err(reason.into()),
+    }
+}
