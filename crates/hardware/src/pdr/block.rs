@@ -45,6 +45,12 @@ impl Obligations {
         self.push(frame, self.all.len() - 1);
     }
 
+    /// Whether nothing is left to block.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// The highest activity of an obligation and of the next two towards bad.
     pub(super) fn activity(&self, index: usize) -> f64 {
         let mut highest: f64 = 0.0;

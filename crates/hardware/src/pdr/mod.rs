@@ -48,13 +48,11 @@ use lift::Lifting;
 pub struct Options {
     /// How clauses are generalised.
     pub generalization: Generalization,
-    /// The seed of random choices.
-    pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { generalization: Generalization::Ctg, seed: 1 }
+        Self { generalization: Generalization::Ctg }
     }
 }
 
@@ -115,7 +113,6 @@ struct Pdr<'a> {
     /// By latches: how much it took part in lemmas lately.
     activity: Vec<f64>,
     bump: f64,
-    random: u64,
     /// The cube of the last query that was blocked, reduced to its core.
     core: Cube,
     /// Scratch: the assumptions and the temporary clause of a query.
@@ -150,7 +147,6 @@ impl<'a> Pdr<'a> {
             lifting: Lifting::new(system),
             activity: vec![0.0; system.num_latches()],
             bump: 1.0,
-            random: options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             core: Cube::default(),
             assumptions: Vec::new(),
             clause: Vec::new(),
@@ -240,14 +236,6 @@ impl<'a> Pdr<'a> {
         self.system.resets[lit.node().index() - 1] == Some(lit.is_negated())
     }
 
-    /// A number below a limit.
-    fn random(&mut self, limit: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random % limit
-    }
-
     /// The invariant: all lemmas above a frame.
     fn invariant(&self, frame: usize) -> Invariant {
         let above = self.frames[frame + 1..].iter().flatten().chain(&self.infinity);
@@ -268,5 +256,114 @@ fn answer(answer: Answer) -> Result<bool, Stop> {
         Answer::Sat => Ok(true),
         Answer::Unsat => Ok(false),
         Answer::Unknown(reason) => Err(reason.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
+
+    use super::*;
+    use crate::common::shortest_in_system;
+    use crate::explicit::{counter, is_counterexample, is_inductive, random_system};
+
+    const ALL: [Generalization; 3] = [Generalization::Drop, Generalization::Ctg, Generalization::Dynamic];
+
+    #[test]
+    fn answers_agree_with_explicit_search() {
+        let mut random = Random::new(7);
+        let (mut safe, mut long) = (0, 0);
+        for number in numbers(3000) {
+            let system = random_system(&mut random, 6, 3, 25);
+            let shortest = shortest_in_system(&system);
+            for generalization in ALL {
+                let options = Options { generalization };
+                let evidence = run(&system, options, &Limits::default()).expect("an answer");
+                match evidence {
+                    Evidence::Unsafe(trace) => {
+                        assert!(is_counterexample(&system, &trace), "system {number}, {generalization:?}");
+                        long += usize::from(trace.length() > 2);
+                    }
+                    Evidence::Safe(invariant) => {
+                        assert_eq!(shortest, None, "system {number}, {generalization:?}");
+                        assert!(is_inductive(&system, &invariant), "system {number}, {generalization:?}");
+                        safe += usize::from(invariant.clauses.len() > 2);
+                    }
+                }
+            }
+        }
+        assert!(safe > 20 && long > 20, "{safe} {long}");
+    }
+
+    #[test]
+    fn a_counter_reaches_its_last_value() {
+        for bits in [4, 8] {
+            let Ok(Evidence::Unsafe(trace)) =
+                run(&counter(bits, true), Options::default(), &Limits::default())
+            else {
+                panic!("the counter of {bits} bits is unsafe")
+            };
+            assert!(is_counterexample(&counter(bits, true), &trace));
+            assert!(trace.length() >= (1 << bits) - 1, "{bits} bits in {} steps", trace.length());
+        }
+    }
+
+    /// P1 to P5, by the definitions, after each frame.
+    #[test]
+    fn frames_are_an_inductive_trace() {
+        let mut random = Random::new(29);
+        for number in numbers(300) {
+            let system = random_system(&mut random, 5, 2, 20);
+            let limits = Limits::default();
+            let mut pdr = Pdr::new(&system, Options::default(), &limits);
+            if pdr.bad_at_start().expect("an answer").is_some() {
+                continue;
+            }
+            pdr.add_frame();
+            for _ in 0..6 {
+                while pdr.find_bad().expect("an answer") {
+                    if pdr.block().expect("an answer").is_some() {
+                        break;
+                    }
+                }
+                if !pdr.obligations.is_empty() {
+                    break;
+                }
+                pdr.add_frame();
+                pdr.propagate().expect("an answer");
+                check_frames(&system, &pdr, number);
+                if pdr.fixpoint().is_some() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn check_frames(system: &BitSystem, pdr: &Pdr<'_>, number: u64) {
+        use crate::aig::edge_value;
+        use crate::explicit::allowed_values;
+
+        let holds = |frame: usize, state: &[bool]| {
+            let lemmas = pdr.frames[frame..].iter().flatten();
+            lemmas.into_iter().all(|lemma| {
+                lemma.cube.lits().iter().any(|lit| state[lit.node().index() - 1] == lit.is_negated())
+            })
+        };
+        for row in 0..1usize << system.num_latches() {
+            let state: Vec<bool> = (0..system.num_latches()).map(|latch| row >> latch & 1 != 0).collect();
+            let initial =
+                system.resets.iter().zip(&state).all(|(reset, value)| reset.is_none_or(|r| r == *value));
+            assert!(!initial || holds(1, &state), "P4 in system {number}");
+            for values in allowed_values(system, &state) {
+                let next: Vec<bool> = system.next.iter().map(|&edge| edge_value(&values, edge)).collect();
+                for frame in 0..pdr.last() {
+                    if if frame == 0 { initial } else { holds(frame, &state) } {
+                        assert!(holds(frame + 1, &next), "P3 at {frame} in system {number}");
+                        assert!(!edge_value(&values, system.bad), "P5 at {frame} in system {number}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -17,8 +17,9 @@
 //!   what lies inside and of leaves that no lemma mentions, and an assignment of the domain extends to all nodes. A
 //!   learnt clause that reaches outside is ignored as long as it does: it follows from gates and lemmas.
 //! * J1: at a fixpoint of a query, a false gate has a false fan-in, or both fan-ins wait to be decided.
-//! * J2: at a fixpoint of a query, a lemma or temporary clause has a watch that is true, or a watch that is open and true
-//!   by default, or both watches wait to be decided.
+//! * J2: at a fixpoint of a query, a lemma or temporary clause has a watch or blocker that is true, or a watch that is
+//!   open and true by default, or an open watch that waits to be decided. At the beginning of a query, a lemma watches a
+//!   literal that is true by default, or its watches wait.
 //! * D2: level 0 is propagated through all nodes, inside of the domain or not, because later queries rely on it.
 //! * W1: at a fixpoint, no lemma has a false watch unless its other watch or its blocker is true.
 //!
@@ -183,7 +184,7 @@ pub struct Probe {
     justified_until: usize,
     /// Lemmas without a literal that is true by default.
     bare: Vec<ClauseRef>,
-    /// Lemmas that lost their watch on such a literal in this query.
+    /// Lemmas that lost their watches on such literals in this query.
     uncovered: Vec<ClauseRef>,
     /// The other nodes of this query's domain.
     query_nodes: Vec<Node>,
@@ -653,6 +654,17 @@ impl Probe {
     /// Ends a query.
     fn backtrack_fully(&mut self) {
         self.undo(0, |_, _| {});
+        // A temporary clause that is false by itself made the switch false at level 0. Nothing follows from that, and
+        // the next temporary clause needs the switch again.
+        let switch = self.switch();
+        if self.values[switch.index()] != 0
+            && let Some(at) = self.trail.iter().rposition(|&lit| lit == !switch)
+        {
+            self.values[switch.index()] = 0;
+            self.values[(!switch).index()] = 0;
+            self.trail.remove(at);
+            self.head -= usize::from(at < self.head);
+        }
     }
 
     #[inline]
@@ -689,11 +701,102 @@ fn luby(index: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use shofar_testing::Random;
+    use shofar_testing::scale::numbers;
+
     use super::*;
+    use crate::aig::edge_value;
+    use crate::explicit::random_system;
+    use crate::system::BitSystem;
 
     #[test]
     fn the_series_is_lubys() {
         let series: Vec<u64> = (1..=15).map(luby).collect();
         assert_eq!(series, [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]);
+    }
+
+    /// The values of all nodes, for all values of the leaves.
+    fn rows(system: &BitSystem) -> Vec<Vec<bool>> {
+        let leaves = system.num_latches() + system.num_inputs;
+        (0..1usize << leaves)
+            .map(|row| system.aig.evaluate(|leaf| row >> (leaf.index() - 1) & 1 != 0))
+            .collect()
+    }
+
+    fn any_edge(random: &mut Random, below: usize) -> Edge {
+        Node::from_index(1 + random.below(below - 1)).edge(random.bool())
+    }
+
+    /// A long dialogue: lemmas over latches and gates, temporary clauses, assumptions. Each answer is compared with the
+    /// truth table, each model is a row of it, each core is contradictory.
+    #[test]
+    fn answers_agree_with_truth_tables() {
+        let mut random = Random::new(31);
+        let (mut sat, mut refuted) = (0, 0);
+        for number in numbers(400) {
+            let system = random_system(&mut random, 5, 4, 40);
+            let latches = system.num_latches();
+            let default: Vec<bool> = (0..latches).map(|_| random.bool()).collect();
+            let defaults = default.iter().enumerate().map(|(latch, &value)| (system.latch(latch), value));
+            let mut probe = Probe::new(Arc::new(Gates::new(system.aig.clone())), defaults);
+            let mut rows = rows(&system);
+            for &edge in &system.constraints {
+                probe.add_constraint(edge);
+                rows.retain(|values| edge_value(values, edge));
+            }
+            for query in 0..40 {
+                if random.one_in(4) {
+                    let over_latches = random.one_in(4);
+                    let below = if over_latches { latches + 1 } else { system.aig.len() };
+                    let lemma: Vec<Edge> =
+                        (0..1 + random.below(4)).map(|_| any_edge(&mut random, below)).collect();
+                    probe.add_clause(&lemma);
+                    rows.retain(|values| lemma.iter().any(|&edge| edge_value(values, edge)));
+                }
+                let assumptions: Vec<Edge> =
+                    (0..random.below(5)).map(|_| any_edge(&mut random, system.aig.len())).collect();
+                let clause: Vec<Edge> =
+                    (0..random.below(4)).map(|_| any_edge(&mut random, latches + 1)).collect();
+                let asked = |values: &Vec<bool>, assumptions: &[Edge]| {
+                    assumptions.iter().all(|&edge| edge_value(values, edge))
+                        && (clause.is_empty() || clause.iter().any(|&edge| edge_value(values, edge)))
+                };
+                let expected = rows.iter().any(|values| asked(values, &assumptions));
+                match probe.solve(&assumptions, &clause, &Limits::default()) {
+                    Answer::Sat => {
+                        sat += 1;
+                        let model = system.aig.evaluate(|leaf| probe.leaf_value(leaf));
+                        assert!(asked(&model, &assumptions), "system {number}, query {query}: not a model");
+                        assert!(rows.contains(&model), "system {number}, query {query}: a lemma is false");
+                    }
+                    Answer::Unsat => {
+                        refuted += 1;
+                        assert!(!expected, "system {number}, query {query}");
+                        let core: Vec<Edge> =
+                            assumptions.iter().copied().filter(|&edge| probe.in_core(edge)).collect();
+                        assert!(
+                            !rows.iter().any(|values| asked(values, &core)),
+                            "system {number}, query {query}: core"
+                        );
+                    }
+                    Answer::Unknown(reason) => panic!("{reason}"),
+                }
+            }
+        }
+        assert!(sat > 1000 && refuted > 1000, "{sat} {refuted}");
+    }
+
+    /// The lemma's latch is outside of the query's cone, and refutes it all the same.
+    #[test]
+    fn lemmas_hold_outside_of_the_cone() {
+        let mut builder = crate::aig::Builder::with_leaves(3);
+        let [a, b, c] = [1, 2, 3].map(|leaf| Edge::from(Node::from_index(leaf)));
+        let both = builder.and(a, b);
+        let mut probe = Probe::new(Arc::new(Gates::new(builder.into_aig())), []);
+        probe.add_clause(&[!a, c]);
+        probe.add_clause(&[!b, !c]);
+        assert_eq!(probe.solve(&[a], &[], &Limits::default()), Answer::Sat);
+        assert_eq!(probe.solve(&[both], &[], &Limits::default()), Answer::Unsat);
+        assert!(probe.in_core(both));
     }
 }

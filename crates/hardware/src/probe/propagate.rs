@@ -40,7 +40,7 @@ impl Probe {
                     if open(of_left) {
                         self.assign(!left, Antecedent::gate(node));
                     }
-                } else if !ROOT && of_left == 0 && of_right == 0 {
+                } else if of_left == 0 && of_right == 0 {
                     // J1.
                     self.order.push(left.node());
                     self.order.push(right.node());
@@ -117,7 +117,7 @@ impl Probe {
             }
             // The best new watch is true or, for J2, true by default; the first one that is not false will do.
             let kind = self.clauses.kind(clause);
-            let covers = |index: Edge| self.default[index.index()];
+            let covers = |lit: Edge| self.default[lit.index()];
             let needs_cover = kind != Kind::Learnt && !covers(first);
             let mut replacement = None;
             for index in 2..self.clauses.len(clause) {
@@ -138,9 +138,9 @@ impl Probe {
                 if !good {
                     self.order.push(first.node());
                     self.order.push(other.node());
-                    if kind == Kind::Lemma {
-                        self.uncovered.push(clause);
-                    }
+                }
+                if needs_cover && kind == Kind::Lemma && !self.default[other.index()] {
+                    self.uncovered.push(clause);
                 }
                 self.clauses.swap(clause, 1, index);
                 self.watches[(!other).index()].push(kept);
