@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use shofar_run::{Limits, Stop};
-use shofar_smt::sat::Lit;
+use shofar_smt::sat::{Lit, Statistics};
 
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant, Trace};
@@ -68,6 +68,11 @@ impl<'a> Bmc<'a> {
     /// No counterexample is shorter than this.
     pub fn bound(&self) -> usize {
         self.bound
+    }
+
+    /// The solver's counters.
+    pub fn statistics(&self) -> &Statistics {
+        self.unrolling.solver().statistics()
     }
 
     /// Whether it is not known that the constraints end all runs before the bound.
