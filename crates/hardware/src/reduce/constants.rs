@@ -3,6 +3,8 @@
 //! Each latch starts with its reset, unknown if that is free; inputs are unknown. A latch whose next value differs from
 //! its value becomes unknown, until nothing changes. The latches that are still known are constant, and that all of them
 //! are is inductive: the next values follow from these constants alone.
+//!
+//! Values only ever become unknown, so after one pass over the graph it is enough to follow those that do.
 
 use shofar_run::Limits;
 
@@ -27,24 +29,37 @@ pub(super) fn reduce(system: &BitSystem, limits: &Limits<'_>) -> Option<(BitSyst
 
 /// By latches: the value that it always has, if there is one. `None` if the limits interrupt the simulation.
 fn constant_latches(system: &BitSystem, limits: &Limits<'_>) -> Option<Vec<Option<bool>>> {
-    let mut state = system.resets.clone();
-    let mut values: Vec<Option<bool>> = vec![None; system.aig.len()];
-    loop {
-        if limits.interruption().is_some() {
-            return None;
-        }
-        evaluate(system, &state, &mut values);
-        let mut changed = false;
-        for (value, &next) in state.iter_mut().zip(&system.next) {
-            if value.is_some() && *value != ternary(&values, next) {
-                *value = None;
-                changed = true;
-            }
-        }
-        if !changed {
-            return Some(state);
+    let readers = Readers::of(system);
+    let mut values = initial_values(system);
+    if limits.interruption().is_some() {
+        return None;
+    }
+    let mut open: Vec<Node> = Vec::new();
+    for (latch, &next) in system.next.iter().enumerate() {
+        let node = system.latch(latch);
+        if values[node.index()].is_some() && values[node.index()] != ternary(&values, next) {
+            values[node.index()] = None;
+            open.push(node);
         }
     }
+    // A node becomes unknown at most once.
+    while let Some(node) = open.pop() {
+        for &reader in readers.of_node(node) {
+            if values[reader.index()].is_none() {
+                continue;
+            }
+            let value = match (system.aig.and_fanins(reader), system.latch_index(reader)) {
+                (Some([left, right]), _) => conjunction(ternary(&values, left), ternary(&values, right)),
+                // The latch's next value has just become unknown.
+                _ => None,
+            };
+            if value.is_none() {
+                values[reader.index()] = None;
+                open.push(reader);
+            }
+        }
+    }
+    Some(values[1..=system.num_latches()].to_vec())
 }
 
 /// The ternary value of an edge; `None` is unknown.
@@ -52,17 +67,87 @@ fn ternary(values: &[Option<bool>], edge: Edge) -> Option<bool> {
     values[edge.node().index()].map(|value| value != edge.is_negated())
 }
 
-/// The ternary values of all nodes, with unknown inputs.
-fn evaluate(system: &BitSystem, state: &[Option<bool>], values: &mut [Option<bool>]) {
+fn conjunction(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// The ternary values of all nodes in step 0, with unknown inputs.
+fn initial_values(system: &BitSystem) -> Vec<Option<bool>> {
+    let mut values: Vec<Option<bool>> = Vec::with_capacity(system.aig.len());
     for node in system.aig.nodes() {
-        values[node.index()] = match system.aig.and_fanins(node) {
-            Some([left, right]) => match (ternary(values, left), ternary(values, right)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
+        values.push(match system.aig.and_fanins(node) {
+            Some([left, right]) => conjunction(ternary(&values, left), ternary(&values, right)),
             None if node == Node::FALSE => Some(false),
-            None => system.latch_index(node).and_then(|latch| state[latch]),
+            None => system.latch_index(node).and_then(|latch| system.resets[latch]),
+        });
+    }
+    values
+}
+
+/// By nodes: the gates with it as a fan-in, and the latches with it as next function.
+struct Readers {
+    /// Where the readers of each node start.
+    starts: Vec<usize>,
+    readers: Vec<Node>,
+}
+
+impl Readers {
+    fn of(system: &BitSystem) -> Self {
+        let pairs = || {
+            let gates = system.aig.nodes().flat_map(|node| {
+                let fanins = system.aig.and_fanins(node).into_iter().flatten();
+                fanins.map(move |edge| (edge.node(), node))
+            });
+            let next = system.next.iter().enumerate();
+            gates.chain(next.map(|(latch, edge)| (edge.node(), system.latch(latch))))
         };
+        let mut starts = vec![0; system.aig.len() + 1];
+        pairs().for_each(|(node, _)| starts[node.index() + 1] += 1);
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut ends = starts.clone();
+        let mut readers = vec![Node::FALSE; starts[system.aig.len()]];
+        for (node, reader) in pairs() {
+            readers[ends[node.index()]] = reader;
+            ends[node.index()] += 1;
+        }
+        Self { starts, readers }
+    }
+
+    fn of_node(&self, node: Node) -> &[Node] {
+        &self.readers[self.starts[node.index()]..self.starts[node.index() + 1]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aig::Builder;
+
+    /// A shift register of zeros, whose first latch takes an input. Each latch becomes unknown after the one before.
+    #[test]
+    fn a_long_chain_takes_linear_time() {
+        let latches = 100_000;
+        let latch = |index: usize| Edge::from(Node::from_index(1 + index));
+        let mut next: Vec<Edge> = (0..latches).map(|index| latch(index.max(1) - 1)).collect();
+        let system = |next: &[Edge]| BitSystem {
+            aig: Builder::with_leaves(latches + 1).into_aig(),
+            resets: vec![Some(false); latches],
+            next: next.to_vec(),
+            num_inputs: 1,
+            bad: latch(latches - 1),
+            constraints: Vec::new(),
+        };
+        // The first latch keeps its value: all are constant.
+        let constants = constant_latches(&system(&next), &Limits::default()).unwrap();
+        assert!(constants.iter().all(|&value| value == Some(false)));
+        next[0] = latch(latches);
+        let constants = constant_latches(&system(&next), &Limits::default()).unwrap();
+        assert!(constants.iter().all(|value| value.is_none()));
     }
 }
