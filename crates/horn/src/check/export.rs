@@ -19,7 +19,8 @@
 //! the datatype, and the lemma `n(x) >= k and value(n(x)) = x`, with the least number `k`.
 //!
 //! The laws of concatenation and reversal, which the checker knows (`words.rs`), are proved by induction first, each with the laws
-//! before it, and then asserted for all lists. Cancellation is not among the laws: a model that needs it may be too hard for the solver.
+//! before it, and then asserted for all lists: units, associativity, reversal, and cancellation on both sides. Cancellation on the
+//! right needs lengths, of which the script has a function and two laws that it asserts nowhere else.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -105,14 +106,19 @@ fn claims(store: &TermStore, lemmas: &[NamedLemma], numbers: &[Numbers]) -> Vec<
     numbers.iter().map(number).chain(lemmas.iter().map(lemma)).collect()
 }
 
-/// A law of concatenation and reversal, by induction on its first parameter.
+/// A law of concatenation, reversal and length, by induction on its first parameter.
 struct Law {
     parameters: Vec<Term>,
     law: Term,
-    /// The terms that the law describes.
-    pattern: Term,
-    /// Instances of earlier laws that the induction step needs.
-    earlier: Vec<Term>,
+    /// The terms for which the law is asserted; none if only other laws need it.
+    pattern: Vec<Term>,
+    cases: Vec<Case>,
+}
+
+/// A case of a law, with values for parameters, and instances of the law and of earlier ones from which it follows.
+struct Case {
+    values: Vec<(Term, Term)>,
+    premises: Vec<Term>,
 }
 
 /// The inverse of a fold that numbers a datatype.
@@ -216,10 +222,14 @@ impl<'a, W: io::Write> Export<'a, W> {
         let mut used = self.taken.clone();
         let mut variable = |name: &str, sort| store.var(self.free.choose(Some(name), name, &mut used), sort);
         let [x, y, z] = ["x", "y", "z"].map(|name| variable(name, sort));
-        let sorts = store.constructor(list.cell).fields.iter();
-        let fields: Vec<Term> = sorts.map(|&(_, sort)| variable("h", sort)).collect();
-        let tail = fields[list.tail];
+        let mut cell_fields = || -> Vec<Term> {
+            let sorts = store.constructor(list.cell).fields.iter();
+            sorts.map(|&(_, sort)| variable("h", sort)).collect()
+        };
+        let (fields, other_fields) = (cell_fields(), cell_fields());
+        let (tail, rest) = (fields[list.tail], other_fields[list.tail]);
         let empty = store.construct_term(list.empty, &[]);
+        let other_cell = store.construct_term(list.cell, &other_fields);
         let cell = |tail: Term| {
             let mut fields = fields.clone();
             fields[list.tail] = tail;
@@ -230,44 +240,78 @@ impl<'a, W: io::Write> Export<'a, W> {
         let unit = |x: Term| store.eq(app(x, empty), x);
         let associates = |x: Term, y: Term, z: Term| store.eq(app(app(x, y), z), app(x, app(y, z)));
         let reverses = |x: Term, y: Term| store.eq(rev(app(x, y)), app(rev(y), rev(x)));
+        let by_induction = |parameters: &[Term], law: Term, pattern: &[Term], earlier: &[Term]| {
+            let hypothesis = store.substitute(law, &Substitution::from_iter([(x, tail)]));
+            let cases = vec![
+                Case { values: vec![(x, empty)], premises: earlier.to_vec() },
+                Case { values: vec![(x, cell(tail))], premises: [earlier, &[hypothesis]].concat() },
+            ];
+            Law { parameters: parameters.to_vec(), law, pattern: pattern.to_vec(), cases }
+        };
         let mut laws = vec![
-            Law { parameters: vec![x], law: unit(x), pattern: app(x, empty), earlier: Vec::new() },
-            Law {
-                parameters: vec![x, y, z],
-                law: associates(x, y, z),
-                pattern: app(app(x, y), z),
-                earlier: Vec::new(),
-            },
+            by_induction(&[x], unit(x), &[app(x, empty)], &[]),
+            by_induction(&[x, y, z], associates(x, y, z), &[app(app(x, y), z)], &[]),
         ];
         if self.taken.contains(&store.fun_decl(reverse).name) {
-            laws.push(Law {
-                parameters: vec![x, y],
-                law: reverses(x, y),
-                pattern: rev(app(x, y)),
-                earlier: vec![unit(rev(y)), associates(rev(y), rev(tail), cell(empty))],
-            });
-            laws.push(Law {
-                parameters: vec![x],
-                law: store.eq(rev(rev(x)), x),
-                pattern: rev(rev(x)),
-                earlier: vec![reverses(rev(tail), cell(empty))],
-            });
+            let earlier = [unit(rev(y)), associates(rev(y), rev(tail), cell(empty))];
+            laws.push(by_induction(&[x, y], reverses(x, y), &[rev(app(x, y))], &earlier));
+            let earlier = [reverses(rev(tail), cell(empty))];
+            laws.push(by_induction(&[x], store.eq(rev(rev(x)), x), &[rev(rev(x))], &earlier));
         }
+        let name = self.free.choose(Some("length"), "length", &mut self.taken);
+        let length = store.fun(name, &[sort], Sort::INT);
+        let len = |list: Term| store.apply(length, &[list]).expect("the sorts fit");
+        let one_more = store.add(&[store.int(1), len(store.selector(list.cell, list.tail as u32, x))]);
+        let definition = store.ite(store.tester(list.empty, x), store.int(0), one_more);
+        writeln!(
+            self.out,
+            "(define-fun-rec {} ({}) Int {})",
+            store.display_symbol(name),
+            sorted_variables(store, &[x]),
+            store.display(definition)
+        )?;
+        let is_natural = |x: Term| store.le(store.int(0), len(x));
+        let adds = |x: Term, y: Term| store.eq(len(app(x, y)), store.add(&[len(x), len(y)]));
+        let cancels = |a: Term, b: Term, x: Term, y: Term| store.implies(store.eq(a, b), store.eq(x, y));
+        laws.push(by_induction(&[x], is_natural(x), &[], &[]));
+        laws.push(by_induction(&[x, y], adds(x, y), &[], &[]));
+        let left = cancels(app(x, y), app(x, z), y, z);
+        laws.push(by_induction(&[x, y, z], left, &[app(x, y), app(x, z)], &[]));
+        // If one of the lists is empty, lengths tell; otherwise both tails are shorter.
+        let lengths = |list: Term, tail: Term| vec![is_natural(tail), adds(list, y)];
+        let tails = cancels(app(tail, y), app(rest, y), tail, rest);
+        laws.push(Law {
+            parameters: vec![x, y, z],
+            law: cancels(app(x, y), app(z, y), x, z),
+            pattern: vec![app(x, y), app(z, y)],
+            cases: vec![
+                Case { values: vec![(x, empty), (z, empty)], premises: Vec::new() },
+                Case { values: vec![(x, empty), (z, other_cell)], premises: lengths(other_cell, rest) },
+                Case { values: vec![(x, cell(tail)), (z, empty)], premises: lengths(cell(tail), tail) },
+                Case { values: vec![(x, cell(tail)), (z, other_cell)], premises: vec![tails] },
+            ],
+        });
         let mut proved: Vec<String> = Vec::new();
-        for Law { parameters, law, pattern, earlier } in laws {
-            let at = |value: Term| store.substitute(law, &Substitution::from_iter([(x, value)]));
-            for value in [empty, cell(tail)] {
-                writeln!(self.out, "; {} for {}\n(push 1)", store.display(law), store.display(value))?;
-                self.constants(&[&fields[..], &parameters[1..]].concat())?;
-                let hypothesis = (value != empty).then(|| at(tail));
-                for premise in earlier.iter().copied().chain(hypothesis) {
+        for Law { parameters, law, pattern, cases } in laws {
+            for Case { values, premises } in cases {
+                let texts: Vec<String> =
+                    values.iter().map(|&(_, value)| store.display(value).to_string()).collect();
+                writeln!(self.out, "; {} for {}\n(push 1)", store.display(law), texts.join(" and "))?;
+                let chosen: Substitution = values.into_iter().collect();
+                let denied = store.substitute(law, &chosen);
+                let formulas: Vec<Term> = premises.iter().copied().chain([denied]).collect();
+                self.constants(&store.free_vars(&formulas))?;
+                for premise in premises {
                     writeln!(self.out, "(assert {})", store.display(premise))?;
                 }
-                writeln!(self.out, "(assert (not {}))\n(check-sat)\n(pop 1)", store.display(at(value)))?;
+                writeln!(self.out, "(assert (not {}))\n(check-sat)\n(pop 1)", store.display(denied))?;
             }
-            let (variables, law) = (sorted_variables(store, &parameters), store.display(law));
-            let pattern = store.display(pattern);
-            proved.push(format!("(assert (forall ({variables}) (! {law} :pattern ({pattern}))))"));
+            if !pattern.is_empty() {
+                let (variables, law) = (sorted_variables(store, &parameters), store.display(law));
+                let pattern = self.terms(pattern.iter());
+                let pattern = pattern.trim_start();
+                proved.push(format!("(assert (forall ({variables}) (! {law} :pattern ({pattern}))))"));
+            }
         }
         // Laws for all lists would make solvers unfold the functions further and further in the proofs of other laws.
         proved.iter().try_for_each(|law| writeln!(self.out, "{law}"))
