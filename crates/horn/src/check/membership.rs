@@ -27,7 +27,7 @@ use super::automata;
 use super::languages::{Automaton, Language};
 
 /// Choices of one decision.
-const MOST_CHOICES: usize = 20_000;
+const MOST_CHOICES: usize = 5000;
 
 /// Whether formulas are satisfiable together; `None` if they are not of the form above, if they depend on a selector of another
 /// constructor than its own, or if there are too many choices.
@@ -187,13 +187,10 @@ impl Membership<'_> {
         })
     }
 
-    /// Chooses the state of a variable, or computes the value of the formula if all states are chosen.
+    /// Computes the states of terms whose variables have states. If that does not decide the formula, chooses the state of another
+    /// variable.
     fn choose_state(&self, case: &Case) -> Option<Vec<Case>> {
         let store = self.store;
-        let variables = store.free_vars(&[case.formula]);
-        if let Some(&variable) = variables.iter().find(|variable| !case.states.contains_key(variable)) {
-            return self.states(case, variable);
-        }
         let value = |op: Op, args: &[Term]| match (op, args) {
             (Op::Apply(fun), &[term]) if store.fold(fun).is_some() => {
                 let state = &self.automaton.states[self.state(term, &case.states)?];
@@ -201,17 +198,20 @@ impl Membership<'_> {
                 let position = folds.iter().position(|&known| known == fun)?;
                 Some(store.value_to_term(&state.components[position]))
             }
-            _ => store.build(op, args).ok(),
+            _ => None,
         };
-        let mut is_known = true;
         let formula = store.rewrite(case.formula, &mut |op, args| {
             value(op, args).unwrap_or_else(|| {
-                is_known = false;
-                store.build(op, args).expect("the term is well-sorted")
+                store.build(op, args).expect("values of folds have the sorts of applications")
             })
         });
-        let is_decided = is_known && matches!(formula, Term::TRUE | Term::FALSE);
-        is_decided.then(|| vec![Case { formula, ..case.clone() }])
+        let case = Case { formula, ..case.clone() };
+        if matches!(formula, Term::TRUE | Term::FALSE) {
+            return Some(vec![case]);
+        }
+        let variables = store.free_vars(&[formula]);
+        let &open = variables.iter().find(|variable| !case.states.contains_key(variable))?;
+        self.states(&case, open)
     }
 
     /// The cases for the state of a variable; none if it is not of a datatype.
