@@ -132,7 +132,7 @@ fn rounds(
     refinement: Refinement,
 ) -> Result<Evidence, Stop> {
     let store = run.store;
-    let mut abstracts = Algebras {
+    let mut refiner = Refiner {
         run,
         sorts,
         ghost,
@@ -170,7 +170,7 @@ fn rounds(
                     let real = replay.derivation(store, &derivation, &values);
                     return real.map(Evidence::Unsat).ok_or(DEPENDS_ON_SELECTORS);
                 }
-                next = abstracts.next(replay.into_labels())?;
+                next = refiner.next(replay.into_labels())?;
             }
             Evidence::Induction(_) | Evidence::Saturation(_) => break,
         }
@@ -178,8 +178,8 @@ fn rounds(
     Err(Stop::Exhausted("no known function of datatypes gives an invariant"))
 }
 
-/// The algebras of refinement, one after the other.
-struct Algebras<'a> {
+/// Chooses the algebras of refinement, one after the other.
+struct Refiner<'a> {
     run: &'a Run<'a>,
     sorts: &'a [Sort],
     ghost: Term,
@@ -192,7 +192,7 @@ struct Algebras<'a> {
     spurious: Vec<Vec<Term>>,
 }
 
-impl Algebras<'_> {
+impl Refiner<'_> {
     /// An algebra that excludes one more derivation, if there is any.
     fn next(&mut self, spurious: Vec<Term>) -> Result<Option<Algebra>, Stop> {
         let store = self.run.store;
