@@ -1,6 +1,6 @@
 //! Reductions: smaller systems with the same answers, and the way back.
 //!
-//! A reduction finds facts, equalities of edges that hold in every step of every run, and [rebuilds](rebuild) the system
+//! A reduction finds facts, equalities of edges that hold in every step of every run, and rebuilds the system
 //! with one edge for all that are equal. Runs of both systems correspond step by step, so verdicts and the lengths of
 //! counterexamples stay. The way back adds the facts to the invariant.
 //!
@@ -94,7 +94,7 @@ const ALL: [Reduction; 9] = [
     rebuild::reduce,
 ];
 
-/// Applies all reductions, within [`LONGEST`] or a [`SHARE`] of the time that is left.
+/// Applies all reductions, within two seconds or a tenth of the time that is left.
 pub fn all(system: &BitSystem, limits: &Limits<'_>) -> Reduced {
     let now = Instant::now();
     let left = limits.deadline.map(|deadline| deadline.saturating_duration_since(now) / SHARE);
