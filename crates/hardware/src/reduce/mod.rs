@@ -240,6 +240,53 @@ mod tests {
         assert_eq!(shortest_in_system(&reduced.system), None);
     }
 
+    /// Two shift registers of 8 bits with linear feedback and an enabling input; bad if they differ. If `is_retimed`, the
+    /// second one stores two halves of the feedback instead of the first bit.
+    fn two_registers(is_retimed: bool) -> BitSystem {
+        let latches = 16 + usize::from(is_retimed);
+        let mut builder = Builder::with_leaves(latches + 1);
+        let leaf = |index: usize| Edge::from(Node::from_index(1 + index));
+        let enable = leaf(latches);
+        let mut next = Vec::new();
+        let mut bits: Vec<Vec<Edge>> = Vec::new();
+        for first in [0, 8] {
+            let mut register: Vec<Edge> = (first..first + 8).map(leaf).collect();
+            let has_halves = is_retimed && first == 8;
+            if has_halves {
+                register[0] = builder.xor(leaf(8), leaf(16));
+            }
+            let halves = [builder.xor(register[7], register[5]), builder.xor(register[4], register[3])];
+            let feedback = builder.xor(halves[0], halves[1]);
+            next.push(builder.ite(enable, if has_halves { halves[0] } else { feedback }, leaf(first)));
+            for bit in 1..8 {
+                next.push(builder.ite(enable, register[bit - 1], register[bit]));
+            }
+            if has_halves {
+                next.push(builder.ite(enable, halves[1], leaf(16)));
+            }
+            bits.push(register);
+        }
+        let differences: Vec<Edge> = (0..8).map(|bit| builder.xor(bits[0][bit], bits[1][bit])).collect();
+        let bad = builder.or_all(differences);
+        let resets = (0..latches).map(|latch| Some(latch % 8 == 0 && latch < 16)).collect();
+        BitSystem { aig: builder.into_aig(), resets, next, num_inputs: 1, bad, constraints: Vec::new() }
+    }
+
+    #[test]
+    fn equal_registers_are_merged_and_retimed_ones_correspond() {
+        for is_retimed in [false, true] {
+            let system = two_registers(is_retimed);
+            let reduced = all(&system, &Limits::default());
+            assert_eq!((reduced.system.bad, reduced.system.num_latches()), (Edge::FALSE, 0));
+            let trivial = Invariant { aig: reduced.system.aig.clone(), clauses: Vec::new(), depth: 1 };
+            let invariant = reduced.back.invariant_back(trivial);
+            let circuit = crate::common::circuit_of(&system);
+            let answer =
+                crate::check::check_invariant(&circuit, &[system.bad], &invariant, &Limits::default());
+            assert!(answer.is_ok(), "retimed: {is_retimed}: {answer:?}");
+        }
+    }
+
     #[test]
     fn interrupted_reductions_change_nothing() {
         let mut random = Random::new(9);
