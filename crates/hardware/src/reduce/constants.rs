@@ -10,6 +10,7 @@ use shofar_run::Limits;
 
 use super::rebuild::{Back, identity, rebuild};
 use crate::aig::{Edge, Node};
+use crate::simulate::{ternary, ternary_value};
 use crate::system::BitSystem;
 
 /// Replaces constant latches by their values.
@@ -30,14 +31,15 @@ pub(super) fn reduce(system: &BitSystem, limits: &Limits<'_>) -> Option<(BitSyst
 /// By latches: the value that it always has, if there is one. `None` if the limits interrupt the simulation.
 fn constant_latches(system: &BitSystem, limits: &Limits<'_>) -> Option<Vec<Option<bool>>> {
     let readers = Readers::of(system);
-    let mut values = initial_values(system);
+    let reset = |leaf| system.latch_index(leaf).and_then(|latch| system.resets[latch]);
+    let mut values = ternary(&system.aig, reset);
     if limits.interruption().is_some() {
         return None;
     }
     let mut open: Vec<Node> = Vec::new();
     for (latch, &next) in system.next.iter().enumerate() {
         let node = system.latch(latch);
-        if values[node.index()].is_some() && values[node.index()] != ternary(&values, next) {
+        if values[node.index()].is_some() && values[node.index()] != ternary_value(&values, next) {
             values[node.index()] = None;
             open.push(node);
         }
@@ -49,7 +51,9 @@ fn constant_latches(system: &BitSystem, limits: &Limits<'_>) -> Option<Vec<Optio
                 continue;
             }
             let value = match (system.aig.and_fanins(reader), system.latch_index(reader)) {
-                (Some([left, right]), _) => conjunction(ternary(&values, left), ternary(&values, right)),
+                (Some([left, right]), _) => {
+                    conjunction(ternary_value(&values, left), ternary_value(&values, right))
+                }
                 // The latch's next value has just become unknown.
                 _ => None,
             };
@@ -62,30 +66,12 @@ fn constant_latches(system: &BitSystem, limits: &Limits<'_>) -> Option<Vec<Optio
     Some(values[1..=system.num_latches()].to_vec())
 }
 
-/// The ternary value of an edge; `None` is unknown.
-fn ternary(values: &[Option<bool>], edge: Edge) -> Option<bool> {
-    values[edge.node().index()].map(|value| value != edge.is_negated())
-}
-
 fn conjunction(left: Option<bool>, right: Option<bool>) -> Option<bool> {
     match (left, right) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
         _ => None,
     }
-}
-
-/// The ternary values of all nodes in step 0, with unknown inputs.
-fn initial_values(system: &BitSystem) -> Vec<Option<bool>> {
-    let mut values: Vec<Option<bool>> = Vec::with_capacity(system.aig.len());
-    for node in system.aig.nodes() {
-        values.push(match system.aig.and_fanins(node) {
-            Some([left, right]) => conjunction(ternary(&values, left), ternary(&values, right)),
-            None if node == Node::FALSE => Some(false),
-            None => system.latch_index(node).and_then(|latch| system.resets[latch]),
-        });
-    }
-    values
 }
 
 /// By nodes: the gates with it as a fan-in, and the latches with it as next function.
