@@ -37,6 +37,7 @@ fn configurations() -> Vec<Options> {
         }
     }
     all.push(Options::default().functions(false));
+    all.push(Options::default().summaries(false));
     all.extend(InterpolationMethod::ALL.map(|method| Options::default().interpolation(method)));
     all
 }
@@ -269,4 +270,29 @@ fn random_linear_systems() {
 #[test]
 fn random_non_linear_systems() {
     refutes_all(&Shape::NONLINEAR, 500 * scale());
+}
+
+/// Lengths are not negative, and the numbers of a list with ascending numbers are not below the first one. Unfolding alone goes on
+/// for ever: shorter lists would have lengths below the given one.
+#[test]
+fn unfolding_ends_where_summaries_exclude_what_is_open() {
+    let lists = "(declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))
+        (declare-fun Len (L Int) Bool)
+        (assert (Len nil 0))
+        (assert (forall ((h Int) (t L) (n Int)) (=> (Len t n) (Len (cons h t) (+ n 1)))))
+        (declare-fun Up (L Int Int) Bool)
+        (assert (forall ((x Int)) (Up (cons x nil) x x)))
+        (assert (forall ((x Int) (y Int) (z Int) (t L)) (=> (and (Up t y z) (<= x y)) (Up (cons x t) x z))))
+        (assert (forall ((x L) (y L) (k Int) (m Int) (n Int)) (=> (and ";
+    for query in ["(Len x n) (< n 0)", "(Len x n) (Len y m) (= (+ m n) (- 1))", "(Up x m n) (< n m)"] {
+        let text = format!("{lists}{query}) false)))");
+        assert_answers(&[Options::default()], &text, true);
+        let store = TermStore::new();
+        let without = answer_of(Options::default().summaries(false), &store, &read(&store, &text), SHORT);
+        assert!(without.is_err(), "{query}");
+    }
+    // What is learnt late does not exclude derivations.
+    for query in ["(Len x n) (> n 12)", "(Up x m n) (Len x k) (> k 11) (< m n)"] {
+        assert_answers(&[Options::default()], &format!("{lists}{query}) false)))"), false);
+    }
 }

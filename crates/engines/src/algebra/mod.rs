@@ -57,9 +57,10 @@ use crate::{Engine, Evidence, Run, fragment};
 use abstraction::{Abstraction, Images};
 use components::{Algebra, Digits, Extreme, Ghosts, Profile, datatypes};
 use harvest::harvest;
+pub(crate) use refine::strengthened;
 use refine::{Refinement, refine};
 use slice::slice;
-pub(crate) use summaries::{Summaries, summaries};
+pub(crate) use summaries::{Summaries, plain_summaries, summaries};
 
 /// Queries of one stage.
 const QUERIES: usize = 3000;

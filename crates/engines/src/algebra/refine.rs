@@ -239,7 +239,7 @@ fn hulls(run: &Run<'_>, abstraction: &Abstraction) -> Vec<Term> {
 }
 
 /// The graph whose bodies know what holds of their predicates.
-fn strengthened(store: &TermStore, graph: &HornGraph, known: &[Term]) -> HornGraph {
+pub(crate) fn strengthened(store: &TermStore, graph: &HornGraph, known: &[Term]) -> HornGraph {
     let mut new = HornGraph::new();
     for (_, node) in graph.nodes() {
         new.add_node(node.clone());

