@@ -5,8 +5,12 @@
 //! carries its own connection ([`Run::exchange`](crate::Run::exchange)), which is absent unless somebody connects runs.
 //!
 //! So far instances of PD-KIND take part, and nobody connects the engines of a schedule: a lemma is about the states of
-//! the single loop that they make of the graph. Facts about predicates of the graph, and facts of other kinds, would be
-//! further messages here.
+//! the single loop that they make of the graph.
+//!
+//! Engines for datatypes share code instead of messages. What they would send each other takes milliseconds to compute, so each engine
+//! computes what it needs, gives the same answers alone and in company, and has what it uses in its own witness: summaries
+//! (`algebra/summaries.rs`), predicates that are functions (`functions.rs`), facts with variables (`words/facts.rs`), and values for
+//! abstract derivations (`replay.rs`). The measurements are in `bench/README.md`.
 //!
 //! Spacer also has an *observer* ([`Run::observer`](crate::Run::observer)), who sees its lemmas level by level.
 
