@@ -22,7 +22,7 @@ use shofar_run::Stop;
 
 use super::abstraction::{Abstracted, Images, abstracted};
 use super::components::Algebra;
-use super::samples::{Pool, at_sample};
+use super::samples::{Pool, Vectors, at_sample};
 use super::templates::{CLASSES, Class, Guard, Template};
 use crate::Run;
 
@@ -74,7 +74,7 @@ pub(super) fn allowed(
     algebra: &Algebra,
     images: &Images,
     derivation: &[Term],
-) -> Result<Option<Vec<(Term, Vec<Value>)>>, Stop> {
+) -> Result<Option<Vectors>, Stop> {
     let store = run.store;
     let Abstracted { formulas, vectors } = abstracted(store, algebra, images, derivation)?;
     let mut solver = run.solver();

@@ -393,8 +393,8 @@ impl<'a> Builder<'a> {
                     }
                 }
             }
-            for (sort, functions) in &deeper {
-                found.entry(*sort).or_default().extend_from_slice(functions);
+            for sort in self.sorts() {
+                found.entry(sort).or_default().extend(deeper.get(&sort).into_iter().flatten());
             }
             if found.values().any(|functions| functions.len() > MOST_PLACES) {
                 break;

@@ -17,6 +17,9 @@ const MOST_ROUNDS: usize = 20;
 /// Integers in ground terms.
 const MOST_NUMBERS: usize = 4;
 
+/// Components for the variables of a derivation; a number or truth value is its own component.
+pub(super) type Vectors = Vec<(Term, Vec<Value>)>;
+
 /// Small ground terms of all sorts, the smallest first.
 pub(super) struct Pool {
     terms: FxHashMap<Sort, Vec<Term>>,
