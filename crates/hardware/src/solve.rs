@@ -18,7 +18,7 @@ use crate::circuit::{Circuit, Reset};
 use crate::evidence::{Evidence, Invariant, Trace};
 use crate::interpolate::Labelling;
 use crate::system::{BitSystem, Extracted};
-use crate::{bmc, imc, kind, reduce};
+use crate::{bmc, imc, kind, pdr, reduce};
 
 /// The interval at which the limits are polled for all engines.
 const TICK: Duration = Duration::from_millis(5);
@@ -33,6 +33,7 @@ pub struct Engine {
 
 /// The engines, the most useful one first.
 pub const ENGINES: &[Engine] = &[
+    Engine { name: "pdr", run: |system, limits| pdr::run(system, pdr::Options::default(), limits) },
     Engine { name: "kind", run: kind::run },
     Engine { name: "imc", run: |system, limits| imc::run(system, Labelling::default(), limits) },
     Engine { name: "bmc", run: bmc::run },
@@ -148,7 +149,7 @@ fn with_disjunction(circuit: &Circuit, bads: &[Edge]) -> (Circuit, Edge) {
     (circuit, bad)
 }
 
-/// The engines for a circuit, at most `jobs` of them.
+/// The engines for a circuit: at most `jobs` of them, by default one per core and at least two.
 ///
 /// An invariant of depth above 1 does not survive the way back through reset functions: in the middle of a path, a
 /// state that looks initial excuses a violated clause. So k-induction is left out there.
@@ -157,7 +158,8 @@ fn suitable(circuit: &Circuit, jobs: Option<usize>) -> Vec<Engine> {
     let engines = ENGINES
         .iter()
         .filter(|engine| if has_functions { engine.name != "kind" } else { engine.name != "bmc" });
-    engines.copied().take(jobs.unwrap_or(usize::MAX).max(1)).collect()
+    let cores = || thread::available_parallelism().map_or(2, usize::from).max(2);
+    engines.copied().take(jobs.unwrap_or_else(cores).max(1)).collect()
 }
 
 /// Runs engines side by side until one has an answer that is accepted.

@@ -15,6 +15,17 @@ enum Expected {
     Unsafe(usize, usize),
 }
 
+impl Expected {
+    /// Whether an answer is as expected. Not all engines find a shortest counterexample.
+    fn admits(self, found: Expected) -> bool {
+        match (self, found) {
+            (Safe, Safe) => true,
+            (Unsafe(bad, shortest), Unsafe(fired, length)) => bad == fired && shortest <= length,
+            _ => false,
+        }
+    }
+}
+
 use Expected::{Safe, Unsafe};
 
 fn solved(circuit: &Circuit, bads: &[Edge]) -> Expected {
@@ -27,15 +38,13 @@ fn solved(circuit: &Circuit, bads: &[Edge]) -> Expected {
     }
 }
 
-/// In both encodings.
-fn answer(text: &str) -> Expected {
+/// Whether the answer is as expected in both encodings.
+fn is_answered(text: &str, expected: Expected) -> bool {
     let circuit = read(text.as_bytes()).unwrap().circuit;
     let mut binary = Vec::new();
     write(&circuit, Encoding::Binary, b"", &mut binary).unwrap();
     let again = read(&binary).unwrap().circuit;
-    let answer = solved(&circuit, circuit.safety());
-    assert_eq!(solved(&again, again.safety()), answer, "{text}");
-    answer
+    [circuit, again].iter().all(|circuit| expected.admits(solved(circuit, circuit.safety())))
 }
 
 #[test]
@@ -59,7 +68,7 @@ fn small_circuits_have_their_known_answers() {
         ("the second of two bads, in step 3", "aag 4 0 4 0 0 2\n2 1\n4 2\n6 4\n8 8\n8\n6\n", Unsafe(1, 3)),
         ("a bad that is an input and a latch", "aag 3 1 1 0 1 1\n2\n4 2\n6\n6 4 2\n", Unsafe(0, 1)),
     ] {
-        assert_eq!(answer(text), expected, "{what}");
+        assert!(is_answered(text, expected), "{what}");
     }
 }
 
@@ -93,8 +102,8 @@ fn counter(width: usize, is_guarded: bool) -> String {
 #[test]
 fn a_counter_is_full_after_all_its_steps() {
     for width in [2, 4] {
-        assert_eq!(answer(&counter(width, false)), Unsafe(0, (1 << width) - 1), "{width} bits");
-        assert_eq!(answer(&counter(width, true)), Safe, "{width} bits");
+        assert!(is_answered(&counter(width, false), Unsafe(0, (1 << width) - 1)), "{width} bits");
+        assert!(is_answered(&counter(width, true), Safe), "{width} bits");
     }
 }
 
@@ -116,5 +125,5 @@ fn a_ring_has_one_token() {
     let bads: String = pairs.iter().map(|pair| format!("{pair}\n")).collect();
     let (count, greatest) = (pairs.len(), next / 2 - 1);
     let ring = format!("aag {greatest} 0 {places} 0 {count} {count}\n{lines}{bads}{gates}");
-    assert_eq!(answer(&ring), Safe);
+    assert!(is_answered(&ring, Safe));
 }
