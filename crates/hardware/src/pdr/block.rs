@@ -84,9 +84,10 @@ impl Pdr<'_> {
     pub(super) fn block(&mut self) -> Result<Option<Trace>, Stop> {
         while let Some((Reverse(frame), _, Reverse(index))) = self.obligations.queue.pop() {
             self.limits.go_on()?;
-            self.num_obligations += 1;
+            self.statistics.obligations += 1;
             let obligation = &mut self.obligations.all[index];
             let cube = obligation.cube.clone();
+            self.statistics.obligation_literals += cube.lits().len() as u64;
             if self.meets_init(&cube) {
                 return Ok(Some(self.counterexample(index)));
             }

@@ -21,7 +21,8 @@ pub(super) struct Lemma {
 impl Pdr<'_> {
     /// Adds a lemma to frames 1 to `frame`, and drops those that it subsumes there.
     pub(super) fn add_lemma(&mut self, cube: Cube, frame: usize) {
-        self.num_lemmas += 1;
+        self.statistics.lemmas += 1;
+        self.statistics.lemma_literals += cube.lits().len() as u64;
         for lit in cube.lits() {
             self.activity[lit.node().index() - 1] += self.bump;
         }

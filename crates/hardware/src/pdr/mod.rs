@@ -74,8 +74,12 @@ pub struct Statistics {
     pub frames: usize,
     /// Obligations taken from the queue.
     pub obligations: u64,
+    /// Their literals.
+    pub obligation_literals: u64,
     /// Lemmas added.
     pub lemmas: u64,
+    /// Their literals.
+    pub lemma_literals: u64,
     /// What the solvers did.
     pub probe: crate::probe::Statistics,
 }
@@ -118,8 +122,8 @@ struct Pdr<'a> {
     /// Scratch: the assumptions and the temporary clause of a query.
     assumptions: Vec<Edge>,
     clause: Vec<Edge>,
-    num_obligations: u64,
-    num_lemmas: u64,
+    /// The counters, without those of the solvers.
+    statistics: Statistics,
 }
 
 impl<'a> Pdr<'a> {
@@ -150,8 +154,7 @@ impl<'a> Pdr<'a> {
             core: Cube::default(),
             assumptions: Vec::new(),
             clause: Vec::new(),
-            num_obligations: 0,
-            num_lemmas: 0,
+            statistics: Statistics::default(),
         }
     }
 
@@ -246,7 +249,7 @@ impl<'a> Pdr<'a> {
     fn statistics(&self) -> Statistics {
         let mut probe = self.base.statistics();
         self.probes.iter().for_each(|other| probe += other.statistics());
-        Statistics { frames: self.last(), obligations: self.num_obligations, lemmas: self.num_lemmas, probe }
+        Statistics { frames: self.last(), probe, ..self.statistics }
     }
 }
 
