@@ -7,6 +7,7 @@ use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_engines::InterpolationMethod;
+use shofar_hardware::solve::{ENGINES, Engine};
 use shofar_horn::infix::Notation;
 use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
@@ -207,6 +208,11 @@ impl Arguments {
                 "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
             return Err(Failure::Input(message.to_owned()));
         }
+        if let Some(engine) = &self.engine.for_circuits {
+            let message =
+                format!("shofar: the engine `{engine}` is for circuits, and {} is none", self.file());
+            return Err(Failure::Input(message));
+        }
         if let Some(option) = self.circuit.given() {
             let message = format!("shofar: `{option}` is for circuits, and {} is none", self.file());
             return Err(Failure::Input(message));
@@ -217,7 +223,6 @@ impl Arguments {
     /// Refuses options of Horn clauses and further words, for a circuit.
     pub(crate) fn check_for_circuit(&self) -> Result<(), Failure> {
         let options = [
-            ("--engine", !self.engine.0.is_empty()),
             ("--interpolation", self.interpolation.is_some()),
             ("--option", !self.settings.is_empty()),
             ("--passes", self.passes.is_some()),
@@ -239,9 +244,19 @@ impl Arguments {
         self.witness
     }
 
-    /// The greatest number of engines that run at the same time.
-    pub(crate) fn jobs(&self) -> Option<usize> {
-        self.jobs
+    /// The engines for a circuit and the number of them that run at the same time.
+    pub(crate) fn circuit_options(&self) -> Result<shofar_hardware::solve::Options, Failure> {
+        let engine = |name: &String| {
+            circuit_engine(name).ok_or_else(|| {
+                let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+                Failure::Input(format!(
+                    "shofar: the engines for circuits are {}, not `{name}`",
+                    names.join(", ")
+                ))
+            })
+        };
+        let engines = self.engine.names.iter().map(engine).collect::<Result<_, _>>()?;
+        Ok(shofar_hardware::solve::Options { engines, jobs: self.jobs })
     }
 
     /// Complains about a misspelt or misplaced command, and about a second file.
@@ -272,7 +287,7 @@ impl Arguments {
     /// The options of the driver.
     pub(crate) fn driver_options(&self) -> driver::Options {
         driver::Options {
-            engines: self.engine.0.clone(),
+            engines: self.engine.slots.clone(),
             jobs: self.jobs,
             interpolation: self.interpolation,
             settings: self.settings.clone(),
@@ -302,16 +317,36 @@ fn jobs(text: &str) -> Result<usize, String> {
 }
 
 /// Engines with their settings; empty for `auto`.
-#[derive(Clone)]
-struct Engines(Vec<Slot>);
+#[derive(Clone, Default)]
+struct Engines {
+    /// As written.
+    names: Vec<String>,
+    /// For Horn clauses.
+    slots: Vec<Slot>,
+    /// An engine that only circuits have.
+    for_circuits: Option<String>,
+}
 
 fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
-        return Ok(Engines(Vec::new()));
+        return Ok(Engines::default());
     }
-    let slot = |text: &str| match text.trim() {
-        "auto" => Err("`auto` chooses all engines itself; name engines or write `auto` alone".to_owned()),
-        text => text.parse().map_err(|error: OptionError| error.to_string()),
-    };
-    names.split(',').map(slot).collect::<Result<_, _>>().map(Engines)
+    let mut engines = Engines::default();
+    for text in names.split(',').map(str::trim) {
+        if text == "auto" {
+            return Err("`auto` chooses all engines itself; name engines or write `auto` alone".to_owned());
+        }
+        match text.parse() {
+            Ok(slot) => engines.slots.push(slot),
+            Err(_) if circuit_engine(text).is_some() => engines.for_circuits = Some(text.to_owned()),
+            Err(error) => return Err(OptionError::to_string(&error)),
+        }
+        engines.names.push(text.to_owned());
+    }
+    Ok(engines)
+}
+
+/// The engine for circuits with a name.
+fn circuit_engine(name: &str) -> Option<Engine> {
+    ENGINES.iter().copied().find(|engine| engine.name == name)
 }

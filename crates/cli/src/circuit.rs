@@ -15,7 +15,7 @@ use shofar_hardware::aiger::{self, Encoding, Place};
 use shofar_hardware::check::{Refusal, check_trace};
 use shofar_hardware::circuit::Circuit;
 use shofar_hardware::evidence::{Invariant, Trace};
-use shofar_hardware::solve::{Outcome, Verdict, solve};
+use shofar_hardware::solve::{Options, Outcome, Verdict, solve};
 use shofar_hardware::vcd::write_vcd;
 use shofar_hardware::witness::{
     Stimulus, check_witness_circuit, read_stimulus, witness_circuit, write_stimulus,
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
         say(&format!("shofar: {} has no bads: its outputs are taken as bads", arguments.file()));
     }
     let bads: Vec<Edge> = properties.iter().map(|&property| circuit.safety()[property]).collect();
-    let outcome = solve(circuit, &bads, arguments.jobs(), &limits);
+    let outcome = solve(circuit, &bads, &arguments.circuit_options()?, &limits);
     let fired = match outcome.verdict {
         Verdict::Unsafe(_, fired) => Some(properties[fired]),
         Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -222,7 +222,7 @@ pub(crate) fn compete(arguments: &Competition, out: &mut impl Write) -> Result<u
     let circuit = &file.circuit;
     let properties = properties(&arguments.file, circuit, None)?;
     let bads: Vec<Edge> = properties.iter().map(|&property| circuit.safety()[property]).collect();
-    match solve(circuit, &bads, None, &limits).verdict {
+    match solve(circuit, &bads, &Options::default(), &limits).verdict {
         Verdict::Safe(invariant) => {
             without_limits(|| save_certificate(circuit, &bads, &invariant, &arguments.certificate))?;
             writeln!(out, "unsat")?;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_run::{Limits, Stop};
+use shofar_run::{Gate, Limits, Stop};
 
 use crate::aig::{Builder, Edge};
 use crate::check::{Refusal, check_invariant, check_trace};
@@ -23,21 +23,50 @@ use crate::{bmc, imc, kind, pdr, reduce};
 /// The interval at which the limits are polled for all engines.
 const TICK: Duration = Duration::from_millis(5);
 
+/// The first turns of engines that share a thread, per unit of weight. Each round is longer than the one before.
+const FIRST_TURN: Duration = Duration::from_millis(20);
+
+/// The longest turns, per unit of weight.
+const LONGEST_TURN: Duration = Duration::from_millis(500);
+
 /// A procedure that decides systems.
 #[derive(Clone, Copy)]
 pub struct Engine {
     /// Its name.
     pub name: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// Its share of a thread, relative to the others there.
+    weight: u32,
     run: fn(&BitSystem, &Limits<'_>) -> Result<Evidence, Stop>,
 }
 
 /// The engines, the most useful one first.
 pub const ENGINES: &[Engine] = &[
-    Engine { name: "pdr", run: |system, limits| pdr::run(system, pdr::Options::default(), limits) },
-    Engine { name: "kind", run: kind::run },
-    Engine { name: "imc", run: |system, limits| imc::run(system, Labelling::default(), limits) },
-    Engine { name: "bmc", run: bmc::run },
+    Engine {
+        name: "pdr",
+        summary: "property directed reachability",
+        weight: 4,
+        run: |system, limits| pdr::run(system, pdr::Options::default(), limits),
+    },
+    Engine { name: "bmc", summary: "bounded model checking", weight: 2, run: bmc::run },
+    Engine { name: "kind", summary: "k-induction", weight: 1, run: kind::run },
+    Engine {
+        name: "imc",
+        summary: "interpolation-based model checking",
+        weight: 1,
+        run: |system, limits| imc::run(system, Labelling::default(), limits),
+    },
 ];
+
+/// How a circuit is decided.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// The engines; if empty, all that are suitable.
+    pub engines: Vec<Engine>,
+    /// The greatest number of engines at work at the same time; by default the number of cores.
+    pub jobs: Option<usize>,
+}
 
 /// A checked answer about a circuit.
 #[derive(Clone, Debug)]
@@ -94,7 +123,7 @@ impl Size {
 }
 
 /// Decides whether one of the edges can be true in a run of the circuit.
-pub fn solve(circuit: &Circuit, bads: &[Edge], jobs: Option<usize>, limits: &Limits<'_>) -> Outcome {
+pub fn solve(circuit: &Circuit, bads: &[Edge], options: &Options, limits: &Limits<'_>) -> Outcome {
     let mut phases = Vec::new();
     let start = Instant::now();
     let (circuit_with_bad, bad) = with_disjunction(circuit, bads);
@@ -127,7 +156,7 @@ pub fn solve(circuit: &Circuit, bads: &[Edge], jobs: Option<usize>, limits: &Lim
             Refusal::Stopped(stop) => stop,
         })
     };
-    let result = race(&suitable(circuit, jobs), &reduced.system, limits, &mut accept);
+    let result = race(&lanes(circuit, options), &reduced.system, limits, &mut accept);
     phases.push(("search", start.elapsed().saturating_sub(check_time)));
     phases.push(("check", check_time));
     let (verdict, engine) = match result {
@@ -149,41 +178,131 @@ fn with_disjunction(circuit: &Circuit, bads: &[Edge]) -> (Circuit, Edge) {
     (circuit, bad)
 }
 
-/// The engines for a circuit: at most `jobs` of them, by default one per core and at least two.
+/// The engines for a circuit, by threads. The first engine has a thread for itself if there is more than one.
 ///
 /// An invariant of depth above 1 does not survive the way back through reset functions: in the middle of a path, a
 /// state that looks initial excuses a violated clause. So k-induction is left out there.
-fn suitable(circuit: &Circuit, jobs: Option<usize>) -> Vec<Engine> {
+fn lanes(circuit: &Circuit, options: &Options) -> Vec<Vec<Engine>> {
     let has_functions = circuit.latches.iter().any(|latch| matches!(latch.reset, Reset::Function(_)));
-    let engines = ENGINES
-        .iter()
-        .filter(|engine| if has_functions { engine.name != "kind" } else { engine.name != "bmc" });
-    let cores = || thread::available_parallelism().map_or(2, usize::from).max(2);
-    engines.copied().take(jobs.unwrap_or_else(cores).max(1)).collect()
+    let wanted = if options.engines.is_empty() { ENGINES } else { &options.engines };
+    let mut engines = wanted.iter().copied().filter(|engine| !has_functions || engine.name != "kind");
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let jobs = options.jobs.unwrap_or_else(cores).max(1);
+    if jobs == 1 {
+        return vec![engines.collect()];
+    }
+    let mut lanes: Vec<Vec<Engine>> = engines.next().map(|first| vec![first]).into_iter().collect();
+    for (index, engine) in engines.enumerate() {
+        if lanes.len() < jobs {
+            lanes.push(vec![engine]);
+        } else {
+            lanes[1 + index % (jobs - 1)].push(engine);
+        }
+    }
+    lanes
 }
 
-/// Runs engines side by side until one has an answer that is accepted.
+/// An engine at work.
+struct Runner {
+    lane: usize,
+    weight: u32,
+    gate: Gate,
+    ended: AtomicBool,
+}
+
+/// Which engine of a lane has its turn.
+struct Turn {
+    /// The lane's engines.
+    runners: Vec<usize>,
+    current: usize,
+    length: Duration,
+    end: Instant,
+}
+
+impl Turn {
+    /// Passes the turn on if it is over.
+    fn pass_on(&mut self, runners: &[Runner]) {
+        let now = Instant::now();
+        let has_ended = |runner: usize| runners[runner].ended.load(Ordering::Relaxed);
+        if now < self.end && !has_ended(self.runners[self.current]) {
+            return;
+        }
+        let Some(next) = (1..=self.runners.len())
+            .map(|offset| (self.current + offset) % self.runners.len())
+            .find(|&next| !has_ended(self.runners[next]))
+        else {
+            return;
+        };
+        if next <= self.current {
+            self.length = (self.length * 2).min(LONGEST_TURN);
+        }
+        let runner = &runners[self.runners[next]];
+        if next != self.current {
+            runners[self.runners[self.current]].gate.close();
+            runner.gate.open();
+        }
+        self.current = next;
+        self.end = now + self.length * runner.weight;
+    }
+}
+
+/// Runs engines until one has an answer that is accepted: those of different lanes side by side, those of one lane by
+/// turns.
 fn race(
-    engines: &[Engine],
+    lanes: &[Vec<Engine>],
     system: &BitSystem,
     limits: &Limits<'_>,
     accept: &mut dyn FnMut(Evidence) -> Result<Verdict, Stop>,
 ) -> Result<(Verdict, &'static str), Stop> {
     let cancel = AtomicBool::new(false);
+    let engines: Vec<Engine> = lanes.iter().flatten().copied().collect();
+    let lane_of = lanes.iter().enumerate().flat_map(|(lane, engines)| engines.iter().map(move |_| lane));
+    let runners: Vec<Runner> = lane_of
+        .zip(&engines)
+        .map(|(lane, engine)| Runner {
+            lane,
+            weight: engine.weight,
+            gate: Gate::default(),
+            ended: AtomicBool::new(false),
+        })
+        .collect();
+    let mut turns: Vec<Turn> = (0..lanes.len())
+        .map(|lane| Turn {
+            runners: (0..runners.len()).filter(|&runner| runners[runner].lane == lane).collect(),
+            current: 0,
+            length: FIRST_TURN,
+            end: Instant::now() + FIRST_TURN,
+        })
+        .filter(|turn| !turn.runners.is_empty())
+        .collect();
+    for turn in &turns {
+        turn.runners[1..].iter().for_each(|&runner| runners[runner].gate.close());
+    }
     thread::scope(|scope| {
         let (sender, answers) = mpsc::channel();
-        for &Engine { name, run } in engines {
+        // Ends all engines, those that wait for their turn too.
+        let end = || {
+            cancel.store(true, Ordering::Relaxed);
+            runners.iter().for_each(|runner| runner.gate.open());
+        };
+        for (&Engine { name, run, .. }, runner) in engines.iter().zip(&runners) {
             let sender = sender.clone();
-            let limits = Limits { cancel: Some(&cancel), gate: None, ..*limits };
+            let limits = Limits { cancel: Some(&cancel), gate: Some(&runner.gate), ..*limits };
             let work = move || {
-                let result = panic::catch_unwind(AssertUnwindSafe(|| run(system, &limits)));
+                // The first turn may be later.
+                let result = panic::catch_unwind(AssertUnwindSafe(|| {
+                    limits.go_on()?;
+                    run(system, &limits)
+                }));
                 let result =
                     result.unwrap_or_else(|_| Err(Stop::Internal(format!("engine {name} has failed"))));
+                runner.ended.store(true, Ordering::Relaxed);
                 // The race may be over.
                 let _ = sender.send((name, result));
             };
             let spawned = thread::Builder::new().name(format!("engine {name}")).spawn_scoped(scope, work);
             if spawned.is_err() {
+                end();
                 return Err(Stop::Internal("cannot start a thread".to_owned()));
             }
         }
@@ -209,8 +328,9 @@ fn race(
                 note(reason.into());
                 break None;
             }
+            turns.iter_mut().for_each(|turn| turn.pass_on(&runners));
         };
-        cancel.store(true, Ordering::Relaxed);
+        end();
         winner.ok_or_else(|| stopped.unwrap_or(Stop::Exhausted("no engine has an answer")))
     })
 }
@@ -225,7 +345,36 @@ mod tests {
 
     fn verdict_of(circuit: &Circuit, bads: &[Edge]) -> Verdict {
         let deadline = Instant::now() + Duration::from_secs(20);
-        solve(circuit, bads, None, &Limits { deadline: Some(deadline), ..Limits::default() }).verdict
+        let limits = Limits { deadline: Some(deadline), ..Limits::default() };
+        solve(circuit, bads, &Options::default(), &limits).verdict
+    }
+
+    #[test]
+    fn engines_share_the_threads_that_there_are() {
+        let circuit = random_circuit(&mut Random::new(1), &Shape { functions: false, ..Shape::default() });
+        let names = |jobs: usize| -> Vec<Vec<&str>> {
+            let options = Options { jobs: Some(jobs), ..Options::default() };
+            lanes(&circuit, &options)
+                .iter()
+                .map(|lane| lane.iter().map(|engine| engine.name).collect())
+                .collect()
+        };
+        assert_eq!(names(1).concat().len(), ENGINES.len());
+        assert_eq!(names(2)[0], ["pdr"]);
+        assert_eq!(names(2)[1].len(), ENGINES.len() - 1);
+        assert_eq!(names(100), ENGINES.iter().map(|engine| vec![engine.name]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn one_thread_is_enough_for_all_engines() {
+        for seed in numbers(100) {
+            let circuit = random_circuit(&mut Random::new(seed), &Shape::default());
+            let options = Options { jobs: Some(1), ..Options::default() };
+            let verdict = solve(&circuit, &circuit.bads, &options, &Limits::default()).verdict;
+            let expected = shortest_counterexample(&circuit, &circuit.bads);
+            assert_eq!(matches!(verdict, Verdict::Unsafe(..)), expected.is_some(), "seed {seed}");
+            assert!(!matches!(verdict, Verdict::Unknown(_)), "seed {seed}");
+        }
     }
 
     /// All bads together, with constraints and all kinds of resets.
@@ -256,7 +405,8 @@ mod tests {
     fn limits_end_the_race() {
         let circuit = random_circuit(&mut Random::new(1), &Shape::default());
         let deadline = Some(Instant::now());
-        let outcome = solve(&circuit, &circuit.bads, None, &Limits { deadline, ..Limits::default() });
+        let outcome =
+            solve(&circuit, &circuit.bads, &Options::default(), &Limits { deadline, ..Limits::default() });
         // An answer that needs no search may still be found.
         if let Verdict::Unknown(stop) = outcome.verdict {
             assert!(matches!(stop, Stop::Interrupted(_)), "{stop}");

@@ -54,6 +54,15 @@ impl Clauses {
         }
     }
 
+    /// The kind of a clause, and the codes of its literals.
+    #[inline]
+    pub(super) fn get_mut(&mut self, clause: ClauseRef) -> (Kind, &mut [u32]) {
+        let kind = self.kind(clause);
+        let start = clause as usize + HEADER;
+        let end = start + self.len(clause);
+        (kind, &mut self.words[start..end])
+    }
+
     pub(super) fn delete(&mut self, clause: ClauseRef) {
         self.wasted += HEADER + self.len(clause);
         self.words[clause as usize] |= Kind::Deleted as u32;

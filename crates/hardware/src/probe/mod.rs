@@ -8,7 +8,7 @@
 //! * *Domain.* Only nodes that the query, the lemmas and the constraints depend on get values.
 //! * *Justification.* A variable is decided only if a false gate or a clause needs it; what nothing needs stays open. A
 //!   default state, which satisfies all lemmas, stands in for open leaves: in PDR, an initial state.
-//! * *Decisions* cost constant time ([`order`]).
+//! * *Decisions* cost constant time (`order.rs`).
 //! * *A temporary clause* may come with each query; it, and all that was learnt from it, is dropped afterwards.
 //!
 //! Invariants:
@@ -61,7 +61,7 @@ const POLL_INTERVAL: u64 = 4096;
 /// The answer to a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Satisfiable; [`Probe::value`] reads the model.
+    /// Satisfiable; [`Probe::leaf_value`] reads the model.
     Sat,
     /// Unsatisfiable; [`Probe::in_core`] says which assumptions are at fault.
     Unsat,
@@ -507,6 +507,7 @@ impl Probe {
         let most_conflicts =
             limits.conflicts.map_or(u64::MAX, |most| self.statistics.conflicts.saturating_add(most));
         let (mut restarts, mut until_restart) = (0, RESTART);
+        let poll = Poll::new(limits);
         let mut next_poll = self.statistics.propagations + POLL_INTERVAL;
         loop {
             let at_root = self.levels.is_empty();
@@ -527,7 +528,7 @@ impl Probe {
             }
             if self.statistics.propagations >= next_poll {
                 next_poll = self.statistics.propagations + POLL_INTERVAL;
-                if let Some(reason) = Poll::new(limits).interruption() {
+                if let Some(reason) = poll.interruption() {
                     return Answer::Unknown(reason);
                 }
             }

@@ -92,7 +92,7 @@ impl Probe {
         let mut watches = std::mem::take(&mut self.watches[lit.index()]);
         let (mut read, mut write) = (0, 0);
         let mut conflict = None;
-        'watches: while read < watches.len() {
+        while read < watches.len() {
             let watch = watches[read];
             read += 1;
             if holds(self.values[watch.blocker.index()]) {
@@ -101,13 +101,14 @@ impl Probe {
                 continue;
             }
             let clause = watch.clause;
-            if self.clauses.kind(clause) == Kind::Deleted {
+            let (kind, lits) = self.clauses.get_mut(clause);
+            if kind == Kind::Deleted {
                 continue;
             }
-            if self.clauses.lit(clause, 0) == !lit {
-                self.clauses.swap(clause, 0, 1);
+            if lits[0] == (!lit).code() {
+                lits.swap(0, 1);
             }
-            let first = self.clauses.lit(clause, 0);
+            let first = Edge::from_code(lits[0]);
             let value = self.values[first.index()];
             let kept = Watch { clause, blocker: first };
             if holds(value) {
@@ -116,25 +117,22 @@ impl Probe {
                 continue;
             }
             // The best new watch is true or, for J2, true by default; the first one that is not false will do.
-            let kind = self.clauses.kind(clause);
-            let covers = |lit: Edge| self.default[lit.index()];
-            let needs_cover = kind != Kind::Learnt && !covers(first);
+            let needs_cover = kind != Kind::Learnt && !self.default[first.index()];
             let mut replacement = None;
-            for index in 2..self.clauses.len(clause) {
-                let other = self.clauses.lit(clause, index);
-                let of_other = self.values[other.index()];
+            for (index, &code) in lits.iter().enumerate().skip(2) {
+                let of_other = self.values[code as usize];
                 if of_other == -1 {
                     continue;
                 }
-                let good = !needs_cover || of_other == 1 || covers(other);
-                if good || replacement.is_none() {
-                    replacement = Some((index, other, good));
-                }
-                if good {
+                if !needs_cover || of_other == 1 || self.default[code as usize] {
+                    replacement = Some((index, true));
                     break;
                 }
+                replacement = replacement.or(Some((index, false)));
             }
-            if let Some((index, other, good)) = replacement {
+            if let Some((index, good)) = replacement {
+                lits.swap(1, index);
+                let other = Edge::from_code(lits[1]);
                 if !good {
                     self.order.push(first.node());
                     self.order.push(other.node());
@@ -142,9 +140,8 @@ impl Probe {
                 if needs_cover && kind == Kind::Lemma && !self.default[other.index()] {
                     self.uncovered.push(clause);
                 }
-                self.clauses.swap(clause, 1, index);
                 self.watches[(!other).index()].push(kept);
-                continue 'watches;
+                continue;
             }
             watches[write] = kept;
             write += 1;
