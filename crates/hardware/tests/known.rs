@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use shofar_hardware::aig::Edge;
 use shofar_hardware::aiger::{Encoding, read, write};
 use shofar_hardware::circuit::Circuit;
-use shofar_hardware::solve::{Verdict, solve};
+use shofar_hardware::solve::{Options, Verdict, solve};
 use shofar_run::Limits;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ use Expected::{Safe, Unsafe};
 fn solved(circuit: &Circuit, bads: &[Edge]) -> Expected {
     let deadline = Instant::now() + Duration::from_secs(60);
     let limits = Limits { deadline: Some(deadline), ..Limits::default() };
-    match solve(circuit, bads, None, &limits).verdict {
+    match solve(circuit, bads, &Options::default(), &limits).verdict {
         Verdict::Safe(_) => Safe,
         Verdict::Unsafe(trace, fired) => Unsafe(fired, trace.length()),
         Verdict::Unknown(stop) => panic!("{stop}"),
