@@ -13,6 +13,7 @@ pub mod circuit;
 pub mod evidence;
 pub mod imc;
 pub mod interpolate;
+pub mod kavy;
 pub mod kind;
 pub mod pdr;
 pub mod probe;

@@ -18,7 +18,7 @@ use crate::circuit::{Circuit, Reset};
 use crate::evidence::{Evidence, Invariant, Trace};
 use crate::interpolate::Labelling;
 use crate::system::{BitSystem, Extracted};
-use crate::{bmc, imc, kind, pdr, reduce};
+use crate::{bmc, imc, kavy, kind, pdr, reduce};
 
 /// The interval at which the limits are polled for all engines.
 const TICK: Duration = Duration::from_millis(5);
@@ -56,6 +56,12 @@ pub const ENGINES: &[Engine] = &[
         summary: "interpolation-based model checking",
         weight: 1,
         run: |system, limits| imc::run(system, Labelling::default(), limits),
+    },
+    Engine {
+        name: "kavy",
+        summary: "PDR with interpolants of k-induction",
+        weight: 1,
+        run: |system, limits| kavy::run(system, kavy::Options::default(), limits),
     },
 ];
 

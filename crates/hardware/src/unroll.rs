@@ -5,10 +5,10 @@
 //! A gate is the three clauses of its definition, unless its fan-ins decide it. Constant resets are constants at
 //! position 0, so that they simplify the gates behind them.
 //!
-//! A latch after position 0 is read in one of two ways ([`Links`]). Bounded model checking *substitutes* the literal of
+//! A latch after position 0 is read in one of three ways ([`Links`]). Bounded model checking *substitutes* the literal of
 //! its next function at the position before: constants travel as far as they reach, and gates are shared between
 //! positions. Interpolation needs positions that meet in latches only, so it *ties* a variable for the latch to that
-//! literal, by two binary clauses.
+//! literal, by two binary clauses. With *guarded* ties, assumptions choose the steps that are present.
 //!
 //! * U1: with tied latches, a clause of part `p` has variables of position `p` and latches of position `p + 1` only.
 //! * U2: the constant literal occurs in no clause but its own.
@@ -40,6 +40,8 @@ pub enum Links {
     Substituted,
     /// It has a variable, which two clauses tie to the literal of its next function.
     Tied,
+    /// As tied, if the [guard](Unrolling::step) of the step is true.
+    Guarded,
 }
 
 /// No literal; otherwise an entry is the literal's code plus one.
@@ -57,6 +59,8 @@ pub struct Unrolling<'a> {
     literals: Vec<Vec<u32>>,
     /// Gates by the literals of their fan-ins, the smaller one first.
     gates: FxHashMap<[Lit; 2], Lit>,
+    /// By positions: the guard of the step to the next position.
+    steps: Vec<Lit>,
     /// Scratch: the nodes being encoded.
     stack: Vec<(usize, Node)>,
 }
@@ -77,8 +81,9 @@ impl<'a> Unrolling<'a> {
     fn in_solver(system: &'a BitSystem, start: Start, links: Links, mut solver: Solver) -> Self {
         let truth = solver.new_var().positive();
         solver.add_permanent_clause(&[truth]);
-        let (literals, gates, stack) = (Vec::new(), FxHashMap::default(), Vec::new());
-        Self { system, solver, start, links, truth, literals, gates, stack }
+        let (literals, gates) = (Vec::new(), FxHashMap::default());
+        let (steps, stack) = (Vec::new(), Vec::new());
+        Self { system, solver, start, links, truth, literals, gates, steps, stack }
     }
 
     /// The system.
@@ -99,6 +104,15 @@ impl<'a> Unrolling<'a> {
     /// A new variable, of which the unrolling knows nothing.
     pub fn new_literal(&mut self) -> Lit {
         self.solver.new_var().positive()
+    }
+
+    /// The guard of the step from a position to the next one, if ties are guarded.
+    pub fn step(&mut self, position: usize) -> Lit {
+        while self.steps.len() <= position {
+            let guard = self.new_literal();
+            self.steps.push(guard);
+        }
+        self.steps[position]
     }
 
     /// The value of a literal of the unrolling, if it is constant.
@@ -204,6 +218,12 @@ impl<'a> Unrolling<'a> {
                 let lit = self.new_literal();
                 self.add_clause(position - 1, &[!lit, before]);
                 self.add_clause(position - 1, &[lit, !before]);
+                lit
+            }
+            Links::Guarded => {
+                let (lit, step) = (self.new_literal(), self.step(position - 1));
+                self.add_clause(position - 1, &[!step, !lit, before]);
+                self.add_clause(position - 1, &[!step, lit, !before]);
                 lit
             }
         })

@@ -10,18 +10,19 @@ use shofar_hardware::circuit::Circuit;
 use shofar_hardware::evidence::Evidence;
 use shofar_hardware::interpolate::Labelling;
 use shofar_hardware::system::{BitSystem, Extracted};
-use shofar_hardware::{imc, kind, reduce};
+use shofar_hardware::{imc, kavy, kind, reduce};
 use shofar_run::{Limits, Stop};
 use shofar_testing::Random;
 use shofar_testing::scale::numbers;
 
 type Engine = fn(&BitSystem, &Limits<'_>) -> Result<Evidence, Stop>;
 
-const ENGINES: [(&str, Engine); 4] = [
+const ENGINES: [(&str, Engine); 5] = [
     ("bounded model checking", bounded),
     ("k-induction", kind::run_with_simple_paths),
     ("interpolation, McMillan", |system, limits| imc::run(system, Labelling::McMillan, limits)),
     ("interpolation, Pudlák", |system, limits| imc::run(system, Labelling::Pudlak, limits)),
+    ("kAvy", |system, limits| kavy::run(system, kavy::Options::default(), limits)),
 ];
 
 /// Bounded model checking up to the number of states.
@@ -98,6 +99,6 @@ fn evidence_comes_back_to_the_circuit() {
     let all = seeds.end - seeds.start;
     assert!(
         answered[2..].iter().flatten().all(|&count| count == all),
-        "interpolation is complete: {answered:?}"
+        "interpolation and kAvy are complete: {answered:?}"
     );
 }

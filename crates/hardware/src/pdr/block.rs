@@ -124,7 +124,7 @@ impl Pdr<'_> {
     }
 
     /// Moves a lemma up as long as it is inductive there, and adds it. The result is its frame.
-    pub(super) fn push_up(&mut self, lemma: Cube, frame: usize) -> Result<usize, Stop> {
+    pub(crate) fn push_up(&mut self, lemma: Cube, frame: usize) -> Result<usize, Stop> {
         let (mut lemma, mut frame) = (lemma, frame);
         while frame < self.last() {
             match self.blocked(&lemma, frame + 1, true) {

@@ -4,33 +4,33 @@ use crate::aig::Edge;
 
 /// A cube, sorted, with a signature that makes most failing tests of inclusion cheap.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(super) struct Cube {
+pub(crate) struct Cube {
     lits: Vec<Edge>,
     signature: u64,
 }
 
 impl Cube {
     /// The cube of literals in any order.
-    pub(super) fn new(mut lits: Vec<Edge>) -> Self {
+    pub(crate) fn new(mut lits: Vec<Edge>) -> Self {
         lits.sort_unstable();
         lits.dedup();
         Self::from_sorted(lits)
     }
 
     /// The cube of literals in ascending order.
-    pub(super) fn from_sorted(lits: Vec<Edge>) -> Self {
+    pub(crate) fn from_sorted(lits: Vec<Edge>) -> Self {
         debug_assert!(lits.is_sorted());
         let signature = lits.iter().fold(0, |signature, lit| signature | 1 << (lit.code() % 64));
         Self { lits, signature }
     }
 
     #[inline]
-    pub(super) fn lits(&self) -> &[Edge] {
+    pub(crate) fn lits(&self) -> &[Edge] {
         &self.lits
     }
 
     /// Adds a literal.
-    pub(super) fn insert(&mut self, lit: Edge) {
+    pub(crate) fn insert(&mut self, lit: Edge) {
         if let Err(at) = self.lits.binary_search(&lit) {
             self.lits.insert(at, lit);
             self.signature |= 1 << (lit.code() % 64);
@@ -38,18 +38,18 @@ impl Cube {
     }
 
     /// The cube without a literal.
-    pub(super) fn without(&self, lit: Edge) -> Self {
+    pub(crate) fn without(&self, lit: Edge) -> Self {
         Self::from_sorted(self.lits.iter().copied().filter(|&other| other != lit).collect())
     }
 
     #[inline]
-    pub(super) fn contains(&self, lit: Edge) -> bool {
+    pub(crate) fn contains(&self, lit: Edge) -> bool {
         self.lits.binary_search(&lit).is_ok()
     }
 
     /// Whether all literals of this cube are in another: then its clause implies the other's.
     #[inline]
-    pub(super) fn subsumes(&self, other: &Self) -> bool {
+    pub(crate) fn subsumes(&self, other: &Self) -> bool {
         if self.signature & !other.signature != 0 || self.lits.len() > other.lits.len() {
             return false;
         }

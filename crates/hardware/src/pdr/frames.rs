@@ -12,15 +12,15 @@ const RESCALE: f64 = 1e100;
 
 /// A clause of a frame, as the cube that it excludes.
 #[derive(Clone, Debug)]
-pub(super) struct Lemma {
-    pub(super) cube: Cube,
+pub(crate) struct Lemma {
+    pub(crate) cube: Cube,
     /// A state of its frame with a step into the cube: as long as no lemma excludes it, the lemma cannot move up.
-    pub(super) stopped_by: Option<Cube>,
+    pub(crate) stopped_by: Option<Cube>,
 }
 
 impl Pdr<'_> {
     /// Adds a lemma to frames 1 to `frame`, and drops those that it subsumes there.
-    pub(super) fn add_lemma(&mut self, cube: Cube, frame: usize) {
+    pub(crate) fn add_lemma(&mut self, cube: Cube, frame: usize) {
         self.statistics.lemmas += 1;
         self.statistics.lemma_literals += cube.lits().len() as u64;
         for lit in cube.lits() {
@@ -69,7 +69,7 @@ impl Pdr<'_> {
     }
 
     /// A frame below the last that equals the next one.
-    pub(super) fn fixpoint(&self) -> Option<usize> {
+    pub(crate) fn fixpoint(&self) -> Option<usize> {
         (1..self.last()).find(|&frame| self.frames[frame].is_empty())
     }
 }

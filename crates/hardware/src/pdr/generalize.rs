@@ -27,7 +27,7 @@ impl Effort {
 impl Pdr<'_> {
     /// Generalises a cube that is blocked at a frame. At a limit the cube reached so far is added, since clauses that
     /// were added meanwhile may rest on it.
-    pub(super) fn generalize(&mut self, cube: Cube, frame: usize, activity: f64) -> Result<Cube, Stop> {
+    pub(crate) fn generalize(&mut self, cube: Cube, frame: usize, activity: f64) -> Result<Cube, Stop> {
         let effort = match self.options.generalization {
             Generalization::Drop => Effort::NONE,
             Generalization::Ctg => Effort { counterexamples: 3, depth: 1 },

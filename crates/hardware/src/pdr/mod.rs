@@ -24,8 +24,8 @@
 //! Implementation of Property Directed Reachability" (FMCAD 2011); each file names the source of its technique.
 
 mod block;
-mod cube;
-mod frames;
+pub(crate) mod cube;
+pub(crate) mod frames;
 mod generalize;
 mod lift;
 mod propagate;
@@ -101,24 +101,24 @@ pub fn run_with_statistics(
 }
 
 /// The state of a run.
-struct Pdr<'a> {
-    system: &'a BitSystem,
+pub(crate) struct Pdr<'a> {
+    pub(crate) system: &'a BitSystem,
     options: Options,
-    limits: &'a Limits<'a>,
+    pub(crate) limits: &'a Limits<'a>,
     /// By frames: the solver with F_i and C. Solver 0 has Init.
     probes: Vec<Probe>,
     /// The solver with infinity and C: a new frame's solver is its copy.
     base: Probe,
     /// By frames: the lemmas that hold up to this frame.
-    frames: Vec<Vec<Lemma>>,
-    infinity: Vec<Lemma>,
+    pub(crate) frames: Vec<Vec<Lemma>>,
+    pub(crate) infinity: Vec<Lemma>,
     obligations: Obligations,
     lifting: Lifting,
     /// By latches: how much it took part in lemmas lately.
     activity: Vec<f64>,
     bump: f64,
     /// The cube of the last query that was blocked, reduced to its core.
-    core: Cube,
+    pub(crate) core: Cube,
     /// Scratch: the assumptions and the temporary clause of a query.
     assumptions: Vec<Edge>,
     clause: Vec<Edge>,
@@ -127,7 +127,7 @@ struct Pdr<'a> {
 }
 
 impl<'a> Pdr<'a> {
-    fn new(system: &'a BitSystem, options: Options, limits: &'a Limits<'a>) -> Self {
+    pub(crate) fn new(system: &'a BitSystem, options: Options, limits: &'a Limits<'a>) -> Self {
         let gates = Arc::new(Gates::new(system.aig.clone()));
         let resets = system.resets.iter().enumerate();
         let defaults = resets.map(|(latch, reset)| (system.latch(latch), reset.unwrap_or(false)));
@@ -179,12 +179,12 @@ impl<'a> Pdr<'a> {
     }
 
     /// The last frame, N.
-    fn last(&self) -> usize {
+    pub(crate) fn last(&self) -> usize {
         self.frames.len() - 1
     }
 
     /// Whether a bad state is initial.
-    fn bad_at_start(&mut self) -> Result<Option<Trace>, Stop> {
+    pub(crate) fn bad_at_start(&mut self) -> Result<Option<Trace>, Stop> {
         if !answer(self.probes[0].solve(&[self.system.bad], &[], self.limits))? {
             return Ok(None);
         }
@@ -194,14 +194,14 @@ impl<'a> Pdr<'a> {
         Ok(Some(Trace { initial, inputs: vec![self.lifting.inputs(probe)] }))
     }
 
-    fn add_frame(&mut self) {
+    pub(crate) fn add_frame(&mut self) {
         self.probes.push(self.base.clone());
         self.frames.push(Vec::new());
     }
 
     /// Asks whether F_{frame-1} ∧ C ∧ T reaches the cube, from outside of the cube if `outside`. If it does not, the
     /// cube's core is in `self.core`.
-    fn blocked(&mut self, cube: &Cube, frame: usize, outside: bool) -> Result<bool, Stop> {
+    pub(crate) fn blocked(&mut self, cube: &Cube, frame: usize, outside: bool) -> Result<bool, Stop> {
         self.assumptions.clear();
         self.assumptions.extend(cube.lits().iter().map(|&lit| self.system.next_of(lit)));
         self.clause.clear();
@@ -230,23 +230,23 @@ impl<'a> Pdr<'a> {
     }
 
     /// Whether some initial state satisfies the cube.
-    fn meets_init(&self, cube: &Cube) -> bool {
+    pub(crate) fn meets_init(&self, cube: &Cube) -> bool {
         !cube.lits().iter().any(|&lit| self.contradicts_reset(lit))
     }
 
     #[inline]
-    fn contradicts_reset(&self, lit: Edge) -> bool {
+    pub(crate) fn contradicts_reset(&self, lit: Edge) -> bool {
         self.system.resets[lit.node().index() - 1] == Some(lit.is_negated())
     }
 
     /// The invariant: all lemmas above a frame.
-    fn invariant(&self, frame: usize) -> Invariant {
+    pub(crate) fn invariant(&self, frame: usize) -> Invariant {
         let above = self.frames[frame + 1..].iter().flatten().chain(&self.infinity);
         let clauses = above.map(|lemma| lemma.cube.lits().iter().map(|&lit| !lit).collect()).collect();
         Invariant { aig: self.system.aig.clone(), clauses, depth: 1 }
     }
 
-    fn statistics(&self) -> Statistics {
+    pub(crate) fn statistics(&self) -> Statistics {
         let mut probe = self.base.statistics();
         self.probes.iter().for_each(|other| probe += other.statistics());
         Statistics { frames: self.last(), probe, ..self.statistics }

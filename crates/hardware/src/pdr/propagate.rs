@@ -10,31 +10,32 @@ use super::cube::Cube;
 
 impl Pdr<'_> {
     /// Moves lemmas up as far as they hold.
-    pub(super) fn propagate(&mut self) -> Result<(), Stop> {
-        for frame in 1..self.last() {
-            let mut cubes: Vec<(Cube, Option<Cube>)> = self.frames[frame]
-                .iter()
-                .map(|lemma| (lemma.cube.clone(), lemma.stopped_by.clone()))
-                .collect();
-            cubes.sort_by_key(|(cube, _)| cube.lits().len());
-            for (cube, stopped_by) in cubes {
-                self.limits.go_on()?;
-                let Some(at) = self.frames[frame].iter().position(|lemma| lemma.cube == cube) else {
-                    // A lemma that moved up subsumed it.
-                    continue;
-                };
-                if stopped_by.is_some_and(|state| self.subsuming_frame(&state, frame).is_none()) {
-                    continue;
-                }
-                if self.blocked(&cube, frame + 1, false)? {
-                    let core = self.core.clone();
-                    self.add_lemma(core, frame + 1);
-                } else {
-                    let probe = &self.probes[frame];
-                    let latches = (0..self.system.num_latches()).map(|latch| self.system.latch(latch));
-                    let state = latches.map(|latch| latch.edge(!probe.leaf_value(latch))).collect();
-                    self.frames[frame][at].stopped_by = Some(Cube::from_sorted(state));
-                }
+    pub(crate) fn propagate(&mut self) -> Result<(), Stop> {
+        (1..self.last()).try_for_each(|frame| self.propagate_from(frame))
+    }
+
+    /// Moves lemmas of one frame to the next.
+    pub(crate) fn propagate_from(&mut self, frame: usize) -> Result<(), Stop> {
+        let mut cubes: Vec<(Cube, Option<Cube>)> =
+            self.frames[frame].iter().map(|lemma| (lemma.cube.clone(), lemma.stopped_by.clone())).collect();
+        cubes.sort_by_key(|(cube, _)| cube.lits().len());
+        for (cube, stopped_by) in cubes {
+            self.limits.go_on()?;
+            let Some(at) = self.frames[frame].iter().position(|lemma| lemma.cube == cube) else {
+                // A lemma that moved up subsumed it.
+                continue;
+            };
+            if stopped_by.is_some_and(|state| self.subsuming_frame(&state, frame).is_none()) {
+                continue;
+            }
+            if self.blocked(&cube, frame + 1, false)? {
+                let core = self.core.clone();
+                self.add_lemma(core, frame + 1);
+            } else {
+                let probe = &self.probes[frame];
+                let latches = (0..self.system.num_latches()).map(|latch| self.system.latch(latch));
+                let state = latches.map(|latch| latch.edge(!probe.leaf_value(latch))).collect();
+                self.frames[frame][at].stopped_by = Some(Cube::from_sorted(state));
             }
         }
         Ok(())

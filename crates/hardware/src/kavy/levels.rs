@@ -1,0 +1,255 @@
+//! The search of strong extension levels.
+//!
+//! One incremental solver holds the unrolling from any state up to position N + 1. Assumptions choose a query (i, k):
+//!
+//! ```text
+//! t_p       for p >= i+1-k               the step from p, and the constraints at p
+//! f_{p,m}   for these p, m >= max(p, i)  the lemmas with highest frame m, at p: so position p is in F_max(p,i)
+//! initial   if i = 0                     position 0 is initial
+//! bad and the constraints at N + 1
+//! ```
+//!
+//! Frames only become stronger, so clauses stay when their lemma moves up; it gets new ones at its new frame.
+//!
+//! A query is refuted more easily if i is smaller (frames are monotone) and, for one i, if k is greater. With k = i + 1
+//! all paths begin at position 0, so the i that are possible with some k are an initial segment of 0..=N.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shofar_run::{Limits, Reason, Stop};
+use shofar_smt::sat::Lit;
+
+use crate::aig::Edge;
+use crate::evidence::Trace;
+use crate::pdr::Pdr;
+use crate::pdr::frames::Lemma;
+use crate::system::BitSystem;
+use crate::unroll::{Links, Start, Unrolling};
+
+/// The conflicts that a bottom-up search may take before it is content with what it has.
+const MOST_CONFLICTS: u64 = 10_000;
+
+/// How a strong extension level is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// The best one: from the greatest i down, then from the least k up.
+    TopDown,
+    /// The best one within a budget: from k = 1 up.
+    BottomUp,
+    /// The best one: from the core of each refutation to the best level that the core proves.
+    CoreGuided,
+    /// The best one with k = 1: Avy.
+    Avy,
+}
+
+/// A strong extension level (i, k).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Level {
+    pub(super) i: usize,
+    pub(super) k: usize,
+}
+
+impl Level {
+    /// The level with k = i + 1, whose paths begin at position 0.
+    fn longest(i: usize) -> Self {
+        Self { i, k: i + 1 }
+    }
+
+    /// The position at which its paths begin.
+    pub(super) fn start(self) -> usize {
+        self.i + 1 - self.k
+    }
+
+    /// The frame that a position is in.
+    pub(super) fn frame(self, position: usize) -> usize {
+        position.max(self.i)
+    }
+}
+
+/// The queries about the levels of a trace.
+pub(super) struct Levels<'a> {
+    system: &'a BitSystem,
+    limits: &'a Limits<'a>,
+    unrolling: Unrolling<'a>,
+    /// By positions, by frames: the guard of the lemmas.
+    guards: Vec<Vec<Option<Lit>>>,
+    /// The guard of the resets at position 0.
+    initial: Lit,
+    /// The highest frame of each lemma that was added.
+    added: FxHashMap<Vec<Edge>, usize>,
+    /// The last frame, N, once there was an update.
+    last: Option<usize>,
+    /// The best level that the last refutation proves.
+    proved: Level,
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn new(system: &'a BitSystem, limits: &'a Limits<'a>) -> Self {
+        let mut unrolling = Unrolling::new(system, Start::Any, Links::Guarded);
+        let initial = unrolling.new_literal();
+        for (latch, reset) in system.resets.iter().enumerate() {
+            if let Some(value) = *reset {
+                let lit = unrolling.literal(0, system.latch(latch).edge(!value));
+                unrolling.add_clause(0, &[!initial, lit]);
+            }
+        }
+        let (guards, added, proved) = (Vec::new(), FxHashMap::default(), Level::longest(0));
+        Self { system, limits, unrolling, guards, initial, added, last: None, proved }
+    }
+
+    /// Takes over the lemmas of a trace, which is at least as strong and long as before.
+    pub(super) fn update(&mut self, pdr: &Pdr<'_>) {
+        let last = pdr.last();
+        for position in self.last.map_or(0, |last| last + 1)..=last {
+            let step = self.unrolling.step(position);
+            for &edge in &self.system.constraints {
+                let lit = self.unrolling.literal(position, edge);
+                self.unrolling.add_clause(position, &[!step, lit]);
+            }
+        }
+        self.last = Some(last);
+        self.guards.resize_with(last + 1, Vec::new);
+        self.guards.iter_mut().for_each(|guards| guards.resize(last + 1, None));
+        for (frame, lemmas) in pdr.frames.iter().enumerate() {
+            lemmas.iter().for_each(|lemma| self.add(lemma, frame));
+        }
+        pdr.infinity.iter().for_each(|lemma| self.add(lemma, last));
+    }
+
+    fn add(&mut self, lemma: &Lemma, frame: usize) {
+        let cube = lemma.cube.lits();
+        if self.added.get(cube).is_some_and(|&added| added >= frame) {
+            return;
+        }
+        self.added.insert(cube.to_vec(), frame);
+        for position in 0..=frame {
+            let unrolling = &mut self.unrolling;
+            let guard = *self.guards[position][frame].get_or_insert_with(|| unrolling.new_literal());
+            let mut clause = vec![!guard];
+            clause.extend(cube.iter().map(|&lit| unrolling.literal(position, !lit)));
+            unrolling.add_clause(position, &clause);
+        }
+    }
+
+    fn last(&self) -> usize {
+        self.last.unwrap_or(0)
+    }
+
+    /// A run to a bad state, if the trace cannot be extended.
+    pub(super) fn counterexample(&mut self) -> Result<Option<Trace>, Stop> {
+        if self.is_level(Level::longest(0))? {
+            return Ok(None);
+        }
+        let mut trace = self.unrolling.trace(self.last() + 1);
+        for (value, reset) in trace.initial.iter_mut().zip(&self.system.resets) {
+            *value = reset.unwrap_or(*value);
+        }
+        Ok(Some(trace))
+    }
+
+    /// A strong extension level of a trace without [counterexample](Self::counterexample).
+    pub(super) fn find(&mut self, strategy: Strategy) -> Result<Level, Stop> {
+        match strategy {
+            Strategy::TopDown => self.top_down(),
+            Strategy::BottomUp => self.bottom_up(),
+            Strategy::CoreGuided => self.core_guided(),
+            Strategy::Avy => self.extension_level(),
+        }
+    }
+
+    fn top_down(&mut self) -> Result<Level, Stop> {
+        let mut i = self.last();
+        while i > 0 && !self.is_level(Level::longest(i))? {
+            i -= 1;
+        }
+        let mut k = 1;
+        while k < i + 1 && !self.is_level(Level { i, k })? {
+            k += 1;
+        }
+        Ok(Level { i, k })
+    }
+
+    /// The greatest level with k = 1.
+    fn extension_level(&mut self) -> Result<Level, Stop> {
+        let mut i = self.last();
+        while i > 0 && !self.is_level(Level { i, k: 1 })? {
+            i -= 1;
+        }
+        Ok(Level { i, k: 1 })
+    }
+
+    /// Uses that (j, l) fails for all greater j if it fails for one.
+    fn bottom_up(&mut self) -> Result<Level, Stop> {
+        let mut best = self.extension_level()?;
+        let (mut j, mut l) = (best.i + 1, 2);
+        let begin = self.num_conflicts();
+        while l <= j + 1 && j <= self.last() {
+            let budget = MOST_CONFLICTS.saturating_sub(self.num_conflicts() - begin);
+            let limits = Limits { conflicts: Some(budget), ..*self.limits };
+            match self.is_level_within(Level { i: j, k: l }, &limits) {
+                Ok(false) => l += 1,
+                Ok(true) => {
+                    best = Level { i: j, k: l };
+                    j += 1;
+                }
+                Err(Stop::Interrupted(Reason::Budget)) => break,
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(best)
+    }
+
+    fn num_conflicts(&self) -> u64 {
+        self.unrolling.solver().statistics().conflicts
+    }
+
+    /// Starts from the refutation of all counterexamples. When it ends, the next better level has failed.
+    fn core_guided(&mut self) -> Result<Level, Stop> {
+        let mut best = self.proved;
+        while best.i < self.last() && self.is_level(Level::longest(best.i + 1))? {
+            best = self.proved;
+        }
+        while best.k > 1 && self.is_level(Level { k: best.k - 1, ..best })? {
+            best = self.proved;
+        }
+        Ok(best)
+    }
+
+    /// Whether (i, k) is a strong extension level.
+    fn is_level(&mut self, level: Level) -> Result<bool, Stop> {
+        self.is_level_within(level, self.limits)
+    }
+
+    fn is_level_within(&mut self, level: Level, limits: &Limits<'_>) -> Result<bool, Stop> {
+        let last = self.last();
+        let mut assumptions = vec![self.unrolling.literal(last + 1, self.system.bad)];
+        for &edge in &self.system.constraints {
+            assumptions.push(self.unrolling.literal(last + 1, edge));
+        }
+        // By guards: position and frame. A step needs no frame.
+        let mut groups: Vec<(Lit, usize, usize)> = Vec::new();
+        // What better levels have comes first, so that cores contain it rather than the rest.
+        for position in (level.start()..=last).rev() {
+            groups.push((self.unrolling.step(position), position, last));
+            for frame in (level.frame(position)..=last).rev() {
+                groups.extend(self.guards[position][frame].map(|guard| (guard, position, frame)));
+            }
+        }
+        if level.i == 0 {
+            groups.push((self.initial, 0, 0));
+        }
+        assumptions.extend(groups.iter().map(|&(guard, ..)| guard));
+        if self.unrolling.is_satisfiable(&assumptions, limits)? {
+            return Ok(false);
+        }
+        let core: FxHashSet<Lit> = self.unrolling.solver().core().iter().copied().collect();
+        let (mut start, mut frame) = (last, last);
+        for &(_, position, of_frame) in groups.iter().filter(|(guard, ..)| core.contains(guard)) {
+            start = start.min(position);
+            frame = frame.min(of_frame);
+        }
+        // The core has no position below `start`, and at each position p lemmas of frames from max(p, `frame`) on.
+        let i = frame.max(start);
+        self.proved = Level { i, k: i + 1 - start };
+        Ok(true)
+    }
+}
