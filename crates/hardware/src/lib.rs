@@ -8,6 +8,7 @@
 pub mod aig;
 pub mod aiger;
 pub mod bmc;
+pub mod btor2;
 pub mod check;
 pub mod circuit;
 pub mod evidence;
@@ -24,6 +25,7 @@ pub mod system;
 pub mod unroll;
 pub mod vcd;
 pub mod witness;
+pub mod words;
 
 #[cfg(test)]
 mod explicit;
