@@ -21,7 +21,7 @@ use crate::{CommandLine, Failure};
 /// How to solve, and what to print.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses, or a circuit in AIGER; `-` reads clauses from standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 

@@ -19,7 +19,7 @@ use crate::limits::LimitArguments;
 /// circuit against a circuit. Prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses, or a circuit in AIGER; `-` reads clauses from standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
     file: String,
 
     /// The file with the witness, of Shofar or of another solver; `-` reads standard input.

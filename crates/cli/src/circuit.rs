@@ -1,4 +1,4 @@
-//! Circuits in AIGER: `shofar FILE.aig`, `shofar hwmcc` and `shofar check` with a circuit.
+//! Circuits in AIGER and BTOR2: `shofar FILE.aig`, `shofar hwmcc`, `shofar check` and `shofar convert` with a circuit.
 //!
 //! The words for answers are `safe`, `unsafe` and `unknown`, with exit status 20, 10 and 0. `shofar hwmcc` uses the words
 //! of the hardware model checking competition, where `sat` is a counterexample: the opposite of what it means for Horn
@@ -12,6 +12,10 @@ use std::time::Instant;
 use serde_json::json;
 use shofar_hardware::aig::Edge;
 use shofar_hardware::aiger::{self, Encoding, Place};
+use shofar_hardware::btor2::blast::Blasted;
+use shofar_hardware::btor2::evaluate::check_run;
+use shofar_hardware::btor2::witness::{Claim, read_witness, write_run};
+use shofar_hardware::btor2::{self, Model};
 use shofar_hardware::check::{Refusal, check_trace};
 use shofar_hardware::circuit::Circuit;
 use shofar_hardware::evidence::{Invariant, Trace};
@@ -33,6 +37,9 @@ const SAFE: u8 = 20;
 
 /// Exit status of `unsafe`.
 const UNSAFE: u8 = 10;
+
+/// The bytes that a file without a telling extension is recognised by.
+const START: u64 = 1 << 12;
 
 /// The options for circuits.
 #[derive(clap::Args, Clone)]
@@ -68,7 +75,7 @@ impl CircuitArguments {
 /// `sat` and writes the counterexample to the second file, or prints `unsat` and writes the witness circuit to the third.
 #[derive(clap::Args)]
 pub(crate) struct Competition {
-    /// The circuit in AIGER.
+    /// The circuit in AIGER or BTOR2.
     file: String,
 
     /// Where a counterexample is written.
@@ -85,7 +92,7 @@ pub(crate) struct Competition {
 pub(crate) fn is_circuit(file: &str) -> bool {
     let path = Path::new(file);
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("aig" | "aag") => return true,
+        Some("aig" | "aag" | "btor" | "btor2") => return true,
         Some("smt2") => return false,
         _ => {}
     }
@@ -93,8 +100,79 @@ pub(crate) fn is_circuit(file: &str) -> bool {
     if file == "-" || !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return false;
     }
-    let mut start = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && aiger::is_aiger(&start)
+    let mut start = Vec::new();
+    let is_read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)).is_ok();
+    is_read && (aiger::is_aiger(&start) || btor2::is_btor2(&start))
+}
+
+/// A circuit as its format gives it.
+enum Source {
+    Bits(aiger::File),
+    Words(Model, Box<Blasted>),
+}
+
+impl Source {
+    /// Reads a circuit within limits.
+    fn read(file: &str, limits: &Limits<'_>) -> Result<Self, Failure> {
+        let bytes = read_text_within(limits, file)?;
+        let extension = Path::new(file).extension();
+        let is_named = extension.is_some_and(|extension| extension == "btor" || extension == "btor2");
+        if !is_named && !btor2::is_btor2(&bytes) {
+            return Ok(Source::Bits(aiger::read(&bytes).map_err(|mistake| failure(file, &mistake))?));
+        }
+        let model = btor2::read(&bytes).map_err(|mistake| failure(file, &mistake))?;
+        let blasted = Blasted::new(&model, limits);
+        let blasted = blasted.map_err(|stop| Failure::Stopped(shown_name(file).to_owned(), stop))?;
+        Ok(Source::Words(model, Box::new(blasted)))
+    }
+
+    fn circuit(&self) -> &Circuit {
+        match self {
+            Source::Bits(file) => &file.circuit,
+            Source::Words(_, blasted) => &blasted.circuit,
+        }
+    }
+
+    /// The safety properties. Outputs are properties in AIGER only.
+    fn safety(&self) -> &[Edge] {
+        match self {
+            Source::Bits(file) => file.circuit.safety(),
+            Source::Words(_, blasted) => &blasted.circuit.bads,
+        }
+    }
+
+    /// Decides whether one of the properties can fail. A counterexample over words is evaluated a second time there.
+    fn solve(&self, properties: &[usize], options: &Options, limits: &Limits<'_>) -> Outcome {
+        let bads: Vec<Edge> = properties.iter().map(|&property| self.safety()[property]).collect();
+        let mut outcome = solve(self.circuit(), &bads, options, limits);
+        if let (Source::Words(model, blasted), Verdict::Unsafe(trace, fired)) = (self, &outcome.verdict)
+            && let Err(fault) = check_run(model, &[properties[*fired]], &blasted.run(model, trace))
+        {
+            let what = format!("the counterexample does not hold over words: {fault}");
+            outcome.verdict = Verdict::Unknown(Stop::Internal(what));
+        }
+        outcome
+    }
+
+    /// Writes a counterexample in the format of its kind.
+    fn write_counterexample(&self, trace: &Trace, property: usize, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Source::Bits(_) => write_stimulus(trace, property, out),
+            Source::Words(model, blasted) => write_run(model, &blasted.run(model, trace), property, out),
+        }
+    }
+
+    /// The circuit as a file in AIGER, whose literals a witness circuit may name.
+    fn into_file(self) -> aiger::File {
+        match self {
+            Source::Bits(file) => file,
+            Source::Words(_, blasted) => {
+                let circuit = blasted.circuit;
+                let variables = (0..circuit.aig.len() as u32).collect();
+                aiger::File { circuit, encoding: Encoding::Binary, variables, comments: Vec::new() }
+            }
+        }
+    }
 }
 
 /// Decides the circuit in a file. The result is the exit status.
@@ -103,19 +181,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
     let limits = arguments.limits.start(start);
     arguments.check_for_circuit()?;
     let options = &arguments.circuit;
-    let file = match read(arguments.file(), &limits) {
+    let source = match Source::read(arguments.file(), &limits) {
         Err(Failure::Stopped(_, stop)) => {
             return answer(arguments, start, None, &Outcome::unknown(stop), out);
         }
-        file => file?,
+        source => source?,
     };
-    let circuit = &file.circuit;
-    let properties = properties(arguments.file(), circuit, options.property)?;
+    let circuit = source.circuit();
+    let properties = properties(arguments.file(), &source, options.property)?;
     if circuit.bads.is_empty() && circuit.justice.is_empty() && !arguments.quiet {
         say(&format!("shofar: {} has no bads: its outputs are taken as bads", arguments.file()));
     }
-    let bads: Vec<Edge> = properties.iter().map(|&property| circuit.safety()[property]).collect();
-    let outcome = solve(circuit, &bads, &arguments.circuit_options()?, &limits);
+    let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
+    let outcome = source.solve(&properties, &arguments.circuit_options()?, &limits);
     let fired = match outcome.verdict {
         Verdict::Unsafe(_, fired) => Some(properties[fired]),
         Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -134,13 +212,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
             }
             (Verdict::Unsafe(trace, _), Some(fired)) => {
                 if let Some(path) = &options.certificate {
-                    save(path, |file| write_stimulus(trace, fired, file))?;
+                    save(path, |file| source.write_counterexample(trace, fired, file))?;
                 }
                 if let Some(path) = &options.vcd {
                     save(path, |file| write_vcd(circuit, trace, file))?;
                 }
                 if arguments.witness() && !arguments.json {
-                    write_stimulus(trace, fired, out)?;
+                    source.write_counterexample(trace, fired, out)?;
                 }
             }
             _ => {}
@@ -215,23 +293,22 @@ fn table(outcome: &Outcome, start: Instant) -> String {
 /// `shofar hwmcc`. The result is the exit status.
 pub(crate) fn compete(arguments: &Competition, out: &mut impl Write) -> Result<u8, Failure> {
     let limits = arguments.limits.start(Instant::now());
-    let file = match read(&arguments.file, &limits) {
+    let source = match Source::read(&arguments.file, &limits) {
         Err(Failure::Stopped(..)) => return unknown(out),
-        file => file?,
+        source => source?,
     };
-    let circuit = &file.circuit;
-    let properties = properties(&arguments.file, circuit, None)?;
-    let bads: Vec<Edge> = properties.iter().map(|&property| circuit.safety()[property]).collect();
-    match solve(circuit, &bads, &Options::default(), &limits).verdict {
+    let properties = properties(&arguments.file, &source, None)?;
+    match source.solve(&properties, &Options::default(), &limits).verdict {
         Verdict::Safe(invariant) => {
-            without_limits(|| save_certificate(circuit, &bads, &invariant, &arguments.certificate))?;
+            let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
+            without_limits(|| save_certificate(source.circuit(), &bads, &invariant, &arguments.certificate))?;
             writeln!(out, "unsat")?;
             Ok(SAFE)
         }
         Verdict::Unsafe(trace, fired) => {
             let property = properties[fired];
             without_limits(|| {
-                save(&arguments.counterexample, |file| write_stimulus(&trace, property, file))
+                save(&arguments.counterexample, |file| source.write_counterexample(&trace, property, file))
             })?;
             writeln!(out, "sat")?;
             Ok(UNSAFE)
@@ -273,15 +350,31 @@ fn check_witness(
     property: Option<usize>,
     limits: &Limits<'_>,
 ) -> Result<Result<(), Refusal>, Failure> {
-    let model = read(file, limits)?;
-    let circuit = &model.circuit;
-    let safety = circuit.safety();
-    let properties = properties(file, circuit, property)?;
+    let source = Source::read(file, limits)?;
+    let safety = source.safety();
+    let properties = properties(file, &source, property)?;
     let bytes = read_text_within(limits, witness)?;
     if aiger::is_aiger(&bytes) {
         let proof = aiger::read(&bytes).map_err(|mistake| failure(witness, &mistake))?;
         let bads: Vec<Edge> = properties.iter().map(|&property| safety[property]).collect();
-        return Ok(check_witness_circuit(&model, &bads, &proof, limits));
+        return Ok(check_witness_circuit(&source.into_file(), &bads, &proof, limits));
+    }
+    let not_asked = || {
+        let message = format!("{}: it names a property that was not asked about", shown_name(witness));
+        Failure::Input(message)
+    };
+    if let Source::Words(model, _) = &source {
+        let claim = read_witness(model, &bytes).map_err(|mistake| failure(witness, &mistake))?;
+        return match claim {
+            Claim::Unsafe { properties: claimed, run } => {
+                if !claimed.iter().all(|claim| properties.contains(claim)) {
+                    return Err(not_asked());
+                }
+                Ok(check_run(model, &claimed, &run).map_err(Refusal::from))
+            }
+            Claim::Safe => Ok(Err(unproved())),
+            Claim::Unknown => Ok(Err(nothing_known())),
+        };
     }
     match read_stimulus(&bytes).map_err(|mistake| failure(witness, &mistake))? {
         Stimulus::Unsafe { properties: claimed, trace } => {
@@ -289,21 +382,34 @@ fn check_witness(
                 .iter()
                 .map(|claim| properties.contains(claim).then(|| safety.get(*claim).copied()).flatten())
                 .collect();
-            let Some(claimed) = claimed else {
-                let message =
-                    format!("{}: it names a property that was not asked about", shown_name(witness));
-                return Err(Failure::Input(message));
-            };
-            Ok(check_claims(circuit, &claimed, &trace))
+            Ok(check_claims(source.circuit(), &claimed.ok_or_else(not_asked)?, &trace))
         }
-        Stimulus::Safe => {
-            let what = "a claim without proof: the witness says only that the circuit is safe".to_owned();
-            Ok(Err(Stop::Unsupported(what).into()))
-        }
-        Stimulus::Unknown => {
-            Ok(Err(Stop::Unsupported("the witness says only that nothing is known".to_owned()).into()))
-        }
+        Stimulus::Safe => Ok(Err(unproved())),
+        Stimulus::Unknown => Ok(Err(nothing_known())),
     }
+}
+
+fn unproved() -> Refusal {
+    let what = "a claim without proof: the witness says only that the circuit is safe";
+    Stop::Unsupported(what.to_owned()).into()
+}
+
+fn nothing_known() -> Refusal {
+    Stop::Unsupported("the witness says only that nothing is known".to_owned()).into()
+}
+
+/// `shofar convert` for a circuit: writes it in AIGER.
+pub(crate) fn convert(
+    file: &str,
+    encoding: Encoding,
+    limits: &Limits<'_>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let source = Source::read(file, limits)?;
+    without_limits(|| {
+        aiger::write(source.circuit(), encoding, b"", out)?;
+        Ok(out.flush()?)
+    })
 }
 
 /// Checks that a trace ends in a step in which all the edges are true.
@@ -312,12 +418,6 @@ fn check_claims(circuit: &Circuit, claimed: &[Edge], trace: &Trace) -> Result<()
         check_trace(circuit, &[bad], trace)?;
     }
     Ok(())
-}
-
-/// Reads a circuit within limits.
-fn read(file: &str, limits: &Limits<'_>) -> Result<aiger::File, Failure> {
-    let bytes = read_text_within(limits, file)?;
-    aiger::read(&bytes).map_err(|mistake| failure(file, &mistake))
 }
 
 /// The message about a file that is not in its format.
@@ -331,8 +431,8 @@ fn failure(file: &str, mistake: &aiger::Mistake) -> Failure {
 }
 
 /// The properties that the question is about.
-fn properties(file: &str, circuit: &Circuit, property: Option<usize>) -> Result<Vec<usize>, Failure> {
-    let (name, count) = (shown_name(file), circuit.safety().len());
+fn properties(file: &str, source: &Source, property: Option<usize>) -> Result<Vec<usize>, Failure> {
+    let (name, count) = (shown_name(file), source.safety().len());
     match property {
         Some(property) if property < count => Ok(vec![property]),
         Some(property) => {
@@ -344,7 +444,7 @@ fn properties(file: &str, circuit: &Circuit, property: Option<usize>) -> Result<
             };
             Err(Failure::Input(message))
         }
-        None if count == 0 && !circuit.justice.is_empty() => {
+        None if count == 0 && !source.circuit().justice.is_empty() => {
             Err(Failure::Input(format!("{name} has justice properties only, which are not supported")))
         }
         None if count == 0 => Err(Failure::Input(format!("{name} has no property"))),

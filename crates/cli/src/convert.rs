@@ -1,9 +1,10 @@
-//! `shofar convert`: writes the clauses in another format, or as a program.
+//! `shofar convert`: writes clauses in another format or as a program, and circuits in AIGER.
 
 use std::io::Write;
 use std::time::Instant;
 
 use clap::ValueEnum;
+use shofar_hardware::aiger::Encoding;
 use shofar_horn::cfa::{self, Cfa};
 use shofar_horn::infix::Notation;
 use shofar_horn::{Context, Format, HornGraph, HornSystem};
@@ -12,14 +13,15 @@ use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
 use crate::arguments::NotationName;
+use crate::circuit;
 use crate::explain::for_terminal;
 use crate::input::{QueryArgument, read_system_within, shown_name, stopped};
 use crate::limits::{LimitArguments, without_limits};
 
-/// Write the clauses in another format, as in `shofar convert program.smt2 --to dot`.
+/// Write clauses or a circuit in another format, as in `shofar convert program.smt2 --to dot`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses; `-` reads standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
     file: String,
 
     /// The format of the output.
@@ -54,6 +56,10 @@ enum Target {
     Cfa,
     /// The same automaton as a graph for Graphviz.
     CfaDot,
+    /// AIGER in its binary encoding, for circuits.
+    Aig,
+    /// AIGER in ASCII, for circuits.
+    Aag,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -72,6 +78,34 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let message = "shofar: `--direction` and `--notation` are for automata; add `--to cfa`";
         return Err(Failure::Input(message.to_owned()));
     }
+    let encoding = match arguments.to {
+        Target::Aig => Some(Encoding::Binary),
+        Target::Aag => Some(Encoding::Ascii),
+        _ => None,
+    };
+    match (circuit::is_circuit(&arguments.file), encoding) {
+        (true, Some(_)) if arguments.question.query.is_some() => {
+            let message = "shofar: `--query` is for Horn clauses, and the file is a circuit";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        (true, Some(encoding)) => {
+            let limits = arguments.limits.start(Instant::now());
+            return circuit::convert(&arguments.file, encoding, &limits, out);
+        }
+        (true, None) => {
+            let message =
+                format!("shofar: {} is a circuit: add `--to aig` or `--to aag`", shown_name(&arguments.file));
+            return Err(Failure::Input(message));
+        }
+        (false, Some(_)) => {
+            let message = format!(
+                "shofar: `--to aig` and `--to aag` are for circuits, and {} is none",
+                shown_name(&arguments.file)
+            );
+            return Err(Failure::Input(message));
+        }
+        (false, None) => {}
+    }
     let store = TermStore::new();
     let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
     let system =
@@ -80,7 +114,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Target::Smtlib => Format::Smtlib,
         Target::Datalog => Format::Datalog,
         Target::Dot => Format::Dot,
-        Target::Cfa | Target::CfaDot => return write_automaton(&context, &system, arguments, out),
+        Target::Cfa | Target::CfaDot | Target::Aig | Target::Aag => {
+            return write_automaton(&context, &system, arguments, out);
+        }
     };
     without_limits(|| {
         system.write(&store, format, out)?;

@@ -83,7 +83,7 @@ fn description() -> Roff {
         italic("false"),
         roman(" can be derived from them (the program is unsafe), or "),
         bold("unknown"),
-        roman(", with the reason on standard error. For a circuit in AIGER the words are "),
+        roman(", with the reason on standard error. For a circuit in AIGER or BTOR2 the words are "),
         bold("safe"),
         roman(", "),
         bold("unsafe"),

@@ -173,3 +173,63 @@ fn a_certificate_that_cannot_be_written_is_reported() {
     let output = program().args([&toggle, "--certificate", "/dev/null/x"]).output().unwrap();
     assert_eq!((text(&output.stdout), output.status.code()), ("unsafe\n", Some(2)));
 }
+
+/// A counter of eight bits: `b0` is true if it is 2, `b1` if it is below 0.
+const COUNTER: &str = "1 sort bitvec 1\n2 sort bitvec 8\n3 zero 2\n4 input 1 enable\n5 state 2 count\n6 init 2 5 3\n\
+                       7 inc 2 5\n8 ite 2 4 7 5\n9 next 2 5 8\n10 constd 2 2\n11 eq 1 5 10\n12 bad 11\n\
+                       13 ult 1 5 3\n14 bad 13\n15 output 5\n";
+
+#[test]
+fn words_are_decided_and_their_witnesses_checked() {
+    let folder = Folder::new();
+    // By its content, and by its name.
+    for name in ["counter", "counter.btor", "counter.btor2"] {
+        let counter = folder.write(name, COUNTER);
+        let (witness, proof) = (folder.name("run.wit"), folder.name("proof.aig"));
+        assert_eq!(run(&[&counter, "--certificate", &witness]), ("unsafe\n".into(), String::new(), Some(10)));
+        let text = fs::read_to_string(&witness).unwrap();
+        assert!(text.starts_with("sat\nb0\n#0\n@0\n0 1 enable@0\n@1\n0 1 enable@1\n@2\n"), "{text}");
+        assert_eq!(run(&["check", &counter, &witness]), ("valid\n".into(), String::new(), Some(0)));
+        fs::write(&witness, text.replace("0 1 enable@1", "0 0 enable@1")).unwrap();
+        let (answer, message, status) = run(&["check", &counter, &witness]);
+        assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{message}");
+
+        let arguments = [counter.as_str(), "--property", "1", "--certificate", &proof];
+        assert_eq!(run(&arguments), ("safe\n".into(), String::new(), Some(20)));
+        assert_eq!(run(&["check", &counter, &proof, "--property", "1"]).0, "valid\n");
+        assert_eq!(run(&["check", &counter, &proof, "--property", "0"]).0, "invalid\n");
+        assert_eq!(run(&["hwmcc", &counter, &witness, &proof]), ("sat\n".into(), String::new(), Some(10)));
+        assert_eq!(fs::read_to_string(&witness).unwrap().lines().next(), Some("sat"));
+    }
+}
+
+#[test]
+fn words_are_converted_to_bits() {
+    let folder = Folder::new();
+    let counter = folder.write("counter.btor2", COUNTER);
+    let (text, message, status) = run(&["convert", &counter, "--to", "aag"]);
+    assert_eq!((message.as_str(), status), ("", Some(0)));
+    assert!(
+        text.starts_with("aag ") && text.contains("\nl3 count[3]\n") && text.contains("\ni0 enable\n"),
+        "{text}"
+    );
+    let bits = folder.write("counter.aag", &text);
+    assert_eq!(run(&[&bits]).0, "unsafe\n");
+    assert_eq!(run(&[&bits, "--property", "1"]).0, "safe\n");
+    assert_eq!(run(&["convert", &counter]).2, Some(2));
+    assert_eq!(run(&["convert", &counter, "--to", "aig", "--query", "1"]).2, Some(2));
+    assert_eq!(run(&["convert", &example("overshoot"), "--to", "aig"]).2, Some(2));
+}
+
+#[test]
+fn mistakes_in_words_are_reported_by_line() {
+    let folder = Folder::new();
+    let arrays = folder.write("arrays.btor2", "1 sort bitvec 1\n2 sort array 1 1\n");
+    let (answer, message, status) = run(&[&arrays]);
+    assert_eq!((answer.as_str(), status), ("", Some(2)));
+    assert!(message.contains("arrays.btor2:2: arrays are not supported"), "{message}");
+    let outputs = folder.write("outputs.btor2", "1 sort bitvec 1\n2 input 1\n3 output 2\n");
+    let (_, message, status) = run(&[&outputs]);
+    assert_eq!(status, Some(2));
+    assert!(message.contains("has no property"), "{message}");
+}
