@@ -520,7 +520,8 @@ impl Probe {
                     return Answer::Unsat;
                 }
                 self.learn(conflict);
-                until_restart -= 1;
+                // Conflicts in a row may pass the end.
+                until_restart = until_restart.saturating_sub(1);
                 if self.statistics.conflicts > most_conflicts {
                     return Answer::Unknown(Reason::Budget);
                 }
@@ -799,5 +800,24 @@ mod tests {
         assert_eq!(probe.solve(&[a], &[], &Limits::default()), Answer::Sat);
         assert_eq!(probe.solve(&[both], &[], &Limits::default()), Answer::Unsat);
         assert!(probe.in_core(both));
+    }
+
+    /// Eight pigeons in seven holes: many restarts, some of them due in the middle of conflicts in a row.
+    #[test]
+    fn hard_queries_restart() {
+        let (pigeons, holes) = (8, 7);
+        let builder = crate::aig::Builder::with_leaves(pigeons * holes);
+        let sits = |pigeon: usize, hole: usize| Edge::from(Node::from_index(1 + pigeon * holes + hole));
+        let mut probe = Probe::new(Arc::new(Gates::new(builder.into_aig())), []);
+        for hole in 0..holes {
+            for pigeon in 0..pigeons {
+                (0..pigeon).for_each(|other| probe.add_clause(&[!sits(pigeon, hole), !sits(other, hole)]));
+            }
+        }
+        for pigeon in 0..pigeons {
+            probe.add_clause(&(0..holes).map(|hole| sits(pigeon, hole)).collect::<Vec<Edge>>());
+        }
+        assert_eq!(probe.solve(&[], &[], &Limits::default()), Answer::Unsat);
+        assert!(probe.statistics().conflicts > 10 * RESTART);
     }
 }
