@@ -34,8 +34,6 @@ const LONGEST_TURN: Duration = Duration::from_millis(500);
 pub struct Engine {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a few words.
-    pub summary: &'static str,
     /// Its share of a thread, relative to the others there.
     weight: u32,
     run: fn(&BitSystem, &Limits<'_>) -> Result<Evidence, Stop>,
@@ -45,21 +43,14 @@ pub struct Engine {
 pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr",
-        summary: "property directed reachability",
         weight: 4,
         run: |system, limits| pdr::run(system, pdr::Options::default(), limits),
     },
-    Engine { name: "bmc", summary: "bounded model checking", weight: 2, run: bmc::run },
-    Engine { name: "kind", summary: "k-induction", weight: 1, run: kind::run },
-    Engine {
-        name: "imc",
-        summary: "interpolation-based model checking",
-        weight: 1,
-        run: |system, limits| imc::run(system, Labelling::default(), limits),
-    },
+    Engine { name: "bmc", weight: 2, run: bmc::run },
+    Engine { name: "kind", weight: 1, run: kind::run },
+    Engine { name: "imc", weight: 1, run: |system, limits| imc::run(system, Labelling::default(), limits) },
     Engine {
         name: "kavy",
-        summary: "PDR with interpolants of k-induction",
         weight: 1,
         run: |system, limits| kavy::run(system, kavy::Options::default(), limits),
     },

@@ -30,7 +30,7 @@ impl Pdr<'_> {
     pub(crate) fn generalize(&mut self, cube: Cube, frame: usize, activity: f64) -> Result<Cube, Stop> {
         let effort = match self.options.generalization {
             Generalization::Drop => Effort::NONE,
-            Generalization::Ctg => Effort { counterexamples: 3, depth: 1 },
+            Generalization::Ctg => Effort { counterexamples: 3, depth: 2 },
             Generalization::Dynamic if activity < 10.0 => Effort::NONE,
             Generalization::Dynamic if activity < 40.0 => {
                 Effort { counterexamples: 2 + ((activity - 10.0) / 10.0) as u32, depth: 1 }
