@@ -10,8 +10,8 @@
 //!     F_i ∧ C ∧ T at k positions i+1-k..=i,  F_p ∧ C ∧ T at p = i+1..=N,  bad ∧ C at N + 1
 //! ```
 //!
-//! ([`levels`]). The best one has the greatest i, and then the least k. Its sequence interpolants become lemmas
-//! ([`extend`]), so the trace stays clausal, monotone and 1-inductive, though the argument was k-inductive. Avy is the
+//! (`levels.rs`). The best one has the greatest i, and then the least k. Its sequence interpolants become lemmas
+//! (`extend.rs`), so the trace stays clausal, monotone and 1-inductive, though the argument was k-inductive. Avy is the
 //! same with k = 1.
 //!
 //! ```text

@@ -54,8 +54,7 @@ impl Probe {
                     self.learning.push(!lit);
                 }
             }
-            // A conflict may lie below the current level only if a level is empty of causes; then there is no open
-            // literal, and the highest level in the clause takes over.
+            // Lower levels were propagated to the end, so a literal of this one takes part.
             let lit = loop {
                 index -= 1;
                 if self.seen[self.trail[index].node().index()] {
