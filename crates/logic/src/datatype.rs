@@ -12,7 +12,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::FamilyKey;
 use crate::sort::{
@@ -45,6 +45,26 @@ impl TermStore {
     /// Whether there is any datatype.
     pub fn has_datatypes(&self) -> bool {
         !self.datatypes.is_empty()
+    }
+
+    /// Whether values of a sort may lie inside of other values of it: the sort is a recursive datatype.
+    pub fn is_recursive_datatype(&self, sort: Sort) -> bool {
+        let mut seen: FxHashSet<Sort> = FxHashSet::default();
+        let mut open = vec![sort];
+        while let Some(next) = open.pop() {
+            let Some(datatype) = self.datatype(next) else { continue };
+            for &(_, field) in
+                datatype.constructors().iter().flat_map(|&id| self.constructor(id).fields.iter())
+            {
+                if field == sort {
+                    return true;
+                }
+                if seen.insert(field) {
+                    open.push(field);
+                }
+            }
+        }
+        false
     }
 
     /// A datatype whose constructors are defined later.

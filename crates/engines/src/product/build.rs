@@ -598,24 +598,7 @@ fn groups<'g>(store: &TermStore, goals: &[&'g Goal]) -> Vec<Vec<&'g Goal>> {
 
 /// Whether values of a sort are structures: a recursive datatype other than Peano numbers.
 pub(super) fn is_structure(store: &TermStore, sort: Sort) -> bool {
-    if store.peano(sort).is_some() {
-        return false;
-    }
-    let mut seen: FxHashSet<Sort> = FxHashSet::default();
-    let mut open = vec![sort];
-    while let Some(next) = open.pop() {
-        let Some(datatype) = store.datatype(next) else { continue };
-        let fields = datatype.constructors().iter().flat_map(|&id| store.constructor(id).fields.iter());
-        for &(_, field) in fields {
-            if field == sort {
-                return true;
-            }
-            if seen.insert(field) {
-                open.push(field);
-            }
-        }
-    }
-    false
+    store.peano(sort).is_none() && store.is_recursive_datatype(sort)
 }
 
 /// Whether each predicate occurs in a derivation of itself.

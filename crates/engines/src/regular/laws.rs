@@ -272,22 +272,5 @@ fn is_free(store: &TermStore, leaf: Term, conditions: &[Term]) -> bool {
 
 /// Whether a sort certainly has infinitely many values: numbers, and datatypes inside of themselves.
 fn is_infinite(store: &TermStore, sort: Sort) -> bool {
-    if matches!(sort, Sort::INT | Sort::REAL) {
-        return true;
-    }
-    let mut seen: FxHashSet<Sort> = FxHashSet::default();
-    let mut open = vec![sort];
-    while let Some(next) = open.pop() {
-        let Some(datatype) = store.datatype(next) else { continue };
-        let fields = datatype.constructors().iter().flat_map(|&id| store.constructor(id).fields.iter());
-        for &(_, field) in fields {
-            if field == sort {
-                return true;
-            }
-            if seen.insert(field) {
-                open.push(field);
-            }
-        }
-    }
-    false
+    matches!(sort, Sort::INT | Sort::REAL) || store.is_recursive_datatype(sort)
 }
