@@ -210,11 +210,11 @@ impl Arguments {
         }
         if let Some(engine) = &self.engine.for_circuits {
             let message =
-                format!("shofar: the engine `{engine}` is for circuits, and {} is none", self.file());
+                format!("shofar: the engine `{engine}` is for circuits; {} is not a circuit", self.file());
             return Err(Failure::Input(message));
         }
         if let Some(option) = self.circuit.given() {
-            let message = format!("shofar: `{option}` is for circuits, and {} is none", self.file());
+            let message = format!("shofar: `{option}` is for circuits; {} is not a circuit", self.file());
             return Err(Failure::Input(message));
         }
         self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))

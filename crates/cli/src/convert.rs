@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         }
         (false, Some(_)) => {
             let message = format!(
-                "shofar: `--to aig` and `--to aag` are for circuits, and {} is none",
+                "shofar: `--to aig` and `--to aag` are for circuits; {} is not a circuit",
                 shown_name(&arguments.file)
             );
             return Err(Failure::Input(message));

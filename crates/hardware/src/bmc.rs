@@ -80,8 +80,8 @@ impl<'a> Bmc<'a> {
         self.unrolling.solver().is_consistent()
     }
 
-    /// Looks for a counterexample whose last step is one of the next `step` positions, and raises the bound if there
-    /// is none.
+    /// Looks for a counterexample whose last step is one of the next `step` positions. If it finds nothing, it raises the
+    /// bound.
     pub fn advance(&mut self, step: usize, limits: &Limits<'_>) -> Result<Option<Trace>, Stop> {
         let positions = self.bound..self.bound + step;
         let mut hits = bads(&mut self.unrolling, positions.clone(), limits)?;

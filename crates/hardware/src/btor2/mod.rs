@@ -47,7 +47,7 @@ pub struct Model {
     pub justice: Vec<Vec<Operand>>,
     /// Fairness constraints.
     pub fairness: Vec<Operand>,
-    /// The names of bads, outputs and constraints; empty where there is none.
+    /// The names of bads, outputs and constraints; empty for those without a name.
     pub names: PropertyNames,
 }
 
@@ -73,7 +73,7 @@ pub struct Node {
     pub width: usize,
     /// What it is.
     pub kind: Kind,
-    /// The name; empty if there is none.
+    /// The name; empty if the file gives no name.
     pub name: String,
 }
 
@@ -112,9 +112,9 @@ pub struct Operand {
 pub struct State {
     /// Its node.
     pub node: usize,
-    /// The value in step 0; any value if there is none.
+    /// The value in step 0; `None` stands for any value.
     pub init: Option<Operand>,
-    /// The value in the next step; any value if there is none.
+    /// The value in the next step; `None` stands for any value.
     pub next: Option<Operand>,
 }
 

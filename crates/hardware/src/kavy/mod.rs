@@ -130,6 +130,7 @@ mod tests {
     use crate::common::shortest_in_system;
     use crate::explicit::{allowed_values, counter, is_counterexample, is_inductive, random_system};
     use crate::pdr::cube::Cube;
+    use crate::pdr::definitions::{check_trace, is_in_frame, states};
 
     const STRATEGIES: [Strategy; 4] =
         [Strategy::TopDown, Strategy::BottomUp, Strategy::CoreGuided, Strategy::Avy];
@@ -163,26 +164,6 @@ mod tests {
         assert!(safe > 20 && long > 20, "{safe} {long}");
     }
 
-    /// All states, by the bits of a row.
-    fn states(system: &BitSystem) -> impl Iterator<Item = Vec<bool>> + use<> {
-        let latches = system.num_latches();
-        (0..1usize << latches).map(move |row| (0..latches).map(|latch| row >> latch & 1 != 0).collect())
-    }
-
-    fn is_in_frame(pdr: &Pdr<'_>, frame: usize, state: &[bool]) -> bool {
-        let excludes =
-            |cube: &Cube| cube.lits().iter().all(|lit| state[lit.node().index() - 1] != lit.is_negated());
-        if frame == 0 {
-            return pdr
-                .system
-                .resets
-                .iter()
-                .zip(state)
-                .all(|(reset, value)| reset.is_none_or(|r| r == *value));
-        }
-        !pdr.frames[frame..].iter().flatten().chain(&pdr.infinity).any(|lemma| excludes(&lemma.cube))
-    }
-
     /// The definition of strong extension levels, by sets of states.
     fn is_level(pdr: &Pdr<'_>, level: Level) -> bool {
         let system = pdr.system;
@@ -200,24 +181,6 @@ mod tests {
     /// All levels, the best one first.
     fn all_levels(last: usize) -> impl Iterator<Item = Level> {
         (0..=last).rev().flat_map(|i| (1..=i + 1).map(move |k| Level { i, k }))
-    }
-
-    /// The frames are a monotone, safe and inductive trace, by the definitions.
-    fn check_trace(pdr: &Pdr<'_>, number: u64) {
-        let system = pdr.system;
-        for state in states(system) {
-            let rows = allowed_values(system, &state);
-            for frame in (0..=pdr.last()).filter(|&frame| is_in_frame(pdr, frame, &state)) {
-                let mut above = frame..=pdr.last();
-                assert!(above.all(|above| is_in_frame(pdr, above, &state)), "system {number}: monotone");
-                assert!(!rows.iter().any(|row| edge_value(row, system.bad)), "system {number}: safe");
-                for row in &rows {
-                    let next: Vec<bool> = system.next.iter().map(|&edge| edge_value(row, edge)).collect();
-                    let is_inductive = frame == pdr.last() || is_in_frame(pdr, frame + 1, &next);
-                    assert!(is_inductive, "system {number}: a step leaves frame {}", frame + 1);
-                }
-            }
-        }
     }
 
     /// On traces that were extended at any of their levels.
@@ -254,9 +217,9 @@ mod tests {
                 traces += 1;
                 let level = levels[random.below(levels.len())];
                 extend::extend(&mut kavy.pdr, level, labelling).expect("an extension");
-                check_trace(&kavy.pdr, number);
+                check_trace(&kavy.pdr, kavy.pdr.last(), number);
                 kavy.pdr.propagate().expect("an answer");
-                check_trace(&kavy.pdr, number);
+                check_trace(&kavy.pdr, kavy.pdr.last(), number);
             }
         }
         assert!(strong > 2 && traces > 500, "{strong} {traces}");

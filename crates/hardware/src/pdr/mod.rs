@@ -25,6 +25,8 @@
 
 mod block;
 pub(crate) mod cube;
+#[cfg(test)]
+pub(crate) mod definitions;
 pub(crate) mod frames;
 mod generalize;
 mod lift;
@@ -267,6 +269,7 @@ mod tests {
     use shofar_testing::Random;
     use shofar_testing::scale::numbers;
 
+    use super::definitions::check_trace;
     use super::*;
     use crate::common::shortest_in_system;
     use crate::explicit::{counter, is_counterexample, is_inductive, random_system};
@@ -335,36 +338,9 @@ mod tests {
                 }
                 pdr.add_frame();
                 pdr.propagate().expect("an answer");
-                check_frames(&system, &pdr, number);
+                check_trace(&pdr, pdr.last() - 1, number);
                 if pdr.fixpoint().is_some() {
                     break;
-                }
-            }
-        }
-    }
-
-    fn check_frames(system: &BitSystem, pdr: &Pdr<'_>, number: u64) {
-        use crate::aig::edge_value;
-        use crate::explicit::allowed_values;
-
-        let holds = |frame: usize, state: &[bool]| {
-            let lemmas = pdr.frames[frame..].iter().flatten();
-            lemmas.into_iter().all(|lemma| {
-                lemma.cube.lits().iter().any(|lit| state[lit.node().index() - 1] == lit.is_negated())
-            })
-        };
-        for row in 0..1usize << system.num_latches() {
-            let state: Vec<bool> = (0..system.num_latches()).map(|latch| row >> latch & 1 != 0).collect();
-            let initial =
-                system.resets.iter().zip(&state).all(|(reset, value)| reset.is_none_or(|r| r == *value));
-            assert!(!initial || holds(1, &state), "P4 in system {number}");
-            for values in allowed_values(system, &state) {
-                let next: Vec<bool> = system.next.iter().map(|&edge| edge_value(&values, edge)).collect();
-                for frame in 0..pdr.last() {
-                    if if frame == 0 { initial } else { holds(frame, &state) } {
-                        assert!(holds(frame + 1, &next), "P3 at {frame} in system {number}");
-                        assert!(!edge_value(&values, system.bad), "P5 at {frame} in system {number}");
-                    }
                 }
             }
         }

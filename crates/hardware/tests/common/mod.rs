@@ -126,7 +126,7 @@ pub(crate) fn circuit_of(system: &BitSystem) -> Circuit {
 }
 
 /// The length of the shortest counterexample: the number of the first step, counted from 0, in which one of the edges
-/// can be true. `None` if there is none. The circuit must be small: all states and inputs are tried.
+/// can be true. `None` if no run does that. The circuit must be small: all states and inputs are tried.
 pub(crate) fn shortest_counterexample(circuit: &Circuit, bads: &[Edge]) -> Option<usize> {
     let is_bad = |values: &[bool]| bads.iter().any(|&bad| edge_value(values, bad));
     let mut layer: BTreeSet<u64> = BTreeSet::new();
