@@ -14,8 +14,8 @@ use crate::system::BitSystem;
 use super::cube::Cube;
 
 /// Lifts states of one system.
-pub(super) struct Lifting {
-    system: BitSystem,
+pub(super) struct Lifting<'a> {
+    system: &'a BitSystem,
     /// By nodes: the value.
     value: Vec<bool>,
     /// By nodes: the estimated number of latches that justify its value.
@@ -29,11 +29,11 @@ pub(super) struct Lifting {
     stack: Vec<(Node, bool)>,
 }
 
-impl Lifting {
-    pub(super) fn new(system: &BitSystem) -> Self {
+impl<'a> Lifting<'a> {
+    pub(super) fn new(system: &'a BitSystem) -> Self {
         let nodes = system.aig.len();
         Self {
-            system: system.clone(),
+            system,
             value: vec![false; nodes],
             cost: vec![0; nodes],
             visited: vec![false; nodes],

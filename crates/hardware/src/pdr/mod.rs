@@ -115,7 +115,7 @@ pub(crate) struct Pdr<'a> {
     pub(crate) frames: Vec<Vec<Lemma>>,
     pub(crate) infinity: Vec<Lemma>,
     obligations: Obligations,
-    lifting: Lifting,
+    lifting: Lifting<'a>,
     /// By latches: how much it took part in lemmas lately.
     activity: Vec<f64>,
     bump: f64,
@@ -204,19 +204,18 @@ impl<'a> Pdr<'a> {
     /// Asks whether F_{frame-1} ∧ C ∧ T reaches the cube, from outside of the cube if `outside`. If it does not, the
     /// cube's core is in `self.core`.
     pub(crate) fn blocked(&mut self, cube: &Cube, frame: usize, outside: bool) -> Result<bool, Stop> {
+        // The most active literals first: they are likely to fail.
+        let activity = |lit: Edge| self.activity[lit.node().index() - 1];
         self.assumptions.clear();
-        self.assumptions.extend(cube.lits().iter().map(|&lit| self.system.next_of(lit)));
+        self.assumptions.extend_from_slice(cube.lits());
+        self.assumptions.sort_by(|&a, &b| activity(b).total_cmp(&activity(a)));
+        self.assumptions.iter_mut().for_each(|lit| *lit = self.system.next_of(*lit));
         self.clause.clear();
         if outside {
             self.clause.extend(cube.lits().iter().map(|&lit| !lit));
         }
-        // The most active literals first: they are likely to fail.
-        let activity = |lit: Edge| self.activity[lit.node().index() - 1];
-        let mut order: Vec<usize> = (0..cube.lits().len()).collect();
-        order.sort_by(|&a, &b| activity(cube.lits()[b]).total_cmp(&activity(cube.lits()[a])));
-        let assumptions: Vec<Edge> = order.iter().map(|&index| self.assumptions[index]).collect();
         let probe = &mut self.probes[frame - 1];
-        if answer(probe.solve(&assumptions, &self.clause, self.limits))? {
+        if answer(probe.solve(&self.assumptions, &self.clause, self.limits))? {
             return Ok(false);
         }
         let lits: Vec<Edge> =
