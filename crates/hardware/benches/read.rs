@@ -4,6 +4,7 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use shofar_hardware::aig::{Aig, Edge, Node};
 use shofar_hardware::aiger::{Encoding, read, write};
+use shofar_hardware::btor2;
 use shofar_hardware::circuit::{Circuit, Latch, Reset};
 
 fn main() {
@@ -47,6 +48,29 @@ fn read_binary(bencher: Bencher<'_, '_>) {
 fn read_ascii(bencher: Bencher<'_, '_>) {
     let bytes = bytes(Encoding::Ascii);
     bencher.counter(BytesCount::of_slice(&bytes)).bench(|| read(&bytes).expect("the file is right"));
+}
+
+/// A file in BTOR2 of operators whose arguments are near and far.
+fn words() -> String {
+    let mut text =
+        String::from("1 sort bitvec 1\n2 sort bitvec 32\n3 zero 2\n4 input 2 first\n5 state 2 second\n");
+    let operators = ["add", "and", "xor", "mul", "sub", "or", "sll", "udiv"];
+    let lines = 200_000_usize;
+    for id in 6..lines {
+        let (near, far) = (id - 1 - id % 3, 3 + id.wrapping_mul(2_654_435_761) % (id - 3));
+        let sign = if id % 5 == 0 { "-" } else { "" };
+        text.push_str(&format!("{id} {} 2 {sign}{near} {far}\n", operators[id % operators.len()]));
+    }
+    text.push_str(&format!("{lines} next 2 5 {}\n", lines - 1));
+    text
+}
+
+#[divan::bench]
+fn read_words(bencher: Bencher<'_, '_>) {
+    let text = words();
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench(|| btor2::read(text.as_bytes()).expect("the file is right"));
 }
 
 #[divan::bench]

@@ -10,12 +10,14 @@
 //! ASCII one if there are no gaps and each gate comes after its arguments. Otherwise the nodes are inputs, latches,
 //! gates, and [`File::variables`] says how the file calls them.
 //!
-//! The reader trusts nothing: counts are compared with the size of the file before anything is allocated.
+//! The reader trusts nothing: counts are compared with the size of the file before anything is allocated. It polls the
+//! limits every few thousand definitions.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
+use shofar_run::{Limits, Poll, Reason};
 
 use crate::aig::{Aig, Edge, Node};
 use crate::circuit::{Circuit, Latch, Names, Reset};
@@ -26,6 +28,9 @@ const GREATEST_VARIABLE: u32 = (u32::MAX >> 1) - 1;
 /// Inputs of a binary file take no space in it. The reader believes in so many in any case, and in more of them only if
 /// the file has as many bytes.
 const HARMLESS_INPUTS: usize = 1 << 20;
+
+/// The definitions between two polls of the limits.
+pub(crate) const INTERVAL: usize = 1 << 12;
 
 /// How a file encodes a circuit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +89,37 @@ impl Mistake {
     }
 }
 
+/// Why a file was not read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unread {
+    /// It is not in the format.
+    Wrong(Mistake),
+    /// The limits ended the reading.
+    Interrupted(Reason),
+}
+
+impl From<Mistake> for Unread {
+    fn from(mistake: Mistake) -> Self {
+        Unread::Wrong(mistake)
+    }
+}
+
+impl From<Reason> for Unread {
+    fn from(reason: Reason) -> Self {
+        Unread::Interrupted(reason)
+    }
+}
+
+impl Unread {
+    /// The mistake in a file that was read without limits.
+    pub(crate) fn into_mistake(self) -> Mistake {
+        match self {
+            Unread::Wrong(mistake) => mistake,
+            Unread::Interrupted(_) => unreachable!("without limits nothing interrupts the reader"),
+        }
+    }
+}
+
 /// Whether bytes begin as a file in AIGER does.
 pub fn is_aiger(bytes: &[u8]) -> bool {
     bytes.starts_with(b"aag ") || bytes.starts_with(b"aig ")
@@ -91,10 +127,15 @@ pub fn is_aiger(bytes: &[u8]) -> bool {
 
 /// Reads a circuit in either encoding.
 pub fn read(bytes: &[u8]) -> Result<File, Mistake> {
-    let mut scanner = Scanner { bytes, at: 0, line: 1 };
+    read_within(bytes, &Limits::default()).map_err(Unread::into_mistake)
+}
+
+/// Reads a circuit in either encoding, within limits.
+pub fn read_within(bytes: &[u8], limits: &Limits<'_>) -> Result<File, Unread> {
+    let mut scanner = Scanner { bytes, at: 0, line: 1, poll: Poll::new(limits) };
     let (encoding, header) = Header::read(&mut scanner)?;
     let file = match encoding {
-        Encoding::Ascii => Ascii::read(&mut scanner, &header)?.resolve(&header)?,
+        Encoding::Ascii => Ascii::read(&mut scanner, &header)?.resolve(&header, &scanner)?,
         Encoding::Binary => read_binary(&mut scanner, &header)?,
     };
     let File { mut circuit, variables, .. } = file;
@@ -206,9 +247,19 @@ struct Scanner<'a> {
     at: usize,
     /// The current line, counted from 1.
     line: usize,
+    poll: Poll<'a>,
 }
 
 impl Scanner<'_> {
+    /// Polls the limits, in the loop over definitions at this index.
+    #[inline]
+    fn go_on(&self, index: usize) -> Result<(), Unread> {
+        match index % INTERVAL {
+            0 => self.poll.interruption().map_or(Ok(()), |reason| Err(reason.into())),
+            _ => Ok(()),
+        }
+    }
+
     fn mistake(&self, message: impl Into<String>) -> Mistake {
         Mistake::at_line(self.line, message)
     }
@@ -249,16 +300,18 @@ impl Scanner<'_> {
 
     fn number(&mut self) -> Result<u32, Mistake> {
         let start = self.at;
-        let mut number: u32 = 0;
+        let mut number: u64 = 0;
         while let Some(digit @ b'0'..=b'9') = self.peek() {
-            let next = number.checked_mul(10).and_then(|tens| tens.checked_add(u32::from(digit - b'0')));
-            number = next.ok_or_else(|| self.mistake("a number of more than 32 bits"))?;
+            number = number * 10 + u64::from(digit - b'0');
+            if number > u64::from(u32::MAX) {
+                return Err(self.mistake("a number of more than 32 bits"));
+            }
             self.at += 1;
         }
         if self.at == start {
             return Err(self.unexpected("a number"));
         }
-        Ok(number)
+        Ok(number as u32)
     }
 
     /// A line that is one literal.
@@ -270,9 +323,13 @@ impl Scanner<'_> {
     }
 
     /// Lines of one literal each.
-    fn literal_lines(&mut self, header: &Header, count: usize) -> Result<Lines, Mistake> {
+    fn literal_lines(&mut self, header: &Header, count: usize) -> Result<Lines, Unread> {
         let first = self.line;
-        let literals = (0..count).map(|_| self.literal_line(header)).collect::<Result<_, _>>()?;
+        let mut literals = Vec::with_capacity(count);
+        for index in 0..count {
+            self.go_on(index)?;
+            literals.push(self.literal_line(header)?);
+        }
         Ok(Lines { first, literals })
     }
 
@@ -316,7 +373,7 @@ struct Properties {
 }
 
 impl Properties {
-    fn read(scanner: &mut Scanner<'_>, header: &Header) -> Result<Self, Mistake> {
+    fn read(scanner: &mut Scanner<'_>, header: &Header) -> Result<Self, Unread> {
         let outputs = scanner.literal_lines(header, header.outputs)?;
         let bads = scanner.literal_lines(header, header.bads)?;
         let constraints = scanner.literal_lines(header, header.constraints)?;
@@ -324,7 +381,8 @@ impl Properties {
         for _ in 0..header.justice {
             let size = scanner.number()? as usize;
             if size.saturating_mul(2) > scanner.bytes.len() - scanner.at {
-                return Err(scanner.mistake("the rest of the file is too short for this justice property"));
+                let message = "the rest of the file is too short for this justice property";
+                return Err(scanner.mistake(message).into());
             }
             sizes.push(size);
             scanner.end_line()?;
@@ -396,10 +454,11 @@ fn check_resets(circuit: &Circuit, first_latch_line: usize) -> Result<(), Mistak
     })
 }
 
-fn read_binary(scanner: &mut Scanner<'_>, header: &Header) -> Result<File, Mistake> {
+fn read_binary(scanner: &mut Scanner<'_>, header: &Header) -> Result<File, Unread> {
     let first_latch_line = scanner.line;
     let mut circuit = Circuit::default();
     for index in 0..header.latches {
+        scanner.go_on(index)?;
         let literal = 2 * (header.inputs + index + 1) as u32;
         circuit.latches.push(LatchLine::read(literal, scanner, header)?.latch());
     }
@@ -418,12 +477,14 @@ fn read_binary(scanner: &mut Scanner<'_>, header: &Header) -> Result<File, Mista
 }
 
 /// The gates of a binary file: for each, the difference to its greater argument, and that of the arguments.
-fn read_gates(scanner: &mut Scanner<'_>, gates: usize, aig: &mut Aig) -> Result<(), Mistake> {
+fn read_gates(scanner: &mut Scanner<'_>, gates: usize, aig: &mut Aig) -> Result<(), Unread> {
     let bytes = scanner.bytes;
     let mut at = scanner.at;
-    for _ in 0..gates {
+    for index in 0..gates {
+        scanner.go_on(index)?;
         let start = at;
-        let mistake = |message: &str| Mistake { place: Place::Byte(start), message: message.to_owned() };
+        let mistake =
+            |message: &str| Unread::from(Mistake { place: Place::Byte(start), message: message.to_owned() });
         let gate = 2 * aig.len() as u32;
         let (Some(first), Some(second)) = (difference(bytes, &mut at), difference(bytes, &mut at)) else {
             let ends = at >= bytes.len();
@@ -472,40 +533,100 @@ struct Ascii {
     properties: Properties,
     first_gate_line: usize,
     gates: Vec<[u32; 3]>,
-    /// By variables: what defines it.
-    definitions: FxHashMap<u32, Definition>,
+    definitions: Definitions,
 }
 
-#[derive(Clone, Copy)]
+/// What defines a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Definition {
     Leaf,
     /// By the number of the gate.
     Gate(usize),
 }
 
-impl Ascii {
-    fn read(scanner: &mut Scanner<'_>, header: &Header) -> Result<Self, Mistake> {
-        let mut definitions = FxHashMap::default();
-        let mut define = |literal: u32, definition: Definition, line: usize| {
-            if literal < 2 || literal & 1 != 0 {
-                let message = format!("literal {literal} cannot be defined: it is no variable");
-                return Err(Mistake::at_line(line, message));
-            }
-            match definitions.insert(literal >> 1, definition) {
-                Some(_) => Err(Mistake::at_line(line, format!("literal {literal} is defined twice"))),
-                None => Ok(()),
-            }
+/// Numbers by variables. A short file may use great variables, so the table for small ones is only as long as the file;
+/// the others are in a map.
+struct VariableMap {
+    table: Vec<u32>,
+    others: FxHashMap<u32, u32>,
+}
+
+/// No number.
+const UNKNOWN: u32 = u32::MAX;
+
+impl VariableMap {
+    fn new(header: &Header, size: usize) -> Self {
+        let table = vec![UNKNOWN; (header.greatest as usize + 1).min(size)];
+        Self { table, others: FxHashMap::default() }
+    }
+
+    #[inline]
+    fn get(&self, variable: u32) -> Option<u32> {
+        let number = match self.table.get(variable as usize) {
+            Some(&number) => number,
+            None => self.others.get(&variable).copied().unwrap_or(UNKNOWN),
         };
+        (number != UNKNOWN).then_some(number)
+    }
+
+    /// Sets the number of a variable; returns the one that it had.
+    #[inline]
+    fn insert(&mut self, variable: u32, number: u32) -> Option<u32> {
+        let before = match self.table.get_mut(variable as usize) {
+            Some(entry) => std::mem::replace(entry, number),
+            None => self.others.insert(variable, number).unwrap_or(UNKNOWN),
+        };
+        (before != UNKNOWN).then_some(before)
+    }
+}
+
+/// By variables: what defines it.
+struct Definitions {
+    /// 0 for a leaf, otherwise the number of the gate plus one.
+    numbers: VariableMap,
+}
+
+impl Definitions {
+    #[inline]
+    fn get(&self, literal: u32) -> Option<Definition> {
+        self.numbers.get(literal >> 1).map(|number| match number {
+            0 => Definition::Leaf,
+            gate => Definition::Gate(gate as usize - 1),
+        })
+    }
+
+    /// Notes the definition of a literal in a line.
+    #[inline]
+    fn define(&mut self, literal: u32, definition: Definition, line: usize) -> Result<(), Mistake> {
+        if literal < 2 || literal & 1 != 0 {
+            let message = format!("literal {literal} cannot be defined: it is no variable");
+            return Err(Mistake::at_line(line, message));
+        }
+        let number = match definition {
+            Definition::Leaf => 0,
+            Definition::Gate(gate) => gate as u32 + 1,
+        };
+        match self.numbers.insert(literal >> 1, number) {
+            Some(_) => Err(Mistake::at_line(line, format!("literal {literal} is defined twice"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Ascii {
+    fn read(scanner: &mut Scanner<'_>, header: &Header) -> Result<Self, Unread> {
+        let mut definitions = Definitions { numbers: VariableMap::new(header, scanner.bytes.len()) };
         let inputs = scanner.literal_lines(header, header.inputs)?;
         for (literal, line) in inputs.iter() {
-            define(literal, Definition::Leaf, line)?;
+            definitions.define(literal, Definition::Leaf, line)?;
         }
         let first_latch_line = scanner.line;
         let mut latches = Vec::with_capacity(header.latches);
-        for _ in 0..header.latches {
+        for index in 0..header.latches {
+            scanner.go_on(index)?;
             let (literal, line) = (scanner.number()?, scanner.line);
             header.check(literal, line)?;
-            define(literal, Definition::Leaf, line)?;
+            definitions.define(literal, Definition::Leaf, line)?;
             scanner.space()?;
             latches.push(LatchLine::read(literal, scanner, header)?);
         }
@@ -513,6 +634,7 @@ impl Ascii {
         let first_gate_line = scanner.line;
         let mut gates = Vec::with_capacity(header.gates);
         for index in 0..header.gates {
+            scanner.go_on(index)?;
             let mut gate = [0; 3];
             for (position, literal) in gate.iter_mut().enumerate() {
                 if position > 0 {
@@ -521,7 +643,7 @@ impl Ascii {
                 *literal = scanner.number()?;
                 header.check(*literal, scanner.line)?;
             }
-            define(gate[0], Definition::Gate(index), scanner.line)?;
+            definitions.define(gate[0], Definition::Gate(index), scanner.line)?;
             gates.push(gate);
             scanner.end_line()?;
         }
@@ -529,9 +651,9 @@ impl Ascii {
     }
 
     /// The circuit: all literals must be defined, and no gate may depend on itself.
-    fn resolve(mut self, header: &Header) -> Result<File, Mistake> {
+    fn resolve(mut self, header: &Header, scanner: &Scanner<'_>) -> Result<File, Unread> {
         self.check_defined()?;
-        let order = self.topological_order()?;
+        let order = self.topological_order(scanner)?;
         let greatest = header.greatest as usize;
         let is_gapless = greatest == self.inputs.literals.len() + self.latches.len() + self.gates.len();
         let ascends = |gate: &[u32; 3]| gate[1] < gate[0] && gate[2] < gate[0];
@@ -540,20 +662,24 @@ impl Ascii {
         } else {
             let leaves =
                 self.inputs.literals.iter().copied().chain(self.latches.iter().map(|latch| latch.literal));
-            let gates = order.iter().map(|&gate| self.gates[gate][0]);
+            let gates = order.iter().map(|&gate| self.gates[gate as usize][0]);
             std::iter::once(0).chain(leaves.chain(gates).map(|literal| literal >> 1)).collect()
         };
-        let node_of: FxHashMap<u32, u32> =
-            variables.iter().enumerate().map(|(node, &variable)| (variable, node as u32)).collect();
-        let code = |literal: u32| node_of[&(literal >> 1)] << 1 | literal & 1;
+        let mut node_of = VariableMap::new(header, scanner.bytes.len());
+        for (node, &variable) in variables.iter().enumerate() {
+            node_of.insert(variable, node as u32);
+        }
+        let code =
+            |literal: u32| node_of.get(literal >> 1).expect("all literals are defined") << 1 | literal & 1;
         let mut aig = Aig::with_capacity(variables.len());
-        for variable in &variables[1..] {
-            match self.definitions[variable] {
-                Definition::Leaf => aig.push_leaf(),
-                Definition::Gate(gate) => {
+        for (index, &variable) in variables.iter().enumerate().skip(1) {
+            scanner.go_on(index)?;
+            match self.definitions.get(2 * variable) {
+                Some(Definition::Gate(gate)) => {
                     let [_, left, right] = self.gates[gate];
                     aig.push_and(Edge::from_code(code(left)), Edge::from_code(code(right)))
                 }
+                _ => aig.push_leaf(),
             };
         }
         let latch = |line: &LatchLine| {
@@ -576,11 +702,10 @@ impl Ascii {
     }
 
     fn check_defined(&self) -> Result<(), Mistake> {
-        let check =
-            |literal: u32, line: usize| match literal < 2 || self.definitions.contains_key(&(literal >> 1)) {
-                true => Ok(()),
-                false => Err(Mistake::at_line(line, format!("literal {literal} is not defined"))),
-            };
+        let check = |literal: u32, line: usize| match literal < 2 || self.definitions.get(literal).is_some() {
+            true => Ok(()),
+            false => Err(Mistake::at_line(line, format!("literal {literal} is not defined"))),
+        };
         for (index, latch) in self.latches.iter().enumerate() {
             check(latch.next, self.first_latch_line + index)?;
             check(latch.reset, self.first_latch_line + index)?;
@@ -596,31 +721,41 @@ impl Ascii {
     }
 
     /// The gates, each after its arguments: the postorder of a search from each gate in the order of the file.
-    fn topological_order(&self) -> Result<Vec<usize>, Mistake> {
+    fn topological_order(&self, scanner: &Scanner<'_>) -> Result<Vec<u32>, Unread> {
         let mut order = Vec::with_capacity(self.gates.len());
         let mut entered = vec![false; self.gates.len()];
         let mut left = vec![false; self.gates.len()];
-        let mut stack = Vec::new();
+        let mut stack: Vec<u32> = Vec::new();
         for root in 0..self.gates.len() {
-            stack.push(root);
-            while let Some(&gate) = stack.last() {
+            scanner.go_on(root)?;
+            stack.push(root as u32);
+            while let Some(&top) = stack.last() {
+                let gate = top as usize;
                 if left[gate] {
                     stack.pop();
-                } else if std::mem::replace(&mut entered[gate], true) {
-                    left[gate] = true;
-                    order.push(gate);
-                    stack.pop();
-                } else {
-                    for literal in &self.gates[gate][1..] {
-                        let Some(&Definition::Gate(argument)) = self.definitions.get(&(literal >> 1)) else {
+                    continue;
+                }
+                let is_first_visit = !std::mem::replace(&mut entered[gate], true);
+                let before = stack.len();
+                if is_first_visit {
+                    for &literal in &self.gates[gate][1..] {
+                        let Some(Definition::Gate(argument)) = self.definitions.get(literal) else {
                             continue;
                         };
-                        if entered[argument] && !left[argument] {
-                            let message = format!("gate {} depends on itself", self.gates[gate][0]);
-                            return Err(Mistake::at_line(self.first_gate_line + gate, message));
+                        if left[argument] {
+                            continue;
                         }
-                        stack.push(argument);
+                        if entered[argument] {
+                            let message = format!("gate {} depends on itself", self.gates[gate][0]);
+                            return Err(Mistake::at_line(self.first_gate_line + gate, message).into());
+                        }
+                        stack.push(argument as u32);
                     }
+                }
+                if stack.len() == before {
+                    left[gate] = true;
+                    order.push(top);
+                    stack.pop();
                 }
             }
         }
@@ -629,9 +764,10 @@ impl Ascii {
 }
 
 /// The symbol table: lines of a kind, a position and a name.
-fn read_names(scanner: &mut Scanner<'_>, header: &Header) -> Result<Names, Mistake> {
+fn read_names(scanner: &mut Scanner<'_>, header: &Header) -> Result<Names, Unread> {
     let mut names = Names::default();
     while let Some(kind) = scanner.peek() {
+        scanner.go_on(scanner.line)?;
         if kind == b'c' && scanner.bytes.get(scanner.at + 1).is_none_or(|&byte| byte == b'\n') {
             break;
         }
@@ -644,21 +780,22 @@ fn read_names(scanner: &mut Scanner<'_>, header: &Header) -> Result<Names, Mista
             b'j' => (&mut names.justice, header.justice),
             b'f' => (&mut names.fairness, header.fairness),
             _ => {
-                return Err(scanner.unexpected("a name (`i0 name`), `c` for comments or the end of the file"));
+                let expected = "a name (`i0 name`), `c` for comments or the end of the file";
+                return Err(scanner.unexpected(expected).into());
             }
         };
         scanner.at += 1;
         let position = scanner.number()? as usize;
         if position >= count {
             let message = format!("there is no {}{position} to be named", char::from(kind));
-            return Err(scanner.mistake(message));
+            return Err(scanner.mistake(message).into());
         }
         scanner.space()?;
         // Names are few or many: the list gets its length with the first one.
         list.resize(count, String::new());
         if !list[position].is_empty() {
             let message = format!("{}{position} is named twice", char::from(kind));
-            return Err(scanner.mistake(message));
+            return Err(scanner.mistake(message).into());
         }
         list[position] = String::from_utf8_lossy(scanner.text()?).into_owned();
     }

@@ -10,16 +10,21 @@
 //! * [`evaluate`]: its meaning in integers, by which counterexamples are checked;
 //! * [`witness`]: counterexamples as text.
 //!
-//! Arrays are not supported. The reader trusts nothing: it refuses words and files that would take too much memory.
+//! Arrays are not supported. The reader trusts nothing: it refuses words and files that would take too much memory. It
+//! polls the limits while it reads.
 
 pub mod blast;
 pub mod evaluate;
 pub mod witness;
 
+use std::iter::TakeWhile;
+use std::str::SplitAsciiWhitespace;
+
 use dashu_int::UBig;
 use rustc_hash::FxHashMap;
+use shofar_run::{Limits, Poll};
 
-use crate::aiger::{Mistake, Place};
+use crate::aiger::{INTERVAL, Mistake, Place, Unread};
 use crate::words::{Binary, Unary};
 
 /// The greatest width of a word.
@@ -159,16 +164,24 @@ pub fn is_btor2(bytes: &[u8]) -> bool {
 
 /// Reads a file.
 pub fn read(bytes: &[u8]) -> Result<Model, Mistake> {
-    let mut reader = Reader::default();
+    read_within(bytes, &Limits::default()).map_err(Unread::into_mistake)
+}
+
+/// Reads a file within limits.
+pub fn read_within(bytes: &[u8], limits: &Limits<'_>) -> Result<Model, Unread> {
+    let poll = Poll::new(limits);
+    let mut reader = Reader::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        let text = String::from_utf8_lossy(line);
-        let words: Vec<&str> =
-            text.split_ascii_whitespace().take_while(|word| !word.starts_with(';')).collect();
-        if words.is_empty() {
-            continue;
+        if index % INTERVAL == 0
+            && let Some(reason) = poll.interruption()
+        {
+            return Err(reason.into());
         }
+        let text = String::from_utf8_lossy(line);
+        let mut words = Words::of(&text);
+        let Some(id) = words.words.next() else { continue };
         reader
-            .line(index + 1, &words)
+            .line(index + 1, id, words)
             .map_err(|message| Mistake { place: Place::Line(index + 1), message })?;
     }
     Ok(reader.model)
@@ -184,22 +197,34 @@ enum Meaning {
     Other,
 }
 
-#[derive(Default)]
+/// An operator on words.
+#[derive(Clone, Copy)]
+enum Operator {
+    Unary(Unary),
+    Binary(Binary),
+}
+
 struct Reader {
     model: Model,
     meanings: FxHashMap<u64, Meaning>,
+    /// By keywords.
+    operators: FxHashMap<&'static str, Operator>,
     /// The bits of all nodes.
     size: usize,
 }
 
-/// The words of a line after the keyword.
+/// The words of a line that are not read yet. A comment ends the line.
 struct Words<'a> {
-    words: std::slice::Iter<'a, &'a str>,
+    words: TakeWhile<SplitAsciiWhitespace<'a>, fn(&&str) -> bool>,
 }
 
 impl<'a> Words<'a> {
+    fn of(line: &'a str) -> Self {
+        Self { words: line.split_ascii_whitespace().take_while(|word| !word.starts_with(';')) }
+    }
+
     fn next(&mut self, expected: &str) -> Result<&'a str, String> {
-        self.words.next().copied().ok_or_else(|| format!("the line ends where {expected} should be"))
+        self.words.next().ok_or_else(|| format!("the line ends where {expected} should be"))
     }
 
     fn number(&mut self, expected: &str) -> Result<usize, String> {
@@ -209,7 +234,7 @@ impl<'a> Words<'a> {
 
     /// The symbol that may end a line.
     fn symbol(mut self) -> Result<String, String> {
-        let symbol = self.words.next().copied().unwrap_or_default();
+        let symbol = self.words.next().unwrap_or_default();
         match self.words.next() {
             Some(word) => Err(format!("`{}` where the line should end", shown(word))),
             None => Ok(symbol.to_owned()),
@@ -227,8 +252,19 @@ fn shown(word: &str) -> String {
 }
 
 impl Reader {
-    fn line(&mut self, line: usize, words: &[&str]) -> Result<(), String> {
-        let [id, rest @ ..] = words else { return Ok(()) };
+    fn new() -> Self {
+        let unary = Unary::ALL.iter().map(|&(name, operator)| (name, Operator::Unary(operator)));
+        let binary = Binary::ALL.iter().map(|&(name, operator)| (name, Operator::Binary(operator)));
+        Self {
+            model: Model::default(),
+            meanings: FxHashMap::default(),
+            operators: unary.chain(binary).collect(),
+            size: 0,
+        }
+    }
+
+    /// Reads a line: its number, and the words behind it.
+    fn line(&mut self, line: usize, id: &str, mut words: Words<'_>) -> Result<(), String> {
         let id: u64 = id
             .parse()
             .ok()
@@ -237,7 +273,6 @@ impl Reader {
         if self.meanings.contains_key(&id) {
             return Err(format!("{id} is defined twice"));
         }
-        let mut words = Words { words: rest.iter() };
         let keyword = words.next("a keyword")?;
         let meaning = match keyword {
             "sort" => self.sort(words)?,
@@ -281,7 +316,7 @@ impl Reader {
             _ => {
                 let width = match keyword {
                     "read" | "write" => return Err(arrays()),
-                    _ if !is_value(keyword) => {
+                    _ if !self.is_value(keyword) => {
                         return Err(format!("`{}` is no keyword of BTOR2", shown(keyword)));
                     }
                     _ => self.sort_of(&mut words)?,
@@ -430,33 +465,32 @@ impl Reader {
                 result(self.model.width(argument).saturating_add(more))?;
                 Kind::Extend(argument, keyword == "sext")
             }
-            _ => {
-                if let Some(&(_, operator)) = Unary::ALL.iter().find(|(name, _)| *name == keyword) {
+            _ => match self.operators.get(keyword) {
+                Some(&Operator::Unary(operator)) => {
                     let argument = self.operand(words)?;
                     result(operator.width(self.model.width(argument)))?;
-                    return Ok(Kind::Unary(operator, argument));
+                    Kind::Unary(operator, argument)
                 }
-                let Some(&(_, operator)) = Binary::ALL.iter().find(|(name, _)| *name == keyword) else {
-                    return Err(format!("`{}` is no keyword of BTOR2", shown(keyword)));
-                };
-                let operands = [self.operand(words)?, self.operand(words)?];
-                let [left, right] = operands.map(|operand| self.model.width(operand));
-                let found = operator.width(left, right);
-                result(found.ok_or_else(|| format!("`{keyword}` of {left} and {right} bits"))?)?;
-                Kind::Binary(operator, operands)
-            }
+                Some(&Operator::Binary(operator)) => {
+                    let operands = [self.operand(words)?, self.operand(words)?];
+                    let [left, right] = operands.map(|operand| self.model.width(operand));
+                    let found = operator.width(left, right);
+                    result(found.ok_or_else(|| format!("`{keyword}` of {left} and {right} bits"))?)?;
+                    Kind::Binary(operator, operands)
+                }
+                None => return Err(format!("`{}` is no keyword of BTOR2", shown(keyword))),
+            },
         })
     }
-}
 
-/// Whether a line with this keyword defines a value, so that a sort follows.
-fn is_value(keyword: &str) -> bool {
-    let others = [
-        "input", "state", "zero", "one", "ones", "const", "constd", "consth", "ite", "slice", "sext", "uext",
-    ];
-    others.contains(&keyword)
-        || Unary::ALL.iter().any(|(name, _)| *name == keyword)
-        || Binary::ALL.iter().any(|(name, _)| *name == keyword)
+    /// Whether a line with this keyword defines a value, so that a sort follows.
+    fn is_value(&self, keyword: &str) -> bool {
+        let others = [
+            "input", "state", "zero", "one", "ones", "const", "constd", "consth", "ite", "slice", "sext",
+            "uext",
+        ];
+        others.contains(&keyword) || self.operators.contains_key(keyword)
+    }
 }
 
 fn arrays() -> String {
