@@ -1,6 +1,7 @@
 //! Simulation: many patterns at a time, with unknown values, and the replay of traces.
 //!
-//! * [`Patterns`] evaluates 64·K assignments of the leaves at once, a bit of a word each.
+//! * [`Patterns`] evaluates 64·K assignments of the leaves at once, a bit of a word each; `Runs` simulates as many runs
+//!   of a system, with random inputs.
 //! * [`ternary`] evaluates with unknown leaves: a node is known if its value follows by the rules of AND alone.
 //! * [`replay`] runs a circuit or a system along a [`Trace`].
 
@@ -41,8 +42,92 @@ impl<const K: usize> Patterns<K> {
     /// The values of an edge.
     #[inline]
     pub fn get(&self, edge: Edge) -> [u64; K] {
-        let flip = if edge.is_negated() { u64::MAX } else { 0 };
+        let flip = spread(edge.is_negated());
         self.words[edge.node().index()].map(|word| word ^ flip)
+    }
+
+    /// By nodes: the values.
+    pub fn nodes(&self) -> &[[u64; K]] {
+        &self.words
+    }
+}
+
+/// A value in all patterns of a word.
+#[inline]
+pub fn spread(value: bool) -> u64 {
+    if value { u64::MAX } else { 0 }
+}
+
+/// Reproducible random words (S. Vigna's `splitmix64`).
+pub(crate) struct Words(u64);
+
+impl Words {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+
+    /// Random words for a leaf.
+    pub(crate) fn row<const K: usize>(&mut self) -> [u64; K] {
+        std::array::from_fn(|_| self.next())
+    }
+}
+
+/// 64·K runs of a system.
+pub(crate) struct Runs<'a, const K: usize> {
+    system: &'a BitSystem,
+    pub(crate) random: Words,
+    pub(crate) patterns: Patterns<K>,
+    /// Scratch: the next state.
+    next: Vec<[u64; K]>,
+}
+
+impl<'a, const K: usize> Runs<'a, K> {
+    pub(crate) fn new(system: &'a BitSystem, seed: u64) -> Self {
+        Self { system, random: Words::new(seed), patterns: Patterns::new(&system.aig), next: Vec::new() }
+    }
+
+    /// Sets the latches to reset states; free ones get random values.
+    pub(crate) fn reset(&mut self) {
+        for (latch, reset) in self.system.resets.iter().enumerate() {
+            let row = reset.map_or_else(|| self.random.row(), |value| [spread(value); K]);
+            self.patterns.set(self.system.latch(latch), row);
+        }
+    }
+
+    /// Sets the inputs to random values.
+    pub(crate) fn randomise_inputs(&mut self) {
+        for input in 0..self.system.num_inputs {
+            self.patterns.set(self.system.input(input), self.random.row());
+        }
+    }
+
+    /// Sets the inputs and the latches to random values.
+    pub(crate) fn randomise_leaves(&mut self) {
+        for leaf in 1..=self.system.num_latches() + self.system.num_inputs {
+            self.patterns.set(Node::from_index(leaf), self.random.row());
+        }
+    }
+
+    /// Evaluates all gates.
+    pub(crate) fn evaluate(&mut self) {
+        self.patterns.evaluate(&self.system.aig);
+    }
+
+    /// Sets the latches to the next state.
+    pub(crate) fn advance(&mut self) {
+        let (patterns, system) = (&mut self.patterns, self.system);
+        self.next.clear();
+        self.next.extend(system.next.iter().map(|&edge| patterns.get(edge)));
+        for (latch, &row) in self.next.iter().enumerate() {
+            patterns.set(system.latch(latch), row);
+        }
     }
 }
 

@@ -2,48 +2,11 @@
 //!
 //! A node and its negation count as one: each node has a *phase*, and the values of a class agree after negating those
 //! with a phase. A class is represented by its first node. Classes only ever split.
-//!
-//! Patterns are simulated 64 at a time, one a bit.
 
 use rustc_hash::FxHashMap;
 
-use crate::aig::{Aig, Edge, Node};
-
-/// Reproducible random words (S. Vigna's `splitmix64`).
-pub(super) struct Words(u64);
-
-impl Words {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
-
-/// The values of all nodes under 64 patterns; `words` has those of the leaves.
-pub(super) fn evaluate(aig: &Aig, words: &mut [u64]) {
-    words[0] = 0;
-    for node in aig.nodes() {
-        if let Some([left, right]) = aig.and_fanins(node) {
-            words[node.index()] = word(words, left) & word(words, right);
-        }
-    }
-}
-
-/// The values of an edge.
-pub(super) fn word(words: &[u64], edge: Edge) -> u64 {
-    words[edge.node().index()] ^ spread(edge.is_negated())
-}
-
-/// A value in all patterns.
-pub(super) fn spread(value: bool) -> u64 {
-    if value { u64::MAX } else { 0 }
-}
+use crate::aig::{Edge, Node};
+use crate::simulate::{Patterns, spread};
 
 /// What simulation has shown of each node: a hash of its values.
 pub(super) struct Signatures {
@@ -57,14 +20,16 @@ impl Signatures {
         Self { nodes: vec![(false, 0); nodes], is_empty: true }
     }
 
-    /// Takes in the values of all nodes, in the patterns of the mask. The first mask must have bit 0.
-    pub(super) fn add(&mut self, words: &[u64], mask: u64) {
-        for ((phase, hash), &word) in self.nodes.iter_mut().zip(words) {
+    /// Takes in the values of all nodes, in the patterns of the mask. The first mask must have the first pattern.
+    pub(super) fn add<const K: usize>(&mut self, patterns: &Patterns<K>, mask: [u64; K]) {
+        for ((phase, hash), row) in self.nodes.iter_mut().zip(patterns.nodes()) {
             if self.is_empty {
-                *phase = word & 1 != 0;
+                *phase = row[0] & 1 != 0;
             }
-            let word = (word ^ spread(*phase)) & mask;
-            *hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+            for (word, mask) in row.iter().zip(mask) {
+                let word = (word ^ spread(*phase)) & mask;
+                *hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+            }
         }
         self.is_empty = false;
     }
@@ -125,15 +90,15 @@ impl Classes {
     }
 
     /// Splits the classes by values of all nodes.
-    pub(super) fn refine(&mut self, words: &[u64]) {
+    pub(super) fn refine<const K: usize>(&mut self, patterns: &Patterns<K>) {
         for class in 0..self.members.len() {
-            let value = |node: Node| words[node.index()] ^ spread(self.phases[node.index()]);
+            let value = |node: Node| patterns.get(node.edge(self.phases[node.index()]));
             let members = &self.members[class];
             let Some(&first) = members.first() else { continue };
             if members.iter().all(|&node| value(node) == value(first)) {
                 continue;
             }
-            let mut nodes: Vec<(u64, Node)> = members.iter().map(|&node| (value(node), node)).collect();
+            let mut nodes: Vec<([u64; K], Node)> = members.iter().map(|&node| (value(node), node)).collect();
             nodes.sort_unstable();
             self.members[class].clear();
             for part in nodes.chunk_by(|left, right| left.0 == right.0) {

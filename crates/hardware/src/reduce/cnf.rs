@@ -1,6 +1,7 @@
 //! The clauses of a growing graph in a solver.
 //!
-//! An edge gets a literal when somebody asks for it, and its cone with it. The graph may grow between questions.
+//! An edge gets a literal when somebody asks for it, and its cone with it. The graph may grow between questions. The
+//! limits may end the encoding of a large cone.
 
 use shofar_run::{Limits, Reason};
 use shofar_smt::sat::{Lit, Outcome, Solver, Var};
@@ -19,6 +20,9 @@ pub(super) struct Cnf {
 /// No variable.
 const NONE: u32 = u32::MAX;
 
+/// The number of variables between two polls of the limits.
+const INTERVAL: usize = 1 << 12;
+
 impl Cnf {
     pub(super) fn new() -> Self {
         let mut solver = Solver::new();
@@ -28,8 +32,9 @@ impl Cnf {
     }
 
     /// The literal of an edge.
-    fn literal(&mut self, aig: &Aig, edge: Edge) -> Lit {
+    fn literal(&mut self, aig: &Aig, edge: Edge, limits: &Limits<'_>) -> Result<Lit, Reason> {
         self.variables.resize(aig.len(), NONE);
+        self.stack.clear();
         self.stack.push(edge.node());
         while let Some(&node) = self.stack.last() {
             if self.variables[node.index()] != NONE {
@@ -51,8 +56,11 @@ impl Cnf {
             } else {
                 self.variable_for(node);
             }
+            if self.solver.num_vars().is_multiple_of(INTERVAL) {
+                limits.go_on()?;
+            }
         }
-        self.known(edge)
+        Ok(self.known(edge))
     }
 
     fn variable_for(&mut self, node: Node) -> Var {
@@ -67,16 +75,24 @@ impl Cnf {
     }
 
     /// Requires an edge to be true.
-    pub(super) fn assert(&mut self, aig: &Aig, edge: Edge) {
-        let lit = self.literal(aig, edge);
+    pub(super) fn assert(&mut self, aig: &Aig, edge: Edge, limits: &Limits<'_>) -> Result<(), Reason> {
+        let lit = self.literal(aig, edge, limits)?;
         self.solver.add_clause(&[lit]);
+        Ok(())
     }
 
     /// Requires two edges to be equal.
-    pub(super) fn assert_equal(&mut self, aig: &Aig, left: Edge, right: Edge) {
-        let (left, right) = (self.literal(aig, left), self.literal(aig, right));
+    pub(super) fn assert_equal(
+        &mut self,
+        aig: &Aig,
+        left: Edge,
+        right: Edge,
+        limits: &Limits<'_>,
+    ) -> Result<(), Reason> {
+        let (left, right) = (self.literal(aig, left, limits)?, self.literal(aig, right, limits)?);
         self.solver.add_clause(&[!left, right]);
         self.solver.add_clause(&[left, !right]);
+        Ok(())
     }
 
     /// Whether two edges can differ. After `Ok(true)`, [`value`](Self::value) reads an assignment in which they do.
@@ -87,7 +103,7 @@ impl Cnf {
         right: Edge,
         limits: &Limits<'_>,
     ) -> Result<bool, Reason> {
-        let (left, right) = (self.literal(aig, left), self.literal(aig, right));
+        let (left, right) = (self.literal(aig, left, limits)?, self.literal(aig, right, limits)?);
         for assumptions in [[left, !right], [!left, right]] {
             match self.solver.solve_within(&assumptions, limits) {
                 Outcome::Sat => return Ok(true),

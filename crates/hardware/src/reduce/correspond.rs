@@ -18,15 +18,16 @@
 
 use shofar_run::Limits;
 
-use super::classes::{Classes, Signatures, Words, evaluate, spread, word};
+use super::classes::{Classes, Signatures};
 use super::cnf::Cnf;
 use super::merge::{Frames, image};
 use super::rebuild::{Back, identity, rebuild};
 use crate::aig::{Edge, Node};
+use crate::simulate::{Runs, spread};
 use crate::system::BitSystem;
 
-/// Rounds of 64 runs.
-const ROUNDS: usize = 4;
+/// The words of simulated runs: 256 of them.
+const WORDS: usize = 4;
 
 /// The steps of a simulated run.
 const STEPS: usize = 32;
@@ -43,10 +44,10 @@ pub(super) fn reduce_nodes(system: &BitSystem, limits: &Limits<'_>) -> Option<(B
 
 /// Merges what is equal among the first nodes.
 fn reduce(system: &BitSystem, nodes: usize, limits: &Limits<'_>) -> Option<(BitSystem, Back)> {
-    let mut search = Search { system, random: Words::new(2), words: vec![0; system.aig.len()] };
-    let signatures = search.simulate();
+    let signatures = simulate(system, limits)?;
     let mut classes = Classes::new(&signatures, system.aig.nodes().take(nodes));
     classes.last_member()?;
+    let mut search = Search { system, runs: Runs::new(system, 3) };
     search.base(&mut classes, limits)?;
     while !search.step(&mut classes, limits)? {}
 
@@ -61,69 +62,50 @@ fn reduce(system: &BitSystem, nodes: usize, limits: &Limits<'_>) -> Option<(BitS
     (!facts.is_empty()).then(|| rebuild(system, &representatives, facts))
 }
 
+/// Simulates runs from reset. A run counts up to the first step that violates a constraint, inclusive. `None` if the
+/// limits interrupt it.
+fn simulate(system: &BitSystem, limits: &Limits<'_>) -> Option<Signatures> {
+    let mut signatures = Signatures::new(system.aig.len());
+    let mut runs: Runs<'_, WORDS> = Runs::new(system, 2);
+    let mut mask = [u64::MAX; WORDS];
+    runs.reset();
+    for _ in 0..STEPS {
+        limits.go_on().ok()?;
+        runs.randomise_inputs();
+        runs.evaluate();
+        signatures.add(&runs.patterns, mask);
+        for &edge in &system.constraints {
+            let row = runs.patterns.get(edge);
+            mask = std::array::from_fn(|word| mask[word] & row[word]);
+        }
+        runs.advance();
+    }
+    Some(signatures)
+}
+
 struct Search<'a> {
     system: &'a BitSystem,
-    random: Words,
-    /// By nodes: values in 64 patterns.
-    words: Vec<u64>,
+    /// Counterexamples, and patterns near them.
+    runs: Runs<'a, 1>,
 }
 
 impl Search<'_> {
-    /// Simulates runs from reset. A run counts up to the first step that violates a constraint, inclusive.
-    fn simulate(&mut self) -> Signatures {
-        let system = self.system;
-        let mut signatures = Signatures::new(system.aig.len());
-        for _ in 0..ROUNDS {
-            self.reset();
-            let mut mask = u64::MAX;
-            for _ in 0..STEPS {
-                self.randomise_inputs();
-                evaluate(&system.aig, &mut self.words);
-                signatures.add(&self.words, mask);
-                mask = system.constraints.iter().fold(mask, |mask, &edge| mask & word(&self.words, edge));
-                self.advance();
-            }
-        }
-        signatures
-    }
-
-    /// Sets the latches to reset states.
-    fn reset(&mut self) {
-        for (latch, reset) in self.system.resets.iter().enumerate() {
-            self.words[1 + latch] = reset.map_or_else(|| self.random.next(), spread);
-        }
-    }
-
-    fn randomise_inputs(&mut self) {
-        let first = 1 + self.system.num_latches();
-        self.words[first..first + self.system.num_inputs].fill_with(|| self.random.next());
-    }
-
-    /// Sets the latches to the next state.
-    fn advance(&mut self) {
-        let next: Vec<u64> = self.system.next.iter().map(|&edge| word(&self.words, edge)).collect();
-        self.words[1..=next.len()].copy_from_slice(&next);
-    }
-
     /// Splits classes until their nodes are equal in step 0. `None` if the limits interrupt it.
     fn base(&mut self, classes: &mut Classes, limits: &Limits<'_>) -> Option<()> {
         let system = self.system;
         let leaves = system.num_latches() + system.num_inputs;
         let reset = |leaf: Node| system.latch_index(leaf).and_then(|latch| system.resets[latch]);
         let mut frames = Frames::new(system, leaves);
+        let runs = &mut self.runs;
         let refine = |cnf: &Cnf, classes: &mut Classes| {
             // Any values of free latches and inputs are possible. The first pattern is the model.
-            self.reset();
-            self.randomise_inputs();
-            for index in 1..=leaves {
-                let node = Node::from_index(index);
-                if reset(node).is_none() {
-                    let word = &mut self.words[index];
-                    *word = *word & !1 | u64::from(cnf.value(node).unwrap_or(false));
-                }
+            runs.reset();
+            runs.randomise_inputs();
+            for node in (1..=leaves).map(Node::from_index).filter(|&node| reset(node).is_none()) {
+                set_first(runs, node, cnf.value(node).unwrap_or(false));
             }
-            evaluate(&system.aig, &mut self.words);
-            classes.refine(&self.words);
+            runs.evaluate();
+            classes.refine(&runs.patterns);
         };
         let leaf = |leaf: Node| reset(leaf).map_or(leaf.into(), Edge::from);
         let pass = frames.compare(classes, leaf, refine, limits);
@@ -135,10 +117,11 @@ impl Search<'_> {
         let system = self.system;
         let (latches, inputs) = (system.num_latches(), system.num_inputs);
         let mut frames = Frames::new(system, latches + inputs + inputs);
-        let present = frames.assume(classes, Edge::from);
+        let present = frames.assume(classes, Edge::from, limits).ok()?;
         for &edge in &system.constraints {
-            frames.cnf.assert(frames.builder.aig(), image(&present, edge));
+            frames.cnf.assert(frames.builder.aig(), image(&present, edge), limits).ok()?;
         }
+        let runs = &mut self.runs;
         let next_input = |input: usize| Node::from_index(1 + latches + inputs + input);
         let leaf = |leaf: Node| match system.latch_index(leaf) {
             Some(latch) => image(&present, system.next[latch]),
@@ -147,20 +130,25 @@ impl Search<'_> {
         let refine = |cnf: &Cnf, classes: &mut Classes| {
             let value = |edge: Edge| cnf.value(edge.node()).unwrap_or(false) != edge.is_negated();
             let leaves = 1..=latches + inputs;
-            for (word, &edge) in self.words[leaves.clone()].iter_mut().zip(&present[leaves]) {
-                *word = spread(value(edge));
+            for leaf in leaves {
+                runs.patterns.set(Node::from_index(leaf), [spread(value(present[leaf]))]);
             }
-            evaluate(&system.aig, &mut self.words);
-            self.advance();
-            self.randomise_inputs();
+            runs.evaluate();
+            runs.advance();
+            runs.randomise_inputs();
             for input in 0..inputs {
-                let word = &mut self.words[1 + latches + input];
-                *word = *word & !1 | u64::from(value(next_input(input).into()));
+                set_first(runs, system.input(input), value(next_input(input).into()));
             }
-            evaluate(&system.aig, &mut self.words);
-            classes.refine(&self.words);
+            runs.evaluate();
+            classes.refine(&runs.patterns);
         };
         let pass = frames.compare(classes, leaf, refine, limits);
         pass.interruption.is_none().then_some(pass.is_stable)
     }
+}
+
+/// Sets the value of a leaf in the first pattern.
+fn set_first(runs: &mut Runs<'_, 1>, leaf: Node, value: bool) {
+    let [word] = runs.patterns.get(leaf.into());
+    runs.patterns.set(leaf, [word & !1 | u64::from(value)]);
 }

@@ -44,7 +44,12 @@ impl<'a> Frames<'a> {
 
     /// Builds a frame in which each node is assumed to be equal to its candidate. A leaf is just replaced: nothing else
     /// refers to it.
-    pub(super) fn assume(&mut self, classes: &Classes, leaf: impl Fn(Node) -> Edge) -> Vec<Edge> {
+    pub(super) fn assume(
+        &mut self,
+        classes: &Classes,
+        leaf: impl Fn(Node) -> Edge,
+        limits: &Limits<'_>,
+    ) -> Result<Vec<Edge>, Reason> {
         let mut map: Vec<Edge> = Vec::with_capacity(self.system.aig.len());
         for node in self.system.aig.nodes() {
             let edge = self.function(&map, node, &leaf);
@@ -52,7 +57,7 @@ impl<'a> Frames<'a> {
                 Some(other) => {
                     let other = image(&map, other);
                     if edge != other && self.system.aig.is_and(node) {
-                        self.cnf.assert_equal(self.builder.aig(), edge, other);
+                        self.cnf.assert_equal(self.builder.aig(), edge, other, limits)?;
                     }
                     other
                 }
@@ -60,7 +65,7 @@ impl<'a> Frames<'a> {
             };
             map.push(edge);
         }
-        map
+        Ok(map)
     }
 
     /// Builds a frame and compares each node with its candidates. `refine` splits the classes by the last model.
@@ -85,9 +90,14 @@ impl<'a> Frames<'a> {
                 let answer = limits
                     .go_on()
                     .and_then(|()| self.cnf.can_differ(self.builder.aig(), edge, other, &query));
+                let answer = answer.and_then(|differ| {
+                    if !differ {
+                        self.cnf.assert_equal(self.builder.aig(), edge, other, limits)?;
+                    }
+                    Ok(differ)
+                });
                 match answer {
                     Ok(false) => {
-                        self.cnf.assert_equal(self.builder.aig(), edge, other);
                         edge = other;
                         break;
                     }

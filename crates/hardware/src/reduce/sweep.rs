@@ -7,40 +7,39 @@
 
 use shofar_run::Limits;
 
-use super::classes::{Classes, Signatures, Words, evaluate, spread};
+use super::classes::{Classes, Signatures};
 use super::cnf::Cnf;
 use super::merge::Frames;
 use super::rebuild::{Back, identity, rebuild};
 use crate::aig::{Edge, Node};
+use crate::simulate::{Runs, spread};
 use crate::system::BitSystem;
 
-/// Rounds of 64 patterns.
-const ROUNDS: usize = 4;
+/// The words of the first patterns: 256 of them.
+const WORDS: usize = 4;
 
 /// Merges nodes that are equal in all states.
 pub(super) fn reduce(system: &BitSystem, limits: &Limits<'_>) -> Option<(BitSystem, Back)> {
-    let mut random = Words::new(1);
-    let mut words = vec![0; system.aig.len()];
     let mut signatures = Signatures::new(system.aig.len());
-    let leaves = system.num_latches() + system.num_inputs;
-    for _ in 0..ROUNDS {
-        words[1..=leaves].fill_with(|| random.next());
-        evaluate(&system.aig, &mut words);
-        signatures.add(&words, u64::MAX);
-    }
+    let mut first: Runs<'_, WORDS> = Runs::new(system, 1);
+    first.randomise_leaves();
+    first.evaluate();
+    signatures.add(&first.patterns, [u64::MAX; WORDS]);
     let mut classes = Classes::new(&signatures, system.aig.nodes());
     classes.last_member()?;
 
     // The leaves of the graph have the numbers of those of the system.
+    let leaves = system.num_latches() + system.num_inputs;
     let mut frames = Frames::new(system, leaves);
+    let mut runs: Runs<'_, 1> = Runs::new(system, 2);
     let refine = |cnf: &Cnf, classes: &mut Classes| {
-        for (index, word) in words.iter_mut().enumerate().take(leaves + 1).skip(1) {
+        for leaf in (1..=leaves).map(Node::from_index) {
             // The model, and patterns near it.
-            let near = random.next() & random.next() & random.next() & !1;
-            *word = spread(cnf.value(Node::from_index(index)).unwrap_or(false)) ^ near;
+            let near = runs.random.next() & runs.random.next() & runs.random.next() & !1;
+            runs.patterns.set(leaf, [spread(cnf.value(leaf).unwrap_or(false)) ^ near]);
         }
-        evaluate(&system.aig, &mut words);
-        classes.refine(&words);
+        runs.evaluate();
+        classes.refine(&runs.patterns);
     };
     let pass = frames.compare(&mut classes, Edge::from, refine, limits);
     let mut representatives = identity(system);
