@@ -2,8 +2,8 @@
 //!
 //! Position `p` of an unrolling is step `p` of a run. A node of the system has a literal at each position where
 //! somebody asks for it; asking encodes the node's cone, so that each position holds only the gates that matter there.
-//! A gate is the three clauses of its definition, unless its fan-ins decide it. Constant resets are constants at
-//! position 0, so that they simplify the gates behind them.
+//! A gate is the three clauses of its definition, unless its fan-ins decide it; if one of them is false, the cone of the
+//! other is not encoded. Constant resets are constants at position 0, so that they simplify the gates behind them.
 //!
 //! A latch after position 0 is read in one of three ways ([`Links`]). Bounded model checking *substitutes* the literal of
 //! its next function at the position before: constants travel as far as they reach, and gates are shared between
@@ -184,15 +184,16 @@ impl<'a> Unrolling<'a> {
             return Some(!self.truth);
         }
         if let Some([left, right]) = system.aig.and_fanins(node) {
-            let (left, right) = match (self.known(position, left), self.known(position, right)) {
-                (Some(left), Some(right)) => (left, right),
-                (of_left, of_right) => {
-                    self.stack.extend(of_left.is_none().then_some((position, left.node())));
-                    self.stack.extend(of_right.is_none().then_some((position, right.node())));
-                    return None;
-                }
+            // One after the other: if one is false, the cone of the other is not needed.
+            let falsum = !self.truth;
+            let open = match (self.known(position, left), self.known(position, right)) {
+                (Some(lit), _) | (_, Some(lit)) if lit == falsum => return Some(falsum),
+                (Some(left), Some(right)) => return Some(self.gate(position, left, right)),
+                (Some(_), None) => right,
+                (None, _) => left,
             };
-            return Some(self.gate(position, left, right));
+            self.stack.push((position, open.node()));
+            return None;
         }
         let Some(latch) = system.latch_index(node) else { return Some(self.new_literal()) };
         if position == 0 {
@@ -245,9 +246,10 @@ impl<'a> Unrolling<'a> {
             return gate;
         }
         let gate = self.new_literal();
-        self.add_clause(position, &[!gate, left]);
-        self.add_clause(position, &[!gate, right]);
-        self.add_clause(position, &[gate, !left, !right]);
+        let origin = Origin::Assertion(position as u32);
+        self.solver.add_clause_from(&[!gate, left], origin);
+        self.solver.add_clause_from(&[!gate, right], origin);
+        self.solver.add_clause_from(&[gate, !left, !right], origin);
         self.gates.insert([left, right], gate);
         gate
     }
@@ -314,7 +316,8 @@ impl<'a> Unrolling<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explicit::{random_system, states_of};
+    use crate::explicit::random_system;
+    use crate::simulate::replay;
     use shofar_testing::Random;
 
     /// Each model of an unrolling is a run, for both links; and all literals have the values of the run.
@@ -337,7 +340,7 @@ mod tests {
                     if !unrolling.is_satisfiable(&[lit], &limits).unwrap() {
                         continue;
                     }
-                    for (position, values) in states_of(&system, &unrolling.trace(3)).iter().enumerate() {
+                    for (position, values) in replay(&system, &unrolling.trace(3)).values.iter().enumerate() {
                         for &node in &nodes {
                             if unrolling.known(position, node.into()).is_some() {
                                 assert_eq!(unrolling.value(position, node.into()), values[node.index()]);
