@@ -2,9 +2,9 @@
 
 use shofar_testing::Random;
 
-use crate::aig::{Builder, Edge, Node, edge_value};
+use crate::aig::{Builder, Edge, Node};
 use crate::common::{self, circuit_of};
-use crate::evidence::{Invariant, Trace};
+use crate::evidence::{Evidence, Invariant, Trace};
 use crate::system::BitSystem;
 
 /// A random system with some constraints and all kinds of resets. The numbers are the largest ones.
@@ -75,23 +75,10 @@ pub(crate) fn counter(bits: usize, enable: bool) -> BitSystem {
     }
 }
 
-/// By steps of a run: the values of all nodes.
-pub(crate) fn states_of(system: &BitSystem, trace: &Trace) -> Vec<Vec<bool>> {
-    let mut state = trace.initial.clone();
-    let mut steps = Vec::new();
-    for inputs in &trace.inputs {
-        let values = evaluate(system, &state, inputs);
-        state = system.next.iter().map(|&edge| edge_value(&values, edge)).collect();
-        steps.push(values);
-    }
-    steps
-}
-
-fn evaluate(system: &BitSystem, state: &[bool], inputs: &[bool]) -> Vec<bool> {
-    system.aig.evaluate(|leaf| match system.latch_index(leaf) {
-        Some(latch) => state[latch],
-        None => inputs[system.input_index(leaf).expect("a leaf is a latch or an input")],
-    })
+/// Judges evidence by the definitions, where `shortest` is the length of a shortest counterexample. The error says what
+/// is wrong.
+pub(crate) fn judge(system: &BitSystem, evidence: &Evidence, shortest: Option<usize>) -> Result<(), String> {
+    common::judge(&circuit_of(system), &[system.bad], evidence, shortest)
 }
 
 /// Whether the trace is a counterexample.
@@ -106,9 +93,5 @@ pub(crate) fn is_inductive(system: &BitSystem, invariant: &Invariant) -> bool {
 
 /// The values of all nodes in a state, for all inputs with which the constraints hold.
 pub(crate) fn allowed_values(system: &BitSystem, state: &[bool]) -> Vec<Vec<bool>> {
-    (0..1usize << system.num_inputs)
-        .map(|row| (0..system.num_inputs).map(|input| row >> input & 1 != 0).collect::<Vec<bool>>())
-        .map(|inputs| evaluate(system, state, &inputs))
-        .filter(|values| system.constraints.iter().all(|&edge| edge_value(values, edge)))
-        .collect()
+    common::values_in(&circuit_of(system), common::bits(state.iter().copied())).collect()
 }

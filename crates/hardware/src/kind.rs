@@ -16,9 +16,10 @@
 use shofar_run::{Limits, Stop};
 use shofar_smt::sat::Lit;
 
-use crate::aig::{Edge, edge_value};
+use crate::aig::Edge;
 use crate::bmc::{Bmc, safe_without_search};
 use crate::evidence::{Evidence, Invariant};
+use crate::simulate::replay;
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
 
@@ -122,18 +123,9 @@ impl<'a> Step<'a> {
 
     /// The states of the path of the last model.
     fn states(&self, depth: usize) -> Vec<Vec<bool>> {
-        let system = self.system;
-        let trace = self.unrolling.trace(depth);
-        let mut states = vec![trace.initial];
-        for inputs in &trace.inputs[..depth] {
-            let state = states.last().expect("there is the first state");
-            let values = system.aig.evaluate(|leaf| match system.latch_index(leaf) {
-                Some(latch) => state[latch],
-                None => system.input_index(leaf).is_some_and(|input| inputs[input]),
-            });
-            states.push(system.next.iter().map(|&edge| edge_value(&values, edge)).collect());
-        }
-        states
+        let latches = 1..=self.system.num_latches();
+        let steps = replay(self.system, &self.unrolling.trace(depth)).values;
+        steps.into_iter().map(|values| values[latches.clone()].to_vec()).collect()
     }
 
     /// Requires of simple paths that two positions differ in a latch.
@@ -161,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::common::shortest_in_system;
-    use crate::explicit::{counter, is_counterexample, is_inductive, random_system};
+    use crate::explicit::{counter, judge, random_system};
 
     #[test]
     fn answers_agree_with_explicit_search() {
@@ -171,13 +163,13 @@ mod tests {
             let system = random_system(&mut random, 5, 3, 20);
             let shortest = shortest_in_system(&system);
             match run_with_simple_paths(&system, &Limits::default()) {
-                Ok(Evidence::Unsafe(trace)) => {
-                    assert!(is_counterexample(&system, &trace), "system {number}");
-                    assert_eq!(shortest, Some(trace.length()), "system {number}");
-                }
-                Ok(Evidence::Safe(invariant)) => {
-                    assert!(is_inductive(&system, &invariant), "system {number}: {system:?}");
-                    deep += usize::from(invariant.depth > 1);
+                Ok(evidence) => {
+                    let judged = judge(&system, &evidence, shortest);
+                    assert_eq!(judged, Ok(()), "system {number}: {system:?}");
+                    match evidence {
+                        Evidence::Unsafe(trace) => assert_eq!(shortest, Some(trace.length())),
+                        Evidence::Safe(invariant) => deep += usize::from(invariant.depth > 1),
+                    }
                 }
                 Err(stop) => {
                     assert_eq!(stop, Stop::Exhausted(NOT_CERTIFIED));

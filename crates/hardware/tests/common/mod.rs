@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use shofar_hardware::aig::{Aig, Edge, Node, edge_value};
 use shofar_hardware::circuit::{Circuit, Latch, Reset};
-use shofar_hardware::evidence::{Invariant, Trace};
+use shofar_hardware::evidence::{Evidence, Invariant, Trace};
 use shofar_hardware::system::BitSystem;
 use shofar_testing::Random;
 
@@ -164,6 +164,29 @@ pub(crate) fn shortest_in_system(system: &BitSystem) -> Option<usize> {
     shortest_counterexample(&circuit, &circuit.bads)
 }
 
+/// Judges evidence about a small circuit by the definitions, where `shortest` is the length of a shortest
+/// counterexample. The error says what is wrong.
+pub(crate) fn judge(
+    circuit: &Circuit,
+    bads: &[Edge],
+    evidence: &Evidence,
+    shortest: Option<usize>,
+) -> Result<(), String> {
+    match (evidence, shortest) {
+        (Evidence::Safe(_), Some(length)) => Err(format!("there is a counterexample of length {length}")),
+        (Evidence::Safe(invariant), None) if !is_inductive(circuit, bads, invariant) => {
+            Err(format!("this is not inductive: {invariant:?}"))
+        }
+        (Evidence::Unsafe(trace), _) if !is_counterexample(circuit, bads, trace) => {
+            Err(format!("this is no counterexample: {trace:?}"))
+        }
+        (Evidence::Unsafe(trace), _) if shortest.is_none_or(|length| trace.length() < length) => {
+            Err(format!("explicit search misses a counterexample of length {}", trace.length()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether an invariant of a small circuit is one, by the definition.
 pub(crate) fn is_inductive(circuit: &Circuit, bads: &[Edge], invariant: &Invariant) -> bool {
     let holds = |values: &[bool]| {
@@ -262,7 +285,7 @@ fn initial_values(circuit: &Circuit) -> impl Iterator<Item = Vec<bool>> + '_ {
 }
 
 /// The values of all nodes in a state, for all inputs with which the constraints hold.
-fn values_in(circuit: &Circuit, state: u64) -> impl Iterator<Item = Vec<bool>> + '_ {
+pub(crate) fn values_in(circuit: &Circuit, state: u64) -> impl Iterator<Item = Vec<bool>> + '_ {
     let bits: Vec<bool> = (0..circuit.latches.len()).map(|latch| state >> latch & 1 != 0).collect();
     input_rows(circuit).filter_map(move |inputs| allowed(circuit, &bits, &inputs))
 }
@@ -294,6 +317,7 @@ fn next_state(circuit: &Circuit, values: &[bool]) -> u64 {
     bits(circuit.latches.iter().map(|latch| edge_value(values, latch.next)))
 }
 
-fn bits(values: impl Iterator<Item = bool>) -> u64 {
+/// Bits as a number, the first one lowest.
+pub(crate) fn bits(values: impl Iterator<Item = bool>) -> u64 {
     values.enumerate().fold(0, |state, (index, value)| state | u64::from(value) << index)
 }
