@@ -18,6 +18,7 @@ pub mod imc;
 mod implication;
 mod invariants;
 mod k_inductive;
+pub mod kavy;
 pub mod kind;
 pub mod lawi;
 mod option;
@@ -51,6 +52,7 @@ pub use cegar::Cegar;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Exchange, FrameLemmas, FrameObserver, SharedLemma};
 pub use imc::Imc;
+pub use kavy::Kavy;
 pub use kind::KInduction;
 pub use lawi::Lawi;
 pub use option::EngineOption;
@@ -142,6 +144,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
+        Box::new(Kavy::default()),
         Box::new(Products),
         Box::new(Algebras),
         Box::new(Words),

@@ -284,8 +284,8 @@ pub use value::Value;
 
 /// The engines, to be set by their fields and given to [`Options::engine`].
 pub mod engines {
-    pub use shofar_engines::{Bmc, Cegar, Imc, KInduction, Lawi, PdKind, Spacer, Tpa};
-    pub use shofar_engines::{cegar, imc, kind, lawi, pdkind, spacer, tpa};
+    pub use shofar_engines::{Bmc, Cegar, Imc, KInduction, Kavy, Lawi, PdKind, Spacer, Tpa};
+    pub use shofar_engines::{cegar, imc, kavy, kind, lawi, pdkind, spacer, tpa};
 }
 
 /// The example of the README compiles and runs.

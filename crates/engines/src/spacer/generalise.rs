@@ -89,7 +89,7 @@ impl Search<'_> {
 
 /// Replaces each equation between numbers by two bounds, and each equation with a constructor term by a tester and
 /// equations of the fields.
-pub(super) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
+pub(crate) fn split_equations(store: &TermStore, cube: &[Term]) -> Vec<Term> {
     let mut split = Vec::with_capacity(cube.len());
     let mut open: Vec<Term> = cube.iter().rev().copied().collect();
     while let Some(literal) = open.pop() {
@@ -119,7 +119,7 @@ fn is_constructed(store: &TermStore, term: Term) -> bool {
 }
 
 /// Replaces two matching bounds by an equation.
-fn join_equations(store: &TermStore, cube: Vec<Term>) -> Vec<Term> {
+pub(crate) fn join_equations(store: &TermStore, cube: Vec<Term>) -> Vec<Term> {
     let mut joined = cube.clone();
     for &literal in &cube {
         let (Op::Le, &[form, constant]) = store.view(literal) else { continue };

@@ -93,6 +93,7 @@ use renaming::Renaming;
 use weaken::Constants;
 
 pub use expand::Descent;
+pub(crate) use generalise::{join_equations, split_equations};
 pub use proof_lemmas::LemmaForm;
 
 /// Queries after which cheap invariants are looked for. Tasks that take fewer would pay for the analysis; the others hardly
