@@ -21,6 +21,7 @@ pub mod probe;
 pub mod reduce;
 pub mod simulate;
 pub mod solve;
+pub mod split;
 pub mod system;
 pub mod unroll;
 pub mod vcd;

@@ -83,7 +83,7 @@ impl Pdr<'_> {
     /// Blocks all obligations, or finds a counterexample.
     pub(super) fn block(&mut self) -> Result<Option<Trace>, Stop> {
         while let Some((Reverse(frame), _, Reverse(index))) = self.obligations.queue.pop() {
-            self.limits.go_on()?;
+            self.go_on()?;
             self.statistics.obligations += 1;
             let obligation = &mut self.obligations.all[index];
             let cube = obligation.cube.clone();

@@ -3,7 +3,7 @@
 use crate::aig::Edge;
 
 /// A cube, sorted, with a signature that makes most failing tests of inclusion cheap.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Cube {
     lits: Vec<Edge>,
     signature: u64,

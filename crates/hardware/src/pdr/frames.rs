@@ -58,6 +58,14 @@ impl Pdr<'_> {
         }
     }
 
+    /// Adds a clause that is true in every step of every run to all frames.
+    pub(super) fn add_invariant(&mut self, cube: Cube) {
+        let clause: Vec<Edge> = cube.lits().iter().map(|&lit| !lit).collect();
+        self.base.add_clause(&clause);
+        self.probes[1..].iter_mut().for_each(|probe| probe.add_clause(&clause));
+        self.infinity.push(Lemma { cube, stopped_by: None });
+    }
+
     /// The highest frame, from one on, with a lemma that excludes the cube.
     pub(super) fn subsuming_frame(&self, cube: &Cube, from: usize) -> Option<usize> {
         if self.infinity.iter().any(|lemma| lemma.cube.subsumes(cube)) {

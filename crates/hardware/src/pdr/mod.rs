@@ -30,11 +30,12 @@ pub(crate) mod definitions;
 pub(crate) mod frames;
 mod generalize;
 mod lift;
+mod parts;
 mod propagate;
 
 use std::sync::Arc;
 
-use shofar_run::{Limits, Stop};
+use shofar_run::{Limits, Reason, Stop};
 
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant, Trace};
@@ -86,6 +87,17 @@ pub struct Statistics {
     pub probe: crate::probe::Statistics,
 }
 
+impl std::ops::AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.frames = self.frames.max(other.frames);
+        self.obligations += other.obligations;
+        self.obligation_literals += other.obligation_literals;
+        self.lemmas += other.lemmas;
+        self.lemma_literals += other.lemma_literals;
+        self.probe += other.probe;
+    }
+}
+
 /// Decides a system.
 pub fn run(system: &BitSystem, options: Options, limits: &Limits<'_>) -> Result<Evidence, Stop> {
     run_with_statistics(system, options, limits).0
@@ -97,9 +109,7 @@ pub fn run_with_statistics(
     options: Options,
     limits: &Limits<'_>,
 ) -> (Result<Evidence, Stop>, Statistics) {
-    let mut pdr = Pdr::new(system, options, limits);
-    let evidence = pdr.decide();
-    (evidence, pdr.statistics())
+    parts::run(system, options, limits)
 }
 
 /// The state of a run.
@@ -107,6 +117,10 @@ pub(crate) struct Pdr<'a> {
     pub(crate) system: &'a BitSystem,
     options: Options,
     pub(crate) limits: &'a Limits<'a>,
+    /// The literals that solvers propagated.
+    work: u64,
+    /// The search pauses when there are more.
+    most_work: u64,
     /// By frames: the solver with F_i and C. Solver 0 has Init.
     probes: Vec<Probe>,
     /// The solver with infinity and C: a new frame's solver is its copy.
@@ -145,6 +159,8 @@ impl<'a> Pdr<'a> {
             system,
             options,
             limits,
+            work: 0,
+            most_work: u64::MAX,
             probes: vec![initial],
             base,
             frames: vec![Vec::new()],
@@ -160,12 +176,14 @@ impl<'a> Pdr<'a> {
         }
     }
 
-    /// The main loop.
+    /// The main loop. After a pause or another limit it can be called again, and goes on.
     fn decide(&mut self) -> Result<Evidence, Stop> {
-        if let Some(trace) = self.bad_at_start()? {
-            return Ok(Evidence::Unsafe(trace));
+        if self.last() == 0 {
+            if let Some(trace) = self.bad_at_start()? {
+                return Ok(Evidence::Unsafe(trace));
+            }
+            self.add_frame();
         }
-        self.add_frame();
         loop {
             while self.find_bad()? {
                 if let Some(trace) = self.block()? {
@@ -178,6 +196,12 @@ impl<'a> Pdr<'a> {
                 return Ok(Evidence::Safe(self.invariant(frame)));
             }
         }
+    }
+
+    /// Stops at a limit, and where the search shall pause.
+    fn go_on(&self) -> Result<(), Stop> {
+        self.limits.go_on()?;
+        if self.work >= self.most_work { Err(Reason::Budget.into()) } else { Ok(()) }
     }
 
     /// The last frame, N.
@@ -215,7 +239,10 @@ impl<'a> Pdr<'a> {
             self.clause.extend(cube.lits().iter().map(|&lit| !lit));
         }
         let probe = &mut self.probes[frame - 1];
-        if answer(probe.solve(&self.assumptions, &self.clause, self.limits))? {
+        let before = probe.statistics().propagations;
+        let reached = answer(probe.solve(&self.assumptions, &self.clause, self.limits));
+        self.work += probe.statistics().propagations - before;
+        if reached? {
             return Ok(false);
         }
         let lits: Vec<Edge> =

@@ -20,7 +20,7 @@ impl Pdr<'_> {
             self.frames[frame].iter().map(|lemma| (lemma.cube.clone(), lemma.stopped_by.clone())).collect();
         cubes.sort_by_key(|(cube, _)| cube.lits().len());
         for (cube, stopped_by) in cubes {
-            self.limits.go_on()?;
+            self.go_on()?;
             let Some(at) = self.frames[frame].iter().position(|lemma| lemma.cube == cube) else {
                 // A lemma that moved up subsumed it.
                 continue;

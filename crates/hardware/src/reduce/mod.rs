@@ -34,7 +34,7 @@ use shofar_run::Limits;
 use crate::evidence::{Evidence, Invariant, Trace};
 use crate::system::BitSystem;
 
-pub use rebuild::Back;
+pub use rebuild::{Back, cone};
 
 /// The longest time for all reductions.
 const LONGEST: Duration = Duration::from_secs(2);

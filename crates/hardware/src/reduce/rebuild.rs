@@ -58,20 +58,22 @@ impl Back {
         Trace { initial, inputs: inputs.collect() }
     }
 
+    /// A latch or input of the new system in the original system.
+    pub fn leaf_back(&self, leaf: Node) -> Node {
+        let index = leaf.index() - 1;
+        let original = match index.checked_sub(self.latches.len()) {
+            None => self.latches[index],
+            Some(input) => self.resets.len() + self.inputs[input],
+        };
+        Node::from_index(1 + original)
+    }
+
     /// An invariant of the new system as one of the original system.
     pub fn invariant_back(&self, invariant: &Invariant) -> Invariant {
         // The original graph comes first, so its numbers stay.
         let mut builder = Builder::on(self.aig.clone());
-        let leaf = |node: Node| {
-            let index = node.index() - 1;
-            let original = match index.checked_sub(self.latches.len()) {
-                None => self.latches[index],
-                Some(input) => self.resets.len() + self.inputs[input],
-            };
-            Edge::from(Node::from_index(1 + original))
-        };
         let roots = invariant.clauses.iter().flatten().copied();
-        let map = builder.copy_cones(&invariant.aig, roots, leaf);
+        let map = builder.copy_cones(&invariant.aig, roots, |leaf| self.leaf_back(leaf).into());
         let clauses = invariant
             .clauses
             .iter()
@@ -92,8 +94,13 @@ fn equality(left: Edge, right: Edge) -> impl Iterator<Item = Vec<Edge>> {
 
 /// Rebuilds a system from its cone, if that makes it smaller.
 pub(super) fn reduce(system: &BitSystem, _: &Limits<'_>) -> Option<(BitSystem, Back)> {
-    let (reduced, back) = rebuild(system, &identity(system), Vec::new());
+    let (reduced, back) = cone(system);
     (reduced.aig.len() < system.aig.len()).then_some((reduced, back))
+}
+
+/// Rebuilds a system from its cone.
+pub fn cone(system: &BitSystem) -> (BitSystem, Back) {
+    rebuild(system, &identity(system), Vec::new())
 }
 
 /// By nodes: the node itself.
