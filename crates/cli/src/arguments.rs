@@ -7,7 +7,7 @@ use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_engines::InterpolationMethod;
-use shofar_hardware::solve::{ENGINES, Engine};
+use shofar_hardware::solve::{ENGINES, Engine, VARIANTS};
 use shofar_horn::infix::Notation;
 use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
@@ -248,7 +248,7 @@ impl Arguments {
     pub(crate) fn circuit_options(&self) -> Result<shofar_hardware::solve::Options, Failure> {
         let engine = |name: &String| {
             circuit_engine(name).ok_or_else(|| {
-                let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+                let names: Vec<&str> = circuit_engines().map(|engine| engine.name).collect();
                 Failure::Input(format!(
                     "shofar: the engines for circuits are {}, not `{name}`",
                     names.join(", ")
@@ -346,7 +346,12 @@ fn engines(names: &str) -> Result<Engines, String> {
     Ok(engines)
 }
 
+/// All engines for circuits, with their settings.
+fn circuit_engines() -> impl Iterator<Item = Engine> {
+    ENGINES.iter().chain(VARIANTS).copied()
+}
+
 /// The engine for circuits with a name.
 fn circuit_engine(name: &str) -> Option<Engine> {
-    ENGINES.iter().copied().find(|engine| engine.name == name)
+    circuit_engines().find(|engine| engine.name == name)
 }

@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! clause of A           the disjunction of its literals with label b
-//! clause of B           true
+//! clause of B           the negation of the disjunction of its literals with label a
 //! resolution on p       label a: I1 ∨ I2     label b: I1 ∧ I2
 //!                       label ab: (p ∨ I1) ∧ (¬p ∨ I2), where I1 belongs to the clause with p
 //! ```
@@ -39,6 +39,8 @@ pub enum Labelling {
     McMillan,
     /// Label ab.
     Pudlak,
+    /// Label a: the weakest interpolants.
+    Inverse,
 }
 
 /// The interpolants at some cuts of an unrolling that was refuted, by cuts. The unrolling must tie its latches, log
@@ -182,15 +184,20 @@ impl Pass<'_> {
     fn at(&mut self, step: usize, cut: usize) -> Result<Edge, Stop> {
         let Partial { first, last, ref edges } = self.partial[step];
         if cut <= first {
-            return Ok(Edge::TRUE);
+            return Ok(!self.restricted(step, cut, Label::A)?);
         }
         if cut <= last {
             return Ok(edges[cut - self.stored(first, last).start()]);
         }
+        self.restricted(step, cut, Label::B)
+    }
+
+    /// The disjunction of the literals of a step's clause that have a label.
+    fn restricted(&mut self, step: usize, cut: usize, label: Label) -> Result<Edge, Stop> {
         let steps = self.steps;
         let mut edge = Edge::FALSE;
         for &lit in &steps[step].clause {
-            if self.label(lit.var(), cut) == Label::B {
+            if self.label(lit.var(), cut) == label {
                 let latch = self.latch(lit.var())?.negate_if(!lit.is_positive());
                 edge = self.builder.or(edge, latch);
             }
@@ -204,6 +211,7 @@ impl Pass<'_> {
             Some(&(first, _)) if first < cut => match self.labelling {
                 Labelling::McMillan => Label::B,
                 Labelling::Pudlak => Label::AB,
+                Labelling::Inverse => Label::A,
             },
             _ => Label::B,
         }
@@ -226,6 +234,8 @@ mod tests {
     use crate::explicit::{allowed_values, counter, random_system};
     use crate::system::BitSystem;
     use crate::unroll::{Links, Start};
+
+    const LABELLINGS: [Labelling; 3] = [Labelling::McMillan, Labelling::Pudlak, Labelling::Inverse];
 
     /// The interpolants of the unrolling up to a bad last position; `None` if it is satisfiable.
     fn sequence(system: &BitSystem, last: usize, labelling: Labelling) -> Option<(Aig, Vec<Edge>)> {
@@ -270,10 +280,10 @@ mod tests {
     #[test]
     fn interpolants_are_sequences_over_latches() {
         let mut random = Random::new(3);
-        let mut proper = [0; 2];
+        let mut proper = [0; 3];
         for _ in numbers(1500) {
             let system = random_system(&mut random, 4, 2, 20);
-            for (index, labelling) in [Labelling::McMillan, Labelling::Pudlak].into_iter().enumerate() {
+            for (index, labelling) in LABELLINGS.into_iter().enumerate() {
                 let last = 1 + random.below(5);
                 let Some((aig, edges)) = sequence(&system, last, labelling) else { continue };
                 assert_eq!(edges.len(), last);
@@ -286,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_counter_has_interpolants_at_all_cuts() {
-        for labelling in [Labelling::McMillan, Labelling::Pudlak] {
+        for labelling in LABELLINGS {
             let system = counter(4, true);
             let (aig, edges) = sequence(&system, 14, labelling).expect("all ones needs 15 steps");
             check(&system, &aig, &edges);

@@ -17,6 +17,7 @@ use crate::check::{Refusal, check_invariant, check_trace};
 use crate::circuit::{Circuit, Reset};
 use crate::evidence::{Evidence, Invariant, Trace};
 use crate::interpolate::Labelling;
+use crate::kavy::Strategy;
 use crate::system::{BitSystem, Extracted};
 use crate::{bmc, imc, kavy, kind, pdr, reduce};
 
@@ -55,6 +56,30 @@ pub const ENGINES: &[Engine] = &[
         run: |system, limits| kavy::run(system, kavy::Options::default(), limits),
     },
 ];
+
+/// Engines that run only if they are asked for: Avy, and kAvy with each search of strong extension levels.
+pub const VARIANTS: &[Engine] = &[
+    Engine { name: "avy", weight: 1, run: |system, limits| kavy_by(Strategy::Avy, system, limits) },
+    Engine {
+        name: "kavy:sel=top-down",
+        weight: 1,
+        run: |system, limits| kavy_by(Strategy::TopDown, system, limits),
+    },
+    Engine {
+        name: "kavy:sel=bottom-up",
+        weight: 1,
+        run: |system, limits| kavy_by(Strategy::BottomUp, system, limits),
+    },
+    Engine {
+        name: "kavy:sel=core",
+        weight: 1,
+        run: |system, limits| kavy_by(Strategy::CoreGuided, system, limits),
+    },
+];
+
+fn kavy_by(strategy: Strategy, system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+    kavy::run(system, kavy::Options { strategy, ..kavy::Options::default() }, limits)
+}
 
 /// How a circuit is decided.
 #[derive(Clone, Default)]

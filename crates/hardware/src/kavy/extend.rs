@@ -1,16 +1,20 @@
 //! The extension of a trace at a strong extension level (i, k).
 //!
-//! The sequence interpolants I_{i-k+2}..I_{N+1} of the refuted path satisfy
+//! The property is a part of all frames, so R = C ∧ ¬bad ∧ T is the step from one. The sequence interpolants
+//! I_{i-k+2}..I_N of the refuted path satisfy
 //!
 //! ```text
-//! F_i ∧ C ∧ T ⇒ I'_{i-k+2}
-//! F_i ∧ I_j ∧ C ∧ T ⇒ I'_{j+1}    for i-k+2 <= j <= i
-//! F_j ∧ I_j ∧ C ∧ T ⇒ I'_{j+1}    for i < j <= N
-//! I_{N+1} ∧ C ⇒ ¬bad
+//! F_i ∧ R ⇒ I'_{i-k+2}
+//! F_i ∧ I_j ∧ R ⇒ I'_{j+1}        for i-k+2 <= j <= i, j < N
+//! F_j ∧ I_j ∧ R ⇒ I'_{j+1}        for i < j < N
+//! F_N ∧ I_N ∧ R ∧ C' ⇒ ¬bad'
 //! ```
 //!
 //! Lemmas then make one frame after the other imply P_j = G_j ∨ (G_t ∧ I_{j+1}), where G is the trace so far and t is
-//! the frame to be strengthened: i + 1 for j <= i, j + 1 after that. In the end G_{N+1} ⇒ G_N ∨ I_{N+1}, which is safe.
+//! the frame to be strengthened: i + 1 for j <= i, j + 1 after that. In the end G_N ⇒ G_{N-1} ∨ I_N. Steps from G_{N-1}
+//! lead to G_N, where the property holds; steps from I_N lead to states that are not bad. So frame N + 1 may have the
+//! property, and needs no lemma of its own. The implications count where a step can follow: in states with inputs that
+//! satisfy C ∧ ¬bad.
 //!
 //! * E1: no step from G_{t-1} leaves F_j ∨ (G_t ∧ I_{j+1}), where F is the trace before the extension. A state of G_{t-1}
 //!   is in P_{j-1}. If it is in F_{j-1}, the step leads to F_j; otherwise to I_{j+1}, by the interpolants, and to G_t. So
@@ -22,26 +26,36 @@
 use shofar_run::Stop;
 use shofar_smt::sat::Lit;
 
+use super::justify::justification;
 use super::levels::Level;
-use crate::aig::{Aig, Builder, Edge, Node, edge_value};
+use super::property::exclude;
+use crate::aig::{Aig, Builder, Edge};
 use crate::interpolate::{Labelling, interpolants};
 use crate::pdr::Pdr;
 use crate::pdr::cube::Cube;
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
 
-/// Extends a safe trace by a safe frame.
-pub(super) fn extend(pdr: &mut Pdr<'_>, level: Level, labelling: Labelling) -> Result<(), Stop> {
+/// Extends a trace by a frame. PDR's system is the given one without steps from bad states.
+pub(super) fn extend<'a>(
+    system: &'a BitSystem,
+    pdr: &mut Pdr<'a>,
+    level: Level,
+    labelling: Labelling,
+) -> Result<(), Stop> {
     let (last, i) = (pdr.last(), level.i);
-    let mut extension = Extension::new(pdr, level, labelling)?;
-    extension.pdr.add_frame();
-    for j in level.start()..i {
-        extension.strengthen(i + 1, j)?;
+    if level.start() == last {
+        // One step from the last frame keeps the property.
+        pdr.add_frame();
+        return Ok(());
     }
-    extension.strengthen(i + 1, i)?;
-    for j in i + 1..=last {
-        extension.strengthen(j + 1, j)?;
-        extension.pdr.propagate()?;
+    let mut extension = Extension::new(system, pdr, level, labelling)?;
+    extension.pdr.add_frame();
+    for j in level.start()..last {
+        extension.strengthen(j.max(i) + 1, j)?;
+        if j > i {
+            extension.pdr.propagate()?;
+        }
     }
     Ok(())
 }
@@ -58,16 +72,21 @@ struct Extension<'p, 'a> {
 }
 
 impl<'p, 'a> Extension<'p, 'a> {
-    fn new(pdr: &'p mut Pdr<'a>, level: Level, labelling: Labelling) -> Result<Self, Stop> {
+    fn new(
+        system: &'a BitSystem,
+        pdr: &'p mut Pdr<'a>,
+        level: Level,
+        labelling: Labelling,
+    ) -> Result<Self, Stop> {
         let before: Vec<Vec<Cube>> =
             pdr.frames.iter().map(|lemmas| lemmas.iter().map(|lemma| lemma.cube.clone()).collect()).collect();
-        let system = pdr.system;
         // Position 0 of the unrolling is where the paths of the level begin.
         let start = if level.i == 0 { Start::Reset } else { Start::Any };
         let mut unrolling = Unrolling::with_proofs(system, start, Links::Tied);
         for position in level.start()..=pdr.last() {
             let at = position - level.start();
             unrolling.assert_constraints(at);
+            unrolling.assert(at, !system.bad);
             let frames = before[level.frame(position)..].iter().flatten();
             for cube in frames.chain(pdr.infinity.iter().map(|lemma| &lemma.cube)) {
                 let clause: Vec<Lit> = cube.lits().iter().map(|&lit| unrolling.literal(at, !lit)).collect();
@@ -81,7 +100,7 @@ impl<'p, 'a> Extension<'p, 'a> {
             return Err(Stop::Internal("a path through the frames was refuted before".into()));
         }
         let mut builder = Builder::with_leaves(system.num_latches() + system.num_inputs);
-        let interpolants = interpolants(&unrolling, 1..=end, labelling, &mut builder, pdr.limits)?;
+        let interpolants = interpolants(&unrolling, 1..=end - 1, labelling, &mut builder, pdr.limits)?;
         Ok(Self { pdr, before, aig: builder.into_aig(), first: level.start() + 1, interpolants })
     }
 
@@ -95,7 +114,7 @@ impl<'p, 'a> Extension<'p, 'a> {
             if self.pdr.blocked(&cube, t, true)? {
                 let core = self.pdr.core.clone();
                 let lemma = self.pdr.generalize(core, t, 0.0)?;
-                rest.exclude(&lemma);
+                exclude(&mut rest.unrolling, &lemma);
                 self.pdr.add_lemma(lemma, t);
             } else if is_weakened {
                 return Err(Stop::Internal("the successors of a frame leave its interpolant".into()));
@@ -124,10 +143,9 @@ impl<'p, 'a> Rest<'p, 'a> {
         let system: &'a BitSystem = pdr.system;
         let mut unrolling = Unrolling::new(system, Start::Any, Links::Tied);
         let lemmas = pdr.frames[t..].iter().flatten().chain(&pdr.infinity);
-        for lemma in lemmas {
-            let clause: Vec<Lit> = lemma.cube.lits().iter().map(|&lit| unrolling.literal(0, !lit)).collect();
-            unrolling.add_clause(0, &clause);
-        }
+        lemmas.for_each(|lemma| exclude(&mut unrolling, &lemma.cube));
+        // Those of the system of PDR: the property is among them.
+        unrolling.assert_constraints(0);
         let lit = unrolling.literal_over(0, aig, !interpolant);
         unrolling.add_clause(0, &[lit]);
         // Frame 0 is no set of lemmas, but the resets.
@@ -159,7 +177,7 @@ impl<'p, 'a> Rest<'p, 'a> {
             return Ok(None);
         }
         let values = self.aig.evaluate(|leaf| self.unrolling.value(0, leaf.into()));
-        let mut lits = justification(self.aig, &values, !self.interpolant);
+        let mut lits = justification(self.aig, &values, [!self.interpolant]);
         let is_outside = |cube: &Cube| cube.lits().iter().all(|lit| lits.contains(lit));
         if !self.outside.iter().any(|(_, cube)| is_outside(cube)) {
             let holds = |&&(lit, _): &&(Lit, Cube)| {
@@ -171,38 +189,4 @@ impl<'p, 'a> Rest<'p, 'a> {
         }
         Ok(Some(Cube::new(lits)))
     }
-
-    /// Excludes a cube from G_t.
-    fn exclude(&mut self, cube: &Cube) {
-        let clause: Vec<Lit> = cube.lits().iter().map(|&lit| self.unrolling.literal(0, !lit)).collect();
-        self.unrolling.add_clause(0, &clause);
-    }
-}
-
-/// Literals of leaves that make an edge true, which has this value in the row.
-fn justification(aig: &Aig, values: &[bool], edge: Edge) -> Vec<Edge> {
-    let mut needed = vec![false; aig.len()];
-    needed[edge.node().index()] = true;
-    let mut lits = Vec::new();
-    // Fan-ins have smaller numbers.
-    for node in aig.nodes().rev().filter(|&node| node != Node::FALSE) {
-        if !needed[node.index()] {
-            continue;
-        }
-        match aig.and_fanins(node) {
-            None => lits.push(node.edge(!values[node.index()])),
-            Some([left, right]) if values[node.index()] => {
-                needed[left.node().index()] = true;
-                needed[right.node().index()] = true;
-            }
-            Some([left, right]) => {
-                let is_false = |edge: Edge| !edge_value(values, edge);
-                let is_needed = |edge: Edge| needed[edge.node().index()];
-                let one =
-                    if is_false(left) && (!is_false(right) || !is_needed(right)) { left } else { right };
-                needed[one.node().index()] = true;
-            }
-        }
-    }
-    lits
 }

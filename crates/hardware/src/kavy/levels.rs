@@ -3,7 +3,7 @@
 //! One incremental solver holds the unrolling from any state up to position N + 1. Assumptions choose a query (i, k):
 //!
 //! ```text
-//! t_p       for p >= i+1-k               the step from p, and the constraints at p
+//! t_p       for p >= i+1-k               the step from p, and the constraints and ¬bad at p
 //! f_{p,m}   for these p, m >= max(p, i)  the lemmas with highest frame m, at p: so position p is in F_max(p,i)
 //! initial   if i = 0                     position 0 is initial
 //! bad and the constraints at N + 1
@@ -101,7 +101,7 @@ impl<'a> Levels<'a> {
         let last = pdr.last();
         for position in self.last.map_or(0, |last| last + 1)..=last {
             let step = self.unrolling.step(position);
-            for &edge in &self.system.constraints {
+            for edge in self.system.constraints.iter().copied().chain([!self.system.bad]) {
                 let lit = self.unrolling.literal(position, edge);
                 self.unrolling.add_clause(position, &[!step, lit]);
             }
@@ -134,9 +134,14 @@ impl<'a> Levels<'a> {
         self.last.unwrap_or(0)
     }
 
+    /// Whether the trace can be extended: no path from an initial state through the frames is bad.
+    pub(super) fn is_extendable(&mut self) -> Result<bool, Stop> {
+        self.is_level(Level::longest(0))
+    }
+
     /// A run to a bad state, if the trace cannot be extended.
     pub(super) fn counterexample(&mut self) -> Result<Option<Trace>, Stop> {
-        if self.is_level(Level::longest(0))? {
+        if self.is_extendable()? {
             return Ok(None);
         }
         let mut trace = self.unrolling.trace(self.last() + 1);
@@ -146,7 +151,7 @@ impl<'a> Levels<'a> {
         Ok(Some(trace))
     }
 
-    /// A strong extension level of a trace without [counterexample](Self::counterexample).
+    /// A strong extension level, if the last question was [`is_extendable`](Self::is_extendable) and the answer was yes.
     pub(super) fn find(&mut self, strategy: Strategy) -> Result<Level, Stop> {
         match strategy {
             Strategy::TopDown => self.top_down(),
