@@ -122,6 +122,11 @@ fn commands_and_files_of_the_same_name() {
     for engine in ["bmc", "kind"] {
         assert!(text(&listed.stdout).lines().any(|line| line.starts_with(engine)));
     }
+    let circuits = text(&listed.stdout).split_once("For circuits (AIGER, BTOR2):\n").unwrap().1;
+    assert!(
+        ["pdr ", "kavy "].iter().all(|name| circuits.lines().any(|line| line.starts_with(name))),
+        "{circuits}"
+    );
 }
 
 #[test]

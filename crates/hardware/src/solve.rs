@@ -35,6 +35,8 @@ const LONGEST_TURN: Duration = Duration::from_millis(500);
 pub struct Engine {
     /// Its name.
     pub name: &'static str,
+    /// What it does, in some words.
+    pub description: &'static str,
     /// Its share of a thread, relative to the others there.
     weight: u32,
     run: fn(&BitSystem, &Limits<'_>) -> Result<Evidence, Stop>,
@@ -44,14 +46,26 @@ pub struct Engine {
 pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr",
+        description: "property directed reachability (IC3): clauses that are inductive relative to frames",
         weight: 4,
         run: |system, limits| pdr::run(system, pdr::Options::default(), limits),
     },
-    Engine { name: "bmc", weight: 2, run: bmc::run },
-    Engine { name: "kind", weight: 1, run: kind::run },
-    Engine { name: "imc", weight: 1, run: |system, limits| imc::run(system, Labelling::default(), limits) },
+    Engine {
+        name: "bmc",
+        description: "bounded model checking: shortest counterexamples",
+        weight: 2,
+        run: bmc::run,
+    },
+    Engine { name: "kind", description: "k-induction", weight: 1, run: kind::run },
+    Engine {
+        name: "imc",
+        description: "interpolation-based model checking",
+        weight: 1,
+        run: |system, limits| imc::run(system, Labelling::default(), limits),
+    },
     Engine {
         name: "kavy",
+        description: "interpolation and strong induction on the frames of PDR",
         weight: 1,
         run: |system, limits| kavy::run(system, kavy::Options::default(), limits),
     },
