@@ -66,7 +66,8 @@ pub(crate) struct Arguments {
     witness_format: Option<Format>,
 
     /// Write a page for a browser to this file, as in `--html page.html`: the clauses as a graph, with the model or the
-    /// derivation. `-` writes the page to standard output and the answer to standard error.
+    /// derivation; for a circuit, the counterexample as a waveform, or the invariant. `-` writes the page to standard
+    /// output and the answer to standard error.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -203,11 +204,7 @@ impl Arguments {
 
     /// Refuses options and words that make no sense, before solving starts.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.prints_page() && self.json {
-            let message =
-                "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
-            return Err(Failure::Input(message.to_owned()));
-        }
+        self.check_page()?;
         if let Some(engine) = &self.engine.for_circuits {
             let message =
                 format!("shofar: the engine `{engine}` is for circuits; {} is not a circuit", self.file());
@@ -220,15 +217,25 @@ impl Arguments {
         self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))
     }
 
+    /// Refuses a page where standard output has another use.
+    fn check_page(&self) -> Result<(), Failure> {
+        if self.prints_page() && self.json {
+            let message =
+                "shofar: standard output cannot take both `--json` and `--html -`; write the page to a file";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Refuses options of Horn clauses and further words, for a circuit.
     pub(crate) fn check_for_circuit(&self) -> Result<(), Failure> {
+        self.check_page()?;
         let options = [
             ("--interpolation", self.interpolation.is_some()),
             ("--option", !self.settings.is_empty()),
             ("--passes", self.passes.is_some()),
             ("--validate", self.validate),
             ("--witness-format", self.witness_format.is_some()),
-            ("--html", self.html.is_some()),
             ("--query", self.question.query.is_some()),
             ("explain", self.explanation.is_some()),
         ];

@@ -24,13 +24,15 @@ use shofar_hardware::vcd::write_vcd;
 use shofar_hardware::witness::{
     Stimulus, check_witness_circuit, read_stimulus, witness_circuit, write_stimulus,
 };
+use shofar_hardware::words::Word;
 use shofar_run::{Limits, Stop, memory_in_use};
 
-use crate::Failure;
 use crate::arguments::Arguments;
+use crate::html::wave::{Answer, page};
 use crate::input::{read_text_within, shown_name};
 use crate::limits::{LimitArguments, without_limits};
 use crate::statistics::{Table, in_mebibytes, in_seconds};
+use crate::{Failure, explain};
 
 /// Exit status of `safe`.
 const SAFE: u8 = 20;
@@ -141,6 +143,31 @@ impl Source {
         }
     }
 
+    /// The words inside of the circuit that have names.
+    fn internal(&self) -> &[(String, Word)] {
+        match self {
+            Source::Bits(_) => &[],
+            Source::Words(_, blasted) => &blasted.internal,
+        }
+    }
+
+    /// The page for an answer. `fired` is the property that fails.
+    fn page(&self, arguments: &Arguments, outcome: &Outcome, fired: Option<usize>) -> String {
+        let reason;
+        let answer = match (&outcome.verdict, fired) {
+            (Verdict::Safe(invariant), _) => Answer::Safe(invariant),
+            (Verdict::Unsafe(trace, _), Some(property)) => {
+                Answer::Unsafe { trace, property, bad: self.safety()[property] }
+            }
+            (Verdict::Unknown(stop), _) => {
+                reason = stop.to_string();
+                Answer::Unknown(&reason)
+            }
+            (Verdict::Unsafe(..), None) => Answer::Unknown("no property is known to fail"),
+        };
+        page(self.circuit(), self.internal(), arguments.file(), arguments.notation(), &answer)
+    }
+
     /// Decides whether one of the properties can fail. A counterexample over words is evaluated a second time there.
     fn solve(&self, properties: &[usize], options: &Options, limits: &Limits<'_>) -> Outcome {
         let bads: Vec<Edge> = properties.iter().map(|&property| self.safety()[property]).collect();
@@ -183,7 +210,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
     let options = &arguments.circuit;
     let source = match Source::read(arguments.file(), &limits) {
         Err(Failure::Stopped(_, stop)) => {
-            return answer(arguments, start, None, &Outcome::unknown(stop), out);
+            let status = answer(arguments, start, None, &Outcome::unknown(stop), out)?;
+            return explain::save(arguments, None, out).map(|()| status);
         }
         source => source?,
     };
@@ -200,6 +228,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
     };
     let status = answer(arguments, start, fired, &outcome, out)?;
     without_limits(|| {
+        let page = arguments.html().map(|_| source.page(arguments, &outcome, fired));
+        explain::save(arguments, page.as_deref(), out)?;
+        let mut stderr = io::stderr();
+        let mut texts: &mut dyn Write = if arguments.prints_page() { &mut stderr } else { out };
         match (&outcome.verdict, fired) {
             (Verdict::Safe(invariant), _) => {
                 if let Some(path) = &options.certificate {
@@ -207,7 +239,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
                 }
                 if arguments.witness() && !arguments.json {
                     let witness = witness_circuit(circuit, &bads, invariant);
-                    aiger::write(&witness, Encoding::Ascii, b"", out)?;
+                    aiger::write(&witness, Encoding::Ascii, b"", texts)?;
                 }
             }
             (Verdict::Unsafe(trace, _), Some(fired)) => {
@@ -215,15 +247,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
                     save(path, |file| source.write_counterexample(trace, fired, file))?;
                 }
                 if let Some(path) = &options.vcd {
-                    save(path, |file| write_vcd(circuit, trace, file))?;
+                    save(path, |file| write_vcd(circuit, source.internal(), trace, file))?;
                 }
                 if arguments.witness() && !arguments.json {
-                    source.write_counterexample(trace, fired, out)?;
+                    source.write_counterexample(trace, fired, &mut texts)?;
                 }
             }
             _ => {}
         }
-        out.flush()?;
+        texts.flush()?;
         Ok(status)
     })
 }
@@ -245,6 +277,8 @@ fn answer(
         Verdict::Unknown(stop) => Some(stop.to_string()),
         Verdict::Safe(_) | Verdict::Unsafe(..) => None,
     };
+    let mut stderr = io::stderr();
+    let out: &mut dyn Write = if arguments.prints_page() { &mut stderr } else { out };
     if arguments.json {
         let length = match &outcome.verdict {
             Verdict::Unsafe(trace, _) => Some(trace.length()),

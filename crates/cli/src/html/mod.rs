@@ -15,6 +15,7 @@ mod chains;
 mod layout;
 mod picture;
 mod states;
+pub(crate) mod wave;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Write as _};
@@ -35,6 +36,7 @@ use picture::{Picture, node_of, picture};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
+const BASICS: &str = include_str!("basics.js");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Steps of a run that a page has at its beginning and at its end.
@@ -126,7 +128,7 @@ pub(crate) fn page(
             format!("{}, {}", counted(predicates, "predicate"), counted(clauses, "clause"))
         }
         "style" => STYLE.to_owned(),
-        "script" => SCRIPT.to_owned(),
+        "script" => format!("{BASICS}{SCRIPT}"),
         "picture" => drawing.to_owned(),
         "list" => format!("{note}{list}{}", writer.legend()),
         "clauses" => writer.clauses(),

@@ -1,30 +1,10 @@
-"use strict";
 (() => {
-  const byId = (id) => document.getElementById(id);
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-  const data = JSON.parse(byId("data").textContent);
+  const { byId, all, element, clamp, isTyping, data } = basics;
   const graph = byId("graph");
   const stage = byId("stage");
-  const element = (name, text, parent) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (parent) parent.append(made);
-    return made;
-  };
-  const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-  // Keys mean letters in fields.
-  const isTyping = (event) => (event.target instanceof Element && event.target.matches("input:not([type=range])")) || event.ctrlKey || event.altKey || event.metaKey;
 
   // The graph fits into what the controls of a run leave.
   byId("player").hidden = data.steps.length === 0;
-
-  byId("theme").onclick = () => {
-    const root = document.documentElement;
-    const isDark = root.dataset.theme
-      ? root.dataset.theme === "dark"
-      : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
-  };
 
   // ---- zoom ----------------------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 //! Runs the program as a user does, for the tests beside this folder.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 

@@ -23,6 +23,8 @@ const GREATEST_GATES: usize = 1 << 27;
 pub struct Blasted {
     /// The circuit.
     pub circuit: Circuit,
+    /// The words inside of the circuit to which the file gives a name.
+    pub internal: Vec<(String, Word)>,
     /// By inputs of the file: the first of the bits, among the inputs of the circuit.
     inputs: Vec<usize>,
     /// By states.
@@ -152,7 +154,12 @@ impl Blasted {
             name_bits(&mut circuit.names.outputs, first, &name, width);
         }
         circuit.aig = builder.into_aig();
-        Ok(Self { circuit, inputs, states })
+        let is_internal =
+            |node: &super::Node| !matches!(node.kind, Kind::Input(_) | Kind::State(_) | Kind::Constant(_));
+        let internal = model.nodes.iter().zip(words).filter(|(node, _)| is_internal(node));
+        let internal = internal.filter(|(node, _)| !node.name.is_empty());
+        let internal = internal.map(|(node, word)| (node.name.clone(), word)).collect();
+        Ok(Self { circuit, internal, inputs, states })
     }
 
     /// The run over words of a trace of the circuit.
