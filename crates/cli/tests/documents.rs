@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use shofar_cooperate::schedule::{CLASSES, Class};
 use shofar_engines::InterpolationMethod;
+use shofar_hardware::solve::ENGINES;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SHOFAR: &str = env!("CARGO_BIN_EXE_shofar");
@@ -191,12 +192,15 @@ fn matches(found: &[&str], expected: &[String]) -> bool {
 
 /// Runs what a document shows. A block ```` ```console ```` has commands behind `$` and what they print, errors last; a block
 /// with the name of a file behind its language is that file. Returns the number of commands.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn run_document(document: &Path) -> usize {
     let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(format!("{ROOT}/examples")).unwrap() {
-        let file = entry.unwrap().path();
-        if file.is_file() {
-            fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    for examples in ["examples", "examples/hardware"] {
+        for entry in fs::read_dir(format!("{ROOT}/{examples}")).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_file() {
+                fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+            }
         }
     }
     let programs = Path::new(SHOFAR).parent().unwrap();
@@ -207,6 +211,11 @@ fn run_document(document: &Path) -> usize {
             fs::write(folder.path().join(name), lines.join("\n") + "\n").unwrap();
         }
         if info != "console" {
+            continue;
+        }
+        // What yosys makes is used in the same block.
+        if lines.iter().any(|line| line.starts_with("$ yosys")) && !is_installed("yosys") {
+            println!("skipped: yosys is not installed");
             continue;
         }
         let mut rest = &lines[..];
@@ -273,6 +282,12 @@ fn tables_of_engines_are_those_of_the_program() {
             engines.iter().map(|(engine, weight)| format!("`{engine}` {weight}")).collect();
         let row = format!("| {name} | {description} | {} |", engines.join(", "));
         assert!(has_line(&row), "{row}");
+    }
+
+    let page = fs::read_to_string(format!("{ROOT}/docs/hardware.md")).unwrap();
+    for engine in ENGINES {
+        let row = format!("| `{}` |", engine.name);
+        assert!(page.lines().any(|line| line.starts_with(&row)), "{row}");
     }
 }
 
