@@ -1,6 +1,6 @@
 //! Writes a circuit of a family to standard output, in BTOR2, to measure with: its answer is known by construction.
 //!
-//! `generate FAMILY SIZE [unsafe]`. The same arguments give the same text. Without arguments it lists the families.
+//! `families FAMILY SIZE [unsafe]`. The same arguments give the same text. Without arguments it lists the families.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Writes a large circuit in AIGER, to try tools on: `generate accumulators|chain GATES aag|aig > FILE`.
+//! Writes a large circuit in AIGER, to try tools on: `large accumulators|chain GATES aag|aig > FILE`.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
