@@ -28,7 +28,7 @@ fn main() -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut message = io::stderr().lock();
-    writeln!(message, "generate FAMILY SIZE [unsafe], with the families and their sizes")?;
+    writeln!(message, "families FAMILY SIZE [unsafe], with the families and their sizes")?;
     for family in FAMILIES {
         writeln!(message, "    {:<12} {} to {}", family.name, family.sizes.start(), family.sizes.end())?;
     }

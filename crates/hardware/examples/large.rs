@@ -34,6 +34,6 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     // Nothing is lost if nobody reads this.
-    let _ = writeln!(io::stderr(), "generate accumulators|chain GATES aag|aig > FILE");
+    let _ = writeln!(io::stderr(), "large accumulators|chain GATES aag|aig > FILE");
     ExitCode::from(2)
 }

@@ -73,19 +73,27 @@ pub const ENGINES: &[Engine] = &[
 
 /// Engines that run only if they are asked for: Avy, and kAvy with each search of strong extension levels.
 pub const VARIANTS: &[Engine] = &[
-    Engine { name: "avy", weight: 1, run: |system, limits| kavy_by(Strategy::Avy, system, limits) },
+    Engine {
+        name: "avy",
+        description: "interpolation on the frames of PDR, without strong induction",
+        weight: 1,
+        run: |system, limits| kavy_by(Strategy::Avy, system, limits),
+    },
     Engine {
         name: "kavy:sel=top-down",
+        description: "kAvy that searches strong extension levels top-down",
         weight: 1,
         run: |system, limits| kavy_by(Strategy::TopDown, system, limits),
     },
     Engine {
         name: "kavy:sel=bottom-up",
+        description: "kAvy that searches strong extension levels bottom-up",
         weight: 1,
         run: |system, limits| kavy_by(Strategy::BottomUp, system, limits),
     },
     Engine {
         name: "kavy:sel=core",
+        description: "kAvy that searches strong extension levels by cores of refutations",
         weight: 1,
         run: |system, limits| kavy_by(Strategy::CoreGuided, system, limits),
     },
