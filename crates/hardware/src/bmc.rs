@@ -17,20 +17,23 @@ use shofar_smt::sat::{Lit, Statistics};
 
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant, Trace};
+use crate::exchange::{Clause, Exchange, Reader};
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
 
-/// Searches for a shortest counterexample, without end.
-pub fn run(system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
-    run_in_steps(system, 1, limits)
-}
-
-/// Searches for a counterexample and asks about this many positions at a time.
-pub fn run_in_steps(system: &BitSystem, step: usize, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+/// Searches for a counterexample, without end, and asks about this many positions at a time. If it is one, the
+/// counterexample is a shortest one.
+pub fn run(
+    system: &BitSystem,
+    step: usize,
+    exchange: &Exchange,
+    limits: &Limits<'_>,
+) -> Result<Evidence, Stop> {
     if let Some(safe) = safe_without_search(system) {
         return Ok(safe);
     }
     let mut bmc = Bmc::new(system);
+    bmc.join(exchange);
     loop {
         if let Some(trace) = bmc.advance(step.max(1), limits)? {
             return Ok(Evidence::Unsafe(trace));
@@ -57,12 +60,20 @@ pub struct Bmc<'a> {
     unrolling: Unrolling<'a>,
     /// The positions below are known not to be bad in any run.
     bound: usize,
+    exchange: Option<Reader<'a>>,
+    lemmas: Vec<Clause>,
 }
 
 impl<'a> Bmc<'a> {
     /// A search that has not begun.
     pub fn new(system: &'a BitSystem) -> Self {
-        Self { system, unrolling: Unrolling::new(system, Start::Reset, Links::Substituted), bound: 0 }
+        let unrolling = Unrolling::new(system, Start::Reset, Links::Substituted);
+        Self { system, unrolling, bound: 0, exchange: None, lemmas: Vec::new() }
+    }
+
+    /// Takes part in an exchange.
+    pub fn join(&mut self, exchange: &'a Exchange) {
+        self.exchange = Some(Reader::new(exchange));
     }
 
     /// No counterexample is shorter than this.
@@ -84,6 +95,10 @@ impl<'a> Bmc<'a> {
     /// bound.
     pub fn advance(&mut self, step: usize, limits: &Limits<'_>) -> Result<Option<Trace>, Stop> {
         let positions = self.bound..self.bound + step;
+        if self.exchange.as_ref().is_some_and(|reader| reader.exchange().bound() >= positions.end) {
+            self.exclude_bad(positions);
+            return Ok(None);
+        }
         let mut hits = bads(&mut self.unrolling, positions.clone(), limits)?;
         let some = match hits[..] {
             [] => return Ok(None),
@@ -95,15 +110,42 @@ impl<'a> Bmc<'a> {
                 some
             }
         };
+        self.take_lemmas(positions.clone());
         if self.unrolling.is_satisfiable(&[some], limits)? {
             return Ok(Some(self.unrolling.trace(first_bad(&self.unrolling, positions))));
         }
+        self.exclude_bad(positions);
+        if let Some(reader) = &self.exchange {
+            reader.exchange().raise_bound(self.bound);
+        }
+        Ok(None)
+    }
+
+    /// No run is bad at these positions.
+    fn exclude_bad(&mut self, positions: Range<usize>) {
         for position in positions {
             self.unrolling.assert_constraints(position);
             self.unrolling.assert(position, !self.system.bad);
             self.bound = position + 1;
         }
-        Ok(None)
+    }
+
+    /// Adds the lemmas of the exchange: those known at new positions, new ones at all of them. A lemma that speaks of
+    /// nodes without a literal at a position is left out there, as it would make the unrolling larger.
+    fn take_lemmas(&mut self, positions: Range<usize>) {
+        let Some(reader) = &mut self.exchange else { return };
+        let known = self.lemmas.len();
+        self.lemmas.extend(reader.news());
+        for position in 0..positions.end {
+            let from = if positions.contains(&position) { 0 } else { known };
+            for lemma in &self.lemmas[from..] {
+                let lits: Option<Vec<Lit>> =
+                    lemma.iter().map(|&edge| self.unrolling.known(position, edge)).collect();
+                if let Some(lits) = lits {
+                    self.unrolling.add_clause(position, &lits);
+                }
+            }
+        }
     }
 }
 
@@ -194,7 +236,8 @@ mod tests {
     fn a_counter_reaches_all_ones() {
         for bits in [4, 6] {
             let system = counter(bits, true);
-            let Ok(Evidence::Unsafe(trace)) = run(&system, &Limits::default()) else {
+            let Ok(Evidence::Unsafe(trace)) = run(&system, 1, &Exchange::default(), &Limits::default())
+            else {
                 panic!("it is unsafe")
             };
             assert_eq!(trace.length(), (1 << bits) - 1);
@@ -208,10 +251,10 @@ mod tests {
         let mut system = counter(1, false);
         system.next = vec![Edge::TRUE];
         system.constraints = vec![!Edge::from(system.latch(0))];
-        assert!(matches!(run(&system, &Limits::default()), Err(Stop::Exhausted(_))));
+        assert!(matches!(run(&system, 1, &Exchange::default(), &Limits::default()), Err(Stop::Exhausted(_))));
         system.constraints.clear();
         assert!(
-            matches!(run(&system, &Limits::default()), Ok(Evidence::Unsafe(trace)) if trace.length() == 1)
+            matches!(run(&system, 1, &Exchange::default(), &Limits::default()), Ok(Evidence::Unsafe(trace)) if trace.length() == 1)
         );
     }
 
@@ -222,6 +265,9 @@ mod tests {
         system.constraints = vec![!Edge::from(system.input(0))];
         let deadline = std::time::Instant::now().checked_add(std::time::Duration::from_millis(50));
         let limits = Limits { deadline, ..Limits::default() };
-        assert_eq!(run(&system, &limits), Err(Stop::Interrupted(shofar_run::Reason::Deadline)));
+        assert_eq!(
+            run(&system, 1, &Exchange::default(), &limits),
+            Err(Stop::Interrupted(shofar_run::Reason::Deadline))
+        );
     }
 }

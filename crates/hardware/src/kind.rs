@@ -19,6 +19,7 @@ use shofar_smt::sat::Lit;
 use crate::aig::Edge;
 use crate::bmc::{Bmc, safe_without_search};
 use crate::evidence::{Evidence, Invariant};
+use crate::exchange::{Clause, Exchange, Reader};
 use crate::simulate::replay;
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
@@ -27,29 +28,37 @@ use crate::unroll::{Links, Start, Unrolling};
 const NOT_CERTIFIED: &str = "the proof by k-induction needs simple paths, so it has no certificate";
 
 /// Searches for a shortest counterexample or a least depth of induction, without end if there is neither.
-pub fn run(system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
-    search(system, false, limits)
+/// Lemmas of the exchange strengthen the induction, and the certificate.
+pub fn run(system: &BitSystem, exchange: &Exchange, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+    search(system, false, exchange, limits)
 }
 
 /// As [`run`], but ends with [`Stop::Exhausted`] when the longest simple path is reached: the system is safe, but
 /// there is no certificate.
 pub fn run_with_simple_paths(system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
-    search(system, true, limits)
+    search(system, true, &Exchange::default(), limits)
 }
 
-fn search(system: &BitSystem, simple_paths: bool, limits: &Limits<'_>) -> Result<Evidence, Stop> {
+fn search(
+    system: &BitSystem,
+    simple_paths: bool,
+    exchange: &Exchange,
+    limits: &Limits<'_>,
+) -> Result<Evidence, Stop> {
     if let Some(safe) = safe_without_search(system) {
         return Ok(safe);
     }
     let mut bmc = Bmc::new(system);
-    let mut step = Step::new(system);
+    bmc.join(exchange);
+    let mut step = Step::new(system, Reader::new(exchange));
     for depth in 1.. {
         if let Some(trace) = bmc.advance(1, limits)? {
             return Ok(Evidence::Unsafe(trace));
         }
         match step.prove(depth, simple_paths, limits)? {
             Proof::Plain => {
-                let clauses = vec![vec![!system.bad]];
+                let lemmas = step.lemmas.iter().map(|lemma| lemma.to_vec());
+                let clauses = lemmas.chain([vec![!system.bad]]).collect();
                 return Ok(Evidence::Safe(Invariant { aig: system.aig.clone(), clauses, depth }));
             }
             Proof::SimplePaths => return Err(Stop::Exhausted(NOT_CERTIFIED)),
@@ -77,13 +86,15 @@ struct Step<'a> {
     is_simple: Lit,
     /// The positions below are not bad, and the constraints hold there.
     positions: usize,
+    exchange: Reader<'a>,
+    lemmas: Vec<Clause>,
 }
 
 impl<'a> Step<'a> {
-    fn new(system: &'a BitSystem) -> Self {
+    fn new(system: &'a BitSystem, exchange: Reader<'a>) -> Self {
         let mut unrolling = Unrolling::new(system, Start::Any, Links::Substituted);
         let is_simple = unrolling.new_literal();
-        Self { system, unrolling, is_simple, positions: 0 }
+        Self { system, unrolling, is_simple, positions: 0, exchange, lemmas: Vec::new() }
     }
 
     /// Asks whether position `depth` can be bad after `depth` positions that are not. Depths must not decrease.
@@ -94,6 +105,7 @@ impl<'a> Step<'a> {
             self.positions += 1;
         }
         self.unrolling.assert_constraints(depth);
+        self.take_lemmas(depth);
         let bad = self.unrolling.literal(depth, self.system.bad);
         if !self.unrolling.is_satisfiable(&[bad], limits)? {
             return Ok(Proof::Plain);
@@ -105,6 +117,20 @@ impl<'a> Step<'a> {
             }
         }
         Ok(Proof::None)
+    }
+
+    /// Adds the lemmas of the exchange: all of them at the last position, new ones at all positions.
+    fn take_lemmas(&mut self, last: usize) {
+        let known = self.lemmas.len();
+        self.lemmas.extend(self.exchange.news());
+        for position in 0..=last {
+            let from = if position == last { 0 } else { known };
+            for lemma in &self.lemmas[from..] {
+                let lits: Vec<Lit> =
+                    lemma.iter().map(|&edge| self.unrolling.literal(position, edge)).collect();
+                self.unrolling.add_clause(position, &lits);
+            }
+        }
     }
 
     /// Adds the disequalities that the path of the last model violates; returns whether there were any.
@@ -187,7 +213,9 @@ mod tests {
         let mut system = counter(1, true);
         system.bad = system.input(0).into();
         system.constraints = vec![!system.bad];
-        let Ok(Evidence::Safe(invariant)) = run(&system, &Limits::default()) else { panic!("it is safe") };
+        let Ok(Evidence::Safe(invariant)) = run(&system, &Exchange::default(), &Limits::default()) else {
+            panic!("it is safe")
+        };
         assert_eq!(invariant.depth, 1);
     }
 }

@@ -12,6 +12,7 @@ pub mod btor2;
 pub mod check;
 pub mod circuit;
 pub mod evidence;
+pub mod exchange;
 pub mod imc;
 pub mod interpolate;
 pub mod justify;

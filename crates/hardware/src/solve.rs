@@ -16,6 +16,7 @@ use crate::aig::{Builder, Edge};
 use crate::check::{Refusal, check_invariant, check_trace};
 use crate::circuit::{Circuit, Reset};
 use crate::evidence::{Evidence, Invariant, Trace};
+use crate::exchange::Exchange;
 use crate::interpolate::Labelling;
 use crate::kavy::Strategy;
 use crate::system::{BitSystem, Extracted};
@@ -39,7 +40,7 @@ pub struct Engine {
     pub description: &'static str,
     /// Its share of a thread, relative to the others there.
     weight: u32,
-    run: fn(&BitSystem, &Limits<'_>) -> Result<Evidence, Stop>,
+    run: fn(&BitSystem, &Exchange, &Limits<'_>) -> Result<Evidence, Stop>,
 }
 
 /// The engines, the most useful one first.
@@ -48,26 +49,38 @@ pub const ENGINES: &[Engine] = &[
         name: "pdr",
         description: "property directed reachability (IC3): clauses that are inductive relative to frames",
         weight: 4,
-        run: |system, limits| pdr::run(system, pdr::Options::default(), limits),
+        run: |system, exchange, limits| pdr::run(system, pdr::Options::default(), exchange, limits),
+    },
+    Engine {
+        name: "pdr-local",
+        description: "PDR on a part of the circuit, which grows by what refutes counterexamples of the part",
+        weight: 4,
+        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Local), exchange, limits),
+    },
+    Engine {
+        name: "pdr-signals",
+        description: "PDR whose clauses speak of gates, too",
+        weight: 4,
+        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Signals), exchange, limits),
     },
     Engine {
         name: "bmc",
         description: "bounded model checking: shortest counterexamples",
         weight: 2,
-        run: bmc::run,
+        run: |system, exchange, limits| bmc::run(system, 1, exchange, limits),
     },
     Engine { name: "kind", description: "k-induction", weight: 1, run: kind::run },
     Engine {
         name: "imc",
         description: "interpolation-based model checking",
         weight: 1,
-        run: |system, limits| imc::run(system, Labelling::default(), limits),
+        run: |system, _, limits| imc::run(system, Labelling::default(), limits),
     },
     Engine {
         name: "kavy",
         description: "interpolation and strong induction on the frames of PDR",
         weight: 1,
-        run: |system, limits| kavy::run(system, kavy::Options::default(), limits),
+        run: |system, _, limits| kavy::run(system, kavy::Options::default(), limits),
     },
 ];
 
@@ -77,30 +90,34 @@ pub const VARIANTS: &[Engine] = &[
         name: "avy",
         description: "interpolation on the frames of PDR, without strong induction",
         weight: 1,
-        run: |system, limits| kavy_by(Strategy::Avy, system, limits),
+        run: |system, _, limits| kavy_by(Strategy::Avy, system, limits),
     },
     Engine {
         name: "kavy:sel=top-down",
         description: "kAvy that searches strong extension levels top-down",
         weight: 1,
-        run: |system, limits| kavy_by(Strategy::TopDown, system, limits),
+        run: |system, _, limits| kavy_by(Strategy::TopDown, system, limits),
     },
     Engine {
         name: "kavy:sel=bottom-up",
         description: "kAvy that searches strong extension levels bottom-up",
         weight: 1,
-        run: |system, limits| kavy_by(Strategy::BottomUp, system, limits),
+        run: |system, _, limits| kavy_by(Strategy::BottomUp, system, limits),
     },
     Engine {
         name: "kavy:sel=core",
         description: "kAvy that searches strong extension levels by cores of refutations",
         weight: 1,
-        run: |system, limits| kavy_by(Strategy::CoreGuided, system, limits),
+        run: |system, _, limits| kavy_by(Strategy::CoreGuided, system, limits),
     },
 ];
 
 fn kavy_by(strategy: Strategy, system: &BitSystem, limits: &Limits<'_>) -> Result<Evidence, Stop> {
     kavy::run(system, kavy::Options { strategy, ..kavy::Options::default() }, limits)
+}
+
+fn variant(variant: pdr::Variant) -> pdr::Options {
+    pdr::Options { variant, ..pdr::Options::default() }
 }
 
 /// How a circuit is decided.
@@ -200,7 +217,8 @@ pub fn solve(circuit: &Circuit, bads: &[Edge], options: &Options, limits: &Limit
             Refusal::Stopped(stop) => stop,
         })
     };
-    let result = race(&lanes(circuit, options), &reduced.system, limits, &mut accept);
+    let exchange = Exchange::default();
+    let result = race(&lanes(circuit, options), &reduced.system, &exchange, limits, &mut accept);
     phases.push(("search", start.elapsed().saturating_sub(check_time)));
     phases.push(("check", check_time));
     let (verdict, engine) = match result {
@@ -295,6 +313,7 @@ impl Turn {
 fn race(
     lanes: &[Vec<Engine>],
     system: &BitSystem,
+    exchange: &Exchange,
     limits: &Limits<'_>,
     accept: &mut dyn FnMut(Evidence) -> Result<Verdict, Stop>,
 ) -> Result<(Verdict, &'static str), Stop> {
@@ -336,7 +355,7 @@ fn race(
                 // The first turn may be later.
                 let result = panic::catch_unwind(AssertUnwindSafe(|| {
                     limits.go_on()?;
-                    run(system, &limits)
+                    run(system, exchange, &limits)
                 }));
                 let result =
                     result.unwrap_or_else(|_| Err(Stop::Internal(format!("engine {name} has failed"))));

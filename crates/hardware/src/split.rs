@@ -169,6 +169,7 @@ mod tests {
     use super::*;
     use crate::common::shortest_in_system;
     use crate::evidence::Evidence;
+    use crate::exchange::Exchange;
     use crate::explicit::{is_counterexample, is_inductive, random_system};
     use crate::pdr;
 
@@ -218,7 +219,9 @@ mod tests {
             let lengths = parts.iter().filter_map(|part| shortest_in_system(&part.system));
             let shortest = shortest_in_system(&system);
             assert_eq!(lengths.min(), shortest, "system {number}");
-            match pdr::run(&system, pdr::Options::default(), &Limits::default()).expect("it is complete") {
+            match pdr::run(&system, pdr::Options::default(), &Exchange::default(), &Limits::default())
+                .expect("it is complete")
+            {
                 Evidence::Unsafe(trace) => {
                     reached += 1;
                     assert!(is_counterexample(&system, &trace), "system {number}");

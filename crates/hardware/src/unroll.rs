@@ -5,16 +5,18 @@
 //! A gate is the three clauses of its definition, unless its fan-ins decide it; if one of them is false, the cone of the
 //! other is not encoded. Constant resets are constants at position 0, so that they simplify the gates behind them.
 //!
-//! A latch after position 0 is read in one of three ways ([`Links`]). Bounded model checking *substitutes* the literal of
+//! A latch after position 0 is read in one of four ways ([`Links`]). Bounded model checking *substitutes* the literal of
 //! its next function at the position before: constants travel as far as they reach, and gates are shared between
 //! positions. Interpolation needs positions that meet in latches only, so it *ties* a variable for the latch to that
-//! literal, by two binary clauses. With *guarded* ties, assumptions choose the steps that are present.
+//! literal, by two binary clauses. With *guarded* ties, assumptions choose the steps that are present. With *marked* ties,
+//! a proof tells which next functions it needs.
 //!
 //! * U1: with tied latches, a clause of part `p` has variables of position `p` and latches of position `p + 1` only.
 //! * U2: the constant literal occurs in no clause but its own.
 //!
 //! The parts are origins in the proof log: gates and constraints of position `p`, and the ties of the latches of
-//! position `p + 1`, belong to part `p`.
+//! position `p + 1`, belong to part `p`. With marked ties, a latch's ties belong to the part of the latch, and gates to
+//! part 0.
 
 use rustc_hash::FxHashMap;
 use shofar_run::{Limits, Stop};
@@ -42,6 +44,9 @@ pub enum Links {
     Tied,
     /// As tied, if the [guard](Unrolling::step) of the step is true.
     Guarded,
+    /// As tied, and the clauses are in the [part](Unrolling::part_of_latch) of the latch; as substituted, if the latch was
+    /// [chosen](Unrolling::choose) before.
+    Marked,
 }
 
 /// No literal; otherwise an entry is the literal's code plus one.
@@ -61,6 +66,8 @@ pub struct Unrolling<'a> {
     gates: FxHashMap<[Lit; 2], Lit>,
     /// By positions: the guard of the step to the next position.
     steps: Vec<Lit>,
+    /// By latches: whether its next function is no longer marked.
+    chosen: Vec<bool>,
     /// Scratch: the nodes being encoded.
     stack: Vec<(usize, Node)>,
 }
@@ -83,7 +90,8 @@ impl<'a> Unrolling<'a> {
         solver.add_permanent_clause(&[truth]);
         let (literals, gates) = (Vec::new(), FxHashMap::default());
         let (steps, stack) = (Vec::new(), Vec::new());
-        Self { system, solver, start, links, truth, literals, gates, steps, stack }
+        let chosen = vec![false; system.num_latches()];
+        Self { system, solver, start, links, truth, literals, gates, steps, chosen, stack }
     }
 
     /// The system.
@@ -113,6 +121,16 @@ impl<'a> Unrolling<'a> {
             self.steps.push(guard);
         }
         self.steps[position]
+    }
+
+    /// The part of a latch's ties, if ties are marked.
+    pub fn part_of_latch(&self, latch: usize) -> usize {
+        1 + latch
+    }
+
+    /// From now on, the latch need not be marked.
+    pub fn choose(&mut self, latch: usize) {
+        self.chosen[latch] = true;
     }
 
     /// The value of a literal of the unrolling, if it is constant.
@@ -215,10 +233,12 @@ impl<'a> Unrolling<'a> {
         };
         Some(match self.links {
             Links::Substituted => before,
-            Links::Tied => {
+            Links::Marked if self.chosen[latch] => before,
+            Links::Tied | Links::Marked => {
                 let lit = self.new_literal();
-                self.add_clause(position - 1, &[!lit, before]);
-                self.add_clause(position - 1, &[lit, !before]);
+                let part = if self.links == Links::Marked { self.part_of_latch(latch) } else { position - 1 };
+                self.add_clause(part, &[!lit, before]);
+                self.add_clause(part, &[lit, !before]);
                 lit
             }
             Links::Guarded => {
@@ -246,7 +266,8 @@ impl<'a> Unrolling<'a> {
             return gate;
         }
         let gate = self.new_literal();
-        let origin = Origin::Assertion(position as u32);
+        let part = if self.links == Links::Marked { 0 } else { position };
+        let origin = Origin::Assertion(part as u32);
         self.solver.add_clause_from(&[!gate, left], origin);
         self.solver.add_clause_from(&[!gate, right], origin);
         self.solver.add_clause_from(&[gate, !left, !right], origin);

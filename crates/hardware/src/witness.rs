@@ -436,6 +436,7 @@ mod tests {
     use crate::aiger::{Encoding, read, write};
     use crate::common::{Shape, is_inductive, random_circuit, strongest_invariant};
     use crate::evidence::Evidence;
+    use crate::exchange::Exchange;
     use crate::kind;
     use crate::system::Extracted;
 
@@ -515,7 +516,10 @@ mod tests {
             let extracted = Extracted::new(&circuit, circuit.bads[0]);
             let deadline = Instant::now() + Duration::from_millis(20);
             let limits = Limits { deadline: Some(deadline), ..Limits::default() };
-            let Ok(Evidence::Safe(invariant)) = kind::run(&extracted.system, &limits) else { continue };
+            let Ok(Evidence::Safe(invariant)) = kind::run(&extracted.system, &Exchange::default(), &limits)
+            else {
+                continue;
+            };
             let mut invariant = extracted.invariant_back(&invariant);
             let bads = &circuit.bads[..1];
             let model = file(&circuit, Encoding::Binary);

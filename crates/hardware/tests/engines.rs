@@ -8,9 +8,10 @@ use shofar_hardware::bmc::Bmc;
 use shofar_hardware::check::{check_invariant, check_trace};
 use shofar_hardware::circuit::{Circuit, Reset};
 use shofar_hardware::evidence::Evidence;
+use shofar_hardware::exchange::Exchange;
 use shofar_hardware::interpolate::Labelling;
 use shofar_hardware::kavy::Strategy;
-use shofar_hardware::pdr::Generalization;
+use shofar_hardware::pdr::{Generalization, Variant};
 use shofar_hardware::system::{BitSystem, Extracted};
 use shofar_hardware::{imc, kavy, kind, pdr, reduce};
 use shofar_run::{Limits, Stop};
@@ -27,14 +28,18 @@ struct Engine {
     is_shortest: bool,
 }
 
-const ENGINES: [Engine; 12] = [
+const ENGINES: [Engine; 14] = [
     Engine { name: "bounded model checking", run: bounded, is_complete: false, is_shortest: true },
     Engine { name: "k-induction", run: with_simple_paths, is_complete: false, is_shortest: true },
     complete("interpolation, McMillan", true, |system| imc::run(system, Labelling::McMillan, &NO_LIMITS)),
     complete("interpolation, Pudlák", true, |system| imc::run(system, Labelling::Pudlak, &NO_LIMITS)),
-    complete("PDR, dropping literals", false, |system| with_pdr(system, Generalization::Drop)),
-    complete("PDR, CTG", false, |system| with_pdr(system, Generalization::Ctg)),
-    complete("PDR, dynamic", false, |system| with_pdr(system, Generalization::Dynamic)),
+    complete("PDR, dropping literals", false, |system| {
+        with_pdr(system, Generalization::Drop, Variant::Plain)
+    }),
+    complete("PDR, CTG", false, |system| with_pdr(system, Generalization::Ctg, Variant::Plain)),
+    complete("PDR, dynamic", false, |system| with_pdr(system, Generalization::Dynamic, Variant::Plain)),
+    complete("PDR, signals", false, |system| with_pdr(system, Generalization::Ctg, Variant::Signals)),
+    complete("PDR, localization", false, |system| with_pdr(system, Generalization::Ctg, Variant::Local)),
     complete("kAvy, core-guided", true, |system| {
         with_kavy(system, Strategy::CoreGuided, Labelling::McMillan)
     }),
@@ -70,8 +75,8 @@ fn with_simple_paths(system: &BitSystem) -> Result<Evidence, Stop> {
     kind::run_with_simple_paths(system, &NO_LIMITS)
 }
 
-fn with_pdr(system: &BitSystem, generalization: Generalization) -> Result<Evidence, Stop> {
-    pdr::run(system, pdr::Options { generalization }, &NO_LIMITS)
+fn with_pdr(system: &BitSystem, generalization: Generalization, variant: Variant) -> Result<Evidence, Stop> {
+    pdr::run(system, pdr::Options { generalization, variant }, &Exchange::default(), &NO_LIMITS)
 }
 
 fn with_kavy(system: &BitSystem, strategy: Strategy, labelling: Labelling) -> Result<Evidence, Stop> {

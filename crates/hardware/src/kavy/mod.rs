@@ -113,7 +113,7 @@ impl<'a> Kavy<'a> {
         options: Options,
         limits: &'a Limits<'a>,
     ) -> Self {
-        let of_pdr = pdr::Options { generalization: options.generalization };
+        let of_pdr = pdr::Options { generalization: options.generalization, ..Default::default() };
         let pdr = Pdr::new(safe_system, of_pdr, limits);
         Self { system, options, pdr, levels: Levels::new(system, limits) }
     }

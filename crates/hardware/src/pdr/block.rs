@@ -45,12 +45,6 @@ impl Obligations {
         self.push(frame, self.all.len() - 1);
     }
 
-    /// Whether nothing is left to block.
-    #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-
     /// The highest activity of an obligation and of the next two towards bad.
     pub(super) fn activity(&self, index: usize) -> f64 {
         let mut highest: f64 = 0.0;
@@ -73,7 +67,7 @@ impl Pdr<'_> {
             return Ok(false);
         }
         let inputs = self.lifting.inputs(probe);
-        let cube = self.lifting.lift(probe, [self.system.bad]);
+        let cube = self.lifting.lift(probe, &self.variables, [self.system.bad]);
         self.obligations.all.clear();
         self.obligations.queue.clear();
         self.obligations.add(last, cube, inputs, None);
@@ -89,7 +83,7 @@ impl Pdr<'_> {
             let cube = obligation.cube.clone();
             self.statistics.obligation_literals += cube.lits().len() as u64;
             if self.meets_init(&cube) {
-                return Ok(Some(self.counterexample(index)));
+                return self.counterexample(index).map(Some);
             }
             if let Some(above) = self.subsuming_frame(&cube, frame) {
                 if above < self.last() {
@@ -114,8 +108,8 @@ impl Pdr<'_> {
             } else {
                 let probe = &self.probes[frame - 1];
                 let inputs = self.lifting.inputs(probe);
-                let targets = cube.lits().iter().map(|&lit| self.system.next_of(lit));
-                let predecessor = self.lifting.lift(probe, targets);
+                let targets = cube.lits().iter().filter_map(|&lit| self.variables.step_into(lit));
+                let predecessor = self.lifting.lift(probe, &self.variables, targets);
                 self.obligations.push(frame, index);
                 self.obligations.add(frame - 1, predecessor, inputs, Some(index));
             }
@@ -144,17 +138,14 @@ impl Pdr<'_> {
     }
 
     /// The run from an initial state of an obligation to a bad state.
-    fn counterexample(&self, index: usize) -> Trace {
+    fn counterexample(&mut self, index: usize) -> Result<Trace, Stop> {
         let first = &self.obligations.all[index];
-        let initial = self
-            .system
-            .resets
-            .iter()
-            .enumerate()
-            .map(|(latch, reset)| {
-                reset.unwrap_or_else(|| first.cube.contains(self.system.latch(latch).into()))
-            })
-            .collect();
+        let probe = &mut self.probes[0];
+        if !answer(probe.solve(first.cube.lits(), &[], self.limits))? {
+            return Err(Stop::Internal("the first state of a counterexample is not initial".into()));
+        }
+        let latches = (0..self.system.num_latches()).map(|latch| self.system.latch(latch));
+        let initial = latches.map(|latch| probe.leaf_value(latch)).collect();
         let mut inputs = Vec::new();
         let mut at = Some(index);
         while let Some(index) = at {
@@ -162,6 +153,6 @@ impl Pdr<'_> {
             inputs.push(obligation.inputs.clone());
             at = obligation.parent;
         }
-        Trace { initial, inputs }
+        Ok(Trace { initial, inputs })
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::aig::Edge;
 
+/// In a cube that is so many times longer, literals are searched for one by one.
+const MUCH_LONGER: usize = 16;
+
 /// A cube, sorted, with a signature that makes most failing tests of inclusion cheap.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Cube {
@@ -53,6 +56,9 @@ impl Cube {
         if self.signature & !other.signature != 0 || self.lits.len() > other.lits.len() {
             return false;
         }
+        if self.lits.len() * MUCH_LONGER < other.lits.len() {
+            return self.lits.iter().all(|&lit| other.contains(lit));
+        }
         let mut rest = other.lits.iter();
         self.lits.iter().all(|lit| rest.by_ref().find(|&other| other >= lit) == Some(lit))
     }
@@ -76,6 +82,9 @@ mod tests {
             assert_eq!(small.subsumes(&cube(&codes)), expected, "{codes:?}");
         }
         assert!(cube(&[]).subsumes(&small));
+        let state = cube(&(0..100).map(|node| 2 * node).collect::<Vec<u32>>());
+        assert!(cube(&[4, 66, 198]).subsumes(&state));
+        assert!(!cube(&[4, 67, 198]).subsumes(&state));
         assert_eq!(small.without(Edge::from_code(2)), cube(&[9]));
     }
 }

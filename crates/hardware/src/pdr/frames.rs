@@ -16,6 +16,14 @@ pub(crate) struct Lemma {
     pub(crate) cube: Cube,
     /// A state of its frame with a step into the cube: as long as no lemma excludes it, the lemma cannot move up.
     pub(crate) stopped_by: Option<Cube>,
+    /// The same for infinity.
+    pub(super) stopped_at_infinity: Option<Cube>,
+}
+
+impl Lemma {
+    pub(super) fn new(cube: Cube) -> Self {
+        Self { cube, stopped_by: None, stopped_at_infinity: None }
+    }
 }
 
 impl Pdr<'_> {
@@ -24,7 +32,7 @@ impl Pdr<'_> {
         self.statistics.lemmas += 1;
         self.statistics.lemma_literals += cube.lits().len() as u64;
         for lit in cube.lits() {
-            self.activity[lit.node().index() - 1] += self.bump;
+            self.activity[lit.node().index()] += self.bump;
         }
         self.bump *= 1.05;
         if self.bump > RESCALE {
@@ -45,7 +53,7 @@ impl Pdr<'_> {
         for probe in &mut self.probes[known + 1..=frame] {
             probe.add_clause(&clause);
         }
-        self.frames[frame].push(Lemma { cube, stopped_by: None });
+        self.frames[frame].push(Lemma::new(cube));
         let mut live = self.infinity.len() + self.frames[frame + 1..].iter().map(Vec::len).sum::<usize>();
         for index in (1..=frame).rev() {
             live += self.frames[index].len();
@@ -56,14 +64,6 @@ impl Pdr<'_> {
                 self.probes[index].replace_lemmas(clauses.iter().map(Vec::as_slice));
             }
         }
-    }
-
-    /// Adds a clause that is true in every step of every run to all frames.
-    pub(super) fn add_invariant(&mut self, cube: Cube) {
-        let clause: Vec<Edge> = cube.lits().iter().map(|&lit| !lit).collect();
-        self.base.add_clause(&clause);
-        self.probes[1..].iter_mut().for_each(|probe| probe.add_clause(&clause));
-        self.infinity.push(Lemma { cube, stopped_by: None });
     }
 
     /// The highest frame, from one on, with a lemma that excludes the cube.

@@ -69,7 +69,7 @@ impl Pdr<'_> {
         let mut lits = cube.lits().to_vec();
         lits.sort_by(|&a, &b| {
             let in_parent = |lit: Edge| parent.is_some_and(|parent| parent.cube.contains(lit));
-            let activity = |lit: Edge| self.activity[lit.node().index() - 1];
+            let activity = |lit: Edge| self.activity[lit.node().index()];
             in_parent(a).cmp(&in_parent(b)).then(activity(a).total_cmp(&activity(b)))
         });
         lits
@@ -94,15 +94,10 @@ impl Pdr<'_> {
                 return Ok(Some(self.core.clone()));
             }
             let probe = &self.probes[frame - 1];
-            let kept: Vec<Edge> = cube
-                .lits()
-                .iter()
-                .copied()
-                .filter(|lit| probe.leaf_value(lit.node()) != lit.is_negated())
-                .collect();
+            let kept = self.lifting.true_literals(probe, &self.variables, &cube);
             if counterexamples < effort.counterexamples && frame > 1 {
-                let targets = cube.lits().iter().map(|&lit| self.system.next_of(lit));
-                let predecessor = self.lifting.lift(probe, targets);
+                let targets = cube.lits().iter().filter_map(|&lit| self.variables.step_into(lit));
+                let predecessor = self.lifting.lift(probe, &self.variables, targets);
                 if !self.meets_init(&predecessor) && self.blocked(&predecessor, frame - 1, true)? {
                     counterexamples += 1;
                     let below = Effort { depth: effort.depth.saturating_sub(1), ..effort };

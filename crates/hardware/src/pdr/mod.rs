@@ -9,6 +9,7 @@
 //! main:   a bad initial state -> unsafe
 //!         loop: while F_N has a bad state s: block (s, N)
 //!               N := N + 1;  propagate lemmas;  a frame became empty -> safe
+//!               move lemmas to infinity;  exchange them with other engines
 //! block:  pop (s, d);  s meets Init -> unsafe
 //!         F_{d-1} ∧ ¬s ∧ T ∧ s'   sat:    push (lift(predecessor), d-1) and (s, d)
 //!                                 unsat:  add the generalised clause to F_1..F_e, e >= d;  push (s, e+1)
@@ -29,9 +30,13 @@ pub(crate) mod cube;
 pub(crate) mod definitions;
 pub(crate) mod frames;
 mod generalize;
+mod infinity;
 mod lift;
+mod localize;
 mod parts;
 mod propagate;
+mod signals;
+mod variables;
 
 use std::sync::Arc;
 
@@ -39,24 +44,41 @@ use shofar_run::{Limits, Reason, Stop};
 
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant, Trace};
+use crate::exchange::{Exchange, Reader};
 use crate::probe::{Answer, Gates, Probe};
 use crate::system::BitSystem;
 use block::Obligations;
 use cube::Cube;
 use frames::Lemma;
 use lift::Lifting;
+use localize::Localization;
+use signals::Extended;
+use variables::Variables;
 
 /// How PDR works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// How clauses are generalised.
     pub generalization: Generalization,
+    /// What clauses and steps are about.
+    pub variant: Variant,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { generalization: Generalization::Ctg }
+        Self { generalization: Generalization::Ctg, variant: Variant::Plain }
     }
+}
+
+/// What clauses and steps are about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variant {
+    /// Clauses are over latches, and steps are those of the system.
+    Plain,
+    /// Clauses are over gates, too.
+    Signals,
+    /// Steps are those of the part of the system that refutes the counterexamples found so far.
+    Local,
 }
 
 /// The effort of generalising a clause.
@@ -99,17 +121,36 @@ impl std::ops::AddAssign for Statistics {
 }
 
 /// Decides a system.
-pub fn run(system: &BitSystem, options: Options, limits: &Limits<'_>) -> Result<Evidence, Stop> {
-    run_with_statistics(system, options, limits).0
+pub fn run(
+    system: &BitSystem,
+    options: Options,
+    exchange: &Exchange,
+    limits: &Limits<'_>,
+) -> Result<Evidence, Stop> {
+    run_with_statistics(system, options, exchange, limits).0
 }
 
 /// As [`run`], and says what it took.
 pub fn run_with_statistics(
     system: &BitSystem,
     options: Options,
+    exchange: &Exchange,
     limits: &Limits<'_>,
 ) -> (Result<Evidence, Stop>, Statistics) {
-    parts::run(system, options, limits)
+    match options.variant {
+        Variant::Plain => parts::run(system, options, exchange, limits),
+        Variant::Local => decide(Pdr::new(system, options, limits), exchange),
+        Variant::Signals => {
+            let Extended { system, variables } = signals::extend(system);
+            decide(Pdr::over(&system, variables, options, limits), exchange)
+        }
+    }
+}
+
+fn decide<'a>(mut pdr: Pdr<'a>, exchange: &'a Exchange) -> (Result<Evidence, Stop>, Statistics) {
+    pdr.join(Reader::new(exchange));
+    let evidence = pdr.decide();
+    (evidence, pdr.statistics())
 }
 
 /// The state of a run.
@@ -129,8 +170,13 @@ pub(crate) struct Pdr<'a> {
     pub(crate) frames: Vec<Vec<Lemma>>,
     pub(crate) infinity: Vec<Lemma>,
     obligations: Obligations,
+    variables: Variables,
+    localization: Option<Localization<'a>>,
+    exchange: Option<Reader<'a>>,
+    /// Lemmas of infinity that the others do not know.
+    unshared: Vec<Cube>,
     lifting: Lifting<'a>,
-    /// By latches: how much it took part in lemmas lately.
+    /// By nodes of state variables: how much it took part in lemmas lately.
     activity: Vec<f64>,
     bump: f64,
     /// The cube of the last query that was blocked, reduced to its core.
@@ -143,12 +189,19 @@ pub(crate) struct Pdr<'a> {
 }
 
 impl<'a> Pdr<'a> {
+    /// A search whose state variables are the latches.
     pub(crate) fn new(system: &'a BitSystem, options: Options, limits: &'a Limits<'a>) -> Self {
+        Self::over(system, Variables::new(system, options.variant != Variant::Local), options, limits)
+    }
+
+    fn over(system: &'a BitSystem, variables: Variables, options: Options, limits: &'a Limits<'a>) -> Self {
         let gates = Arc::new(Gates::new(system.aig.clone()));
         let resets = system.resets.iter().enumerate();
         let defaults = resets.map(|(latch, reset)| (system.latch(latch), reset.unwrap_or(false)));
         let mut base = Probe::new(gates, defaults);
-        system.constraints.iter().for_each(|&edge| base.add_constraint(edge));
+        let is_local = options.variant == Variant::Local;
+        let constraints = if is_local { &[][..] } else { &system.constraints };
+        constraints.iter().for_each(|&edge| base.add_constraint(edge));
         let mut initial = base.clone();
         for (index, reset) in system.resets.iter().enumerate() {
             if let Some(value) = *reset {
@@ -166,8 +219,12 @@ impl<'a> Pdr<'a> {
             frames: vec![Vec::new()],
             infinity: Vec::new(),
             obligations: Obligations::default(),
-            lifting: Lifting::new(system),
-            activity: vec![0.0; system.num_latches()],
+            exchange: None,
+            unshared: Vec::new(),
+            localization: is_local.then(|| Localization::new(system)),
+            lifting: Lifting::new(system, constraints),
+            activity: vec![0.0; variables.num_nodes()],
+            variables,
             bump: 1.0,
             core: Cube::default(),
             assumptions: Vec::new(),
@@ -179,22 +236,21 @@ impl<'a> Pdr<'a> {
     /// The main loop. After a pause or another limit it can be called again, and goes on.
     fn decide(&mut self) -> Result<Evidence, Stop> {
         if self.last() == 0 {
-            if let Some(trace) = self.bad_at_start()? {
+            if let Some(trace) = self.unsafe_at_start()? {
                 return Ok(Evidence::Unsafe(trace));
             }
             self.add_frame();
         }
         loop {
-            while self.find_bad()? {
-                if let Some(trace) = self.block()? {
-                    return Ok(Evidence::Unsafe(trace));
-                }
+            if let Some(trace) = self.block_all()? {
+                return Ok(Evidence::Unsafe(trace));
             }
             self.add_frame();
             self.propagate()?;
             if let Some(frame) = self.fixpoint() {
                 return Ok(Evidence::Safe(self.invariant(frame)));
             }
+            self.propagate_to_infinity()?;
         }
     }
 
@@ -202,6 +258,27 @@ impl<'a> Pdr<'a> {
     fn go_on(&self) -> Result<(), Stop> {
         self.limits.go_on()?;
         if self.work >= self.most_work { Err(Reason::Budget.into()) } else { Ok(()) }
+    }
+
+    /// A counterexample of length 0.
+    fn unsafe_at_start(&mut self) -> Result<Option<Trace>, Stop> {
+        while let Some(trace) = self.bad_at_start()? {
+            if let Some(trace) = self.confirm(trace)? {
+                return Ok(Some(trace));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Blocks all bad states of the last frame, or finds a counterexample.
+    fn block_all(&mut self) -> Result<Option<Trace>, Stop> {
+        while self.find_bad()? {
+            let Some(trace) = self.block()? else { continue };
+            if let Some(trace) = self.confirm(trace)? {
+                return Ok(Some(trace));
+            }
+        }
+        Ok(None)
     }
 
     /// The last frame, N.
@@ -221,33 +298,49 @@ impl<'a> Pdr<'a> {
     }
 
     pub(crate) fn add_frame(&mut self) {
-        self.probes.push(self.base.clone());
+        let mut probe = self.base.clone();
+        probe.clear_statistics();
+        self.probes.push(probe);
         self.frames.push(Vec::new());
     }
 
     /// Asks whether F_{frame-1} ∧ C ∧ T reaches the cube, from outside of the cube if `outside`. If it does not, the
     /// cube's core is in `self.core`.
     pub(crate) fn blocked(&mut self, cube: &Cube, frame: usize, outside: bool) -> Result<bool, Stop> {
+        self.ask(cube, Some(frame - 1), outside)
+    }
+
+    /// Asks whether infinity ∧ C ∧ T reaches the cube from outside of it. If it does not, the cube's core is in
+    /// `self.core`.
+    fn holds_at_infinity(&mut self, cube: &Cube) -> Result<bool, Stop> {
+        self.ask(cube, None, true)
+    }
+
+    /// Asks whether the cube cannot be reached from a frame, or from infinity if there is none.
+    fn ask(&mut self, cube: &Cube, frame: Option<usize>, outside: bool) -> Result<bool, Stop> {
         // The most active literals first: they are likely to fail.
-        let activity = |lit: Edge| self.activity[lit.node().index() - 1];
+        let activity = |lit: Edge| self.activity[lit.node().index()];
+        let variables = &self.variables;
         self.assumptions.clear();
-        self.assumptions.extend_from_slice(cube.lits());
+        self.assumptions.extend(cube.lits().iter().filter(|&&lit| variables.step_into(lit).is_some()));
         self.assumptions.sort_by(|&a, &b| activity(b).total_cmp(&activity(a)));
-        self.assumptions.iter_mut().for_each(|lit| *lit = self.system.next_of(*lit));
+        self.assumptions.iter_mut().for_each(|lit| *lit = variables.step_into(*lit).unwrap_or(*lit));
         self.clause.clear();
         if outside {
             self.clause.extend(cube.lits().iter().map(|&lit| !lit));
         }
-        let probe = &mut self.probes[frame - 1];
+        let probe = match frame {
+            Some(frame) => &mut self.probes[frame],
+            None => &mut self.base,
+        };
         let before = probe.statistics().propagations;
         let reached = answer(probe.solve(&self.assumptions, &self.clause, self.limits));
         self.work += probe.statistics().propagations - before;
         if reached? {
             return Ok(false);
         }
-        let lits: Vec<Edge> =
-            cube.lits().iter().copied().filter(|&lit| probe.in_core(self.system.next_of(lit))).collect();
-        self.core = Cube::from_sorted(lits);
+        let in_core = |&lit: &Edge| variables.step_into(lit).is_some_and(|step| probe.in_core(step));
+        self.core = Cube::from_sorted(cube.lits().iter().copied().filter(in_core).collect());
         if self.meets_init(&self.core) {
             // A literal against a reset keeps the clause true in the initial states.
             let lit = cube.lits().iter().copied().find(|&lit| self.contradicts_reset(lit));
@@ -264,7 +357,7 @@ impl<'a> Pdr<'a> {
 
     #[inline]
     pub(crate) fn contradicts_reset(&self, lit: Edge) -> bool {
-        self.system.resets[lit.node().index() - 1] == Some(lit.is_negated())
+        self.variables.contradicts_reset(lit)
     }
 
     /// The invariant: all lemmas above a frame.
@@ -300,7 +393,14 @@ mod tests {
     use crate::common::shortest_in_system;
     use crate::explicit::{counter, is_counterexample, is_inductive, random_system};
 
-    const ALL: [Generalization; 3] = [Generalization::Drop, Generalization::Ctg, Generalization::Dynamic];
+    fn variants() -> Vec<Options> {
+        let efforts = [Generalization::Drop, Generalization::Ctg, Generalization::Dynamic];
+        let mut all: Vec<Options> =
+            efforts.map(|generalization| Options { generalization, ..Options::default() }).into();
+        let others = [Variant::Signals, Variant::Local];
+        all.extend(others.map(|variant| Options { variant, ..Options::default() }));
+        all
+    }
 
     #[test]
     fn answers_agree_with_explicit_search() {
@@ -309,17 +409,17 @@ mod tests {
         for number in numbers(3000) {
             let system = random_system(&mut random, 6, 3, 25);
             let shortest = shortest_in_system(&system);
-            for generalization in ALL {
-                let options = Options { generalization };
-                let evidence = run(&system, options, &Limits::default()).expect("an answer");
+            for options in variants() {
+                let evidence =
+                    run(&system, options, &Exchange::default(), &Limits::default()).expect("an answer");
                 match evidence {
                     Evidence::Unsafe(trace) => {
-                        assert!(is_counterexample(&system, &trace), "system {number}, {generalization:?}");
+                        assert!(is_counterexample(&system, &trace), "system {number}, {options:?}");
                         long += usize::from(trace.length() > 2);
                     }
                     Evidence::Safe(invariant) => {
-                        assert_eq!(shortest, None, "system {number}, {generalization:?}");
-                        assert!(is_inductive(&system, &invariant), "system {number}, {generalization:?}");
+                        assert_eq!(shortest, None, "system {number}, {options:?}");
+                        assert!(is_inductive(&system, &invariant), "system {number}, {options:?}");
                         safe += usize::from(invariant.clauses.len() > 2);
                     }
                 }
@@ -332,7 +432,7 @@ mod tests {
     fn a_counter_reaches_its_last_value() {
         for bits in [4, 8] {
             let Ok(Evidence::Unsafe(trace)) =
-                run(&counter(bits, true), Options::default(), &Limits::default())
+                run(&counter(bits, true), Options::default(), &Exchange::default(), &Limits::default())
             else {
                 panic!("the counter of {bits} bits is unsafe")
             };
@@ -347,26 +447,23 @@ mod tests {
         let mut random = Random::new(29);
         for number in numbers(300) {
             let system = random_system(&mut random, 5, 2, 20);
-            let limits = Limits::default();
-            let mut pdr = Pdr::new(&system, Options::default(), &limits);
-            if pdr.bad_at_start().expect("an answer").is_some() {
-                continue;
-            }
-            pdr.add_frame();
-            for _ in 0..6 {
-                while pdr.find_bad().expect("an answer") {
-                    if pdr.block().expect("an answer").is_some() {
-                        break;
-                    }
-                }
-                if !pdr.obligations.is_empty() {
-                    break;
+            for variant in [Variant::Plain, Variant::Local] {
+                let limits = Limits::default();
+                let mut pdr = Pdr::new(&system, Options { variant, ..Options::default() }, &limits);
+                if pdr.unsafe_at_start().expect("an answer").is_some() {
+                    continue;
                 }
                 pdr.add_frame();
-                pdr.propagate().expect("an answer");
-                check_trace(&pdr, pdr.last() - 1, number);
-                if pdr.fixpoint().is_some() {
-                    break;
+                for _ in 0..6 {
+                    if pdr.block_all().expect("an answer").is_some() {
+                        break;
+                    }
+                    pdr.add_frame();
+                    pdr.propagate().expect("an answer");
+                    check_trace(&pdr, pdr.last() - 1, number);
+                    if pdr.fixpoint().is_some() {
+                        break;
+                    }
                 }
             }
         }

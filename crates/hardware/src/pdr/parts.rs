@@ -3,7 +3,7 @@
 //! A part with a small system may be decided at once where the whole is out of reach. But the parts may be many, and
 //! share what the whole proves only once. So a third of the work goes into the whole, in turns of growing length, and of
 //! the rest the first open part gets half, the second a quarter, and so on. What proves a part is an invariant of the whole too: all searches that are still open take
-//! it as lemmas.
+//! it as lemmas. Only the whole takes part in the exchange with other engines, since parts have other latches.
 
 use rustc_hash::FxHashSet;
 use shofar_run::{Limits, Reason, Stop};
@@ -12,6 +12,7 @@ use super::cube::Cube;
 use super::{Options, Pdr, Statistics};
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant};
+use crate::exchange::{Exchange, Reader};
 use crate::split::{Part, split};
 use crate::system::BitSystem;
 
@@ -25,11 +26,14 @@ const TURNS_OF_PARTS: usize = 4;
 pub(super) fn run(
     system: &BitSystem,
     options: Options,
+    exchange: &Exchange,
     limits: &Limits<'_>,
 ) -> (Result<Evidence, Stop>, Statistics) {
     let parts = split(system);
+    let mut whole = Pdr::new(system, options, limits);
+    whole.join(Reader::new(exchange));
     let mut turns = Turns {
-        whole: Pdr::new(system, options, limits),
+        whole,
         parts: parts.iter().map(|part| Search::new(part, options, limits, system.num_latches())).collect(),
         proven: Vec::new(),
         known: FxHashSet::default(),
@@ -120,10 +124,11 @@ impl Turns<'_> {
             if !self.known.insert(cube.clone()) {
                 continue;
             }
-            self.whole.add_invariant(cube.clone());
+            self.whole.add_to_infinity(cube.clone());
+            self.whole.unshared.push(cube.clone());
             for open in &mut self.parts {
                 if let Some(cube) = open.within(&cube) {
-                    open.pdr.add_invariant(cube);
+                    open.pdr.add_to_infinity(cube);
                 }
             }
             self.proven.push(cube);

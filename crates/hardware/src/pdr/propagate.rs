@@ -32,10 +32,8 @@ impl Pdr<'_> {
                 let core = self.core.clone();
                 self.add_lemma(core, frame + 1);
             } else {
-                let probe = &self.probes[frame];
-                let latches = (0..self.system.num_latches()).map(|latch| self.system.latch(latch));
-                let state = latches.map(|latch| latch.edge(!probe.leaf_value(latch))).collect();
-                self.frames[frame][at].stopped_by = Some(Cube::from_sorted(state));
+                let state = self.lifting.state(&self.probes[frame], &self.variables);
+                self.frames[frame][at].stopped_by = Some(state);
             }
         }
         Ok(())

@@ -277,6 +277,11 @@ impl Probe {
         self.statistics
     }
 
+    /// Counts from here on.
+    pub fn clear_statistics(&mut self) {
+        self.statistics = Statistics::default();
+    }
+
     /// Makes an edge true for good.
     pub fn add_constraint(&mut self, edge: Edge) {
         self.backtrack_fully();
