@@ -105,26 +105,63 @@ impl Probe {
         self.clause_bump *= 1.001;
     }
 
-    /// Drops literals whose antecedents are all in the clause.
+    /// Drops literals that follow from others of the clause (Sörensson & Biere, "Minimizing Learned Clauses", SAT 2009).
     fn minimize(&mut self) {
         let mut learning = std::mem::take(&mut self.learning);
+        let levels = learning[1..].iter().fold(0, |levels, lit| levels | self.level_bit(lit.node()));
         let mut kept = 1;
         for index in 1..learning.len() {
             let lit = learning[index];
-            let mut redundant = self.antecedent[lit.node().index()] != Antecedent::DECISION;
-            if redundant {
-                self.antecedents(!lit, |by| {
-                    let var = by.node().index();
-                    redundant &= self.seen[var] || self.level[var] == 0;
-                });
-            }
-            if !redundant {
+            if !self.is_redundant(lit, levels) {
                 learning[kept] = lit;
                 kept += 1;
             }
         }
         learning.truncate(kept);
         self.learning = learning;
+    }
+
+    /// A bit for the level of a variable; levels far apart may share one.
+    fn level_bit(&self, var: Node) -> u32 {
+        1 << (self.level[var.index()] & 31)
+    }
+
+    /// Whether a false literal follows from those that are `seen`. What was found out on the way is `seen` too.
+    fn is_redundant(&mut self, lit: Edge, levels: u32) -> bool {
+        if self.antecedent[lit.node().index()] == Antecedent::DECISION {
+            return false;
+        }
+        let found = self.to_clear.len();
+        let mut stack = std::mem::take(&mut self.conflict);
+        let mut causes = std::mem::take(&mut self.stack);
+        stack.push(!lit);
+        let mut is_redundant = true;
+        while let Some(lit) = stack.pop() {
+            self.antecedents(lit, |by| causes.push(by.node()));
+            for var in causes.drain(..) {
+                let index = var.index();
+                if self.seen[index] || self.level[index] == 0 {
+                    continue;
+                }
+                if self.antecedent[index] == Antecedent::DECISION || self.level_bit(var) & levels == 0 {
+                    is_redundant = false;
+                    continue;
+                }
+                self.seen[index] = true;
+                self.to_clear.push(var);
+                let edge = Edge::from(var);
+                stack.push(if self.values[edge.index()] == 1 { edge } else { !edge });
+            }
+            if !is_redundant {
+                stack.clear();
+                for var in self.to_clear.drain(found..) {
+                    self.seen[var.index()] = false;
+                }
+            }
+        }
+        self.conflict = stack;
+        self.stack = causes;
+        is_redundant
     }
 
     /// Finds the assumptions that make one of them false.

@@ -50,7 +50,7 @@ use order::Order;
 const OUTSIDE: i8 = 2;
 
 /// Conflicts before the first restart; the series is Luby's.
-const RESTART: u64 = 64;
+const RESTART: u64 = 16;
 
 /// Learnt clauses that a solver keeps; half of them are forgotten when there are more.
 const MOST_LEARNT: usize = 2000;
