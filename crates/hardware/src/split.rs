@@ -171,7 +171,7 @@ mod tests {
     use crate::evidence::Evidence;
     use crate::exchange::Exchange;
     use crate::explicit::{is_counterexample, is_inductive, random_system};
-    use crate::pdr;
+    use crate::pdr::{self, Options, Variant};
 
     /// Systems side by side; bad if one of them is bad, under a guard that they share.
     fn side_by_side(random: &mut Random, number: usize) -> BitSystem {
@@ -219,17 +219,19 @@ mod tests {
             let lengths = parts.iter().filter_map(|part| shortest_in_system(&part.system));
             let shortest = shortest_in_system(&system);
             assert_eq!(lengths.min(), shortest, "system {number}");
-            match pdr::run(&system, pdr::Options::default(), &Exchange::default(), &Limits::default())
-                .expect("it is complete")
-            {
-                Evidence::Unsafe(trace) => {
-                    reached += 1;
-                    assert!(is_counterexample(&system, &trace), "system {number}");
-                }
-                Evidence::Safe(invariant) => {
-                    safe += 1;
-                    assert_eq!(shortest, None, "system {number}");
-                    assert!(is_inductive(&system, &invariant), "system {number}");
+            for variant in [Variant::Plain, Variant::Local] {
+                let options = Options { variant, ..Options::default() };
+                match pdr::run(&system, options, &Exchange::default(), &Limits::default()) {
+                    Ok(Evidence::Unsafe(trace)) => {
+                        reached += 1;
+                        assert!(is_counterexample(&system, &trace), "system {number}, {variant:?}");
+                    }
+                    Ok(Evidence::Safe(invariant)) => {
+                        safe += 1;
+                        assert_eq!(shortest, None, "system {number}, {variant:?}");
+                        assert!(is_inductive(&system, &invariant), "system {number}, {variant:?}");
+                    }
+                    Err(stop) => panic!("system {number}, {variant:?}: {stop}"),
                 }
             }
         }

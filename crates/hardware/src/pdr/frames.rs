@@ -14,16 +14,20 @@ const RESCALE: f64 = 1e100;
 #[derive(Clone, Debug)]
 pub(crate) struct Lemma {
     pub(crate) cube: Cube,
-    /// A state of its frame with a step into the cube: as long as no lemma excludes it, the lemma cannot move up.
-    pub(crate) stopped_by: Option<Cube>,
-    /// The same for infinity.
-    pub(super) stopped_at_infinity: Option<Cube>,
+    /// The number of lemmas before it, in all frames. The lemmas of a frame are in this order.
+    serial: u64,
+    /// What keeps it from moving up.
+    pub(super) stopped_by: Option<Stopped>,
+    /// What keeps it from moving to infinity.
+    pub(super) stopped_at_infinity: Option<Stopped>,
 }
 
-impl Lemma {
-    pub(super) fn new(cube: Cube) -> Self {
-        Self { cube, stopped_by: None, stopped_at_infinity: None }
-    }
+/// A state with a step into the cube of a lemma: as long as no lemma excludes it, the lemma cannot move up.
+#[derive(Clone, Debug)]
+pub(super) struct Stopped {
+    pub(super) state: Cube,
+    /// No lemma with a lower number excludes it.
+    pub(super) since: u64,
 }
 
 impl Pdr<'_> {
@@ -53,7 +57,8 @@ impl Pdr<'_> {
         for probe in &mut self.probes[known + 1..=frame] {
             probe.add_clause(&clause);
         }
-        self.frames[frame].push(Lemma::new(cube));
+        let lemma = self.number(cube);
+        self.frames[frame].push(lemma);
         let mut live = self.infinity.len() + self.frames[frame + 1..].iter().map(Vec::len).sum::<usize>();
         for index in (1..=frame).rev() {
             live += self.frames[index].len();
@@ -64,6 +69,20 @@ impl Pdr<'_> {
                 self.probes[index].replace_lemmas(clauses.iter().map(Vec::as_slice));
             }
         }
+    }
+
+    /// A lemma with its number.
+    pub(super) fn number(&mut self, cube: Cube) -> Lemma {
+        self.serial += 1;
+        Lemma { cube, serial: self.serial, stopped_by: None, stopped_at_infinity: None }
+    }
+
+    /// Whether a lemma of some frames, or of infinity, excludes a state. Lemmas that were asked before are left out.
+    pub(super) fn excludes(&self, frames: &[Vec<Lemma>], stopped: &Stopped) -> bool {
+        frames.iter().chain([&self.infinity]).any(|lemmas| {
+            let new = lemmas.iter().rev().take_while(|lemma| lemma.serial > stopped.since);
+            new.into_iter().any(|lemma| lemma.cube.subsumes(&stopped.state))
+        })
     }
 
     /// The highest frame, from one on, with a lemma that excludes the cube.

@@ -11,7 +11,7 @@ use shofar_run::Stop;
 
 use super::Pdr;
 use super::cube::Cube;
-use super::frames::Lemma;
+use super::frames::{Lemma, Stopped};
 use crate::aig::Edge;
 use crate::exchange::Reader;
 
@@ -26,8 +26,7 @@ impl<'a> Pdr<'a> {
         let last = self.last();
         let mut open: Vec<Lemma> = self.frames[last].clone();
         open.retain(|lemma| {
-            let is_excluded = |state: &Cube| self.infinity.iter().any(|other| other.cube.subsumes(state));
-            lemma.stopped_at_infinity.as_ref().is_none_or(is_excluded)
+            lemma.stopped_at_infinity.as_ref().is_none_or(|stopped| self.excludes(&[], stopped))
         });
         while let Some(first) = open.pop() {
             // Each lemma may help the one below it.
@@ -47,8 +46,9 @@ impl<'a> Pdr<'a> {
                     stack.push(open.swap_remove(helper).cube);
                     continue;
                 }
+                let since = self.serial;
                 if let Some(lemma) = self.frames[last].iter_mut().find(|lemma| lemma.cube == cube) {
-                    lemma.stopped_at_infinity = Some(state);
+                    lemma.stopped_at_infinity = Some(Stopped { state, since });
                 }
                 // The others in the stack wait for this one.
                 break;
@@ -89,6 +89,7 @@ impl<'a> Pdr<'a> {
         for lemmas in self.frames.iter_mut().chain([&mut self.infinity]) {
             lemmas.retain(|lemma| !cube.subsumes(&lemma.cube));
         }
-        self.infinity.push(Lemma::new(cube));
+        let lemma = self.number(cube);
+        self.infinity.push(lemma);
     }
 }

@@ -138,19 +138,15 @@ pub fn run_with_statistics(
     limits: &Limits<'_>,
 ) -> (Result<Evidence, Stop>, Statistics) {
     match options.variant {
-        Variant::Plain => parts::run(system, options, exchange, limits),
-        Variant::Local => decide(Pdr::new(system, options, limits), exchange),
+        Variant::Plain | Variant::Local => parts::run(system, options, exchange, limits),
         Variant::Signals => {
             let Extended { system, variables } = signals::extend(system);
-            decide(Pdr::over(&system, variables, options, limits), exchange)
+            let mut pdr = Pdr::over(&system, variables, options, limits);
+            pdr.join(Reader::new(exchange));
+            let evidence = pdr.decide();
+            (evidence, pdr.statistics())
         }
     }
-}
-
-fn decide<'a>(mut pdr: Pdr<'a>, exchange: &'a Exchange) -> (Result<Evidence, Stop>, Statistics) {
-    pdr.join(Reader::new(exchange));
-    let evidence = pdr.decide();
-    (evidence, pdr.statistics())
 }
 
 /// The state of a run.
@@ -169,6 +165,8 @@ pub(crate) struct Pdr<'a> {
     /// By frames: the lemmas that hold up to this frame.
     pub(crate) frames: Vec<Vec<Lemma>>,
     pub(crate) infinity: Vec<Lemma>,
+    /// The number of lemmas so far.
+    serial: u64,
     obligations: Obligations,
     variables: Variables,
     localization: Option<Localization<'a>>,
@@ -218,6 +216,7 @@ impl<'a> Pdr<'a> {
             base,
             frames: vec![Vec::new()],
             infinity: Vec::new(),
+            serial: 0,
             obligations: Obligations::default(),
             exchange: None,
             unshared: Vec::new(),

@@ -2,8 +2,9 @@
 //!
 //! A part with a small system may be decided at once where the whole is out of reach. But the parts may be many, and
 //! share what the whole proves only once. So a third of the work goes into the whole, in turns of growing length, and of
-//! the rest the first open part gets half, the second a quarter, and so on. What proves a part is an invariant of the whole too: all searches that are still open take
-//! it as lemmas. Only the whole takes part in the exchange with other engines, since parts have other latches.
+//! the rest the first open part gets half, the second a quarter, and so on. What proves a part is an invariant of the
+//! whole too: all searches that are still open take it as lemmas. Only the whole takes part in the exchange with other
+//! engines, since parts have other latches.
 
 use rustc_hash::FxHashSet;
 use shofar_run::{Limits, Reason, Stop};
@@ -124,11 +125,14 @@ impl Turns<'_> {
             if !self.known.insert(cube.clone()) {
                 continue;
             }
-            self.whole.add_to_infinity(cube.clone());
             self.whole.unshared.push(cube.clone());
-            for open in &mut self.parts {
-                if let Some(cube) = open.within(&cube) {
-                    open.pdr.add_to_infinity(cube);
+            // With localization there are more runs, in which the invariant may be false (L1 of `localize.rs`).
+            if self.whole.localization.is_none() {
+                self.whole.add_to_infinity(cube.clone());
+                for open in &mut self.parts {
+                    if let Some(cube) = open.within(&cube) {
+                        open.pdr.add_to_infinity(cube);
+                    }
                 }
             }
             self.proven.push(cube);

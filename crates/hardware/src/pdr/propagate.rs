@@ -7,6 +7,7 @@ use shofar_run::Stop;
 
 use super::Pdr;
 use super::cube::Cube;
+use super::frames::Stopped;
 
 impl Pdr<'_> {
     /// Moves lemmas up as far as they hold.
@@ -16,16 +17,19 @@ impl Pdr<'_> {
 
     /// Moves lemmas of one frame to the next.
     pub(crate) fn propagate_from(&mut self, frame: usize) -> Result<(), Stop> {
-        let mut cubes: Vec<(Cube, Option<Cube>)> =
-            self.frames[frame].iter().map(|lemma| (lemma.cube.clone(), lemma.stopped_by.clone())).collect();
-        cubes.sort_by_key(|(cube, _)| cube.lits().len());
-        for (cube, stopped_by) in cubes {
+        let mut cubes: Vec<Cube> = self.frames[frame].iter().map(|lemma| lemma.cube.clone()).collect();
+        cubes.sort_by_key(|cube| cube.lits().len());
+        for cube in cubes {
             self.go_on()?;
             let Some(at) = self.frames[frame].iter().position(|lemma| lemma.cube == cube) else {
                 // A lemma that moved up subsumed it.
                 continue;
             };
-            if stopped_by.is_some_and(|state| self.subsuming_frame(&state, frame).is_none()) {
+            if let Some(stopped) = &self.frames[frame][at].stopped_by
+                && !self.excludes(&self.frames[frame..], stopped)
+            {
+                let since = self.serial;
+                self.frames[frame][at].stopped_by.iter_mut().for_each(|stopped| stopped.since = since);
                 continue;
             }
             if self.blocked(&cube, frame + 1, false)? {
@@ -33,7 +37,7 @@ impl Pdr<'_> {
                 self.add_lemma(core, frame + 1);
             } else {
                 let state = self.lifting.state(&self.probes[frame], &self.variables);
-                self.frames[frame][at].stopped_by = Some(state);
+                self.frames[frame][at].stopped_by = Some(Stopped { state, since: self.serial });
             }
         }
         Ok(())
