@@ -75,7 +75,7 @@ fn description() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["DESCRIPTION"]);
     roff.text([
-        roman("Reads constrained Horn clauses and prints "),
+        roman("Reads constrained Horn clauses, or a transition system in VMT, and prints "),
         bold("sat"),
         roman(" if they have a model (the program is safe), "),
         bold("unsat"),

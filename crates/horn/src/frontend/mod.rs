@@ -1,8 +1,9 @@
 //! Reads systems of Horn clauses.
 //!
-//! There are two formats, one file each: [`chc`], the format of the CHC competition, where clauses are asserted, and
-//! [`fixedpoint`], Z3's format with rules and queries over declared relations. Both are SMT-LIB scripts and share all
-//! declaration commands. The commands of a file determine its format, so nobody has to name it.
+//! There are three formats, one file each: [`chc`], the format of the CHC competition, where clauses are asserted,
+//! [`fixedpoint`], Z3's format with rules and queries over declared relations, and [`vmt`], transition systems as
+//! annotated formulas. All are SMT-LIB scripts and share all declaration commands. The commands and annotations of a file
+//! determine its format, so nobody has to name it.
 //!
 //! A script may have several *questions*: each `check-sat`, `check-sat-assuming` and `query` asks about the clauses
 //! before it that no `pop` or `reset` has removed. Each question gives one system ([`parse_all`]). A script without
@@ -10,6 +11,7 @@
 
 mod chc;
 mod fixedpoint;
+mod vmt;
 
 use std::fmt;
 use std::ops::Range;
@@ -300,10 +302,28 @@ fn read(
         is_asked: false,
         is_current: true,
         logic: None,
+        vmt: vmt::Annotations::of_file(file),
+        vmt_declarations: None,
         places: Places { text, offset: 0, position: Position { line: 1, column: 1 } },
     };
-    match script.read() {
-        Ok(()) => Ok(Questions { offsets: script.questions, is_current: script.is_current }),
+    let is_read = script.read();
+    match is_read {
+        Ok(()) => {
+            let questions = Questions { offsets: script.questions, is_current: script.is_current };
+            if let Some(declarations) = script.vmt_declarations {
+                // The names of the transition system are variables of its clauses.
+                environment.reset(context.store);
+                read(
+                    context,
+                    environment,
+                    "declarations",
+                    declarations.as_bytes(),
+                    Wanted::First,
+                    &mut |_| (),
+                )?;
+            }
+            Ok(questions)
+        }
         Err(error) => {
             let hint = if error.hint.is_none() { script.hint() } else { None };
             let kind = if hint.is_some() { ParseErrorKind::SmtScript } else { ParseErrorKind::Mistake };
@@ -375,6 +395,10 @@ struct Script<'e, 't> {
     is_current: bool,
     /// The logic of the script.
     logic: Option<&'t str>,
+    /// The annotations of a transition system.
+    vmt: vmt::Annotations<'t>,
+    /// The declarations of the clauses of a transition system.
+    vmt_declarations: Option<String>,
     places: Places<'t>,
 }
 
@@ -400,6 +424,11 @@ impl<'t> Script<'_, 't> {
             // A name that an earlier command has given is not one of this command's formula.
             self.reader.take_named();
             self.command(command)?;
+            let annotations = self.reader.take_annotations();
+            self.vmt.add(self.store, annotations)?;
+        }
+        if self.vmt.is_vmt {
+            self.finish_vmt(self.reader.offset())?;
         }
         if self.questions.is_empty() {
             self.ask(self.reader.offset())?;
@@ -419,6 +448,10 @@ impl<'t> Script<'_, 't> {
     fn command(&mut self, command: &str) -> Result<()> {
         let offset = self.reader.offset();
         match command {
+            _ if self.vmt.is_vmt && vmt::is_ignored(command) => self.ignore(command),
+            "push" | "pop" | "reset" | "declare-rel" | "rule" | "query" if self.vmt.is_vmt => {
+                Err(error(offset, format!("`{command}` in a transition system is not supported")))
+            }
             "assert" => self.assert(),
             "declare-rel" | "declare-var" | "rule" | "query" => self.fixedpoint_command(command),
             "check-sat" => {
@@ -469,6 +502,7 @@ impl<'t> Script<'_, 't> {
     /// A hint for a script that cannot be read as clauses: it may be a script for an SMT solver.
     fn hint(&self) -> Option<String> {
         match self.logic {
+            _ if self.vmt.is_vmt => None,
             Some("HORN" | "ALL") => None,
             Some(logic) => Some(format!("the logic is {logic}, not HORN")),
             None => {

@@ -17,4 +17,4 @@ pub use environment::Environment;
 pub use lexer::{Lexer, SyntaxError, Token};
 pub use logic::Theories;
 pub use print::{DisplayTerm, write_bitvector, write_numeral};
-pub use reader::{Item, Reader};
+pub use reader::{Annotation, Item, Reader};

@@ -4,7 +4,7 @@
 //! arguments so far. So nesting uses the heap, never the call stack, and `let` is free, since terms are shared anyway.
 //!
 //! Terms are built as written (see [`TermStore::app`]), with these exceptions: `let` and `define-fun` are expanded
-//! (into shared terms); `match` becomes a chain of `ite`; annotations are dropped; `(- 1)` and `(/ 1.0 3.0)`, which
+//! (into shared terms); `match` becomes a chain of `ite`; annotations are kept apart; `(- 1)` and `(/ 1.0 3.0)`, which
 //! SMT-LIB has instead of negative and fractional literals, become numerals; an integer becomes a real if a real is
 //! expected, as in other solvers.
 
@@ -36,6 +36,8 @@ pub struct Reader<'e, 't> {
     cases: Vec<(Option<ConstructorId>, Term)>,
     /// Terms named by `:named`, in the order of the text.
     named: Vec<(Symbol, Term)>,
+    /// The other annotations of the current command, in the order of the text.
+    annotations: Vec<Annotation<'t>>,
     /// The start of the current command.
     pub(super) command: usize,
     /// Earlier meanings of sort names, from before the current declaration.
@@ -44,6 +46,19 @@ pub struct Reader<'e, 't> {
     pub(super) in_datatypes: bool,
     /// Declarations that the text uses without making them.
     pub(super) implicit: Vec<Declaration>,
+}
+
+/// An annotation of a term, as in `(! x :next y)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Annotation<'t> {
+    /// The term.
+    pub term: Term,
+    /// The keyword, with its colon.
+    pub keyword: &'t str,
+    /// The value, if it is a symbol or a numeral.
+    pub value: Option<&'t str>,
+    /// The offset of the keyword in the text.
+    pub offset: usize,
 }
 
 /// The result of [`Reader::item`].
@@ -95,6 +110,7 @@ impl<'e, 't> Reader<'e, 't> {
             binders: Vec::new(),
             cases: Vec::new(),
             named: Vec::new(),
+            annotations: Vec::new(),
             command: 0,
             sort_trail: Vec::new(),
             in_datatypes: false,
@@ -124,6 +140,7 @@ impl<'e, 't> Reader<'e, 't> {
     pub fn command(&mut self) -> Result<Option<&'t str>> {
         let token = self.lexer.next_token()?;
         self.command = self.lexer.offset();
+        self.annotations.clear();
         match token {
             Token::End => self.require_all_datatypes().map(|()| None),
             Token::Open => match self.lexer.next_token()? {
@@ -193,6 +210,11 @@ impl<'e, 't> Reader<'e, 't> {
     /// The terms named by `(! t :named n)` since the last call.
     pub fn take_named(&mut self) -> Vec<(Symbol, Term)> {
         std::mem::take(&mut self.named)
+    }
+
+    /// The annotations of the current command, except `:named`.
+    pub fn take_annotations(&mut self) -> Vec<Annotation<'t>> {
+        std::mem::take(&mut self.annotations)
     }
 
     /// The current meanings of names.
@@ -664,8 +686,14 @@ impl<'e, 't> Reader<'e, 't> {
                     }
                     token = self.lexer.next_token()?;
                 }
-                Token::Keyword(_) => {
+                Token::Keyword(keyword) => {
+                    let offset = self.lexer.offset();
                     token = self.lexer.next_token()?;
+                    let value = match token {
+                        Token::Symbol(value) | Token::Quoted(value) | Token::Numeral(value) => Some(value),
+                        _ => None,
+                    };
+                    self.annotations.push(Annotation { term, keyword, value, offset });
                     match token {
                         Token::Keyword(_) | Token::Close => {}
                         Token::Open => {
