@@ -2,7 +2,10 @@
 //!
 //! [`driver`] leads from clauses to answers. The clauses choose the engines ([`schedule`]) unless the user names them
 //! ([`slot`]). The first answer whose witness the checker accepts is the answer. Programs use this through the crate `shofar`.
+//!
+//! [`circuits`] makes clauses of circuits, and circuits of clauses.
 
+pub mod circuits;
 pub mod driver;
 mod memory;
 mod portfolio;
