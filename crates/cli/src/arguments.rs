@@ -1,6 +1,7 @@
 //! The options of `shofar FILE`.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{ArgAction, CommandFactory};
 use shofar_cooperate::ModelForm;
@@ -13,7 +14,7 @@ use shofar_horn::transform::Passes;
 use shofar_horn::witness::{Explanation, WitnessFormat};
 use shofar_run::{OptionError, did_you_mean, nearest};
 
-use crate::circuit::CircuitArguments;
+use crate::circuit::{CircuitArguments, is_circuit_within};
 use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
 use crate::{CommandLine, Failure};
@@ -21,7 +22,8 @@ use crate::{CommandLine, Failure};
 /// How to solve, and what to print.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
+    /// The file with the Horn clauses, a transition system in VMT, or a circuit in AIGER or BTOR2; `-` reads
+    /// standard input.
     #[arg(required_unless_present = "input")]
     file: Option<String>,
 
@@ -215,6 +217,11 @@ impl Arguments {
             return Err(Failure::Input(message));
         }
         self.check_words().map_err(|message| Failure::Input(format!("shofar: {message}")))
+    }
+
+    /// Whether the file is a circuit. Standard input is read within the limits of a command that started at this time.
+    pub(crate) fn is_circuit(&self, start: Instant) -> bool {
+        is_circuit_within(&self.limits.start(start), self.file())
     }
 
     /// Refuses a page where standard output has another use.

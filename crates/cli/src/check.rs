@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let limits = arguments.limits.start(Instant::now());
-    if circuit::is_circuit(&arguments.file) {
+    if circuit::is_circuit_within(&limits, &arguments.file) {
         if arguments.export {
             let message = "shofar: `--export` is for Horn clauses, and the file is a circuit";
             return Err(Failure::Input(message.to_owned()));

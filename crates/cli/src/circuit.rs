@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
+use shofar_cooperate::circuits::clauses_of;
 use shofar_hardware::aig::Edge;
 use shofar_hardware::aiger::{self, Encoding, Place};
 use shofar_hardware::btor2::blast::Blasted;
@@ -25,11 +26,12 @@ use shofar_hardware::witness::{
     Stimulus, check_witness_circuit, read_stimulus, witness_circuit, write_stimulus,
 };
 use shofar_hardware::words::Word;
+use shofar_horn::{Context, HornSystem};
 use shofar_run::{Limits, Stop, memory_in_use};
 
 use crate::arguments::Arguments;
 use crate::html::wave::{Answer, page};
-use crate::input::{read_text_within, shown_name};
+use crate::input::{peek_stdin_within, read_text_within, shown_name, stopped};
 use crate::limits::{LimitArguments, without_limits};
 use crate::statistics::{Table, in_mebibytes, in_seconds};
 use crate::{Failure, explain};
@@ -90,21 +92,23 @@ pub(crate) struct Competition {
     limits: LimitArguments,
 }
 
-/// Whether a file is a circuit: by its extension, or by its first bytes.
-pub(crate) fn is_circuit(file: &str) -> bool {
+/// Whether a file is a circuit: by its extension, or by its first bytes; `-` stands for standard input.
+pub(crate) fn is_circuit_within(limits: &Limits<'_>, file: &str) -> bool {
+    let has_content = |start: &[u8]| aiger::is_aiger(start) || btor2::is_btor2(start);
     let path = Path::new(file);
     match path.extension().and_then(|extension| extension.to_str()) {
+        _ if file == "-" => return peek_stdin_within(limits, has_content),
         Some("aig" | "aag" | "btor" | "btor2") => return true,
-        Some("smt2") => return false,
+        Some("smt2" | "vmt") => return false,
         _ => {}
     }
     // Opening a pipe might wait for ever.
-    if file == "-" || !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+    if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return false;
     }
     let mut start = Vec::new();
     let is_read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)).is_ok();
-    is_read && (aiger::is_aiger(&start) || btor2::is_btor2(&start))
+    is_read && has_content(&start)
 }
 
 /// A circuit as its format gives it.
@@ -168,6 +172,14 @@ impl Source {
         page(self.circuit(), self.internal(), arguments.file(), arguments.notation(), &answer)
     }
 
+    /// Says that outputs are the properties, if they are.
+    fn say_which_bads(&self, file: &str) {
+        let circuit = self.circuit();
+        if circuit.bads.is_empty() && circuit.justice.is_empty() {
+            say(&format!("shofar: {} has no bads: its outputs are taken as bads", shown_name(file)));
+        }
+    }
+
     /// Decides whether one of the properties can fail. A counterexample over words is evaluated a second time there.
     fn solve(&self, properties: &[usize], options: &Options, limits: &Limits<'_>) -> Outcome {
         let bads: Vec<Edge> = properties.iter().map(|&property| self.safety()[property]).collect();
@@ -203,8 +215,7 @@ impl Source {
 }
 
 /// Decides the circuit in a file. The result is the exit status.
-pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Failure> {
-    let start = Instant::now();
+pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
     let limits = arguments.limits.start(start);
     arguments.check_for_circuit()?;
     let options = &arguments.circuit;
@@ -217,8 +228,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<u8, Fai
     };
     let circuit = source.circuit();
     let properties = properties(arguments.file(), &source, options.property)?;
-    if circuit.bads.is_empty() && circuit.justice.is_empty() && !arguments.quiet {
-        say(&format!("shofar: {} has no bads: its outputs are taken as bads", arguments.file()));
+    if !arguments.quiet {
+        source.say_which_bads(arguments.file());
     }
     let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
     let outcome = source.solve(&properties, &arguments.circuit_options()?, &limits);
@@ -444,6 +455,19 @@ pub(crate) fn convert(
         aiger::write(source.circuit(), encoding, b"", out)?;
         Ok(out.flush()?)
     })
+}
+
+/// The clauses of a circuit, for one property or for all.
+pub(crate) fn read_clauses(
+    context: &Context<'_>,
+    file: &str,
+    property: Option<usize>,
+) -> Result<HornSystem, Failure> {
+    let source = Source::read(file, &context.limits)?;
+    let properties = properties(file, &source, property)?;
+    source.say_which_bads(file);
+    let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
+    clauses_of(context, source.circuit(), &bads).map_err(|reason| stopped(file, reason))
 }
 
 /// Checks that a trace ends in a step in which all the edges are true.

@@ -1,15 +1,17 @@
-//! `shofar convert`: writes clauses in another format or as a program, and circuits in AIGER.
+//! `shofar convert`: writes clauses in another format, as a program or as a circuit, and circuits in AIGER or as clauses.
 
 use std::io::Write;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use shofar_hardware::aiger::Encoding;
+use shofar_cooperate::circuits::circuit_of;
+use shofar_hardware::aiger::{self, Encoding};
 use shofar_horn::cfa::{self, Cfa};
 use shofar_horn::infix::Notation;
 use shofar_horn::{Context, Format, HornGraph, HornSystem};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
+use shofar_run::Stop;
 
 use crate::Failure;
 use crate::arguments::NotationName;
@@ -21,7 +23,7 @@ use crate::limits::{LimitArguments, without_limits};
 /// Write clauses or a circuit in another format, as in `shofar convert program.smt2 --to dot`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
+    /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads standard input.
     file: String,
 
     /// The format of the output.
@@ -37,6 +39,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_enum)]
     notation: Option<NotationName>,
 
+    /// For circuits: make clauses for this property only, counted from 0 as in `--property 1`. By default the clauses are
+    /// satisfiable if no property ever fails.
+    #[arg(long, value_name = "N")]
+    property: Option<usize>,
+
     #[command(flatten)]
     question: QueryArgument,
 
@@ -46,7 +53,8 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Target {
-    /// The format of the CHC competition.
+    /// The format of the CHC competition, also by the name `smt2`. A circuit becomes clauses.
+    #[value(alias = "smt2")]
     Smtlib,
     /// Z3's fixedpoint format: rules and queries over declared relations.
     Datalog,
@@ -56,9 +64,9 @@ enum Target {
     Cfa,
     /// The same automaton as a graph for Graphviz.
     CfaDot,
-    /// AIGER in its binary encoding, for circuits.
+    /// AIGER in its binary encoding, for circuits, and for linear clauses over Booleans.
     Aig,
-    /// AIGER in ASCII, for circuits.
+    /// AIGER in ASCII, for the same.
     Aag,
 }
 
@@ -78,38 +86,35 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let message = "shofar: `--direction` and `--notation` are for automata; add `--to cfa`";
         return Err(Failure::Input(message.to_owned()));
     }
+    let limits = arguments.limits.start(Instant::now());
+    let is_circuit = circuit::is_circuit_within(&limits, &arguments.file);
+    arguments.check_for(is_circuit)?;
     let encoding = match arguments.to {
         Target::Aig => Some(Encoding::Binary),
         Target::Aag => Some(Encoding::Ascii),
         _ => None,
     };
-    match (circuit::is_circuit(&arguments.file), encoding) {
-        (true, Some(_)) if arguments.question.query.is_some() => {
-            let message = "shofar: `--query` is for Horn clauses, and the file is a circuit";
-            return Err(Failure::Input(message.to_owned()));
-        }
-        (true, Some(encoding)) => {
-            let limits = arguments.limits.start(Instant::now());
-            return circuit::convert(&arguments.file, encoding, &limits, out);
-        }
-        (true, None) => {
-            let message =
-                format!("shofar: {} is a circuit: add `--to aig` or `--to aag`", shown_name(&arguments.file));
-            return Err(Failure::Input(message));
-        }
-        (false, Some(_)) => {
-            let message = format!(
-                "shofar: `--to aig` and `--to aag` are for circuits; {} is not a circuit",
-                shown_name(&arguments.file)
-            );
-            return Err(Failure::Input(message));
-        }
-        (false, None) => {}
+    if let (true, Some(encoding)) = (is_circuit, encoding) {
+        return circuit::convert(&arguments.file, encoding, &limits, out);
     }
     let store = TermStore::new();
-    let context = Context { store: &store, limits: arguments.limits.start(Instant::now()) };
-    let system =
-        read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?;
+    let context = Context { store: &store, limits };
+    let system = if is_circuit {
+        circuit::read_clauses(&context, &arguments.file, arguments.property)?
+    } else {
+        read_system_within(&context, &mut Environment::new(&store), &arguments.file, arguments.question)?
+    };
+    if let Some(encoding) = encoding {
+        let name = shown_name(&arguments.file);
+        let circuit = circuit_of(&context, &system).map_err(|stop| match stop {
+            Stop::Unsupported(what) => Failure::Input(format!("{name}: {what}")),
+            stop => Failure::Stopped(name.to_owned(), stop),
+        })?;
+        return without_limits(|| {
+            aiger::write(&circuit, encoding, b"", out)?;
+            Ok(out.flush()?)
+        });
+    }
     let format = match arguments.to {
         Target::Smtlib => Format::Smtlib,
         Target::Datalog => Format::Datalog,
@@ -122,6 +127,23 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         system.write(&store, format, out)?;
         Ok(out.flush()?)
     })
+}
+
+impl Arguments {
+    /// Refuses options that the file's kind does not have.
+    fn check_for(&self, is_circuit: bool) -> Result<(), Failure> {
+        let message = match is_circuit {
+            true if self.question.query.is_some() => {
+                "`--query` is for Horn clauses, and the file is a circuit"
+            }
+            false if self.property.is_some() => "`--property` is for circuits, and the file has Horn clauses",
+            _ if self.property.is_some() && matches!(self.to, Target::Aig | Target::Aag) => {
+                "`--property` chooses a property for clauses; AIGER has all of them"
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::Input(format!("shofar: {message}")))
+    }
 }
 
 fn write_automaton(

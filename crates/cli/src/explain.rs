@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     };
     match &arguments.witness_file {
         Some(file) => explain_file(arguments, file, explanation, out),
-        None => solve::run(&arguments.solve.explained(explanation), out),
+        None => solve::run(&arguments.solve.explained(explanation), Instant::now(), out),
     }
 }
 

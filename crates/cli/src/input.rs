@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ use crate::diagnostic::Diagnostic;
 
 /// The interval at which the limits are polled while a file is read.
 const TICK: Duration = Duration::from_millis(20);
+
+/// Standard input, or why it was not read, if its format was looked at before a command reads it.
+static PEEKED: Mutex<Option<Result<Vec<u8>, Failure>>> = Mutex::new(None);
 
 /// The choice of a question of the file.
 #[derive(clap::Args, Clone, Copy)]
@@ -116,9 +120,23 @@ pub(crate) fn stopped(file: &str, reason: Reason) -> Failure {
     Failure::Stopped(shown_name(file).to_owned(), reason.into())
 }
 
+/// Says whether standard input has a property, and keeps it for the command that reads it. If it cannot be read, the property
+/// is false, and the command gets the failure.
+pub(crate) fn peek_stdin_within(limits: &Limits<'_>, has_property: impl FnOnce(&[u8]) -> bool) -> bool {
+    let text = read_text_within(limits, "-");
+    let is_so = text.as_ref().is_ok_and(|text| has_property(text));
+    *PEEKED.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    is_so
+}
+
 /// The content of a file, within limits. A pipe may block or never end, so a thread reads it; at a limit that thread is left
 /// behind.
 pub(crate) fn read_text_within(limits: &Limits<'_>, file: &str) -> Result<Vec<u8>, Failure> {
+    if file == "-"
+        && let Some(text) = PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take()
+    {
+        return text;
+    }
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();
     let reader = move || {

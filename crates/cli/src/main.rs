@@ -115,7 +115,7 @@ fn main() -> ExitCode {
     let arguments = CommandLine::parse();
     arguments.color.set();
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &mut out));
+    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, start, &mut out));
     if let Err(failure) = &result
         && arguments.solving().is_some_and(|solving| solving.json)
     {
@@ -161,10 +161,10 @@ impl CommandLine {
 }
 
 /// Runs the command. The result is the exit status.
-fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<u8, Failure> {
+fn run(arguments: &CommandLine, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
     let done = match &arguments.command {
         Some(Command::Hwmcc(arguments)) => return circuit::compete(arguments, out),
-        None if circuit::is_circuit(arguments.solve.file()) => return circuit::run(&arguments.solve, out),
+        None if arguments.solve.is_circuit(start) => return circuit::run(&arguments.solve, start, out),
         Some(Command::Info(arguments)) => info::run(arguments, out),
         Some(Command::Convert(arguments)) => convert::run(arguments, out),
         Some(Command::Check(arguments)) => check::run(arguments, out),
@@ -174,7 +174,7 @@ fn run(arguments: &CommandLine, out: &mut impl Write) -> Result<u8, Failure> {
         Some(Command::Transform(arguments)) => transform::run(arguments, out),
         Some(Command::Man(arguments)) => man::run(arguments, out),
         Some(Command::Completions(arguments)) => completions::run(arguments, out),
-        None => solve::run(&arguments.solve, out),
+        None => solve::run(&arguments.solve, start, out),
     };
     done.map(|()| 0)
 }

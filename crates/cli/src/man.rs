@@ -149,6 +149,7 @@ fn examples() -> Roff {
         ),
         ("shofar check program.smt2 witness", "Check that a witness proves its answer."),
         ("shofar circuit.aig --certificate proof.aig", "Decide a circuit, and write the witness."),
+        ("shofar convert circuit.aig --to smtlib", "Write a circuit as Horn clauses."),
         (
             "RUST_LOG=shofar_smt=trace shofar program.smt2",
             "Trace the queries to the SMT solver on standard error.",

@@ -90,8 +90,7 @@ impl Solved {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let start = Instant::now();
+pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -> Result<(), Failure> {
     let limits = arguments.limits.start(start);
     keep_panics();
     let mut talk = Talk::new(arguments, start, out)?;

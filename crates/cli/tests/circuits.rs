@@ -216,9 +216,8 @@ fn words_are_converted_to_bits() {
     let bits = folder.write("counter.aag", &text);
     assert_eq!(run(&[&bits]).0, "unsafe\n");
     assert_eq!(run(&[&bits, "--property", "1"]).0, "safe\n");
-    assert_eq!(run(&["convert", &counter]).2, Some(2));
     assert_eq!(run(&["convert", &counter, "--to", "aig", "--query", "1"]).2, Some(2));
-    assert_eq!(run(&["convert", &example("overshoot"), "--to", "aig"]).2, Some(2));
+    assert_eq!(run(&["convert", &counter, "--to", "aig", "--property", "0"]).2, Some(2));
 }
 
 #[test]
@@ -232,4 +231,114 @@ fn mistakes_in_words_are_reported_by_line() {
     let (_, message, status) = run(&[&outputs]);
     assert_eq!(status, Some(2));
     assert!(message.contains("has no property"), "{message}");
+}
+
+/// The clauses of a circuit have the opposite words: `sat` is safe.
+#[test]
+fn circuits_become_clauses() {
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let solved = |options: &[&str]| {
+        let (clauses, message, status) = run(&[&["convert", &toggle], options].concat());
+        assert_eq!((message.as_str(), status), ("", Some(0)), "{clauses}");
+        text(&shofar(&["-"], &clauses).stdout).to_owned()
+    };
+    assert_eq!(solved(&[]), "unsat\n");
+    assert_eq!(solved(&["--to", "smt2", "--property", "0"]), "unsat\n");
+    assert_eq!(solved(&["--to", "smtlib", "--property", "1"]), "sat\n");
+    assert_eq!(solved(&["--to", "datalog", "--property", "1"]), "sat\n");
+    let constrained = folder.write("constrained.aag", CONSTRAINED);
+    let (clauses, ..) = run(&["convert", &constrained]);
+    assert_eq!(text(&shofar(&["-"], &clauses).stdout), "sat\n");
+
+    let (nothing, message, status) = run(&["convert", &toggle, "--property", "2"]);
+    assert_eq!((nothing.as_str(), status), ("", Some(2)));
+    assert!(message.contains("has properties up to b1, not b2"), "{message}");
+    let old = folder.write("old.aag", OLD);
+    let (clauses, message, status) = run(&["convert", &old]);
+    assert!(message.contains("its outputs are taken as bads"), "{message}");
+    assert_eq!((text(&shofar(&["-"], &clauses).stdout), status), ("sat\n", Some(0)));
+}
+
+#[test]
+fn boolean_clauses_become_circuits() {
+    let folder = Folder::new();
+    let clauses = |bad: &str| {
+        format!(
+            "(declare-fun p (Bool Bool) Bool) (assert (p false true))
+             (assert (forall ((a Bool) (b Bool)) (=> (p a b) (p b a))))
+             (assert (forall ((a Bool) (b Bool)) (=> (and (p a b) {bad}) false)))"
+        )
+    };
+    for (bad, answer, status) in [("a", "unsafe\n", 10), ("(= a b)", "safe\n", 20)] {
+        let file = folder.write("clauses.smt2", clauses(bad));
+        for encoding in ["aig", "aag"] {
+            let output = shofar(&["convert", &file, "--to", encoding], "");
+            assert_eq!(output.status.code(), Some(0));
+            let circuit = folder.write("circuit", &output.stdout);
+            assert_eq!(run(&[&circuit]), (answer.to_owned(), String::new(), Some(status)));
+        }
+    }
+    let overshoot = example("overshoot");
+    let (nothing, message, status) = run(&["convert", &overshoot, "--to", "aig"]);
+    assert_eq!((nothing.as_str(), status), ("", Some(2)));
+    assert!(
+        message.ends_with("has a term of sort Int; only linear Boolean clauses make a circuit\n"),
+        "{message}"
+    );
+    assert_eq!(run(&["convert", &overshoot, "--property", "0"]).2, Some(2));
+}
+
+/// Standard input is recognised as files are.
+#[test]
+fn circuits_are_read_from_standard_input() {
+    let answer = |arguments: &[&str], input: &[u8]| {
+        let output = shofar(arguments, input);
+        (text(&output.stdout).to_owned(), output.status.code())
+    };
+    assert_eq!(answer(&["-"], TOGGLE.as_bytes()), ("unsafe\n".to_owned(), Some(10)));
+    assert_eq!(answer(&["-", "--property", "1"], TOGGLE.as_bytes()), ("safe\n".to_owned(), Some(20)));
+    let folder = Folder::new();
+    let toggle = folder.write("toggle.aag", TOGGLE);
+    let binary = shofar(&["convert", &toggle, "--to", "aig"], "").stdout;
+    assert_eq!(answer(&["-"], &binary), ("unsafe\n".to_owned(), Some(10)));
+    let words = "; a comment\n1 sort bitvec 1\n2 state 1\n3 bad 2\n";
+    assert_eq!(answer(&["-"], words.as_bytes()), ("unsafe\n".to_owned(), Some(10)));
+    assert_eq!(answer(&["-"], b"; a comment\n(set-logic HORN)\n"), ("sat\n".to_owned(), Some(0)));
+    let (clauses, status) = answer(&["convert", "-", "--property", "1"], TOGGLE.as_bytes());
+    assert_eq!(status, Some(0));
+    assert_eq!(answer(&["-"], clauses.as_bytes()), ("sat\n".to_owned(), Some(0)));
+    let stimulus = folder.write("run.cex", "1\nb0\n00\n\n\n.\n");
+    assert_eq!(answer(&["check", "-", &stimulus], TOGGLE.as_bytes()), ("valid\n".to_owned(), Some(0)));
+}
+
+#[test]
+fn transition_systems_in_vmt_are_answered_in_the_words_of_clauses() {
+    let folder = Folder::new();
+    let system = |bound: &str| {
+        format!(
+            "(declare-fun x () Int) (declare-fun x.next () Int)
+             (define-fun sv () Int (! x :next x.next))
+             (define-fun init () Bool (! (= x 0) :init true))
+             (define-fun trans () Bool (! (= x.next (ite (< x 5) (+ x 1) 0)) :trans true))
+             (define-fun low () Bool (! (<= x {bound}) :invar-property 0))
+             (define-fun high () Bool (! (>= x 0) :invar-property 1))"
+        )
+    };
+    for (bound, answer) in [("5", "sat\n"), ("4", "unsat\n")] {
+        let file = folder.write("system.vmt", system(bound));
+        assert_eq!(run(&[&file]), (answer.to_owned(), String::new(), Some(0)));
+        assert_eq!(text(&shofar(&["-"], system(bound)).stdout), answer);
+        let (clauses, ..) = run(&["convert", &file, "--to", "smt2"]);
+        assert_eq!(text(&shofar(&["-"], &clauses).stdout), answer);
+        let witness = folder.write("witness", run(&[&file, "-w"]).0);
+        assert_eq!(run(&["check", &file, &witness]), ("valid\n".to_owned(), String::new(), Some(0)));
+    }
+    let live = folder.write("live.vmt", system("5").replace(":invar-property 1", ":live-property 1"));
+    let (nothing, message, status) = run(&[&live]);
+    assert_eq!((nothing.as_str(), status), ("", Some(2)));
+    assert!(
+        message.contains("live.vmt:6:") && message.contains("`:live-property` is not supported"),
+        "{message}"
+    );
 }
