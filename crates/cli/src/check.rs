@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
+use shofar_hardware::circuit::Property;
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
 use shofar_horn::check::{Fault, Validity, checked, export_induction, export_model};
@@ -30,9 +31,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     export: bool,
 
-    /// For circuits: the property that the witness is about, counted from 0. By default a proof is about all properties.
-    #[arg(long, value_name = "N", conflicts_with_all = ["export", "query"])]
-    property: Option<usize>,
+    /// For circuits: the property that the witness is about, as `0` or `b0` for the first bad and `j0` for the first
+    /// justice property. By default a proof is about all properties.
+    #[arg(long, value_name = "N", value_parser = circuit::property, conflicts_with_all = ["export", "query"])]
+    property: Option<Property>,
 
     #[command(flatten)]
     question: QueryArgument,

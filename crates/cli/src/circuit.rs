@@ -17,10 +17,12 @@ use shofar_hardware::btor2::blast::Blasted;
 use shofar_hardware::btor2::evaluate::check_run;
 use shofar_hardware::btor2::witness::{Claim, read_witness, write_run};
 use shofar_hardware::btor2::{self, Model};
-use shofar_hardware::check::{Refusal, check_trace};
-use shofar_hardware::circuit::Circuit;
-use shofar_hardware::evidence::{Invariant, Trace};
-use shofar_hardware::solve::{Options, Outcome, Verdict, solve};
+use shofar_hardware::check::{Fault, Refusal, check_lasso, check_trace};
+use shofar_hardware::circuit::{Circuit, Property};
+use shofar_hardware::decide::{Counterexample, Verdict, decide, excluded};
+use shofar_hardware::evidence::Trace;
+use shofar_hardware::live::{Method, Monitor, Monitored, Proof, comments_of, monitors_in};
+use shofar_hardware::solve::{Options, Outcome};
 use shofar_hardware::vcd::write_vcd;
 use shofar_hardware::witness::{
     Stimulus, check_witness_circuit, read_stimulus, witness_circuit, write_stimulus,
@@ -30,7 +32,7 @@ use shofar_horn::{Context, HornSystem};
 use shofar_run::{Limits, Stop, memory_in_use};
 
 use crate::arguments::Arguments;
-use crate::html::wave::{Answer, page};
+use crate::html::wave::page;
 use crate::input::{peek_stdin_within, read_text_within, shown_name, stopped};
 use crate::limits::{LimitArguments, without_limits};
 use crate::statistics::{Table, in_mebibytes, in_seconds};
@@ -48,10 +50,10 @@ const START: u64 = 1 << 12;
 /// The options for circuits.
 #[derive(clap::Args, Clone)]
 pub(crate) struct CircuitArguments {
-    /// For circuits: ask about this property only, counted from 0 as in `--property 1`. By default the question is whether
-    /// any property fails.
-    #[arg(long, value_name = "N")]
-    pub(crate) property: Option<usize>,
+    /// For circuits: ask about this property only, counted from 0: `--property 1` or `--property b1` for the second bad,
+    /// `--property j0` for the first justice property. By default the question is whether any property fails.
+    #[arg(long, value_name = "N", value_parser = property)]
+    pub(crate) property: Option<Property>,
 
     /// For circuits: write the witness to this file, as in `--certificate proof.aag`: a stimulus for `unsafe`, a witness
     /// circuit for `safe`, in ASCII if the name ends in `.aag`, else binary.
@@ -61,6 +63,12 @@ pub(crate) struct CircuitArguments {
     /// For circuits: write the waveform of a counterexample to this file, as in `--vcd run.vcd`.
     #[arg(long, value_name = "FILE")]
     pub(crate) vcd: Option<PathBuf>,
+}
+
+/// Reads the value of `--property`.
+pub(crate) fn property(text: &str) -> Result<Property, String> {
+    let bad = || text.parse().ok().map(Property::Bad);
+    Property::parse(text).or_else(bad).ok_or_else(|| "properties are written as 0, b0 or j0".to_owned())
 }
 
 impl CircuitArguments {
@@ -155,21 +163,9 @@ impl Source {
         }
     }
 
-    /// The page for an answer. `fired` is the property that fails.
-    fn page(&self, arguments: &Arguments, outcome: &Outcome, fired: Option<usize>) -> String {
-        let reason;
-        let answer = match (&outcome.verdict, fired) {
-            (Verdict::Safe(invariant), _) => Answer::Safe(invariant),
-            (Verdict::Unsafe(trace, _), Some(property)) => {
-                Answer::Unsafe { trace, property, bad: self.safety()[property] }
-            }
-            (Verdict::Unknown(stop), _) => {
-                reason = stop.to_string();
-                Answer::Unknown(&reason)
-            }
-            (Verdict::Unsafe(..), None) => Answer::Unknown("no property is known to fail"),
-        };
-        page(self.circuit(), self.internal(), arguments.file(), arguments.notation(), &answer)
+    /// The page for an answer.
+    fn page(&self, arguments: &Arguments, verdict: &Verdict) -> String {
+        page(self.circuit(), self.internal(), arguments.file(), arguments.notation(), verdict)
     }
 
     /// Says that outputs are the properties, if they are.
@@ -181,11 +177,10 @@ impl Source {
     }
 
     /// Decides whether one of the properties can fail. A counterexample over words is evaluated a second time there.
-    fn solve(&self, properties: &[usize], options: &Options, limits: &Limits<'_>) -> Outcome {
-        let bads: Vec<Edge> = properties.iter().map(|&property| self.safety()[property]).collect();
-        let mut outcome = solve(self.circuit(), &bads, options, limits);
-        if let (Source::Words(model, blasted), Verdict::Unsafe(trace, fired)) = (self, &outcome.verdict)
-            && let Err(fault) = check_run(model, &[properties[*fired]], &blasted.run(model, trace))
+    fn solve(&self, properties: &[Property], options: &Options, limits: &Limits<'_>) -> Outcome<Verdict> {
+        let mut outcome = decide(self.circuit(), self.safety(), properties, options, limits);
+        if let (Source::Words(model, blasted), Verdict::Unsafe(found)) = (self, &outcome.verdict)
+            && let Err(fault) = check_run(model, &[found.property], &blasted.run(model, &found.trace))
         {
             let what = format!("the counterexample does not hold over words: {fault}");
             outcome.verdict = Verdict::Unknown(Stop::Internal(what));
@@ -194,11 +189,32 @@ impl Source {
     }
 
     /// Writes a counterexample in the format of its kind.
-    fn write_counterexample(&self, trace: &Trace, property: usize, out: &mut impl Write) -> io::Result<()> {
+    fn write_counterexample(&self, found: &Counterexample, out: &mut impl Write) -> io::Result<()> {
+        let Counterexample { property, trace, .. } = found;
         match self {
-            Source::Bits(_) => write_stimulus(trace, property, out),
-            Source::Words(model, blasted) => write_run(model, &blasted.run(model, trace), property, out),
+            Source::Bits(_) => write_stimulus(trace, *property, out),
+            Source::Words(model, blasted) => write_run(model, &blasted.run(model, trace), *property, out),
         }
+    }
+
+    /// Writes the witness circuit of a proof. Its comments name the monitors of justice properties.
+    fn write_proof(
+        &self,
+        proof: &Proof,
+        properties: &[Property],
+        encoding: Encoding,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let Monitored { circuit, alarms } = Monitored::new(self.circuit(), &proof.monitors);
+        let bads = excluded(self.safety(), properties, &alarms);
+        let witness = witness_circuit(&circuit, &bads, &proof.invariant);
+        aiger::write(&witness, encoding, comments_of(&proof.monitors).as_bytes(), out)
+    }
+
+    /// Writes the waveform of a counterexample; that of a lasso has a signal `loop`.
+    fn write_waveform(&self, found: &Counterexample, out: &mut impl Write) -> io::Result<()> {
+        let (circuit, trace) = found.marked(self.circuit());
+        write_vcd(&circuit, self.internal(), &trace, out)
     }
 
     /// The circuit as a file in AIGER, whose literals a witness circuit may name.
@@ -221,7 +237,8 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     let options = &arguments.circuit;
     let source = match Source::read(arguments.file(), &limits) {
         Err(Failure::Stopped(_, stop)) => {
-            let status = answer(arguments, start, None, &Outcome::unknown(stop), out)?;
+            let outcome = Outcome::before_search(Verdict::Unknown(stop));
+            let status = answer(arguments, start, &outcome, out)?;
             return explain::save(arguments, None, out).map(|()| status);
         }
         source => source?,
@@ -231,52 +248,58 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     if !arguments.quiet {
         source.say_which_bads(arguments.file());
     }
-    let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
     let outcome = source.solve(&properties, &arguments.circuit_options()?, &limits);
-    let fired = match outcome.verdict {
-        Verdict::Unsafe(_, fired) => Some(properties[fired]),
-        Verdict::Safe(_) | Verdict::Unknown(_) => None,
-    };
-    let status = answer(arguments, start, fired, &outcome, out)?;
+    let status = answer(arguments, start, &outcome, out)?;
+    if let Verdict::Unsafe(found) = &outcome.verdict
+        && properties.len() > 1
+        && !arguments.quiet
+        && !arguments.json
+    {
+        say(&format!("shofar: {} fails", described(circuit, found.property)));
+    }
     without_limits(|| {
-        let page = arguments.html().map(|_| source.page(arguments, &outcome, fired));
+        let page = arguments.html().map(|_| source.page(arguments, &outcome.verdict));
         explain::save(arguments, page.as_deref(), out)?;
         let mut stderr = io::stderr();
         let mut texts: &mut dyn Write = if arguments.prints_page() { &mut stderr } else { out };
-        match (&outcome.verdict, fired) {
-            (Verdict::Safe(invariant), _) => {
+        match &outcome.verdict {
+            Verdict::Safe(proof) => {
                 if let Some(path) = &options.certificate {
-                    save_certificate(circuit, &bads, invariant, path)?;
+                    save_certificate(&source, proof, &properties, path)?;
                 }
                 if arguments.witness() && !arguments.json {
-                    let witness = witness_circuit(circuit, &bads, invariant);
-                    aiger::write(&witness, Encoding::Ascii, b"", texts)?;
+                    source.write_proof(proof, &properties, Encoding::Ascii, &mut texts)?;
                 }
             }
-            (Verdict::Unsafe(trace, _), Some(fired)) => {
+            Verdict::Unsafe(found) => {
                 if let Some(path) = &options.certificate {
-                    save(path, |file| source.write_counterexample(trace, fired, file))?;
+                    save(path, |file| source.write_counterexample(found, file))?;
                 }
                 if let Some(path) = &options.vcd {
-                    save(path, |file| write_vcd(circuit, source.internal(), trace, file))?;
+                    save(path, |file| source.write_waveform(found, file))?;
                 }
                 if arguments.witness() && !arguments.json {
-                    source.write_counterexample(trace, fired, &mut texts)?;
+                    source.write_counterexample(found, &mut texts)?;
                 }
             }
-            _ => {}
+            Verdict::Unknown(_) => {}
         }
         texts.flush()?;
         Ok(status)
     })
 }
 
+/// A property with its name, if it has one.
+fn described(circuit: &Circuit, property: Property) -> String {
+    let (short, name) = (property.to_string(), circuit.name_of(property));
+    if short == name { short } else { format!("{short} ({name})") }
+}
+
 /// Prints the answer. The result is the exit status.
 fn answer(
     arguments: &Arguments,
     start: Instant,
-    fired: Option<usize>,
-    outcome: &Outcome,
+    outcome: &Outcome<Verdict>,
     out: &mut impl Write,
 ) -> Result<u8, Failure> {
     let (word, status) = match outcome.verdict {
@@ -291,13 +314,19 @@ fn answer(
     let mut stderr = io::stderr();
     let out: &mut dyn Write = if arguments.prints_page() { &mut stderr } else { out };
     if arguments.json {
-        let length = match &outcome.verdict {
-            Verdict::Unsafe(trace, _) => Some(trace.length()),
+        let found = match &outcome.verdict {
+            Verdict::Unsafe(found) => Some(found),
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        };
+        let (kind, property) = match found.map(|found| found.property) {
+            Some(Property::Bad(index)) => (Some("bad"), Some(index)),
+            Some(Property::Justice(index)) => (Some("justice"), Some(index)),
+            None => (None, None),
         };
         let event = json!({
             "event": "answer", "answer": word, "engine": outcome.engine, "reason": reason,
-            "seconds": start.elapsed().as_secs_f64(), "property": fired, "length": length,
+            "seconds": start.elapsed().as_secs_f64(), "kind": kind, "property": property,
+            "length": found.map(|found| found.trace.length()), "loop": found.and_then(|found| found.loop_start),
         });
         writeln!(out, "{event}")?;
     } else {
@@ -317,9 +346,12 @@ fn answer(
 }
 
 /// The table of `--stats`.
-fn table(outcome: &Outcome, start: Instant) -> String {
+fn table(outcome: &Outcome<Verdict>, start: Instant) -> String {
     let mut table = Table::default();
     table.row("engine", outcome.engine.unwrap_or("none"));
+    if let Verdict::Unsafe(found) = &outcome.verdict {
+        table.row("property", &found.property.to_string());
+    }
     table.row("time", &in_seconds(start.elapsed()));
     if let Some(bytes) = memory_in_use() {
         table.row("memory", &in_mebibytes(bytes));
@@ -344,16 +376,14 @@ pub(crate) fn compete(arguments: &Competition, out: &mut impl Write) -> Result<u
     };
     let properties = properties(&arguments.file, &source, None)?;
     match source.solve(&properties, &Options::default(), &limits).verdict {
-        Verdict::Safe(invariant) => {
-            let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
-            without_limits(|| save_certificate(source.circuit(), &bads, &invariant, &arguments.certificate))?;
+        Verdict::Safe(proof) => {
+            without_limits(|| save_certificate(&source, &proof, &properties, &arguments.certificate))?;
             writeln!(out, "unsat")?;
             Ok(SAFE)
         }
-        Verdict::Unsafe(trace, fired) => {
-            let property = properties[fired];
+        Verdict::Unsafe(found) => {
             without_limits(|| {
-                save(&arguments.counterexample, |file| source.write_counterexample(&trace, property, file))
+                save(&arguments.counterexample, |file| source.write_counterexample(&found, file))
             })?;
             writeln!(out, "sat")?;
             Ok(UNSAFE)
@@ -371,7 +401,7 @@ fn unknown(out: &mut impl Write) -> Result<u8, Failure> {
 pub(crate) fn check(
     file: &str,
     witness: &str,
-    property: Option<usize>,
+    property: Option<Property>,
     limits: &Limits<'_>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
@@ -392,17 +422,15 @@ pub(crate) fn check(
 fn check_witness(
     file: &str,
     witness: &str,
-    property: Option<usize>,
+    property: Option<Property>,
     limits: &Limits<'_>,
 ) -> Result<Result<(), Refusal>, Failure> {
     let source = Source::read(file, limits)?;
-    let safety = source.safety();
     let properties = properties(file, &source, property)?;
     let bytes = read_text_within(limits, witness)?;
     if aiger::is_aiger(&bytes) {
         let proof = aiger::read(&bytes).map_err(|mistake| failure(witness, &mistake))?;
-        let bads: Vec<Edge> = properties.iter().map(|&property| safety[property]).collect();
-        return Ok(check_witness_circuit(&source.into_file(), &bads, &proof, limits));
+        return Ok(check_proof(source, &properties, &proof, limits));
     }
     let not_asked = || {
         let message = format!("{}: it names a property that was not asked about", shown_name(witness));
@@ -423,11 +451,10 @@ fn check_witness(
     }
     match read_stimulus(&bytes).map_err(|mistake| failure(witness, &mistake))? {
         Stimulus::Unsafe { properties: claimed, trace } => {
-            let claimed: Option<Vec<Edge>> = claimed
-                .iter()
-                .map(|claim| properties.contains(claim).then(|| safety.get(*claim).copied()).flatten())
-                .collect();
-            Ok(check_claims(source.circuit(), &claimed.ok_or_else(not_asked)?, &trace))
+            if !claimed.iter().all(|claim| properties.contains(claim)) {
+                return Err(not_asked());
+            }
+            Ok(check_claims(source.circuit(), source.safety(), &claimed, &trace).map_err(Refusal::from))
         }
         Stimulus::Safe => Ok(Err(unproved())),
         Stimulus::Unknown => Ok(Err(nothing_known())),
@@ -457,25 +484,70 @@ pub(crate) fn convert(
     })
 }
 
-/// The clauses of a circuit, for one property or for all.
+/// The clauses of a circuit, for one property or for all. Monitors make safety properties of justice properties.
 pub(crate) fn read_clauses(
     context: &Context<'_>,
     file: &str,
-    property: Option<usize>,
+    property: Option<Property>,
 ) -> Result<HornSystem, Failure> {
     let source = Source::read(file, &context.limits)?;
     let properties = properties(file, &source, property)?;
     source.say_which_bads(file);
-    let bads: Vec<Edge> = properties.iter().map(|&property| source.safety()[property]).collect();
-    clauses_of(context, source.circuit(), &bads).map_err(|reason| stopped(file, reason))
+    let monitors: Vec<Monitor> = properties
+        .iter()
+        .filter_map(|property| match *property {
+            Property::Justice(justice) => Some(Monitor { justice, method: Method::Shadow }),
+            Property::Bad(_) => None,
+        })
+        .collect();
+    let Monitored { circuit, alarms } = Monitored::new(source.circuit(), &monitors);
+    let bads = excluded(source.safety(), &properties, &alarms);
+    clauses_of(context, &circuit, &bads).map_err(|reason| stopped(file, reason))
 }
 
-/// Checks that a trace ends in a step in which all the edges are true.
-fn check_claims(circuit: &Circuit, claimed: &[Edge], trace: &Trace) -> Result<(), Refusal> {
-    for &bad in claimed {
-        check_trace(circuit, &[bad], trace)?;
+/// Checks that a trace violates all the properties.
+fn check_claims(
+    circuit: &Circuit,
+    safety: &[Edge],
+    claimed: &[Property],
+    trace: &Trace,
+) -> Result<(), Fault> {
+    for &property in claimed {
+        match property {
+            Property::Bad(index) => check_trace(circuit, &[safety[index]], trace).map(|_| ())?,
+            Property::Justice(index) => {
+                check_lasso(circuit, &circuit.recurring(index), trace).map(|_| ())?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Checks a witness circuit. It must have a monitor for each justice property; the monitors are added to the circuit as
+/// read, and the witness circuit must simulate the result.
+fn check_proof(
+    source: Source,
+    properties: &[Property],
+    proof: &aiger::File,
+    limits: &Limits<'_>,
+) -> Result<(), Refusal> {
+    let monitors = monitors_in(source.circuit(), &proof.comments).map_err(Fault::Shape)?;
+    for property in properties {
+        if let Property::Justice(index) = property
+            && !monitors.iter().any(|monitor| monitor.justice == *index)
+        {
+            let what = format!("the comments of the witness circuit name no monitor of {property}");
+            return Err(Fault::Shape(what).into());
+        }
+    }
+    let Monitored { circuit, alarms } = Monitored::new(source.circuit(), &monitors);
+    let bads = excluded(source.safety(), properties, &alarms);
+    let mut model = source.into_file();
+    // The nodes of the monitors have no literals in the file: they get numbers behind those that there are.
+    let first = model.variables.iter().max().map_or(0, |&last| last + 1);
+    model.variables.extend((first..).take(circuit.aig.len() - model.variables.len()));
+    model.circuit = circuit;
+    check_witness_circuit(&model, &bads, proof, limits)
 }
 
 /// The message about a file that is not in its format.
@@ -489,38 +561,38 @@ fn failure(file: &str, mistake: &aiger::Mistake) -> Failure {
 }
 
 /// The properties that the question is about.
-fn properties(file: &str, source: &Source, property: Option<usize>) -> Result<Vec<usize>, Failure> {
-    let (name, count) = (shown_name(file), source.safety().len());
+fn properties(file: &str, source: &Source, property: Option<Property>) -> Result<Vec<Property>, Failure> {
+    let bads = (0..source.safety().len()).map(Property::Bad);
+    let all: Vec<Property> = bads.chain((0..source.circuit().justice.len()).map(Property::Justice)).collect();
+    let name = shown_name(file);
     match property {
-        Some(property) if property < count => Ok(vec![property]),
+        _ if all.is_empty() => Err(Failure::Input(format!("{name} has no property"))),
+        None => Ok(all),
+        Some(property) if all.contains(&property) => Ok(vec![property]),
         Some(property) => {
-            let has = if count == 1 { "has one property, b0" } else { "has properties up to" };
-            let last = if count > 1 { format!(" b{}", count - 1) } else { String::new() };
-            let message = match count {
-                0 => format!("{name} has no safety property"),
-                _ => format!("{name} {has}{last}, not b{property}"),
-            };
-            Err(Failure::Input(message))
+            let is_same_kind =
+                |other: &&Property| matches!(other, Property::Bad(_)) == matches!(property, Property::Bad(_));
+            let kind = if matches!(property, Property::Bad(_)) { "safety" } else { "justice" };
+            let same: Vec<&Property> = all.iter().filter(is_same_kind).collect();
+            Err(Failure::Input(match same[..] {
+                [] => format!("{name} has no {kind} property; it has {}", all[0]),
+                [one] => format!("{name} has one {kind} property, {one}, not {property}"),
+                [.., last] => format!("{name} has {kind} properties up to {last}, not {property}"),
+            }))
         }
-        None if count == 0 && !source.circuit().justice.is_empty() => {
-            Err(Failure::Input(format!("{name} has justice properties only, which are not supported")))
-        }
-        None if count == 0 => Err(Failure::Input(format!("{name} has no property"))),
-        None => Ok((0..count).collect()),
     }
 }
 
-/// Writes the witness circuit of an invariant, in ASCII if the name ends in `.aag`.
+/// Writes the witness circuit of a proof, in ASCII if the name ends in `.aag`.
 fn save_certificate(
-    circuit: &Circuit,
-    bads: &[Edge],
-    invariant: &Invariant,
+    source: &Source,
+    proof: &Proof,
+    properties: &[Property],
     path: &Path,
 ) -> Result<(), Failure> {
     let is_ascii = path.extension().is_some_and(|extension| extension == "aag");
     let encoding = if is_ascii { Encoding::Ascii } else { Encoding::Binary };
-    let witness = witness_circuit(circuit, bads, invariant);
-    save(path, |file| aiger::write(&witness, encoding, b"", file))
+    save(path, |file| source.write_proof(proof, properties, encoding, file))
 }
 
 /// Writes a file.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use shofar_cooperate::circuits::circuit_of;
 use shofar_hardware::aiger::{self, Encoding};
+use shofar_hardware::circuit::Property;
 use shofar_horn::cfa::{self, Cfa};
 use shofar_horn::infix::Notation;
 use shofar_horn::{Context, Format, HornGraph, HornSystem};
@@ -39,10 +40,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_enum)]
     notation: Option<NotationName>,
 
-    /// For circuits: make clauses for this property only, counted from 0 as in `--property 1`. By default the clauses are
-    /// satisfiable if no property ever fails.
-    #[arg(long, value_name = "N")]
-    property: Option<usize>,
+    /// For circuits: make clauses for this property only, counted from 0: `--property 1` or `--property b1` for the second
+    /// bad, `--property j0` for the first justice property. By default the clauses are satisfiable if no property ever fails.
+    #[arg(long, value_name = "N", value_parser = circuit::property)]
+    property: Option<Property>,
 
     #[command(flatten)]
     question: QueryArgument,

@@ -47,7 +47,10 @@ fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
 fn answers_have_their_exit_status() {
     let folder = Folder::new();
     let toggle = folder.write("toggle.aag", TOGGLE);
-    assert_eq!(run(&[&toggle]), ("unsafe\n".into(), String::new(), Some(10)));
+    // Of several properties, the one that fails is named.
+    assert_eq!(run(&[&toggle]), ("unsafe\n".into(), "shofar: b0 fails\n".into(), Some(10)));
+    assert_eq!(run(&[&toggle, "-q"]), ("unsafe\n".into(), String::new(), Some(10)));
+    assert_eq!(run(&[&toggle, "--property", "0"]), ("unsafe\n".into(), String::new(), Some(10)));
     assert_eq!(run(&[&toggle, "--property", "1"]), ("safe\n".into(), String::new(), Some(20)));
     let constrained = folder.write("constrained.aag", CONSTRAINED);
     assert_eq!(run(&[&constrained]), ("safe\n".into(), String::new(), Some(20)));
@@ -137,17 +140,114 @@ fn mistakes_are_reported_with_their_place() {
     assert_eq!(message, format!("{broken}:4: literal 6 is not defined\n"));
     let toggle = folder.write("toggle.aag", TOGGLE);
     for (arguments, part) in [
-        (&[toggle.as_str(), "--property", "2"][..], "has properties up to b1, not b2"),
+        (&[toggle.as_str(), "--property", "2"][..], "has safety properties up to b1, not b2"),
         (&[&toggle, "--passes", "standard"], "`--passes` is for Horn clauses"),
         (&[&toggle, &toggle], "one file at a time"),
         (&[&folder.write("none.aag", "aag 0 0 0 0 0\n")], "has no property"),
-        (&[&folder.write("live.aag", "aag 0 0 0 0 0 0 0 1\n1\n1\n")], "justice properties only"),
+        (&[&toggle, "--property", "j0"], "has no justice property; it has b0"),
+        (&[&toggle, "--property", "x0"], "properties are written as 0, b0 or j0"),
         (&[&example("counter"), "--vcd", "x"], "`--vcd` is for circuits"),
         (&[&folder.name("missing.aig")], "cannot read"),
     ] {
         let (_, message, status) = run(arguments);
         assert!(status == Some(2) && message.contains(part), "{arguments:?}: {message}");
     }
+}
+
+/// A client that waits for the input. `b0`: never true. `j0`: it waits for ever. `j1`: it does, although the input is true
+/// again and again.
+const CLIENT: &str = "aag 3 1 1 0 1 1 0 2\n2\n4 6 1\n0\n1\n2\n4\n4\n2\n6 4 3\n";
+
+/// The same over words, without `b0`.
+const CLIENT_OF_WORDS: &str = "1 sort bitvec 1\n2 one 1\n3 input 1 grant\n4 state 1 waits\n5 init 1 4 2\n6 and 1 4 -3\n\
+                               7 next 1 4 6\n8 justice 1 4\n9 justice 2 4 3\n";
+
+#[test]
+fn justice_properties_are_decided() {
+    let folder = Folder::new();
+    let client = folder.write("client.aag", CLIENT);
+    let (witness, proof, wave) = (folder.name("run.cex"), folder.name("proof.aag"), folder.name("run.vcd"));
+    // All properties together, and one by one.
+    assert_eq!(run(&[&client]), ("unsafe\n".into(), "shofar: j0 fails\n".into(), Some(10)));
+    let named = folder.write("named.aag", format!("{CLIENT}j0 stuck\n"));
+    assert_eq!(run(&[&named]).1, "shofar: j0 (stuck) fails\n");
+    for (property, answer, status) in [("0", "safe\n", 20), ("b0", "safe\n", 20), ("j0", "unsafe\n", 10)] {
+        let arguments = [client.as_str(), "--property", property, "--certificate", &witness, "--vcd", &wave];
+        assert_eq!(run(&arguments), (answer.into(), String::new(), Some(status)));
+    }
+    assert_eq!(fs::read_to_string(&witness).unwrap(), "1\nj0\n1\n0\n.\n");
+    assert!(fs::read_to_string(&wave).unwrap().contains(" loop $end"));
+    assert_eq!(run(&["check", &client, &witness]).0, "valid\n");
+    let (event, _, _) = run(&[&client, "--json"]);
+    for field in ["\"kind\":\"justice\"", "\"property\":0", "\"loop\":0"] {
+        assert!(event.contains(field), "{event}");
+    }
+    for (stimulus, message) in [
+        ("1\nj0\n0\n0\n.\n", "latch 0 does not begin with its reset value"),
+        ("1\nj0\n1\n1\n.\n", "the trace has no loop: no state occurs twice"),
+        ("1\nj0\n1\n1\n0\n.\n", "no loop of the trace makes each edge of the property"),
+        ("1\nj1\n1\n0\n.\n", "no loop of the trace makes each edge of the property"),
+        ("1\nb0\n1\n0\n.\n", "step 0, the last one, is not bad"),
+    ] {
+        let wrong = folder.write("wrong.cex", stimulus);
+        let (answer, complaint, status) = run(&["check", &client, &wrong]);
+        assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{complaint}");
+        assert!(complaint.contains(message), "{complaint}");
+    }
+
+    assert_eq!(run(&[&client, "--property", "j1", "--certificate", &proof]).2, Some(20));
+    assert_eq!(run(&["check", &client, &proof, "--property", "j1"]).0, "valid\n");
+    let text = fs::read_to_string(&proof).unwrap();
+    let (_, monitors) = text.split_once("MONITORS\n").unwrap();
+    for (wrong, property) in [
+        (text.clone(), "j0"),
+        (text.replace("MONITORS", "monitors"), "j1"),
+        (text.replace(monitors, "j1 rounds 0\n"), "j1"),
+        (text.replace(monitors, "j0 rounds 9\n"), "j0"),
+    ] {
+        let wrong = folder.write("wrong.aag", wrong);
+        let (answer, message, status) = run(&["check", &client, &wrong, "--property", property]);
+        assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{message}");
+    }
+
+    let competition = run(&["hwmcc", &client, &witness, &proof]);
+    assert_eq!(competition, ("sat\n".into(), String::new(), Some(10)));
+    assert_eq!(run(&["check", &client, &witness]).0, "valid\n");
+}
+
+/// A proof of a safety property and of two justice properties is one witness circuit.
+#[test]
+fn all_properties_have_one_proof() {
+    let folder = Folder::new();
+    // As above, with the second property twice.
+    let client = folder.write("client.aag", CLIENT.replace("0\n1\n2\n4\n4\n2\n", "0\n2\n2\n4\n2\n2\n4\n"));
+    let (witness, proof) = (folder.name("run.cex"), folder.name("proof.aag"));
+    let competition = run(&["hwmcc", &client, &witness, &proof]);
+    assert_eq!(competition, ("unsat\n".into(), String::new(), Some(20)));
+    assert_eq!(run(&["check", &client, &proof]), ("valid\n".into(), String::new(), Some(0)));
+    assert_eq!(run(&["check", &client, &proof, "--property", "j1"]).0, "valid\n");
+}
+
+#[test]
+fn justice_properties_of_words_are_decided() {
+    let folder = Folder::new();
+    let client = folder.write("client.btor2", CLIENT_OF_WORDS);
+    let (witness, proof) = (folder.name("run.wit"), folder.name("proof.aig"));
+    let found = run(&[&client, "--certificate", &witness]);
+    assert_eq!(found, ("unsafe\n".into(), "shofar: j0 fails\n".into(), Some(10)));
+    assert_eq!(fs::read_to_string(&witness).unwrap(), "sat\nj0\n#0\n@0\n0 0 grant@0\n.\n");
+    assert_eq!(run(&["check", &client, &witness]), ("valid\n".into(), String::new(), Some(0)));
+    for (steps, message) in [
+        ("sat\nj0\n#0\n@0\n0 1\n.\n", "the trace has no loop: no state occurs twice"),
+        ("sat\nj0\n#0\n@0\n0 1\n@1\n0 1\n.\n", "no loop of the trace makes each edge"),
+    ] {
+        let wrong = folder.write("wrong.wit", steps);
+        let (answer, complaint, status) = run(&["check", &client, &wrong]);
+        assert_eq!((answer.as_str(), status), ("invalid\n", Some(1)), "{complaint}");
+        assert!(complaint.contains(message), "{complaint}");
+    }
+    assert_eq!(run(&[&client, "--property", "j1", "--certificate", &proof]).2, Some(20));
+    assert_eq!(run(&["check", &client, &proof, "--property", "j1"]).0, "valid\n");
 }
 
 #[test]
@@ -186,7 +286,8 @@ fn words_are_decided_and_their_witnesses_checked() {
     for name in ["counter", "counter.btor", "counter.btor2"] {
         let counter = folder.write(name, COUNTER);
         let (witness, proof) = (folder.name("run.wit"), folder.name("proof.aig"));
-        assert_eq!(run(&[&counter, "--certificate", &witness]), ("unsafe\n".into(), String::new(), Some(10)));
+        let found = run(&[&counter, "--certificate", &witness]);
+        assert_eq!(found, ("unsafe\n".into(), "shofar: b0 fails\n".into(), Some(10)));
         let text = fs::read_to_string(&witness).unwrap();
         assert!(text.starts_with("sat\nb0\n#0\n@0\n0 1 enable@0\n@1\n0 1 enable@1\n@2\n"), "{text}");
         assert_eq!(run(&["check", &counter, &witness]), ("valid\n".into(), String::new(), Some(0)));
@@ -253,11 +354,25 @@ fn circuits_become_clauses() {
 
     let (nothing, message, status) = run(&["convert", &toggle, "--property", "2"]);
     assert_eq!((nothing.as_str(), status), ("", Some(2)));
-    assert!(message.contains("has properties up to b1, not b2"), "{message}");
+    assert!(message.contains("has safety properties up to b1, not b2"), "{message}");
     let old = folder.write("old.aag", OLD);
     let (clauses, message, status) = run(&["convert", &old]);
     assert!(message.contains("its outputs are taken as bads"), "{message}");
     assert_eq!((text(&shofar(&["-"], &clauses).stdout), status), ("sat\n", Some(0)));
+}
+
+/// So do those of justice properties.
+#[test]
+fn justice_properties_become_clauses() {
+    let folder = Folder::new();
+    let client = folder.write("client.aag", CLIENT);
+    for (options, answer) in
+        [(&[][..], "unsat\n"), (&["--property", "j0"], "unsat\n"), (&["--property", "j1"], "sat\n")]
+    {
+        let (clauses, message, status) = run(&[&["convert", &client], options].concat());
+        assert_eq!((message.as_str(), status), ("", Some(0)), "{clauses}");
+        assert_eq!(text(&shofar(&["-"], &clauses).stdout), answer, "{clauses}");
+    }
 }
 
 #[test]

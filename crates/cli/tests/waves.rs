@@ -154,6 +154,39 @@ fn a_proof_is_a_list_of_clauses() {
     assert_eq!(found[1], false, "{found}");
 }
 
+/// A client that waits for the input once the run has begun. `stuck`: it waits for ever; `overlooked`: although the input
+/// is true again and again.
+const CLIENT: &str = "aag 6 2 2 0 2 0 0 2\n2\n4\n6 13\n8 1\n1\n2\n6\n6\n2\n10 6 3\n12 11 8\n\
+                      i0 grant\ni1 noise\nl0 waits\nl1 later\nj0 stuck\nj1 overlooked\n";
+
+#[test]
+fn a_lasso_is_a_waveform_with_a_loop() {
+    let (page, answer, _) = page("client.aag", CLIENT, &["--property", "j0"]);
+    assert_eq!(answer, "unsafe\n");
+    assert!(page.contains("stuck fails: step 1 repeats for ever."), "{page}");
+    let script = format!(
+        "{ROWS}
+        const band = one('#drawing .band').getAttribute('width');
+        return {{ rows: rows(), now: one('#now').textContent, band }};"
+    );
+    let Some(found) = found(&page, &script) else { return };
+    assert_eq!(found["now"], "Step 1 of 1: back to step 1", "{found}");
+    assert_eq!(found["rows"][1], json!(["recurring needed", "stuck", "1"]), "{found}");
+    let names: Vec<&str> =
+        found["rows"].as_array().unwrap().iter().map(|row| row[1].as_str().unwrap()).collect();
+    let folded = names.iter().position(|name| name.starts_with('▸')).unwrap();
+    assert!(names[..folded].contains(&"waits") && names[..folded].contains(&"loop"), "{found}");
+    assert!(!names[..folded].contains(&"noise"), "{found}");
+}
+
+#[test]
+fn a_proof_of_liveness_names_its_monitors() {
+    let (page, answer, _) = page("client.aag", CLIENT, &["--property", "j1"]);
+    assert_eq!(answer, "safe\n");
+    assert!(page.contains("The circuit has monitors for justice properties: j1 "), "{page}");
+    assert!(page.contains("j1."), "{page}");
+}
+
 #[test]
 fn a_page_goes_where_it_is_told_to() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,18 +1,19 @@
 //! The independent checker: does an answer follow from the circuit as read?
 //!
-//! A trace is simulated. An invariant is proved by three kinds of queries to a fresh solver, as
+//! A trace is simulated, and so is a lasso, the counterexample to a justice property. An invariant is proved by three kinds of queries to a fresh solver, as
 //! [`Invariant`] defines them: base, step and safety. The checker knows the circuit and the answer only; it shares
 //! neither encodings nor reductions with the engines, and gates of the invariant count as gates of the circuit only
 //! where they are the same by number and arguments.
 
 use std::fmt;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use shofar_run::{Limits, Stop};
 use shofar_smt::sat::{Lit, Outcome, Solver};
 
 use crate::aig::{Aig, Edge, Node, edge_value};
-use crate::circuit::{Circuit, Reset};
+use crate::circuit::{Circuit, Latch, Reset};
 use crate::evidence::{Invariant, Trace};
 
 /// Why an answer is wrong.
@@ -37,6 +38,10 @@ pub enum Fault {
         /// That step.
         step: usize,
     },
+    /// No state occurs twice along the trace.
+    NoLoop,
+    /// States occur twice along the trace, but in no loop between them all the edges of the property are true.
+    NotFair,
     /// The invariant is false in some run, in this step.
     Base {
         /// The step, counted from 0.
@@ -59,6 +64,10 @@ impl fmt::Display for Fault {
                 write!(f, "constraint {constraint} does not hold in step {step}")
             }
             Fault::NotBad { step } => write!(f, "step {step}, the last one, is not bad"),
+            Fault::NoLoop => f.write_str("the trace has no loop: no state occurs twice"),
+            Fault::NotFair => f.write_str(
+                "no loop of the trace makes each edge of the property and each fairness constraint true",
+            ),
             Fault::Base { step } => write!(f, "base: the invariant does not hold in step {step} of some run"),
             Fault::Step => f.write_str("step: the invariant is not inductive"),
             Fault::Safety => f.write_str("safety: the invariant allows a bad state"),
@@ -102,6 +111,50 @@ impl fmt::Display for Refusal {
 /// Checks that a trace is a run whose last step makes one of the edges true: resets, and constraints in all steps. The
 /// result is the first such edge.
 pub fn check_trace(circuit: &Circuit, bads: &[Edge], trace: &Trace) -> Result<usize, Fault> {
+    let mut fired = None;
+    simulate(circuit, trace, |_, values| {
+        fired = bads.iter().position(|&bad| edge_value(values, bad));
+    })?;
+    fired.ok_or(Fault::NotBad { step: trace.length() })
+}
+
+/// Checks that a trace is a run that can go on for ever in a loop in which each of the edges is true at some time. The
+/// result is the first such loop: its first step, and the step after its last one, which has the same state. The latches
+/// that the edges and the constraints do not depend on may differ.
+pub fn check_lasso(circuit: &Circuit, edges: &[Edge], trace: &Trace) -> Result<Range<usize>, Fault> {
+    let (latches, _) = circuit.sequential_cone(edges);
+    let packed = |value: &dyn Fn(&Latch) -> bool| -> Vec<u64> {
+        let word = |chunk: &[usize]| {
+            let bits = chunk.iter().map(|&latch| u64::from(value(&circuit.latches[latch])));
+            bits.fold(0, |word, bit| word << 1 | bit)
+        };
+        latches.chunks(64).map(word).collect()
+    };
+    // By states: the first step that begins with it. By edges: the last step in which it is true.
+    let mut first: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
+    let mut last: Vec<Option<usize>> = vec![None; edges.len()];
+    let (mut recurs, mut found) = (false, None);
+    simulate(circuit, trace, |step, values| {
+        if step == 0 {
+            first.insert(packed(&|latch| values[latch.node.index()]), 0);
+        }
+        for (last, _) in last.iter_mut().zip(edges).filter(|(_, edge)| edge_value(values, **edge)) {
+            *last = Some(step);
+        }
+        let start = *first.entry(packed(&|latch| edge_value(values, latch.next))).or_insert(step + 1);
+        if start <= step {
+            recurs = true;
+            let is_fair = last.iter().all(|last| last.is_some_and(|last| last >= start));
+            if is_fair && found.is_none() {
+                found = Some(start..step + 1);
+            }
+        }
+    })?;
+    found.ok_or(if recurs { Fault::NotFair } else { Fault::NoLoop })
+}
+
+/// Simulates a trace: for each step, the values of all nodes are passed on. Resets and constraints are checked.
+fn simulate(circuit: &Circuit, trace: &Trace, mut each: impl FnMut(usize, &[bool])) -> Result<(), Fault> {
     let shape = |what: &str, given: usize, expected: usize| match given == expected {
         true => Ok(()),
         false => Err(Fault::Shape(format!("the trace has {given} {what}, the circuit {expected}"))),
@@ -119,19 +172,16 @@ pub fn check_trace(circuit: &Circuit, bads: &[Edge], trace: &Trace) -> Result<us
     }
     let mut leaves = vec![false; circuit.aig.len()];
     circuit.latches.iter().zip(initial).for_each(|(latch, value)| leaves[latch.node.index()] = value);
-    let last = trace.length();
     for (step, inputs) in trace.inputs.iter().enumerate() {
         circuit.inputs.iter().zip(inputs).for_each(|(node, &value)| leaves[node.index()] = value);
         let values = circuit.aig.evaluate(|leaf| leaves[leaf.index()]);
         if let Some(constraint) = circuit.constraints.iter().position(|&edge| !edge_value(&values, edge)) {
             return Err(Fault::Violated { step, constraint });
         }
-        if step == last {
-            return bads.iter().position(|&bad| edge_value(&values, bad)).ok_or(Fault::NotBad { step });
-        }
+        each(step, &values);
         circuit.latches.iter().for_each(|latch| leaves[latch.node.index()] = edge_value(&values, latch.next));
     }
-    unreachable!("the last step returns")
+    Ok(())
 }
 
 /// Checks that an invariant is one and excludes all the edges.

@@ -9,6 +9,8 @@
 //! A circuit keeps all nodes and names of its file and is never changed. What engines need is taken from it as a
 //! [`BitSystem`](crate::system::BitSystem); every answer is checked against the circuit.
 
+use std::fmt;
+
 use crate::aig::{Aig, Edge, Node, edge_value};
 
 /// A sequential circuit with properties.
@@ -56,6 +58,50 @@ pub enum Reset {
     Function(Edge),
 }
 
+/// A property, by its index among those of its kind. It is written as `b0` or `j0`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Property {
+    /// A safety property.
+    Bad(usize),
+    /// A justice property.
+    Justice(usize),
+}
+
+impl Property {
+    /// The property that is written so.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = |digits: &str| digits.parse().ok().filter(|_| !digits.starts_with('+'));
+        match text.split_at_checked(1)? {
+            ("b", digits) => number(digits).map(Property::Bad),
+            ("j", digits) => number(digits).map(Property::Justice),
+            _ => None,
+        }
+    }
+
+    /// The properties that are written one after the other, with or without spaces, as in `b0j1` and `b0 j1`. The error is
+    /// the text that begins with something else.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, &str> {
+        let mut properties = Vec::new();
+        let mut rest = text.trim_ascii();
+        while !rest.is_empty() {
+            let mut letters = rest.char_indices().skip(1);
+            let end = letters.find(|(_, letter)| !letter.is_ascii_digit()).map_or(rest.len(), |(end, _)| end);
+            properties.push(Self::parse(&rest[..end]).ok_or(rest)?);
+            rest = rest[end..].trim_ascii_start();
+        }
+        Ok(properties)
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Property::Bad(index) => write!(f, "b{index}"),
+            Property::Justice(index) => write!(f, "j{index}"),
+        }
+    }
+}
+
 /// The names that a file gives, by position; empty where it gives none.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Names {
@@ -79,6 +125,50 @@ impl Circuit {
     /// The safety properties: the bads, or the outputs of a file without any property (AIGER before version 1.9).
     pub fn safety(&self) -> &[Edge] {
         if self.bads.is_empty() && self.justice.is_empty() { &self.outputs } else { &self.bads }
+    }
+
+    /// The name of a property: as the file says, or else as it is written.
+    pub fn name_of(&self, property: Property) -> String {
+        let (names, index) = match property {
+            Property::Bad(index) if self.bads.is_empty() => (&self.names.outputs, index),
+            Property::Bad(index) => (&self.names.bads, index),
+            Property::Justice(index) => (&self.names.justice, index),
+        };
+        let name = names.get(index).filter(|name| !name.is_empty());
+        name.map_or_else(|| property.to_string(), Clone::clone)
+    }
+
+    /// The edges that are true again and again in a run that violates a justice property: its own and the fairness
+    /// constraints, each once.
+    pub fn recurring(&self, justice: usize) -> Vec<Edge> {
+        let mut edges: Vec<Edge> = self.justice[justice].iter().chain(&self.fairness).copied().collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// The latches and inputs that the edges and the constraints depend on, in any number of steps.
+    pub fn sequential_cone(&self, edges: &[Edge]) -> (Vec<usize>, Vec<usize>) {
+        let latch_of = self.latch_of_nodes();
+        let mut marked = vec![false; self.aig.len()];
+        let mut stack: Vec<Node> = self.constraints.iter().chain(edges).map(|edge| edge.node()).collect();
+        while let Some(node) = stack.pop() {
+            if std::mem::replace(&mut marked[node.index()], true) {
+                continue;
+            }
+            if let Some(fanins) = self.aig.and_fanins(node) {
+                stack.extend(fanins.map(Edge::node));
+            } else if let Some(latch) = self.latches.get(latch_of[node.index()]) {
+                stack.push(latch.next.node());
+                if let Reset::Function(edge) = latch.reset {
+                    stack.push(edge.node());
+                }
+            }
+        }
+        let within = |node: Node| marked[node.index()];
+        let latches = (0..self.latches.len()).filter(|&l| within(self.latches[l].node)).collect();
+        let inputs = (0..self.inputs.len()).filter(|&i| within(self.inputs[i])).collect();
+        (latches, inputs)
     }
 
     /// The latches in an order in which reset functions can be computed: each after those that its function depends on.

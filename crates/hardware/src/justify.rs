@@ -2,7 +2,7 @@
 //!
 //! From the last step back to the first, each value that is needed names the values that it follows from:
 //!
-//! * in the last step the bad edge is needed, and in all steps the constraints are;
+//! * the *roots* are needed, those of [`bad_roots`] or [`lasso_roots`], and the constraints in all steps;
 //! * an AND that is true needs both fan-ins, and one that is false needs a single false fan-in;
 //! * a latch needs its next function in the step before; in step 0, its reset function if it has one.
 //!
@@ -11,23 +11,88 @@
 //! computed from the leaves up, as the controllability measures of test generation are (Goldstein, "Controllability/
 //! observability analysis of digital circuits", 1979). So the set is small, but not the smallest one.
 
+use rustc_hash::FxHashSet;
+
 use crate::aig::{Edge, Node, edge_value};
 use crate::circuit::{Circuit, Reset};
 use crate::playback::{Playback, packed};
 use crate::signals::{Signal, SignalKind};
 
-/// Which nodes a counterexample needs, from its last step to its first: calls `visit` with each step, and by nodes
-/// whether its value is needed there.
-pub fn justify(playback: &Playback<'_>, bad: Edge, mut visit: impl FnMut(usize, &[bool])) {
+/// The edges whose values a counterexample shows, each with a step; sorted by steps.
+pub type Roots = Vec<(usize, Edge)>;
+
+/// The searches for the latches that have to recur in a loop. After so many of them, all that can matter are taken.
+const MOST_SEARCHES: usize = 16;
+
+/// The roots of a run whose last step is bad.
+pub fn bad_roots(playback: &Playback<'_>, bad: Edge) -> Roots {
+    playback.num_steps().checked_sub(1).map(|last| (last, bad)).into_iter().collect()
+}
+
+/// The roots of a lasso: each edge where the loop makes it true for the last time, and after the last step the latches
+/// that are needed when the loop begins.
+pub fn lasso_roots(playback: &Playback<'_>, edges: &[Edge], start: usize) -> Roots {
     let circuit = playback.circuit();
-    let mut roots = vec![bad];
-    for step in (0..playback.num_steps()).rev() {
-        roots.extend(&circuit.constraints);
-        let needed = justify_step(circuit, &playback.values(step), step == 0, &roots);
+    let Some(last) = playback.num_steps().checked_sub(1) else { return Roots::new() };
+    let mut open = edges.to_vec();
+    let mut once: Roots = Vec::new();
+    for step in (start..=last).rev() {
+        let values = playback.values(step);
+        let (found, rest): (Vec<Edge>, Vec<Edge>) =
+            open.into_iter().partition(|&edge| edge_value(&values, edge));
+        once.extend(found.into_iter().map(|edge| (step, edge)));
+        open = rest;
+    }
+    once.reverse();
+    let mut recur = vec![false; circuit.latches.len()];
+    for search in 0.. {
+        let mut roots = once.clone();
+        let latches = circuit.latches.iter().zip(&recur).filter(|(_, recurs)| **recurs);
+        roots.extend(latches.map(|(latch, _)| (last, latch.next)));
+        let mut begin = recur.clone();
+        if search < MOST_SEARCHES {
+            justify(playback, &roots, start, |step, needed| {
+                if step == start {
+                    let is_needed = circuit.latches.iter().map(|latch| needed[latch.node.index()]);
+                    begin.iter_mut().zip(is_needed).for_each(|(recurs, is_needed)| *recurs |= is_needed);
+                }
+            });
+        } else {
+            circuit.sequential_cone(edges).0.into_iter().for_each(|latch| begin[latch] = true);
+        }
+        if begin == recur {
+            return roots;
+        }
+        recur = begin;
+    }
+    once
+}
+
+/// Which nodes the roots need, from the last step of a run back to a given one: calls `visit` with each step, and by
+/// nodes whether its value is needed there.
+pub fn justify(
+    playback: &Playback<'_>,
+    roots: &[(usize, Edge)],
+    first: usize,
+    mut visit: impl FnMut(usize, &[bool]),
+) {
+    let circuit = playback.circuit();
+    let mut wanted: Vec<Edge> = Vec::new();
+    for step in (first..playback.num_steps()).rev() {
+        wanted.extend(roots_of(roots, step).iter().map(|&(_, edge)| edge));
+        wanted.extend(&circuit.constraints);
+        let needed = justify_step(circuit, &playback.values(step), step == 0, &wanted);
         visit(step, &needed);
         let latches = circuit.latches.iter().filter(|latch| needed[latch.node.index()]);
-        roots = latches.map(|latch| latch.next).collect();
+        wanted = latches.map(|latch| latch.next).collect();
     }
+}
+
+/// The roots of a step.
+fn roots_of(roots: &[(usize, Edge)], step: usize) -> &[(usize, Edge)] {
+    let begin = roots.partition_point(|&(other, _)| other < step);
+    let end = roots.partition_point(|&(other, _)| other <= step);
+    &roots[begin..end]
 }
 
 /// The nodes of a step that the values of the roots follow from.
@@ -104,15 +169,14 @@ pub struct Needed {
 }
 
 impl Needed {
-    /// The signals of which a bit is needed. A property is needed in the last step if it is the one that fails there,
-    /// and a constraint in all steps.
-    pub fn new(playback: &Playback<'_>, bad: Edge, signals: &[Signal]) -> Self {
+    /// The signals of which a bit is needed. A property is needed where it is a root, and a constraint in all steps.
+    pub fn new(playback: &Playback<'_>, roots: &[(usize, Edge)], signals: &[Signal]) -> Self {
         let stride = signals.len().div_ceil(64);
         let mut words = vec![0; playback.num_steps() * stride];
-        justify(playback, bad, |step, needed| {
-            let is_last = step + 1 == playback.num_steps();
+        justify(playback, roots, 0, |step, needed| {
+            let roots: FxHashSet<Edge> = roots_of(roots, step).iter().map(|&(_, edge)| edge).collect();
             let is_needed = |signal: &Signal| match signal.kind {
-                SignalKind::Bad => is_last && signal.bits[0] == bad,
+                SignalKind::Bad | SignalKind::Recurring => roots.contains(&signal.bits[0]),
                 SignalKind::Constraint => true,
                 _ => signal.bits.iter().any(|bit| bit.as_constant().is_none() && needed[bit.node().index()]),
             };
@@ -143,11 +207,87 @@ mod tests {
 
     use super::*;
     use crate::aiger::read;
-    use crate::common::{Shape, random_circuit};
+    use crate::circuit::Property;
+    use crate::common::{Shape, add_justice, random_circuit};
+    use crate::decide::{self, decide};
     use crate::evidence::Trace;
     use crate::signals::signals;
     use crate::simulate::{ternary, ternary_value};
     use crate::solve::{Options, Verdict, solve};
+
+    fn needed_by_steps(playback: &Playback<'_>, roots: &[(usize, Edge)]) -> Vec<Vec<bool>> {
+        let mut needed_in = vec![Vec::new(); playback.num_steps()];
+        justify(playback, roots, 0, |step, needed| needed_in[step] = needed.to_vec());
+        needed_in
+    }
+
+    /// Ternary simulation of all steps with what is needed only. The constraints hold, and what a step needs of latches is
+    /// known from the step before, or from the resets.
+    fn known_by_steps(playback: &Playback<'_>, needed_in: &[Vec<bool>], seed: u64) -> Vec<Vec<Option<bool>>> {
+        let circuit = playback.circuit();
+        let mut all = Vec::new();
+        for (step, needed) in needed_in.iter().enumerate() {
+            let exact = playback.values(step);
+            let known = ternary(&circuit.aig, |node| needed[node.index()].then(|| exact[node.index()]));
+            let value = |edge: Edge| ternary_value(&known, edge);
+            let holds = |edge: &Edge| value(*edge) == Some(true);
+            assert!(circuit.constraints.iter().all(holds), "circuit {seed}, step {step}");
+            for latch in &circuit.latches {
+                let node = latch.node.index();
+                if step == 0
+                    && needed[node]
+                    && let Reset::Function(edge) = latch.reset
+                {
+                    assert_eq!(value(edge), Some(exact[node]), "circuit {seed}");
+                }
+                if needed_in.get(step + 1).is_some_and(|later| later[node]) {
+                    let expected = playback.values(step + 1)[node];
+                    assert_eq!(value(latch.next), Some(expected), "circuit {seed}, step {step}");
+                }
+            }
+            all.push(known);
+        }
+        all
+    }
+
+    /// The same for lassos: each edge is true in the loop, and what is needed where the loop begins is so at its end.
+    #[test]
+    fn needed_values_force_the_lasso() {
+        let (mut lassos, mut left_out, mut longer) = (0, 0, 0);
+        for seed in numbers(400) {
+            let random = &mut Random::new(seed);
+            let mut circuit = random_circuit(random, &Shape { latches: 6, gates: 30, ..Shape::default() });
+            add_justice(random, &mut circuit);
+            let options = Options { jobs: Some(1), ..Options::default() };
+            let property = [Property::Justice(0)];
+            let answer = decide(&circuit, &circuit.bads, &property, &options, &Limits::default());
+            let decide::Verdict::Unsafe(found) = answer.verdict else { continue };
+            let start = found.loop_start.unwrap();
+            lassos += 1;
+            longer += usize::from(start + 1 < found.trace.inputs.len());
+            let playback = Playback::new(&circuit, &found.trace);
+            let needed_in = needed_by_steps(&playback, &found.roots(&playback));
+            let known = known_by_steps(&playback, &needed_in, seed);
+            for edge in circuit.recurring(0) {
+                let is_true = |known: &Vec<Option<bool>>| ternary_value(known, edge) == Some(true);
+                assert!(known[start..].iter().any(is_true), "circuit {seed}");
+            }
+            let begin = playback.values(start);
+            for latch in &circuit.latches {
+                let node = latch.node.index();
+                if needed_in[start][node] {
+                    let after = ternary_value(&known[known.len() - 1], latch.next);
+                    assert_eq!(after, Some(begin[node]), "circuit {seed}");
+                } else {
+                    left_out += 1;
+                }
+            }
+        }
+        assert!(
+            lassos > 50 && left_out > 50 && longer > 10,
+            "{lassos} lassos, {longer} of several steps, {left_out} latches"
+        );
+    }
 
     /// J1, by ternary simulation: everything that is not needed is unknown, and the counterexample remains.
     #[test]
@@ -164,31 +304,16 @@ mod tests {
             };
             unsafe_circuits += 1;
             let playback = Playback::new(&circuit, &trace);
-            let mut needed_in = vec![Vec::new(); playback.num_steps()];
-            justify(&playback, bad, |step, needed| needed_in[step] = needed.to_vec());
-            for (step, needed) in needed_in.iter().enumerate() {
-                let exact = playback.values(step);
-                let leaf = |node: Node| needed[node.index()].then(|| exact[node.index()]);
-                let known = ternary(&circuit.aig, leaf);
-                left_out += circuit.inputs.iter().filter(|input| !needed[input.index()]).count();
-                let holds = |edge: Edge| ternary_value(&known, edge) == Some(true);
-                assert!(circuit.constraints.iter().all(|&edge| holds(edge)), "circuit {seed}, step {step}");
-                assert!(step + 1 < needed_in.len() || holds(bad), "circuit {seed}, the last step");
-                // What a step needs of latches is known from the step before, or from the resets.
-                for latch in &circuit.latches {
-                    let value = |edge: Edge| ternary_value(&known, edge);
-                    if step == 0
-                        && needed[latch.node.index()]
-                        && let Reset::Function(edge) = latch.reset
-                    {
-                        assert_eq!(value(edge), Some(exact[latch.node.index()]), "circuit {seed}");
-                    }
-                    if let Some(later) = needed_in.get(step + 1).filter(|later| later[latch.node.index()]) {
-                        let expected = playback.values(step + 1)[latch.node.index()];
-                        assert!(later[latch.node.index()] && value(latch.next) == Some(expected), "{seed}");
-                    }
-                }
-            }
+            let needed_in = needed_by_steps(&playback, &bad_roots(&playback, bad));
+            let known = known_by_steps(&playback, &needed_in, seed);
+            assert_eq!(
+                ternary_value(&known[known.len() - 1], bad),
+                Some(true),
+                "circuit {seed}, the last step"
+            );
+            let inputs =
+                |needed: &Vec<bool>| circuit.inputs.iter().filter(|input| !needed[input.index()]).count();
+            left_out += needed_in.iter().map(inputs).sum::<usize>();
         }
         assert!(unsafe_circuits > 50 && left_out > 100, "{unsafe_circuits} circuits, {left_out} inputs");
     }
@@ -200,7 +325,8 @@ mod tests {
         let trace = Trace { initial: vec![false; 2], inputs: vec![vec![true, true]; 2] };
         let playback = Playback::new(&file.circuit, &trace);
         let signals = signals(&file.circuit, &[]);
-        let needed = Needed::new(&playback, file.circuit.bads[0], &signals);
+        let roots = bad_roots(&playback, file.circuit.bads[0]);
+        let needed = Needed::new(&playback, &roots, &signals);
         let last: Vec<(String, Option<usize>)> =
             (0..signals.len()).map(|index| (signals[index].label(), needed.last_step(index))).collect();
         let expected = [("b0", Some(1)), ("i0", Some(0)), ("i1", None), ("l0", Some(1)), ("l1", None)];
@@ -214,7 +340,7 @@ mod tests {
         let file = read(b"aag 4 2 0 0 2 1\n2\n4\n8\n6 2 4\n8 7 5\n").unwrap();
         let trace = Trace { initial: Vec::new(), inputs: vec![vec![false, false]] };
         let playback = Playback::new(&file.circuit, &trace);
-        justify(&playback, file.circuit.bads[0], |_, needed| {
+        justify(&playback, &bad_roots(&playback, file.circuit.bads[0]), 0, |_, needed| {
             let inputs: Vec<bool> = file.circuit.inputs.iter().map(|input| needed[input.index()]).collect();
             assert_eq!(inputs, [false, true]);
         });

@@ -8,13 +8,15 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::aig::Edge;
-use crate::circuit::Circuit;
+use crate::circuit::{Circuit, Property};
 
 /// What a signal is in its circuit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum SignalKind {
     /// A safety property: true if it fails.
     Bad,
+    /// An edge of a justice property, or a fairness constraint: a counterexample makes it true again and again.
+    Recurring,
     /// An invariant constraint.
     Constraint,
     /// An input.
@@ -56,7 +58,7 @@ impl Signal {
     }
 }
 
-/// The signals of a circuit: bads, constraints, inputs, latches, outputs, and the given words inside of it.
+/// The signals of a circuit: bads, edges of justice properties, fairness constraints, constraints, inputs, latches, outputs, and the given words inside of it.
 pub fn signals(circuit: &Circuit, internal: &[(String, Vec<Edge>)]) -> Vec<Signal> {
     let names = &circuit.names;
     let inputs: Vec<Edge> = circuit.inputs.iter().map(|&node| node.into()).collect();
@@ -73,11 +75,22 @@ pub fn signals(circuit: &Circuit, internal: &[(String, Vec<Edge>)]) -> Vec<Signa
         };
         edges.iter().enumerate().map(bit).collect()
     };
-    // Each property is a question of its own, so bads and constraints never become words.
+    // Each property is a question of its own, so the edges of properties and constraints never become words.
     let single = |kind: SignalKind| {
         move |(name, edge): (String, Edge)| Signal { kind, name, bits: vec![edge], low: None }
     };
     signals.extend(bits(bads, bad_letter).into_iter().map(single(SignalKind::Bad)));
+    for (index, edges) in circuit.justice.iter().enumerate() {
+        let name = circuit.name_of(Property::Justice(index));
+        signals.extend(edges.iter().enumerate().map(|(place, &edge)| Signal {
+            kind: SignalKind::Recurring,
+            name: name.clone(),
+            bits: vec![edge],
+            low: (edges.len() > 1).then_some(place),
+        }));
+    }
+    let fairness = bits((&circuit.fairness, &names.fairness), 'f');
+    signals.extend(fairness.into_iter().map(single(SignalKind::Recurring)));
     let constraints = bits((&circuit.constraints, &names.constraints), 'c');
     signals.extend(constraints.into_iter().map(single(SignalKind::Constraint)));
     join(SignalKind::Input, bits((&inputs, &names.inputs), 'i'), &mut signals);
@@ -202,6 +215,18 @@ mod tests {
             ["a[0]", "a[3:2]", "b[01]", "b[00]", "[3]", "[2]", "d[-1]", "e[18446744073709551615]"]
         );
         assert_eq!(labels(&circuit, SignalKind::Bad).len(), 2, "properties stay apart");
+    }
+
+    #[test]
+    fn edges_of_justice_properties_are_called_by_its_name() {
+        let mut circuit = circuit(&["a", "b"], &[], &[]);
+        let [a, b] = [0, 1].map(|input| Edge::from(circuit.inputs[input]));
+        circuit.justice = vec![vec![a, b], vec![], vec![!a]];
+        circuit.fairness = vec![b];
+        circuit.names.justice = vec!["stuck".to_owned()];
+        let found = labels(&circuit, SignalKind::Recurring);
+        let expected = [("stuck[0]", 1), ("stuck[1]", 2), ("j2", 1), ("f0", 2)];
+        assert_eq!(found, expected.map(|(label, node)| (label.to_owned(), vec![node])));
     }
 
     #[test]

@@ -4,13 +4,9 @@
 //! No answer leaves this file unchecked. If the checker refuses one, the other engines go on, and the refusal is
 //! reported as an error of Shofar if none of them answers.
 
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use shofar_run::{Gate, Limits, Stop};
+use shofar_run::{Limits, Stop};
 
 use crate::aig::{Builder, Edge};
 use crate::check::{Refusal, check_invariant, check_trace};
@@ -19,17 +15,9 @@ use crate::evidence::{Evidence, Invariant, Trace};
 use crate::exchange::Exchange;
 use crate::interpolate::Labelling;
 use crate::kavy::Strategy;
+use crate::race::{Contestant, lanes, race};
 use crate::system::{BitSystem, Extracted};
 use crate::{bmc, imc, kavy, kind, pdr, reduce};
-
-/// The interval at which the limits are polled for all engines.
-const TICK: Duration = Duration::from_millis(5);
-
-/// The first turns of engines that share a thread, per unit of weight. Each round is longer than the one before.
-const FIRST_TURN: Duration = Duration::from_millis(20);
-
-/// The longest turns, per unit of weight.
-const LONGEST_TURN: Duration = Duration::from_millis(500);
 
 /// A procedure that decides systems.
 #[derive(Clone, Copy)]
@@ -41,6 +29,14 @@ pub struct Engine {
     /// Its share of a thread, relative to the others there.
     weight: u32,
     run: fn(&BitSystem, &Exchange, &Limits<'_>) -> Result<Evidence, Stop>,
+}
+
+impl Engine {
+    /// The engine at work on a system, which all engines of the exchange have in common.
+    pub(crate) fn on<'a>(self, system: &'a BitSystem, exchange: &'a Exchange) -> Contestant<'a, Evidence> {
+        let run = Box::new(move |limits: &Limits<'_>| (self.run)(system, exchange, limits));
+        Contestant { name: self.name, weight: self.weight, run }
+    }
 }
 
 /// The engines, the most useful one first.
@@ -142,9 +138,9 @@ pub enum Verdict {
 
 /// An answer, and how it was found.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct Outcome<V = Verdict> {
     /// The answer.
-    pub verdict: Verdict,
+    pub verdict: V,
     /// The engine that found it.
     pub engine: Option<&'static str>,
     /// The sizes of the system, before and after reductions.
@@ -153,15 +149,10 @@ pub struct Outcome {
     pub phases: Vec<(&'static str, Duration)>,
 }
 
-impl Outcome {
-    /// Nothing was found out, because the work ended before the search.
-    pub fn unknown(stop: Stop) -> Self {
-        Self {
-            verdict: Verdict::Unknown(stop),
-            engine: None,
-            sizes: [Size::default(); 2],
-            phases: Vec::new(),
-        }
+impl<V> Outcome<V> {
+    /// What is said before any search.
+    pub fn before_search(verdict: V) -> Self {
+        Self { verdict, engine: None, sizes: [Size::default(); 2], phases: Vec::new() }
     }
 }
 
@@ -177,7 +168,7 @@ pub struct Size {
 }
 
 impl Size {
-    fn of(system: &BitSystem) -> Self {
+    pub(crate) fn of(system: &BitSystem) -> Self {
         let (latches, inputs, gates) = (system.num_latches(), system.num_inputs, system.aig.num_ands());
         Self { latches, inputs, gates }
     }
@@ -212,13 +203,11 @@ pub fn solve(circuit: &Circuit, bads: &[Edge], options: &Options, limits: &Limit
             }
         };
         check_time += start.elapsed();
-        checked.map_err(|refusal| match refusal {
-            Refusal::Wrong(fault) => Stop::Internal(format!("the checker refuses an answer: {fault}")),
-            Refusal::Stopped(stop) => stop,
-        })
+        checked.map_err(refused)
     };
     let exchange = Exchange::default();
-    let result = race(&lanes(circuit, options), &reduced.system, &exchange, limits, &mut accept);
+    let contestants = engines_for(circuit, options).map(|engine| engine.on(&reduced.system, &exchange));
+    let result = race(&lanes(contestants, options.jobs), limits, &mut accept);
     phases.push(("search", start.elapsed().saturating_sub(check_time)));
     phases.push(("check", check_time));
     let (verdict, engine) = match result {
@@ -226,6 +215,14 @@ pub fn solve(circuit: &Circuit, bads: &[Edge], options: &Options, limits: &Limit
         Err(stop) => (Verdict::Unknown(stop), None),
     };
     Outcome { verdict, engine, sizes, phases }
+}
+
+/// Why an engine's answer is not passed on.
+pub(crate) fn refused(refusal: Refusal) -> Stop {
+    match refusal {
+        Refusal::Wrong(fault) => Stop::Internal(format!("the checker refuses an answer: {fault}")),
+        Refusal::Stopped(stop) => stop,
+    }
 }
 
 /// The circuit with a gate that is true if one of the edges is. All other numbers stay.
@@ -240,162 +237,17 @@ fn with_disjunction(circuit: &Circuit, bads: &[Edge]) -> (Circuit, Edge) {
     (circuit, bad)
 }
 
-/// The engines for a circuit, by threads. The first engine has a thread for itself if there is more than one.
+/// The engines for a circuit.
 ///
 /// An invariant of depth above 1 does not survive the way back through reset functions: in the middle of a path, a
 /// state that looks initial excuses a violated clause. So k-induction is left out there.
-fn lanes(circuit: &Circuit, options: &Options) -> Vec<Vec<Engine>> {
+pub(crate) fn engines_for<'a>(
+    circuit: &Circuit,
+    options: &'a Options,
+) -> impl Iterator<Item = Engine> + use<'a> {
     let has_functions = circuit.latches.iter().any(|latch| matches!(latch.reset, Reset::Function(_)));
     let wanted = if options.engines.is_empty() { ENGINES } else { &options.engines };
-    let mut engines = wanted.iter().copied().filter(|engine| !has_functions || engine.name != "kind");
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let jobs = options.jobs.unwrap_or_else(cores).max(1);
-    if jobs == 1 {
-        return vec![engines.collect()];
-    }
-    let mut lanes: Vec<Vec<Engine>> = engines.next().map(|first| vec![first]).into_iter().collect();
-    for (index, engine) in engines.enumerate() {
-        if lanes.len() < jobs {
-            lanes.push(vec![engine]);
-        } else {
-            lanes[1 + index % (jobs - 1)].push(engine);
-        }
-    }
-    lanes
-}
-
-/// An engine at work.
-struct Runner {
-    lane: usize,
-    weight: u32,
-    gate: Gate,
-    ended: AtomicBool,
-}
-
-/// Which engine of a lane has its turn.
-struct Turn {
-    /// The lane's engines.
-    runners: Vec<usize>,
-    current: usize,
-    length: Duration,
-    end: Instant,
-}
-
-impl Turn {
-    /// Passes the turn on if it is over.
-    fn pass_on(&mut self, runners: &[Runner]) {
-        let now = Instant::now();
-        let has_ended = |runner: usize| runners[runner].ended.load(Ordering::Relaxed);
-        if now < self.end && !has_ended(self.runners[self.current]) {
-            return;
-        }
-        let Some(next) = (1..=self.runners.len())
-            .map(|offset| (self.current + offset) % self.runners.len())
-            .find(|&next| !has_ended(self.runners[next]))
-        else {
-            return;
-        };
-        if next <= self.current {
-            self.length = (self.length * 2).min(LONGEST_TURN);
-        }
-        let runner = &runners[self.runners[next]];
-        if next != self.current {
-            runners[self.runners[self.current]].gate.close();
-            runner.gate.open();
-        }
-        self.current = next;
-        self.end = now + self.length * runner.weight;
-    }
-}
-
-/// Runs engines until one has an answer that is accepted: those of different lanes side by side, those of one lane by
-/// turns.
-fn race(
-    lanes: &[Vec<Engine>],
-    system: &BitSystem,
-    exchange: &Exchange,
-    limits: &Limits<'_>,
-    accept: &mut dyn FnMut(Evidence) -> Result<Verdict, Stop>,
-) -> Result<(Verdict, &'static str), Stop> {
-    let cancel = AtomicBool::new(false);
-    let engines: Vec<Engine> = lanes.iter().flatten().copied().collect();
-    let lane_of = lanes.iter().enumerate().flat_map(|(lane, engines)| engines.iter().map(move |_| lane));
-    let runners: Vec<Runner> = lane_of
-        .zip(&engines)
-        .map(|(lane, engine)| Runner {
-            lane,
-            weight: engine.weight,
-            gate: Gate::default(),
-            ended: AtomicBool::new(false),
-        })
-        .collect();
-    let mut turns: Vec<Turn> = (0..lanes.len())
-        .map(|lane| Turn {
-            runners: (0..runners.len()).filter(|&runner| runners[runner].lane == lane).collect(),
-            current: 0,
-            length: FIRST_TURN,
-            end: Instant::now() + FIRST_TURN,
-        })
-        .filter(|turn| !turn.runners.is_empty())
-        .collect();
-    for turn in &turns {
-        turn.runners[1..].iter().for_each(|&runner| runners[runner].gate.close());
-    }
-    thread::scope(|scope| {
-        let (sender, answers) = mpsc::channel();
-        // Ends all engines, those that wait for their turn too.
-        let end = || {
-            cancel.store(true, Ordering::Relaxed);
-            runners.iter().for_each(|runner| runner.gate.open());
-        };
-        for (&Engine { name, run, .. }, runner) in engines.iter().zip(&runners) {
-            let sender = sender.clone();
-            let limits = Limits { cancel: Some(&cancel), gate: Some(&runner.gate), ..*limits };
-            let work = move || {
-                // The first turn may be later.
-                let result = panic::catch_unwind(AssertUnwindSafe(|| {
-                    limits.go_on()?;
-                    run(system, exchange, &limits)
-                }));
-                let result =
-                    result.unwrap_or_else(|_| Err(Stop::Internal(format!("engine {name} has failed"))));
-                runner.ended.store(true, Ordering::Relaxed);
-                // The race may be over.
-                let _ = sender.send((name, result));
-            };
-            let spawned = thread::Builder::new().name(format!("engine {name}")).spawn_scoped(scope, work);
-            if spawned.is_err() {
-                end();
-                return Err(Stop::Internal("cannot start a thread".to_owned()));
-            }
-        }
-        drop(sender);
-        // Why the last engine stopped; an error of Shofar matters more than the others.
-        let mut stopped: Option<Stop> = None;
-        let mut note = |stop: Stop| {
-            if !matches!(stopped, Some(Stop::Internal(_))) {
-                stopped = Some(stop);
-            }
-        };
-        let winner = loop {
-            match answers.recv_timeout(TICK) {
-                Ok((name, Ok(evidence))) => match accept(evidence) {
-                    Ok(verdict) => break Some((verdict, name)),
-                    Err(stop) => note(stop),
-                },
-                Ok((_, Err(stop))) => note(stop),
-                Err(RecvTimeoutError::Disconnected) => break None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if let Some(reason) = limits.interruption() {
-                note(reason.into());
-                break None;
-            }
-            turns.iter_mut().for_each(|turn| turn.pass_on(&runners));
-        };
-        end();
-        winner.ok_or_else(|| stopped.unwrap_or(Stop::Exhausted("no engine has an answer")))
-    })
+    wanted.iter().copied().filter(move |engine| !has_functions || engine.name != "kind")
 }
 
 #[cfg(test)]
@@ -417,7 +269,7 @@ mod tests {
         let circuit = random_circuit(&mut Random::new(1), &Shape { functions: false, ..Shape::default() });
         let names = |jobs: usize| -> Vec<Vec<&str>> {
             let options = Options { jobs: Some(jobs), ..Options::default() };
-            lanes(&circuit, &options)
+            lanes(engines_for(&circuit, &options), options.jobs)
                 .iter()
                 .map(|lane| lane.iter().map(|engine| engine.name).collect())
                 .collect()

@@ -89,7 +89,7 @@ impl<'a> Extracted<'a> {
     /// # Panics
     /// If the reset functions are cyclic; a reader refuses such circuits.
     pub fn new(circuit: &'a Circuit, bad: Edge) -> Self {
-        let (latches, inputs) = sequential_cone(circuit, bad);
+        let (latches, inputs) = circuit.sequential_cone(&[bad]);
         let has_functions = latches.iter().any(|&l| matches!(circuit.latches[l].reset, Reset::Function(_)));
         let num_latches = latches.len() + usize::from(has_functions);
         let mut builder = Builder::with_leaves(num_latches + inputs.len());
@@ -196,30 +196,4 @@ impl<'a> Extracted<'a> {
         }
         Invariant { aig: builder.into_aig(), clauses, depth: invariant.depth }
     }
-}
-
-/// The latches and inputs that a bad edge and the constraints depend on, in any number of steps.
-fn sequential_cone(circuit: &Circuit, bad: Edge) -> (Vec<usize>, Vec<usize>) {
-    let mut latch_of = vec![usize::MAX; circuit.aig.len()];
-    circuit.latches.iter().enumerate().for_each(|(index, latch)| latch_of[latch.node.index()] = index);
-    let mut marked = vec![false; circuit.aig.len()];
-    let mut stack: Vec<Node> = Vec::new();
-    stack.extend(circuit.constraints.iter().chain([&bad]).map(|edge| edge.node()));
-    while let Some(node) = stack.pop() {
-        if std::mem::replace(&mut marked[node.index()], true) {
-            continue;
-        }
-        if let Some(fanins) = circuit.aig.and_fanins(node) {
-            stack.extend(fanins.map(Edge::node));
-        } else if let Some(latch) = circuit.latches.get(latch_of[node.index()]) {
-            stack.push(latch.next.node());
-            if let Reset::Function(edge) = latch.reset {
-                stack.push(edge.node());
-            }
-        }
-    }
-    let within = |node: Node| marked[node.index()];
-    let latches = (0..circuit.latches.len()).filter(|&l| within(circuit.latches[l].node)).collect();
-    let inputs = (0..circuit.inputs.len()).filter(|&i| within(circuit.inputs[i])).collect();
-    (latches, inputs)
 }

@@ -1,8 +1,10 @@
 //! Witnesses in files: stimuli for counterexamples, witness circuits for proofs.
 //!
 //! A *stimulus* is text (Biere, Heljanko & Wieringa, "AIGER 1.9 And Beyond"): a line `1`, the property that fires as
-//! `b0`, a line with the values of the latches in step 0, a line with those of the inputs for each step, and a line
-//! `.`. A file `0` claims that the circuit is safe, `2` that nothing is known.
+//! `b0` or `j0` (several as `b0j1`), a line with the values of the latches in step 0, a line with those of the inputs for each step, and a
+//! line `.`. A file `0` claims that the circuit is safe, `2` that nothing is known. The run of a justice property is a
+//! lasso: the state after the last step occurs before, and the steps from there are the loop. The file does not say where
+//! it begins.
 //!
 //! A *witness circuit* W proves that a circuit M is safe (Yu, Froleyks, Biere et al., "Towards Compositional Hardware
 //! Model Checking Certification", FMCAD 2023; the checker Certifaiger). It is a circuit whose own property P' is
@@ -23,7 +25,7 @@ use shofar_smt::sat::Lit;
 use crate::aig::{Builder, Edge, Node, mapped};
 use crate::aiger::{File, Mistake, Place};
 use crate::check::{Encoder, Fault, Frame, Refusal};
-use crate::circuit::{Circuit, Latch, Reset};
+use crate::circuit::{Circuit, Latch, Property, Reset};
 use crate::evidence::{Invariant, Trace};
 
 /// What a stimulus file claims.
@@ -31,8 +33,8 @@ use crate::evidence::{Invariant, Trace};
 pub enum Stimulus {
     /// A counterexample to these properties.
     Unsafe {
-        /// The numbers of the bads that fire.
-        properties: Vec<usize>,
+        /// The properties that it violates.
+        properties: Vec<Property>,
         /// The run.
         trace: Trace,
     },
@@ -43,10 +45,10 @@ pub enum Stimulus {
 }
 
 /// Writes a counterexample as a stimulus.
-pub fn write_stimulus(trace: &Trace, property: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_stimulus(trace: &Trace, property: Property, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let digits =
         |values: &[bool]| values.iter().map(|&value| if value { '1' } else { '0' }).collect::<String>();
-    writeln!(out, "1\nb{property}\n{}", digits(&trace.initial))?;
+    writeln!(out, "1\n{property}\n{}", digits(&trace.initial))?;
     for inputs in &trace.inputs {
         writeln!(out, "{}", digits(inputs))?;
     }
@@ -81,12 +83,10 @@ pub fn read_stimulus(bytes: &[u8]) -> Result<Stimulus, Mistake> {
         }
     }
     let (line, text) = next("a property such as b0")?;
-    let mut properties = Vec::new();
-    for word in String::from_utf8_lossy(text).split_ascii_whitespace() {
-        let number = word.strip_prefix('b').and_then(|digits| digits.parse().ok());
-        let message = || format!("`{}` where a property such as b0 should be", word.escape_debug());
-        properties.push(number.ok_or_else(|| mistake(line, message()))?);
-    }
+    let text = String::from_utf8_lossy(text);
+    let properties = Property::parse_all(&text).map_err(|rest| {
+        mistake(line, format!("`{}` where a property such as b0 should be", rest.escape_debug()))
+    })?;
     if properties.is_empty() {
         return Err(mistake(line, "a property such as b0 is missing".to_owned()));
     }
@@ -464,17 +464,35 @@ mod tests {
             let mut bits = |count: usize| (0..count).map(|_| random.bool()).collect::<Vec<bool>>();
             let trace = Trace { initial: bits(latches), inputs: vec![bits(inputs), bits(inputs)] };
             let mut text = Vec::new();
-            write_stimulus(&trace, 3, &mut text).unwrap();
-            assert_eq!(read_stimulus(&text).unwrap(), Stimulus::Unsafe { properties: vec![3], trace });
+            write_stimulus(&trace, Property::Justice(3), &mut text).unwrap();
+            let properties = vec![Property::Justice(3)];
+            assert_eq!(read_stimulus(&text).unwrap(), Stimulus::Unsafe { properties, trace });
         }
         assert_eq!(read_stimulus(b"0\nb0\n.\n").unwrap(), Stimulus::Safe);
         assert_eq!(read_stimulus(b"2\n").unwrap(), Stimulus::Unknown);
         let commented = read_stimulus(b"c made by hand\n1\nb0 b2\nx1\n01\n.\n").unwrap();
         let trace = Trace { initial: vec![false, true], inputs: vec![vec![false, true]] };
-        assert_eq!(commented, Stimulus::Unsafe { properties: vec![0, 2], trace });
-        for (text, line) in
-            [("", 1), ("3\n", 1), ("1\nj0\n", 2), ("1\n\n", 2), ("1\nb0\n2\n", 3), ("1\nb0\n0\n0\n", 6)]
-        {
+        let properties = vec![Property::Bad(0), Property::Bad(2)];
+        assert_eq!(commented, Stimulus::Unsafe { properties, trace });
+        let together = read_stimulus(b"1\nb0j12b3 j4\n.\n.\n");
+        assert!(together.is_err());
+        let together = read_stimulus(b"1\nb0j12b3 j4 \n0\n.\n").unwrap();
+        let properties =
+            vec![Property::Bad(0), Property::Justice(12), Property::Bad(3), Property::Justice(4)];
+        let trace = Trace { initial: vec![false], inputs: Vec::new() };
+        assert_eq!(together, Stimulus::Unsafe { properties, trace });
+        for (text, line) in [
+            ("1\nb0j\n", 2),
+            ("1\nb0 1\n", 2),
+            ("1\nb0,j1\n", 2),
+            ("1\nb+0\n", 2),
+            ("", 1),
+            ("3\n", 1),
+            ("1\nk0\n", 2),
+            ("1\n\n", 2),
+            ("1\nb0\n2\n", 3),
+            ("1\nb0\n0\n0\n", 6),
+        ] {
             let mistake = read_stimulus(text.as_bytes()).unwrap_err();
             assert!(matches!(mistake.place, Place::Line(found) if found <= line), "{text:?}: {mistake}");
         }

@@ -12,7 +12,8 @@ use shofar_hardware::btor2::evaluate::{self, Evaluator, check_run};
 use shofar_hardware::btor2::witness::{Claim, read_witness, write_run};
 use shofar_hardware::btor2::{Model, Run, is_btor2, read};
 use shofar_hardware::check::Fault;
-use shofar_hardware::circuit::{Circuit, Reset};
+use shofar_hardware::circuit::{Circuit, Property, Reset};
+use shofar_hardware::decide::{self, decide};
 use shofar_hardware::evidence::Trace;
 use shofar_hardware::simulate::replay;
 use shofar_hardware::solve::{Options, Verdict, solve};
@@ -324,8 +325,36 @@ fn verdict(circuit: &Circuit) -> Verdict {
 
 fn written(model: &Model, run: &Run, property: usize) -> String {
     let mut text = Vec::new();
-    write_run(model, run, property, &mut text).unwrap();
+    write_run(model, run, Property::Bad(property), &mut text).unwrap();
     String::from_utf8(text).unwrap()
+}
+
+/// Lassos of the circuit of bits are lassos over words. Without the last step they are none, unless a shorter loop is left.
+#[test]
+fn lassos_hold_over_words() {
+    let property = [Property::Justice(0)];
+    let (mut found, mut shorter) = (0, 0);
+    for seed in numbers(100) {
+        let text = random_file(&mut Random::new(seed), 3, 15);
+        let model = read(text.as_bytes()).unwrap();
+        let blasted = blast(&model);
+        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() };
+        let outcome = decide(&blasted.circuit, &[], &property, &Options::default(), &limits);
+        let decide::Verdict::Unsafe(lasso) = outcome.verdict else { continue };
+        found += 1;
+        let mut run = blasted.run(&model, &lasso.trace);
+        assert_eq!(check_run(&model, &property, &run), Ok(()), "seed {seed}\n{text}");
+        let mut written = Vec::new();
+        write_run(&model, &run, property[0], &mut written).unwrap();
+        let claim = Claim::Unsafe { properties: property.to_vec(), run: run.clone() };
+        assert_eq!(read_witness(&model, &written), Ok(claim), "seed {seed}");
+        while run.steps.len() > 1 && check_run(&model, &property, &run).is_ok() {
+            run.steps.pop();
+        }
+        let refusal = check_run(&model, &property, &run);
+        shorter += usize::from(matches!(refusal, Err(Fault::NoLoop | Fault::NotFair)));
+    }
+    assert!(found > 15 && shorter > 5, "{found} found, {shorter} of them refused when cut");
 }
 
 #[test]
@@ -338,10 +367,14 @@ fn counterexamples_hold_over_words_and_are_read_as_written() {
         let Verdict::Unsafe(trace, fired) = verdict(&blasted.circuit) else { continue };
         found += 1;
         let run = blasted.run(&model, &trace);
-        assert_eq!(check_run(&model, &[fired], &run), Ok(()), "seed {seed}\n{text}");
+        assert_eq!(check_run(&model, &[Property::Bad(fired)], &run), Ok(()), "seed {seed}\n{text}");
         let witness = written(&model, &run, fired);
         let claim = read_witness(&model, witness.as_bytes()).unwrap();
-        assert_eq!(claim, Claim::Unsafe { properties: vec![fired], run }, "seed {seed}\n{witness}");
+        assert_eq!(
+            claim,
+            Claim::Unsafe { properties: vec![Property::Bad(fired)], run },
+            "seed {seed}\n{witness}"
+        );
     }
     assert!(found > 10, "{found} counterexamples");
 }
@@ -354,17 +387,21 @@ fn a_counter_overflows_after_128_steps() {
     assert_eq!(blasted.circuit.names.inputs, ["enable"]);
     let trace = Trace { initial: vec![false; 8], inputs: vec![vec![true]; 129] };
     let run = blasted.run(&model, &trace);
-    assert_eq!(check_run(&model, &[0], &run), Ok(()));
+    assert_eq!(check_run(&model, &[Property::Bad(0)], &run), Ok(()));
     let witness = written(&model, &run, 0);
     assert!(witness.starts_with("sat\nb0\n#0\n@0\n0 1 enable@0\n@1\n0 1 enable@1\n"), "{witness}");
     let short = Run { steps: run.steps[1..].to_vec() };
-    assert_eq!(check_run(&model, &[0], &short), Err(Fault::NotBad { step: 127 }));
-    assert_eq!(check_run(&model, &[1], &run), Err(Fault::NotBad { step: 128 }), "there is no such property");
+    assert_eq!(check_run(&model, &[Property::Bad(0)], &short), Err(Fault::NotBad { step: 127 }));
+    assert_eq!(
+        check_run(&model, &[Property::Bad(1)], &run),
+        Err(Fault::NotBad { step: 128 }),
+        "there is no such property"
+    );
     // A value that is given has to be the one that follows.
     let claim = read_witness(&model, b"sat\nb0\n#0\n0 10000000\n@0\n.\n").unwrap();
     let Claim::Unsafe { run, .. } = claim else { panic!("a counterexample") };
     let message = "the value of state count in step 0 is not the one that follows";
-    assert_eq!(check_run(&model, &[0], &run), Err(Fault::Shape(message.to_owned())));
+    assert_eq!(check_run(&model, &[Property::Bad(0)], &run), Err(Fault::Shape(message.to_owned())));
 }
 
 #[test]
@@ -385,7 +422,7 @@ fn states_without_next_are_free_in_each_step() {
     let Verdict::Unsafe(trace, _) = verdict(&blast(&model).circuit) else { panic!("b changes twice") };
     assert!(trace.length() >= 2);
     let run = blast(&model).run(&model, &trace);
-    assert_eq!(check_run(&model, &[0], &run), Ok(()));
+    assert_eq!(check_run(&model, &[Property::Bad(0)], &run), Ok(()));
     assert_eq!(run.steps[0].states[1], None, "its initial value follows");
     assert!(run.steps[1].states[1].is_some() && run.steps[1].states[2].is_none());
     let text = written(&model, &run, 0);
@@ -499,7 +536,9 @@ fn mistakes_in_witnesses_have_lines() {
     for (text, line) in [
         ("", 1),
         ("maybe\n", 1),
-        ("sat\nj0\n", 2),
+        ("sat\nk0\n", 2),
+        ("sat\nb0j\n", 2),
+        ("sat\nb0j1\n", 3),
         ("sat\nb0\n0 1\n", 3),
         ("sat\nb0\n@1\n", 3),
         ("sat\nb0\n@0\n1 1\n", 4),

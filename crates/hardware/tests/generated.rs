@@ -8,6 +8,7 @@ use families::FAMILIES;
 use shofar_hardware::btor2::blast::Blasted;
 use shofar_hardware::btor2::evaluate::check_run;
 use shofar_hardware::btor2::{Model, read};
+use shofar_hardware::circuit::Property;
 use shofar_hardware::solve::{ENGINES, Options, Verdict, solve};
 use shofar_run::Limits;
 
@@ -23,7 +24,7 @@ fn verdict(model: &Model, blasted: &Blasted, options: &Options, time: Duration) 
     match solve(&blasted.circuit, &blasted.circuit.bads, options, &limits).verdict {
         Verdict::Safe(_) => Some(true),
         Verdict::Unsafe(trace, fired) => {
-            check_run(model, &[fired], &blasted.run(model, &trace)).unwrap();
+            check_run(model, &[Property::Bad(fired)], &blasted.run(model, &trace)).unwrap();
             Some(false)
         }
         Verdict::Unknown(_) => None,

@@ -42,6 +42,9 @@
   // The number of the step in a column: steps in the middle of a long run are left out.
   const stepOf = (column) => (column < data.first ? column : column + data.skipped);
 
+  // What happens in the last step.
+  const end = data.back === null ? `${data.bad} fails` : `back to step ${data.back}`;
+
   // The last place in a sorted array whose element is not above the number; -1 if all are.
   const lastUpTo = (array, number) => {
     let [low, high] = [0, array.length];
@@ -101,7 +104,9 @@
     const x = (column) => column * scale - left;
     const from = clamp(Math.floor(left / scale), 0, columns - 1);
     const to = clamp(Math.ceil((left + width) / scale), from + 1, columns);
-    shape("rect", { class: "band", x: x(columns - 1), y: 0, width: scale, height });
+    // Where the property fails: the loop, or the last step.
+    const band = data.loop ?? columns - 1;
+    shape("rect", { class: "band", x: x(band), y: 0, width: (columns - band) * scale, height });
     const firstRow = Math.floor(top / HEIGHT);
     const lastRow = Math.min(rows.length, Math.ceil((top + height - AXIS) / HEIGHT));
     for (let row = firstRow; row < lastRow; row++) {
@@ -209,7 +214,7 @@
       element("span", valueAt(signal, cursor), line).className = "value";
     }
     const isLast = cursor === columns - 1;
-    byId("now").textContent = `Step ${stepOf(cursor)} of ${stepOf(columns - 1)}${isLast ? `: ${data.bad} fails` : ""}`;
+    byId("now").textContent = `Step ${stepOf(cursor)} of ${stepOf(columns - 1)}${isLast ? `: ${end}` : ""}`;
     byId("slider").value = cursor;
   };
 

@@ -11,8 +11,10 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use shofar_hardware::aig::{Aig, Edge, Node, edge_value};
 use shofar_hardware::circuit::Circuit;
-use shofar_hardware::evidence::{Invariant, Trace};
+use shofar_hardware::decide::{Counterexample, Verdict};
+use shofar_hardware::evidence::Invariant;
 use shofar_hardware::justify::Needed;
+use shofar_hardware::live::{Monitor, Monitored, Proof};
 use shofar_hardware::playback::Playback;
 use shofar_hardware::signals::{Signal, SignalKind, signals};
 use shofar_horn::infix::Notation;
@@ -33,45 +35,45 @@ const MOST_ROW_BYTES: usize = 3 * MOST_BYTES;
 /// The depth of gates that a clause spells out.
 const MOST_LEVELS: usize = 3;
 
-/// What a page is about.
-pub(crate) enum Answer<'a> {
-    /// The property with this index and edge fails at the end of the trace.
-    Unsafe {
-        trace: &'a Trace,
-        property: usize,
-        bad: Edge,
-    },
-    Safe(&'a Invariant),
-    /// Why nothing is known.
-    Unknown(&'a str),
-}
-
 /// A page about the circuit of a file. `internal` are the words inside of it that have names.
 pub(crate) fn page(
     circuit: &Circuit,
     internal: &[(String, Vec<Edge>)],
     file: &str,
     notation: Notation,
-    answer: &Answer<'_>,
+    verdict: &Verdict,
 ) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut notes = Vec::new();
-    let (word, shape, summary, counts, list, data) = match answer {
-        Answer::Unsafe { trace, property, bad } => {
-            let signals = signals(circuit, internal);
-            let (data, left_out) = waveform(circuit, &signals, trace, *property, *bad);
+    let (word, shape, summary, counts, list, data) = match verdict {
+        Verdict::Unsafe(found) => {
+            let (circuit, trace) = found.marked(circuit);
+            let signals = signals(&circuit, internal);
+            let (data, left_out) = waveform(&Playback::new(&circuit, &trace), &signals, found);
             notes.push(
                 "Strong lines and values are those that the failure follows from. Words are hexadecimal."
                     .to_owned(),
             );
             notes.extend(left_out);
             let bad = data["bad"].as_str().unwrap_or_default();
-            let summary = format!("{bad} fails in step {}.", trace.length());
+            let summary = match (found.loop_start, trace.length()) {
+                (None, last) => format!("{bad} fails in step {last}."),
+                (Some(start), last) if start == last => format!("{bad} fails: step {last} repeats for ever."),
+                (Some(start), last) => format!("{bad} fails: steps {start} to {last} repeat for ever."),
+            };
             let counts =
                 format!("{}, {}", counted(trace.inputs.len(), "step"), counted(signals.len(), "signal"));
             ("unsafe", "wave", summary, counts, String::new(), data)
         }
-        Answer::Safe(invariant) => {
+        Verdict::Safe(Proof { monitors, invariant }) => {
+            let circuit = Monitored::new(circuit, monitors).circuit;
+            if !monitors.is_empty() {
+                let monitors: Vec<String> = monitors.iter().map(Monitor::to_string).collect();
+                notes.push(format!(
+                    "The circuit has monitors for justice properties: {}.",
+                    monitors.join(", ")
+                ));
+            }
             let summary = match invariant.depth {
                 1 => "These clauses hold in all steps, by induction, and exclude a failure.".to_owned(),
                 depth => format!(
@@ -79,9 +81,9 @@ pub(crate) fn page(
                 ),
             };
             let counts = counted(invariant.clauses.len(), "clause");
-            ("safe", "list", summary, counts, clauses(circuit, invariant, notation), json!({}))
+            ("safe", "list", summary, counts, clauses(&circuit, invariant, notation), json!({}))
         }
-        Answer::Unknown(reason) => {
+        Verdict::Unknown(reason) => {
             let summary = format!("Nothing is known: {reason}.");
             let counts = format!("{} latches, {} inputs", circuit.latches.len(), circuit.inputs.len());
             ("unknown", "list", summary, counts, String::new(), json!({}))
@@ -122,6 +124,11 @@ impl Columns {
     fn step(&self, column: usize) -> usize {
         if column < self.first { column } else { column + self.skipped }
     }
+
+    /// The column of a step, or where it would be.
+    fn column(&self, step: usize) -> usize {
+        if step < self.first { step } else { step.saturating_sub(self.skipped).max(self.first) }
+    }
 }
 
 /// A signal as a row.
@@ -134,26 +141,25 @@ struct Row {
 }
 
 /// What the script draws, and what was left out.
-fn waveform(
-    circuit: &Circuit,
-    signals: &[Signal],
-    trace: &Trace,
-    property: usize,
-    bad: Edge,
-) -> (Json, Vec<String>) {
-    let playback = Playback::new(circuit, trace);
-    let needed = Needed::new(&playback, bad, signals);
+fn waveform(playback: &Playback<'_>, signals: &[Signal], found: &Counterexample) -> (Json, Vec<String>) {
+    let mut roots = found.roots(playback);
+    if let (Some(start), Some(&marker)) = (found.loop_start, playback.circuit().inputs.last()) {
+        // The input that marks the loop matters, too.
+        roots.extend((start..playback.num_steps()).map(|step| (step, marker.into())));
+        roots.sort_by_key(|&(step, _)| step);
+    }
+    let needed = Needed::new(playback, &roots, signals);
     let columns = Columns::new(playback.num_steps());
-    let is_bad = |signal: usize| signals[signal].kind == SignalKind::Bad;
+    let is_property = |signal: usize| matches!(signals[signal].kind, SignalKind::Bad | SignalKind::Recurring);
     let last_needed: Vec<Option<usize>> = (0..signals.len()).map(|signal| needed.last_step(signal)).collect();
 
     // The property that fails, then what is needed last; the rest by kinds.
     let (mut wanted, rest): (Vec<usize>, Vec<usize>) =
         (0..signals.len()).partition(|&signal| last_needed[signal].is_some());
-    wanted.sort_by_key(|&signal| (!is_bad(signal), last_needed[signal].map(std::cmp::Reverse)));
+    wanted.sort_by_key(|&signal| (!is_property(signal), last_needed[signal].map(std::cmp::Reverse)));
     let mut groups: Vec<(String, Vec<usize>)> = vec![("Signals that matter".to_owned(), wanted)];
     for (kinds, title) in [
-        (&[SignalKind::Bad, SignalKind::Constraint][..], "properties"),
+        (&[SignalKind::Bad, SignalKind::Recurring, SignalKind::Constraint][..], "properties"),
         (&[SignalKind::Input], "inputs"),
         (&[SignalKind::Latch], "latches"),
         (&[SignalKind::Output], "outputs"),
@@ -167,7 +173,7 @@ fn waveform(
     }
 
     let order: Vec<usize> = groups.iter().flat_map(|(_, members)| members.iter().copied()).collect();
-    let changes = changes(&playback, &columns, signals);
+    let changes = changes(playback, &columns, signals);
     let mut bytes = 0;
     let mut rows: Vec<Option<Row>> = signals.iter().map(|_| None).collect();
     for &signal in &order {
@@ -180,7 +186,7 @@ fn waveform(
         }
     }
     let left_out = rows.iter().filter(|row| row.is_none()).count();
-    fill(&playback, &columns, signals, &mut rows);
+    fill(playback, &columns, signals, &mut rows);
 
     let mut notes = Vec::new();
     if columns.skipped > 0 {
@@ -201,11 +207,11 @@ fn waveform(
             json!({ "title": title, "open": index == 0, "signals": rows })
         })
         .collect();
-    let bads = signals.iter().filter(|signal| signal.kind == SignalKind::Bad);
-    let bad = bads.map(Signal::label).nth(property).unwrap_or_default();
+    let bad = playback.circuit().name_of(found.property);
     let data = json!({
         "columns": columns.count, "first": columns.first, "skipped": columns.skipped,
         "bad": cut(&bad, MOST_VALUE_CHARACTERS), "groups": groups,
+        "loop": found.loop_start.map(|step| columns.column(step)), "back": found.loop_start,
     });
     (data, notes)
 }
@@ -253,6 +259,7 @@ fn row_data(row: &Row, signals: &[Signal], needed: &Needed, columns: &Columns) -
     let signal = &signals[row.signal];
     let kind = match signal.kind {
         SignalKind::Bad => "bad",
+        SignalKind::Recurring => "recurring",
         SignalKind::Constraint => "constraint",
         SignalKind::Input => "input",
         SignalKind::Latch => "latch",
@@ -372,7 +379,8 @@ impl ClauseWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use shofar_hardware::circuit::{Latch, Reset};
+    use shofar_hardware::circuit::{Latch, Property, Reset};
+    use shofar_hardware::evidence::Trace;
 
     use super::*;
 
@@ -404,7 +412,7 @@ mod tests {
         // All inputs change in each step, and end with true.
         let inputs = (0..steps).map(|step| vec![(steps - step).is_multiple_of(2); signals]).collect();
         let trace = Trace { initial: vec![false; signals], inputs };
-        let answer = Answer::Unsafe { trace: &trace, property: 0, bad: circuit.bads[0] };
+        let answer = Verdict::Unsafe(Counterexample { property: Property::Bad(0), trace, loop_start: None });
         let page = page(&circuit, &[], "large.aig", Notation::Math, &answer);
         assert!(page.len() < 2 * MOST_ROW_BYTES, "{} bytes", page.len());
         assert!(page.contains("Steps 2000 to 2499 are left out"));
@@ -430,7 +438,7 @@ mod tests {
         let number = |value: usize| (0..6).map(|bit| value >> bit & 1 != 0).collect::<Vec<bool>>();
         let inputs = [0x2a, 0x2a, 0x01, 0x00].map(number).to_vec();
         let trace = Trace { initial: number(0), inputs };
-        let answer = Answer::Unsafe { trace: &trace, property: 0, bad: circuit.bads[0] };
+        let answer = Verdict::Unsafe(Counterexample { property: Property::Bad(0), trace, loop_start: None });
         let data = data(&page(&circuit, &[], "word.aig", Notation::Math, &answer));
         let rows = data["groups"][0]["signals"].as_array().unwrap();
         let row = rows.iter().find(|row| row["name"] == "word[5:0]").unwrap();

@@ -4,9 +4,11 @@
 //! [`words`](crate::words): words are integers here, and operators are those of arithmetic.
 
 use dashu_int::{IBig, UBig};
+use rustc_hash::FxHashMap;
 
-use super::{Kind, Model, Operand, Run, Step};
+use super::{Kind, Model, Operand, Run, State, Step};
 use crate::check::Fault;
+use crate::circuit::Property;
 use crate::words::{Binary, Unary};
 
 /// The number whose bits below the width are 1.
@@ -141,14 +143,24 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Whether an operand of one bit is true in the current step.
+    fn holds(&self, operand: Operand) -> bool {
+        !self.value(operand).is_zero()
+    }
+
+    /// By states: the value in the next step, if the state has a `next`.
+    fn next_states(&self) -> Vec<Option<UBig>> {
+        self.model.states.iter().map(|state| state.next.map(|next| self.value(next))).collect()
+    }
+
     /// Goes on by a step, with the values of inputs and of states that have any value in it. A value that is given for
     /// a state whose value follows is compared with that; the error is the state's number.
     pub fn step(&mut self, given: &Step) -> Result<(), usize> {
         let model = self.model;
         // Next values are computed from those of the step before, initial values in the order of the file.
-        let next: Vec<Option<UBig>> = match self.steps {
+        let next = match self.steps {
             0 => vec![None; model.states.len()],
-            _ => model.states.iter().map(|state| state.next.map(|next| self.value(next))).collect(),
+            _ => self.next_states(),
         };
         for (index, node) in model.nodes.iter().enumerate() {
             self.values[index] = match &node.kind {
@@ -189,27 +201,77 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Checks that a run keeps the constraints and that all these properties are bad in its last step.
-pub fn check_run(model: &Model, properties: &[usize], run: &Run) -> Result<(), Fault> {
-    let mut evaluator = Evaluator::new(model);
+/// Checks that a run keeps the constraints and violates all the properties: that its last step is bad, or that it has a
+/// loop with all conditions.
+pub fn check_run(model: &Model, properties: &[Property], run: &Run) -> Result<(), Fault> {
     let Some(last) = run.steps.len().checked_sub(1) else {
         return Err(Fault::Shape("the witness has no steps".to_owned()));
     };
+    if properties.is_empty() {
+        return Err(Fault::Shape("the witness names no property".to_owned()));
+    }
+    for property in properties {
+        match property {
+            Property::Bad(index) => {
+                let mut is_bad = false;
+                evaluate(model, run, |evaluator, _| {
+                    is_bad = model.bads.get(*index).is_some_and(|&bad| evaluator.holds(bad));
+                })?;
+                if !is_bad {
+                    return Err(Fault::NotBad { step: last });
+                }
+            }
+            Property::Justice(index) => match model.justice.get(*index) {
+                Some(conditions) => check_lasso(model, conditions, run)?,
+                None => return Err(Fault::Shape(format!("the circuit has no property {property}"))),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a run has a loop in which the conditions, and those of fairness, are each true at some time. States
+/// without `next` may have any value after it, so they can begin it again.
+fn check_lasso(model: &Model, conditions: &[Operand], run: &Run) -> Result<(), Fault> {
+    let recurring: Vec<Operand> = conditions.iter().chain(&model.fairness).copied().collect();
+    // By values of the states with `next`: the first step that begins with them. By conditions: the last step in which
+    // it is true.
+    let mut first: FxHashMap<Vec<Option<UBig>>, usize> = FxHashMap::default();
+    let mut last: Vec<Option<usize>> = vec![None; recurring.len()];
+    let (mut recurs, mut is_fair) = (false, false);
+    evaluate(model, run, |evaluator, step| {
+        if step == 0 {
+            let state = |state: &State| state.next.map(|_| evaluator.values[state.node].clone());
+            first.insert(model.states.iter().map(state).collect(), 0);
+        }
+        for (last, _) in last.iter_mut().zip(&recurring).filter(|(_, operand)| evaluator.holds(**operand)) {
+            *last = Some(step);
+        }
+        let start = *first.entry(evaluator.next_states()).or_insert(step + 1);
+        if start <= step {
+            recurs = true;
+            is_fair |= last.iter().all(|last| last.is_some_and(|last| last >= start));
+        }
+    })?;
+    match (recurs, is_fair) {
+        (_, true) => Ok(()),
+        (true, false) => Err(Fault::NotFair),
+        (false, false) => Err(Fault::NoLoop),
+    }
+}
+
+/// Evaluates a run step by step, and checks its states and the constraints.
+fn evaluate(model: &Model, run: &Run, mut each: impl FnMut(&Evaluator<'_>, usize)) -> Result<(), Fault> {
+    let mut evaluator = Evaluator::new(model);
     for (step, given) in run.steps.iter().enumerate() {
         evaluator.step(given).map_err(|state| {
             let name = model.name(model.states[state].node);
             Fault::Shape(format!("the value of state {name} in step {step} is not the one that follows"))
         })?;
-        let holds = |operand: &Operand| !evaluator.value(*operand).is_zero();
-        if let Some(constraint) = model.constraints.iter().position(|operand| !holds(operand)) {
+        if let Some(constraint) = model.constraints.iter().position(|&operand| !evaluator.holds(operand)) {
             return Err(Fault::Violated { step, constraint });
         }
-        if step == last {
-            let fires = |property: &usize| model.bads.get(*property).is_some_and(holds);
-            if properties.is_empty() || !properties.iter().all(fires) {
-                return Err(Fault::NotBad { step });
-            }
-        }
+        each(&evaluator, step);
     }
     Ok(())
 }

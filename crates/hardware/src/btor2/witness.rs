@@ -1,9 +1,10 @@
 //! Counterexamples of BTOR2 as text.
 //!
-//! A witness is a line `sat`, a line with the properties that fire such as `b0`, for each step k the values of states
-//! after a line `#k` and of inputs after a line `@k`, and a line `.`. A value is the number of the state or input,
+//! A witness is a line `sat`, a line with the properties that it violates such as `b0` or `j0`, for each step k the
+//! values of states after a line `#k` and of inputs after a line `@k`, and a line `.`. A value is the number of the state or input,
 //! counted from 0, its bits, the highest one first, and perhaps a name. Step 0 gives the states without `init`, later
-//! steps those without `next`; what is not given, and the bit `x`, is 0.
+//! steps those without `next`; what is not given, and the bit `x`, is 0. The run of a justice property is a lasso: the
+//! states after the last step, as far as they have a `next`, occur before.
 
 use std::io::{self, Write};
 
@@ -12,14 +13,15 @@ use dashu_int::ops::BitTest;
 
 use super::{Model, Run, Step, shown};
 use crate::aiger::{Mistake, Place};
+use crate::circuit::Property;
 
 /// What a witness claims.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Claim {
     /// A counterexample to these properties.
     Unsafe {
-        /// The numbers of the bads that fire.
-        properties: Vec<usize>,
+        /// The properties that it violates.
+        properties: Vec<Property>,
         /// The run.
         run: Run,
     },
@@ -33,10 +35,10 @@ pub enum Claim {
 pub fn write_run(
     model: &Model,
     run: &Run,
-    property: usize,
+    property: Property,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
-    writeln!(out, "sat\nb{property}")?;
+    writeln!(out, "sat\n{property}")?;
     for (step, values) in run.steps.iter().enumerate() {
         if step == 0 || values.states.iter().any(Option::is_some) {
             writeln!(out, "#{step}")?;
@@ -95,12 +97,9 @@ pub fn read_witness(model: &Model, bytes: &[u8]) -> Result<Claim, Mistake> {
         _ => return Err(mistake(line, format!("`{}` where `sat` should be", shown(words[0])))),
     }
     let (line, words) = next("a property such as b0")?;
-    let mut properties = Vec::new();
-    for word in words {
-        let property = word.strip_prefix('b').and_then(|digits| digits.parse().ok());
-        let message = || format!("`{}` where a property such as b0 should be", shown(word));
-        properties.push(property.ok_or_else(|| mistake(line, message()))?);
-    }
+    let text = words.join(" ");
+    let properties = Property::parse_all(&text)
+        .map_err(|rest| mistake(line, format!("`{}` where a property such as b0 should be", shown(rest))))?;
     let mut run = Run::default();
     // Whether the values that follow are of states, and whether the current step has had its inputs.
     let mut of_states = false;

@@ -83,6 +83,27 @@ pub(crate) fn random_circuit(random: &mut Random, shape: &Shape) -> Circuit {
     Circuit { aig, inputs, latches, bads, constraints, ..Circuit::default() }
 }
 
+/// Gives a circuit up to two justice properties and up to one fairness constraint. The edges are conjunctions, so that
+/// many properties hold.
+pub(crate) fn add_justice(random: &mut Random, circuit: &mut Circuit) {
+    let functional = circuit.aig.len();
+    let mut edges = |random: &mut Random, most: usize| -> Vec<Edge> {
+        let count = random.below(most + 1);
+        let mut edge = || {
+            let mut edge = any_edge(random, functional);
+            for _ in 0..random.below(3) {
+                let other = any_edge(random, functional);
+                edge = push_sorted(&mut circuit.aig, edge, other);
+            }
+            edge
+        };
+        (0..count).map(|_| edge()).collect()
+    };
+    let properties = 1 + random.below(2);
+    circuit.justice = (0..properties).map(|_| edges(random, 2)).collect();
+    circuit.fairness = edges(random, 1);
+}
+
 fn push_sorted(aig: &mut Aig, left: Edge, right: Edge) -> Edge {
     aig.push_and(left.max(right), left.min(right)).into()
 }
@@ -267,6 +288,65 @@ pub(crate) fn is_counterexample(circuit: &Circuit, bads: &[Edge], trace: &Trace)
         state = circuit.latches.iter().map(|latch| edge_value(&values, latch.next)).collect();
     }
     false
+}
+
+/// Whether there is an infinite run in which each of the edges is true again and again: in the graph of the reachable
+/// states, of which there are at most 64, a strongly connected component with a step for each edge, and at least one
+/// step.
+pub(crate) fn has_fair_run(circuit: &Circuit, edges: &[Edge]) -> bool {
+    let mut open: Vec<u64> = initial_values(circuit).map(|values| next_state(circuit, &values)).collect();
+    let mut steps: Vec<(u64, u64, Vec<bool>)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    while let Some(state) = open.pop() {
+        if seen.insert(state) {
+            for values in values_in(circuit, state) {
+                let next = next_state(circuit, &values);
+                steps.push((state, next, edges.iter().map(|&edge| edge_value(&values, edge)).collect()));
+                open.push(next);
+            }
+        }
+    }
+    // By states: those that are reachable by at least one step.
+    let mut reaches = [0u64; 64];
+    steps.iter().for_each(|&(from, to, _)| reaches[from as usize] |= 1 << to);
+    for middle in 0..64 {
+        let onwards = reaches[middle];
+        reaches.iter_mut().filter(|set| **set >> middle & 1 != 0).for_each(|set| *set |= onwards);
+    }
+    let connected = |one: u64, other: u64| {
+        reaches[one as usize] >> other & 1 != 0 && reaches[other as usize] >> one & 1 != 0
+    };
+    seen.iter().any(|&state| {
+        connected(state, state)
+            && (0..edges.len()).all(|edge| {
+                steps.iter().any(|(from, to, values)| {
+                    values[edge] && connected(state, *from) && connected(state, *to)
+                })
+            })
+    })
+}
+
+/// Whether a trace is a run, and a state of it occurs twice, with each of the edges true at some time in between. All
+/// latches are looked at.
+pub(crate) fn has_loop(circuit: &Circuit, edges: &[Edge], trace: &Trace) -> bool {
+    let Some(first) = trace.inputs.first() else { return false };
+    let mut state = trace.initial.clone();
+    if state != circuit.initial_state(|latch| trace.initial[latch], first) {
+        return false;
+    }
+    let (mut states, mut steps) = (vec![state.clone()], Vec::new());
+    for inputs in &trace.inputs {
+        let Some(values) = allowed(circuit, &state, inputs) else { return false };
+        state = circuit.latches.iter().map(|latch| edge_value(&values, latch.next)).collect();
+        states.push(state.clone());
+        steps.push(values);
+    }
+    (0..steps.len()).any(|start| {
+        (start + 1..=steps.len()).any(|end| {
+            let is_seen = |&edge: &Edge| steps[start..end].iter().any(|values| edge_value(values, edge));
+            states[start] == states[end] && edges.iter().all(is_seen)
+        })
+    })
 }
 
 /// The values of all nodes in the first steps of all runs, as far as the constraints hold.
