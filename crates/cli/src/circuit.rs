@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde_json::json;
 use shofar_cooperate::circuits::clauses_of;
 use shofar_hardware::aig::Edge;
-use shofar_hardware::aiger::{self, Encoding, Place};
+use shofar_hardware::aiger::{self, Encoding, Place, Unread};
 use shofar_hardware::btor2::blast::Blasted;
 use shofar_hardware::btor2::evaluate::check_run;
 use shofar_hardware::btor2::witness::{Claim, read_witness, write_run};
@@ -132,9 +132,11 @@ impl Source {
         let extension = Path::new(file).extension();
         let is_named = extension.is_some_and(|extension| extension == "btor" || extension == "btor2");
         if !is_named && !btor2::is_btor2(&bytes) {
-            return Ok(Source::Bits(aiger::read(&bytes).map_err(|mistake| failure(file, &mistake))?));
+            return Ok(Source::Bits(
+                aiger::read_within(&bytes, limits).map_err(|unread| failure(file, unread))?,
+            ));
         }
-        let model = btor2::read(&bytes).map_err(|mistake| failure(file, &mistake))?;
+        let model = btor2::read_within(&bytes, limits).map_err(|unread| failure(file, unread))?;
         let blasted = Blasted::new(&model, limits);
         let blasted = blasted.map_err(|stop| Failure::Stopped(shown_name(file).to_owned(), stop))?;
         Ok(Source::Words(model, Box::new(blasted)))
@@ -429,7 +431,7 @@ fn check_witness(
     let properties = properties(file, &source, property)?;
     let bytes = read_text_within(limits, witness)?;
     if aiger::is_aiger(&bytes) {
-        let proof = aiger::read(&bytes).map_err(|mistake| failure(witness, &mistake))?;
+        let proof = aiger::read_within(&bytes, limits).map_err(|unread| failure(witness, unread))?;
         return Ok(check_proof(source, &properties, &proof, limits));
     }
     let not_asked = || {
@@ -437,7 +439,7 @@ fn check_witness(
         Failure::Input(message)
     };
     if let Source::Words(model, _) = &source {
-        let claim = read_witness(model, &bytes).map_err(|mistake| failure(witness, &mistake))?;
+        let claim = read_witness(model, &bytes).map_err(|mistake| failure(witness, mistake))?;
         return match claim {
             Claim::Unsafe { properties: claimed, run } => {
                 if !claimed.iter().all(|claim| properties.contains(claim)) {
@@ -449,7 +451,7 @@ fn check_witness(
             Claim::Unknown => Ok(Err(nothing_known())),
         };
     }
-    match read_stimulus(&bytes).map_err(|mistake| failure(witness, &mistake))? {
+    match read_stimulus(&bytes).map_err(|mistake| failure(witness, mistake))? {
         Stimulus::Unsafe { properties: claimed, trace } => {
             if !claimed.iter().all(|claim| properties.contains(claim)) {
                 return Err(not_asked());
@@ -550,9 +552,13 @@ fn check_proof(
     check_witness_circuit(&model, &bads, proof, limits)
 }
 
-/// The message about a file that is not in its format.
-fn failure(file: &str, mistake: &aiger::Mistake) -> Failure {
+/// The message about a file that is not in its format, or that a limit kept from being read.
+fn failure(file: &str, unread: impl Into<Unread>) -> Failure {
     let name = shown_name(file);
+    let mistake = match unread.into() {
+        Unread::Wrong(mistake) => mistake,
+        Unread::Interrupted(reason) => return stopped(file, reason),
+    };
     let message = &mistake.message;
     Failure::Input(match mistake.place {
         Place::Line(line) => format!("{name}:{line}: {message}"),
