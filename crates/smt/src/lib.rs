@@ -6,6 +6,7 @@ mod equations;
 mod groups;
 pub mod interpolate;
 pub mod known_literals;
+pub mod levels;
 mod model;
 pub mod options;
 pub mod project;

@@ -28,10 +28,11 @@
 
 use shofar_logic::Term;
 use shofar_run::Stop;
+use shofar_smt::levels::Level;
 use shofar_smt::project::Projector;
 
 use super::frames::Frames;
-use super::levels::{Level, Levels};
+use super::levels::Levels;
 use crate::Run;
 use crate::separation::{InterpolationMethod, Parts};
 

@@ -1,15 +1,4 @@
-//! Strong extension levels: where a refuted path through the frames may begin.
-//!
-//! `(i, k)` with `1 <= k <= i + 1 <= N + 1` is a *strong extension level* of a trace if no path has these states:
-//!
-//! ```text
-//! F_i   at the k positions i+1-k, .., i
-//! F_p   at the positions p = i+1, .., N
-//! Bad   at position N + 1
-//! ```
-//!
-//! The best level has the greatest `i`, and among these the least `k`. `(0, 1)` is a level unless there is a
-//! counterexample of `N + 1` steps.
+//! The queries about strong extension levels, over terms.
 //!
 //! One incremental solver has the unrolling; assumptions choose a query:
 //!
@@ -20,14 +9,12 @@
 //! ```
 //!
 //! Lemmas only move up, so what was asserted about lower frames stays true.
-//!
-//! A query is refuted more easily if `i` is smaller, because frames are monotone, and if `k` is greater. So `(i, i + 1)`
-//! decides whether some `(i, k)` is a level, and if `(i, k)` is none, neither is `(i + 1, k)`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_horn::TransitionSystem;
 use shofar_logic::{Term, Value};
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::{Limits, Stop};
+use shofar_smt::levels::{Level, Queries, Strategy};
 use shofar_smt::solver::Solver;
 
 use super::frames::{Frames, fresh_guard};
@@ -35,26 +22,8 @@ use crate::Run;
 use crate::option::Named;
 use crate::unroll::Unrolling;
 
-/// The conflicts after which a search is content with what it has.
-const MOST_CONFLICTS: u64 = 1_000;
-
-/// How a strong extension level is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// The best level: from the greatest `i` down, then from the least `k` up.
-    TopDown,
-    /// The best level that is found with few conflicts: from `k = 1` up.
-    BottomUp,
-    /// The best level that is found with few conflicts: from the core of each refutation to the best level that the core
-    /// proves.
-    CoreGuided,
-    /// The best level with `k = 1`, as in Avy.
-    Avy,
-}
-
 impl Named for Strategy {
-    const ALL: &'static [Self] =
-        &[Strategy::TopDown, Strategy::BottomUp, Strategy::CoreGuided, Strategy::Avy];
+    const ALL: &'static [Self] = Strategy::ALL;
 
     fn name(self) -> &'static str {
         match self {
@@ -63,30 +32,6 @@ impl Named for Strategy {
             Strategy::CoreGuided => "core-guided",
             Strategy::Avy => "avy",
         }
-    }
-}
-
-/// A strong extension level `(i, k)`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Level {
-    pub(super) i: usize,
-    pub(super) k: usize,
-}
-
-impl Level {
-    /// The level with `k = i + 1`, whose paths begin at position 0.
-    fn longest(i: usize) -> Self {
-        Level { i, k: i + 1 }
-    }
-
-    /// The position where its paths begin.
-    pub(super) fn start(self) -> usize {
-        self.i + 1 - self.k
-    }
-
-    /// The frame of a position.
-    pub(super) fn frame(self, position: usize) -> usize {
-        position.max(self.i)
     }
 }
 
@@ -137,11 +82,6 @@ impl<'a> Levels<'a> {
         Ok(is_bad.then(|| self.unrolling.values(&self.solver, 0)))
     }
 
-    /// `N`.
-    fn last(&self) -> usize {
-        self.steps.len() - 1
-    }
-
     /// Takes over the lemmas of a trace, which has one more frame than in the previous call.
     pub(super) fn update(&mut self, frames: &Frames<'_>) -> Result<(), Stop> {
         let (store, last) = (self.run.store, frames.last());
@@ -182,87 +122,43 @@ impl<'a> Levels<'a> {
         Ok(Some(self.unrolling.values(&self.solver, end)))
     }
 
-    /// A strong extension level. Precondition: [`counterexample`](Self::counterexample) was called just before, and there
-    /// is none.
-    pub(super) fn find(&mut self, strategy: Strategy) -> Result<Level, Stop> {
-        match strategy {
-            Strategy::TopDown => self.top_down(),
-            Strategy::BottomUp => self.bottom_up(),
-            Strategy::CoreGuided => self.core_guided(),
-            Strategy::Avy => self.extension_level(),
+    /// The parts of the paths of a level: one for each position.
+    pub(super) fn path(&mut self, frames: &Frames<'_>, level: Level) -> Vec<Vec<Term>> {
+        let mut parts = Vec::new();
+        for position in level.start()..=self.last() {
+            let mut part = frames.conjuncts(level.frame(position));
+            part.iter_mut().for_each(|conjunct| *conjunct = self.unrolling.at(*conjunct, position));
+            part.push(self.steps[position].1);
+            parts.push(part);
         }
+        parts.push(vec![self.bad]);
+        parts
     }
 
-    fn top_down(&mut self) -> Result<Level, Stop> {
-        let mut i = self.last();
-        while i > 0 && !self.is_level(Level::longest(i))? {
-            i -= 1;
-        }
-        let mut k = 1;
-        while k < i + 1 && !self.is_level(Level { i, k })? {
-            k += 1;
-        }
-        Ok(Level { i, k })
+    /// A formula about the state at a position, as a formula over the state variables.
+    pub(super) fn untimed(&mut self, formula: Term, position: usize) -> Term {
+        self.unrolling.untimed(formula, position)
     }
+}
 
-    /// The best level with `k = 1`.
-    fn extension_level(&mut self) -> Result<Level, Stop> {
-        let mut i = self.last();
-        while i > 0 && !self.is_level(Level { i, k: 1 })? {
-            i -= 1;
-        }
-        Ok(Level { i, k: 1 })
-    }
+impl Queries for Levels<'_> {
+    const MOST_CONFLICTS: u64 = 1_000;
 
-    fn bottom_up(&mut self) -> Result<Level, Stop> {
-        let mut best = self.extension_level()?;
-        let (mut j, mut l) = (best.i + 1, 2);
-        let most = self.num_conflicts() + MOST_CONFLICTS;
-        while l <= j + 1 && j <= self.last() {
-            if self.is_known_level(Level { i: j, k: l }, most)? {
-                best = Level { i: j, k: l };
-                j += 1;
-            } else {
-                l += 1;
-            }
-        }
-        Ok(best)
-    }
-
-    /// Begins with the refutation of all counterexamples. In the end the next better level has failed, or takes long.
-    fn core_guided(&mut self) -> Result<Level, Stop> {
-        let mut best = self.proved;
-        let most = self.num_conflicts() + MOST_CONFLICTS;
-        while best.i < self.last() && self.is_known_level(Level::longest(best.i + 1), most)? {
-            best = self.proved;
-        }
-        while best.k > 1 && self.is_known_level(Level { k: best.k - 1, ..best }, most)? {
-            best = self.proved;
-        }
-        Ok(best)
+    fn last(&self) -> usize {
+        self.steps.len() - 1
     }
 
     fn num_conflicts(&self) -> u64 {
         self.solver.statistics().conflicts
     }
 
-    /// Whether `(i, k)` is a strong extension level, as far as a total of `most` conflicts shows.
-    fn is_known_level(&mut self, level: Level, most: u64) -> Result<bool, Stop> {
-        let budget = most.saturating_sub(self.num_conflicts());
-        let limits = Limits { conflicts: Some(budget), ..self.run.limits };
-        match self.is_level_within(level, limits) {
-            Err(Stop::Interrupted(Reason::Budget | Reason::Incomplete)) => Ok(false),
-            answer => answer,
-        }
+    fn proved(&self) -> Level {
+        self.proved
     }
 
-    /// Whether `(i, k)` is a strong extension level.
-    fn is_level(&mut self, level: Level) -> Result<bool, Stop> {
-        self.is_level_within(level, self.run.limits)
-    }
-
-    fn is_level_within(&mut self, level: Level, limits: Limits<'a>) -> Result<bool, Stop> {
+    fn is_level_within(&mut self, level: Level, conflicts: Option<u64>) -> Result<bool, Stop> {
         let last = self.last();
+        let limits = Limits { conflicts: conflicts.or(self.run.limits.conflicts), ..self.run.limits };
         // Each guard with its position and its frame. A step needs no frame.
         let mut groups: Vec<(Term, usize, usize)> = Vec::new();
         // What better levels have comes first, so that cores contain it rather than the rest.
@@ -290,23 +186,5 @@ impl<'a> Levels<'a> {
         let i = frame.max(start);
         self.proved = Level { i, k: i + 1 - start };
         Ok(true)
-    }
-
-    /// The parts of the paths of a level: one for each position.
-    pub(super) fn path(&mut self, frames: &Frames<'_>, level: Level) -> Vec<Vec<Term>> {
-        let mut parts = Vec::new();
-        for position in level.start()..=self.last() {
-            let mut part = frames.conjuncts(level.frame(position));
-            part.iter_mut().for_each(|conjunct| *conjunct = self.unrolling.at(*conjunct, position));
-            part.push(self.steps[position].1);
-            parts.push(part);
-        }
-        parts.push(vec![self.bad]);
-        parts
-    }
-
-    /// A formula about the state at a position, as a formula over the state variables.
-    pub(super) fn untimed(&mut self, formula: Term, position: usize) -> Term {
-        self.unrolling.untimed(formula, position)
     }
 }

@@ -44,6 +44,7 @@ use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
 use shofar_run::Stop;
+use shofar_smt::levels::Queries;
 
 use crate::flag::Flagged;
 use crate::forms::TransitionForm;
@@ -54,7 +55,7 @@ use crate::{Engine, EngineOption, Evidence, Run};
 use frames::Frames;
 use levels::Levels;
 
-pub use levels::Strategy;
+pub use shofar_smt::levels::Strategy;
 
 options! {
     interpolation: InterpolationMethod = InterpolationMethod::DualFarkas, "interpolation": "how interpolants are made";
@@ -189,15 +190,12 @@ mod tests {
 
     use shofar_horn::parse;
     use shofar_logic::{Sort, TermStore};
+    use shofar_smt::levels::Level;
     use shofar_testing::Random;
     use shofar_testing::scale::numbers;
     use shofar_testing::systems::{Shape, system};
 
-    use super::levels::Level;
     use super::*;
-
-    const STRATEGIES: [Strategy; 4] =
-        [Strategy::TopDown, Strategy::BottomUp, Strategy::CoreGuided, Strategy::Avy];
 
     fn is_satisfiable(run: &Run<'_>, formulas: &[Term]) -> bool {
         let mut solver = run.solver();
@@ -254,7 +252,7 @@ mod tests {
                 assert_eq!(is_extendable, !levels.is_empty(), "system {number}");
                 let Some(&best) = levels.first() else { break };
                 let of_avy = levels.iter().copied().find(|level| level.k == 1);
-                for strategy in STRATEGIES {
+                for &strategy in Strategy::ALL {
                     assert!(search.levels.counterexample().expect("an answer").is_none());
                     let found = search.levels.find(strategy).expect("an answer");
                     let expected = if strategy == Strategy::Avy { of_avy } else { Some(best) };

@@ -24,10 +24,10 @@
 //!   F_j serves instead.
 
 use shofar_run::Stop;
+use shofar_smt::levels::Level;
 use shofar_smt::sat::Lit;
 
 use super::justify::justification;
-use super::levels::Level;
 use super::property::exclude;
 use crate::aig::{Aig, Builder, Edge};
 use crate::interpolate::{Labelling, interpolants};

@@ -1,4 +1,4 @@
-//! The search of strong extension levels.
+//! The queries about strong extension levels, over bits.
 //!
 //! One incremental solver holds the unrolling from any state up to position N + 1. Assumptions choose a query (i, k):
 //!
@@ -10,12 +10,10 @@
 //! ```
 //!
 //! Frames only become stronger, so clauses stay when their lemma moves up; it gets new ones at its new frame.
-//!
-//! A query is refuted more easily if i is smaller (frames are monotone) and, for one i, if k is greater. With k = i + 1
-//! all paths begin at position 0, so the i that are possible with some k are an initial segment of 0..=N.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_run::{Limits, Reason, Stop};
+use shofar_run::{Limits, Stop};
+use shofar_smt::levels::{Level, Queries};
 use shofar_smt::sat::Lit;
 
 use crate::aig::Edge;
@@ -24,46 +22,6 @@ use crate::pdr::Pdr;
 use crate::pdr::frames::Lemma;
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
-
-/// The conflicts that a bottom-up search may take before it is content with what it has.
-const MOST_CONFLICTS: u64 = 10_000;
-
-/// How a strong extension level is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// The best one: from the greatest i down, then from the least k up.
-    TopDown,
-    /// The best one within a budget: from k = 1 up.
-    BottomUp,
-    /// The best one: from the core of each refutation to the best level that the core proves.
-    CoreGuided,
-    /// The best one with k = 1: Avy.
-    Avy,
-}
-
-/// A strong extension level (i, k).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Level {
-    pub(super) i: usize,
-    pub(super) k: usize,
-}
-
-impl Level {
-    /// The level with k = i + 1, whose paths begin at position 0.
-    fn longest(i: usize) -> Self {
-        Self { i, k: i + 1 }
-    }
-
-    /// The position at which its paths begin.
-    pub(super) fn start(self) -> usize {
-        self.i + 1 - self.k
-    }
-
-    /// The frame that a position is in.
-    pub(super) fn frame(self, position: usize) -> usize {
-        position.max(self.i)
-    }
-}
 
 /// The queries about the levels of a trace.
 pub(super) struct Levels<'a> {
@@ -130,10 +88,6 @@ impl<'a> Levels<'a> {
         }
     }
 
-    fn last(&self) -> usize {
-        self.last.unwrap_or(0)
-    }
-
     /// Whether the trace can be extended: no path from an initial state through the frames is bad.
     pub(super) fn is_extendable(&mut self) -> Result<bool, Stop> {
         self.is_level(Level::longest(0))
@@ -150,82 +104,26 @@ impl<'a> Levels<'a> {
         }
         Ok(Some(trace))
     }
+}
 
-    /// A strong extension level, if the last question was [`is_extendable`](Self::is_extendable) and the answer was yes.
-    pub(super) fn find(&mut self, strategy: Strategy) -> Result<Level, Stop> {
-        match strategy {
-            Strategy::TopDown => self.top_down(),
-            Strategy::BottomUp => self.bottom_up(),
-            Strategy::CoreGuided => self.core_guided(),
-            Strategy::Avy => self.extension_level(),
-        }
-    }
+impl Queries for Levels<'_> {
+    const MOST_CONFLICTS: u64 = 10_000;
 
-    fn top_down(&mut self) -> Result<Level, Stop> {
-        let mut i = self.last();
-        while i > 0 && !self.is_level(Level::longest(i))? {
-            i -= 1;
-        }
-        let mut k = 1;
-        while k < i + 1 && !self.is_level(Level { i, k })? {
-            k += 1;
-        }
-        Ok(Level { i, k })
-    }
-
-    /// The greatest level with k = 1.
-    fn extension_level(&mut self) -> Result<Level, Stop> {
-        let mut i = self.last();
-        while i > 0 && !self.is_level(Level { i, k: 1 })? {
-            i -= 1;
-        }
-        Ok(Level { i, k: 1 })
-    }
-
-    /// Uses that (j, l) fails for all greater j if it fails for one.
-    fn bottom_up(&mut self) -> Result<Level, Stop> {
-        let mut best = self.extension_level()?;
-        let (mut j, mut l) = (best.i + 1, 2);
-        let begin = self.num_conflicts();
-        while l <= j + 1 && j <= self.last() {
-            let budget = MOST_CONFLICTS.saturating_sub(self.num_conflicts() - begin);
-            let limits = Limits { conflicts: Some(budget), ..*self.limits };
-            match self.is_level_within(Level { i: j, k: l }, &limits) {
-                Ok(false) => l += 1,
-                Ok(true) => {
-                    best = Level { i: j, k: l };
-                    j += 1;
-                }
-                Err(Stop::Interrupted(Reason::Budget)) => break,
-                Err(stop) => return Err(stop),
-            }
-        }
-        Ok(best)
+    fn last(&self) -> usize {
+        self.last.unwrap_or(0)
     }
 
     fn num_conflicts(&self) -> u64 {
         self.unrolling.solver().statistics().conflicts
     }
 
-    /// Starts from the refutation of all counterexamples. When it ends, the next better level has failed.
-    fn core_guided(&mut self) -> Result<Level, Stop> {
-        let mut best = self.proved;
-        while best.i < self.last() && self.is_level(Level::longest(best.i + 1))? {
-            best = self.proved;
-        }
-        while best.k > 1 && self.is_level(Level { k: best.k - 1, ..best })? {
-            best = self.proved;
-        }
-        Ok(best)
+    fn proved(&self) -> Level {
+        self.proved
     }
 
-    /// Whether (i, k) is a strong extension level.
-    fn is_level(&mut self, level: Level) -> Result<bool, Stop> {
-        self.is_level_within(level, self.limits)
-    }
-
-    fn is_level_within(&mut self, level: Level, limits: &Limits<'_>) -> Result<bool, Stop> {
+    fn is_level_within(&mut self, level: Level, conflicts: Option<u64>) -> Result<bool, Stop> {
         let last = self.last();
+        let limits = Limits { conflicts: conflicts.or(self.limits.conflicts), ..*self.limits };
         let mut assumptions = vec![self.unrolling.literal(last + 1, self.system.bad)];
         for &edge in &self.system.constraints {
             assumptions.push(self.unrolling.literal(last + 1, edge));
@@ -243,7 +141,7 @@ impl<'a> Levels<'a> {
             groups.push((self.initial, 0, 0));
         }
         assumptions.extend(groups.iter().map(|&(guard, ..)| guard));
-        if self.unrolling.is_satisfiable(&assumptions, limits)? {
+        if self.unrolling.is_satisfiable(&assumptions, &limits)? {
             return Ok(false);
         }
         let core: FxHashSet<Lit> = self.unrolling.solver().core().iter().copied().collect();

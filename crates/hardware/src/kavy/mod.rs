@@ -39,15 +39,16 @@ mod levels;
 mod property;
 
 use shofar_run::{Limits, Stop};
+use shofar_smt::levels::{Level, Queries};
 
 use crate::bmc::{Bmc, safe_without_search};
 use crate::evidence::Evidence;
 use crate::interpolate::Labelling;
 use crate::pdr::{self, Generalization, Pdr};
 use crate::system::BitSystem;
-use levels::{Level, Levels};
+use levels::Levels;
 
-pub use levels::Strategy;
+pub use shofar_smt::levels::Strategy;
 
 /// How kAvy works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -173,9 +174,6 @@ mod tests {
     use crate::explicit::{allowed_values, counter, is_counterexample, is_inductive, random_system};
     use crate::pdr::definitions::{check_trace, is_in_frame, states};
 
-    const STRATEGIES: [Strategy; 4] =
-        [Strategy::TopDown, Strategy::BottomUp, Strategy::CoreGuided, Strategy::Avy];
-
     fn with(strategy: Strategy) -> Options {
         Options { strategy, ..Options::default() }
     }
@@ -187,7 +185,7 @@ mod tests {
         for number in numbers(800) {
             let system = random_system(&mut random, 6, 3, 25);
             let shortest = shortest_in_system(&system);
-            for strategy in STRATEGIES {
+            for &strategy in Strategy::ALL {
                 match run(&system, with(strategy), &Limits::default()).expect("it is complete") {
                     Evidence::Unsafe(trace) => {
                         assert!(is_counterexample(&system, &trace), "system {number}, {strategy:?}");
@@ -271,7 +269,7 @@ mod tests {
                 assert_eq!(is_extendable, !levels.is_empty(), "system {number}");
                 let (Some(&best), true) = (levels.first(), is_extendable) else { break };
                 let of_avy = levels.iter().copied().find(|level| level.k == 1);
-                for strategy in STRATEGIES {
+                for &strategy in Strategy::ALL {
                     // The search that follows cores begins with the one of the first question.
                     assert_eq!(kavy.levels.is_extendable(), Ok(true));
                     let found = kavy.levels.find(strategy).expect("an answer");
