@@ -55,6 +55,9 @@ use localize::Localization;
 use signals::Extended;
 use variables::Variables;
 
+/// Literals propagated between two polls of the limits.
+const POLL_INTERVAL: u64 = 100_000;
+
 /// How PDR works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -158,6 +161,8 @@ pub(crate) struct Pdr<'a> {
     work: u64,
     /// The search pauses when there are more.
     most_work: u64,
+    /// The limits are polled when there are more: a single generalisation may take thousands of queries.
+    next_poll: u64,
     /// By frames: the solver with F_i and C. Solver 0 has Init.
     probes: Vec<Probe>,
     /// The solver with infinity and C: a new frame's solver is its copy.
@@ -212,6 +217,7 @@ impl<'a> Pdr<'a> {
             limits,
             work: 0,
             most_work: u64::MAX,
+            next_poll: 0,
             probes: vec![initial],
             base,
             frames: vec![Vec::new()],
@@ -317,6 +323,10 @@ impl<'a> Pdr<'a> {
 
     /// Asks whether the cube cannot be reached from a frame, or from infinity if there is none.
     fn ask(&mut self, cube: &Cube, frame: Option<usize>, outside: bool) -> Result<bool, Stop> {
+        if self.work >= self.next_poll {
+            self.limits.go_on()?;
+            self.next_poll = self.work + POLL_INTERVAL;
+        }
         // The most active literals first: they are likely to fail.
         let activity = |lit: Edge| self.activity[lit.node().index()];
         let variables = &self.variables;
@@ -438,6 +448,18 @@ mod tests {
             assert!(is_counterexample(&counter(bits, true), &trace));
             assert!(trace.length() >= (1 << bits) - 1, "{bits} bits in {} steps", trace.length());
         }
+    }
+
+    /// A generalisation of thousands of queries, each of them short, ends soon after a limit.
+    #[test]
+    fn queries_poll_the_limits() {
+        let system = counter(4, true);
+        let cancel = std::sync::atomic::AtomicBool::new(true);
+        let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+        let mut pdr = Pdr::new(&system, Options::default(), &limits);
+        pdr.add_frame();
+        let cube = Cube::new(vec![system.latch(0).into()]);
+        assert_eq!(pdr.blocked(&cube, 1, true), Err(Reason::Cancelled.into()));
     }
 
     /// P1 to P5, by the definitions, after each frame.
