@@ -55,6 +55,19 @@ impl Level {
         Self { i, k: i + 1 }
     }
 
+    /// The best level that a refutation proves. It uses these pairs of a position and the frame of a lemma there; where it
+    /// uses a step, the frame is the last one.
+    pub fn proved_by(last: usize, used: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let (mut start, mut lowest) = (last, last);
+        for (position, frame) in used {
+            start = start.min(position);
+            lowest = lowest.min(frame);
+        }
+        // No position is below `start`, and at each position p the lemmas are those of frames from max(p, `lowest`) on.
+        let i = lowest.max(start);
+        Self { i, k: i + 1 - start }
+    }
+
     /// The position where its paths begin.
     pub fn start(self) -> usize {
         self.i + 1 - self.k

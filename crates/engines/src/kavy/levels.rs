@@ -177,14 +177,8 @@ impl Queries for Levels<'_> {
             return Ok(false);
         }
         let core: FxHashSet<Term> = self.solver.core().into_iter().collect();
-        let (mut start, mut frame) = (last, last);
-        for &(_, position, of_frame) in groups.iter().filter(|(guard, ..)| core.contains(guard)) {
-            start = start.min(position);
-            frame = frame.min(of_frame);
-        }
-        // The core has no position below `start`, and at each position p lemmas of frames from max(p, `frame`) on.
-        let i = frame.max(start);
-        self.proved = Level { i, k: i + 1 - start };
+        let used = groups.iter().filter(|(guard, ..)| core.contains(guard));
+        self.proved = Level::proved_by(last, used.map(|&(_, position, frame)| (position, frame)));
         Ok(true)
     }
 }
