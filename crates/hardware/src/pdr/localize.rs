@@ -157,8 +157,8 @@ impl<'a> Localization<'a> {
 }
 
 impl Pdr<'_> {
-    /// The counterexample of the system that a counterexample of the part stands for. If there is none, the part has
-    /// grown.
+    /// A counterexample of the system that is as long as this one of the part. If the result is empty, the system has no
+    /// such counterexample, and the part has grown.
     pub(super) fn confirm(&mut self, trace: Trace) -> Result<Option<Trace>, Stop> {
         let Some(localization) = &mut self.localization else { return Ok(Some(trace)) };
         let missing = match localization.check(trace.length(), &self.frames, self.limits)? {

@@ -321,7 +321,7 @@ impl<'a> Pdr<'a> {
         self.ask(cube, None, true)
     }
 
-    /// Asks whether the cube cannot be reached from a frame, or from infinity if there is none.
+    /// Asks whether the cube is out of reach from a frame. Without a frame, the steps begin in infinity.
     fn ask(&mut self, cube: &Cube, frame: Option<usize>, outside: bool) -> Result<bool, Stop> {
         if self.work >= self.next_poll {
             self.limits.go_on()?;
