@@ -3,13 +3,14 @@
 //! * *Lemmas*: clauses over the edges of the system that are true in every step of every run. X1: lemmas that are shared
 //!   together follow from the resets; and from themselves, the lemmas before them in the list and the constraints of the
 //!   step before. So the list is an inductive invariant whenever somebody reads it, and a reader takes lemmas as they are,
-//!   but all of them.
+//!   but all of them. PDR gives lemmas, and engines on unrollings take them. Between variants of PDR they did harm: the
+//!   variants became alike, and all of them had more clauses to carry.
 //! * *The bound*: no run is bad in a step below it.
 //!
 //! The list only grows. A reader remembers how far it has read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::aig::Edge;
 
@@ -34,13 +35,15 @@ impl Exchange {
         self.bound.fetch_max(bound, Ordering::Relaxed);
     }
 
+    /// Adds lemmas. They must be inductive together with those that were added before.
+    pub fn share(&self, clauses: impl IntoIterator<Item = Vec<Edge>>) {
+        let mut lemmas = self.lemmas.write().unwrap_or_else(PoisonError::into_inner);
+        lemmas.extend(clauses.into_iter().map(Clause::from));
+    }
+
     /// The number of lemmas.
     pub fn num_lemmas(&self) -> usize {
         self.lemmas.read().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Vec<Clause>> {
-        self.lemmas.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -66,16 +69,6 @@ impl<'a> Reader<'a> {
     pub fn news(&mut self) -> Vec<Clause> {
         let lemmas = self.exchange.lemmas.read().unwrap_or_else(PoisonError::into_inner);
         let news = lemmas[self.read..].to_vec();
-        self.read = lemmas.len();
-        news
-    }
-
-    /// Adds lemmas and returns those of others that this reader had not seen; they come first in the list. The lemmas must
-    /// be inductive together with those that the reader knows.
-    pub fn share(&mut self, clauses: impl IntoIterator<Item = Vec<Edge>>) -> Vec<Clause> {
-        let mut lemmas = self.exchange.write();
-        let news = lemmas[self.read..].to_vec();
-        lemmas.extend(clauses.into_iter().map(Clause::from));
         self.read = lemmas.len();
         news
     }
@@ -154,7 +147,7 @@ mod tests {
             };
             let alone = Invariant { aig: system.aig.clone(), clauses: vec![vec![!system.bad]], depth: 1 };
             strengthened += usize::from(!is_inductive(&system, &alone));
-            Reader::new(&exchange).share(invariant.clauses);
+            exchange.share(invariant.clauses);
             let proof = kind::run(&system, &exchange, &limits);
             assert!(matches!(&proof, Ok(Evidence::Safe(proof)) if proof.depth == 1), "system {number}");
             check(&system, proof, number);
@@ -163,16 +156,16 @@ mod tests {
     }
 
     #[test]
-    fn each_reader_gets_each_lemma_of_others_once() {
+    fn each_reader_gets_each_lemma_once() {
         let exchange = Exchange::default();
         let (mut first, mut second) = (Reader::new(&exchange), Reader::new(&exchange));
         let clause = |code: u32| vec![Edge::from_code(code)];
-        assert!(first.share([clause(2), clause(4)]).is_empty());
-        assert_eq!(second.share([clause(6)]).len(), 2);
+        exchange.share([clause(2), clause(4)]);
+        assert_eq!(second.news().len(), 2);
+        exchange.share([clause(6)]);
+        assert_eq!(second.news(), vec![Clause::from(clause(6))]);
         assert_eq!(second.news(), Vec::<Clause>::new());
-        assert_eq!(first.news(), vec![Clause::from(clause(6))]);
-        assert_eq!(first.news(), Vec::<Clause>::new());
-        assert_eq!(Reader::new(&exchange).news().len(), 3);
+        assert_eq!(first.news().len(), 3);
         assert_eq!(exchange.num_lemmas(), 3);
     }
 

@@ -7,8 +7,13 @@
 //! Bad is expanded to a disjunction of conjunctions, step by step: the disjunct that depends on the most latches is
 //! distributed over the disjunction in it that depends on the most latches. Disjuncts that depend on the same latches
 //! stay together.
+//!
+//! Bits of a word have circuits of the same shape, and most likely the same answer. So parts come in an order that shows
+//! each shape early: the first of every shape, then the second of every shape, and so on.
 
 use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::aig::{Builder, Edge, Node};
 use crate::reduce::{Back, cone};
@@ -32,7 +37,8 @@ pub struct Part {
     pub back: Back,
 }
 
-/// The parts of a system, those with few latches first; empty unless each has at most two thirds of the latches.
+/// The parts of a system; empty unless each has at most two thirds of the latches. The first ones of all shapes come
+/// first, and of these the ones with few latches.
 pub fn split(system: &BitSystem) -> Vec<Part> {
     let mut groups: BTreeMap<(usize, Vec<u64>), Vec<Vec<Edge>>> = BTreeMap::new();
     for disjunct in expand(system) {
@@ -54,13 +60,67 @@ pub fn split(system: &BitSystem) -> Vec<Part> {
         })
         .collect();
     let mut all = BitSystem { aig: builder.into_aig(), ..system.clone() };
-    bads.into_iter()
-        .map(|bad| {
-            all.bad = bad;
-            let (system, back) = cone(&all);
-            Part { system, back }
+    let parts = bads.into_iter().map(|bad| {
+        all.bad = bad;
+        let (system, back) = cone(&all);
+        Part { system, back }
+    });
+    by_shape(parts.collect())
+}
+
+/// Sorts parts by how many of the same shape come before. The sizes stand for the shape.
+fn by_shape(parts: Vec<Part>) -> Vec<Part> {
+    let mut seen: FxHashMap<[usize; 3], usize> = FxHashMap::default();
+    let mut ranked: Vec<(usize, Part)> = parts
+        .into_iter()
+        .map(|part| {
+            let system = &part.system;
+            let shape = [system.num_latches(), system.num_inputs, system.aig.num_ands()];
+            let before = seen.entry(shape).or_default();
+            *before += 1;
+            (*before, part)
         })
-        .collect()
+        .collect();
+    ranked.sort_by_key(|&(rank, _)| rank);
+    ranked.into_iter().map(|(_, part)| part).collect()
+}
+
+/// Who works next on a system and its parts, and for how long.
+///
+/// The parts may be many, and the whole proves only once what they share. So the whole gets a third of the work, in turns
+/// of growing length. Of the rest the first open part gets half, the second a quarter, and so on.
+pub(crate) struct Turns {
+    /// The length of the whole's turns.
+    length: u64,
+    /// The turns of parts so far.
+    of_parts: u32,
+    /// The turns of parts before the next one of the whole.
+    left: u32,
+}
+
+impl Turns {
+    /// The turns of parts for one of the whole, each half as long.
+    const OF_PARTS: u32 = 4;
+
+    /// Turns, the first of which is the whole's and has this length.
+    pub(crate) fn new(length: u64) -> Self {
+        Self { length, of_parts: 0, left: 0 }
+    }
+
+    /// The next turn and its length; empty for the whole. There are so many open parts, at least one.
+    pub(crate) fn next(&mut self, open: usize) -> (Option<usize>, u64) {
+        let length = self.length;
+        if self.left == 0 {
+            self.left = Self::OF_PARTS;
+            return (None, length);
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.length += length / 2;
+        }
+        self.of_parts = self.of_parts.wrapping_add(1);
+        (Some((self.of_parts.trailing_zeros() as usize).min(open - 1)), length / 2)
+    }
 }
 
 /// A conjunction of edges, and what it depends on.
@@ -238,6 +298,22 @@ mod tests {
         assert!(safe > 20 && reached > 20, "{safe} {reached}");
     }
 
+    #[test]
+    fn the_whole_has_a_third_of_the_work_and_each_part_half_of_what_those_before_left() {
+        let mut turns = Turns::new(1000);
+        let mut work = [0; 4];
+        for _ in 0..5 * 16 {
+            let (who, length) = turns.next(3);
+            // Turns that become longer would hide the shares.
+            turns.length = 1000;
+            work[who.map_or(0, |part| 1 + part)] += length;
+        }
+        assert_eq!(work, [16_000, 16_000, 8_000, 8_000]);
+        assert_eq!(turns.next(3).1, 1000);
+        (0..4).for_each(|_| assert_eq!(turns.next(3).1, 500));
+        assert_eq!(turns.next(3), (None, 1500));
+    }
+
     /// Two words of eight bits, each copied into another one: a part has the latches of one bit.
     #[test]
     fn words_are_compared_bit_by_bit() {
@@ -268,5 +344,13 @@ mod tests {
         let parts = split(&system);
         let latches: Vec<usize> = parts.iter().map(|part| part.system.num_latches()).collect();
         assert_eq!(latches, [4; 8]);
+        // One bit is different: it is among the first two parts.
+        let mut system = system;
+        let mut builder = Builder::on(system.aig);
+        system.next[width + 5] = builder.and(system.next[width + 5], leaf(5));
+        system.aig = builder.into_aig();
+        let sizes: Vec<usize> = split(&system).iter().map(|part| part.system.aig.num_ands()).collect();
+        assert!(sizes[0] != sizes[1] && sizes[1..].iter().filter(|&&size| size != sizes[2]).count() <= 1);
+        assert_eq!(sizes.len(), 8);
     }
 }

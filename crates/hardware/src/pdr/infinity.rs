@@ -5,7 +5,7 @@
 //! rest on each other in a chain, not in a circle, reach infinity. As in propagation, a lemma remembers the state that
 //! stopped it.
 //!
-//! Lemmas of infinity go to the exchange, and those of other engines come from there.
+//! Lemmas of infinity go to the exchange.
 
 use shofar_run::Stop;
 
@@ -13,11 +13,11 @@ use super::Pdr;
 use super::cube::Cube;
 use super::frames::{Lemma, Stopped};
 use crate::aig::Edge;
-use crate::exchange::Reader;
+use crate::exchange::Exchange;
 
 impl<'a> Pdr<'a> {
     /// Takes part in an exchange.
-    pub(crate) fn join(&mut self, exchange: Reader<'a>) {
+    pub(crate) fn join(&mut self, exchange: &'a Exchange) {
         self.exchange = Some(exchange);
     }
 
@@ -54,32 +54,17 @@ impl<'a> Pdr<'a> {
                 break;
             }
         }
-        self.exchange_lemmas();
+        self.tell();
         Ok(())
     }
 
-    /// Tells the other engines what was found, and takes what they have found.
-    fn exchange_lemmas(&mut self) {
-        let not_bad = self.last();
-        let Some(reader) = &mut self.exchange else { return };
-        reader.exchange().raise_bound(not_bad);
+    /// Tells the other engines what was found.
+    fn tell(&mut self) {
+        let Some(exchange) = self.exchange else { return };
+        exchange.raise_bound(self.last());
         let clauses =
             self.unshared.drain(..).map(|cube| cube.lits().iter().map(|&lit| !lit).collect::<Vec<Edge>>());
-        let news = reader.share(clauses);
-        // A part of the system has more runs, in which the lemmas of others may be false.
-        if self.localization.is_some() {
-            return;
-        }
-        if !news.is_empty() {
-            // Lemmas over gates exclude states without a look at their latches.
-            for lemma in self.frames.iter_mut().flatten() {
-                lemma.stopped_by = None;
-                lemma.stopped_at_infinity = None;
-            }
-        }
-        for clause in news {
-            self.add_to_infinity(Cube::new(clause.iter().map(|&lit| !lit).collect()));
-        }
+        exchange.share(clauses);
     }
 
     /// Adds a lemma to all frames for good, and drops those that it subsumes.

@@ -9,7 +9,7 @@
 //! main:   a bad initial state -> unsafe
 //!         loop: while F_N has a bad state s: block (s, N)
 //!               N := N + 1;  propagate lemmas;  a frame became empty -> safe
-//!               move lemmas to infinity;  exchange them with other engines
+//!               move lemmas to infinity;  tell them to other engines
 //! block:  pop (s, d);  s meets Init -> unsafe
 //!         F_{d-1} ∧ ¬s ∧ T ∧ s'   sat:    push (lift(predecessor), d-1) and (s, d)
 //!                                 unsat:  add the generalised clause to F_1..F_e, e >= d;  push (s, e+1)
@@ -44,7 +44,7 @@ use shofar_run::{Limits, Reason, Stop};
 
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant, Trace};
-use crate::exchange::{Exchange, Reader};
+use crate::exchange::Exchange;
 use crate::probe::{Answer, Gates, Probe};
 use crate::system::BitSystem;
 use block::Obligations;
@@ -145,7 +145,7 @@ pub fn run_with_statistics(
         Variant::Signals => {
             let Extended { system, variables } = signals::extend(system);
             let mut pdr = Pdr::over(&system, variables, options, limits);
-            pdr.join(Reader::new(exchange));
+            pdr.join(exchange);
             let evidence = pdr.decide();
             (evidence, pdr.statistics())
         }
@@ -175,7 +175,7 @@ pub(crate) struct Pdr<'a> {
     obligations: Obligations,
     variables: Variables,
     localization: Option<Localization<'a>>,
-    exchange: Option<Reader<'a>>,
+    exchange: Option<&'a Exchange>,
     /// Lemmas of infinity that the others do not know.
     unshared: Vec<Cube>,
     lifting: Lifting<'a>,

@@ -1,10 +1,8 @@
 //! A property that can be split: PDR on the whole and on its parts, by turns.
 //!
-//! A part with a small system may be decided at once where the whole is out of reach. But the parts may be many, and
-//! share what the whole proves only once. So a third of the work goes into the whole, in turns of growing length, and of
-//! the rest the first open part gets half, the second a quarter, and so on. What proves a part is an invariant of the
-//! whole too: all searches that are still open take it as lemmas. Only the whole takes part in the exchange with other
-//! engines, since parts have other latches.
+//! A part with a small system may be decided at once where the whole is out of reach. What proves a part is an invariant
+//! of the whole too: all searches that are still open take it as lemmas. Only the whole takes part in the exchange with
+//! other engines, since parts have other latches.
 
 use rustc_hash::FxHashSet;
 use shofar_run::{Limits, Reason, Stop};
@@ -13,15 +11,12 @@ use super::cube::Cube;
 use super::{Options, Pdr, Statistics};
 use crate::aig::Edge;
 use crate::evidence::{Evidence, Invariant};
-use crate::exchange::{Exchange, Reader};
-use crate::split::{Part, split};
+use crate::exchange::Exchange;
+use crate::split::{Part, Turns, split};
 use crate::system::BitSystem;
 
 /// The first turn, in literals propagated.
 const FIRST_TURN: u64 = 200_000;
-
-/// The turns of parts for one of the whole, each half as long.
-const TURNS_OF_PARTS: usize = 4;
 
 /// Decides a system.
 pub(super) fn run(
@@ -32,16 +27,16 @@ pub(super) fn run(
 ) -> (Result<Evidence, Stop>, Statistics) {
     let parts = split(system);
     let mut whole = Pdr::new(system, options, limits);
-    whole.join(Reader::new(exchange));
-    let mut turns = Turns {
+    whole.join(exchange);
+    let mut searches = Searches {
         whole,
         parts: parts.iter().map(|part| Search::new(part, options, limits, system.num_latches())).collect(),
         proven: Vec::new(),
         known: FxHashSet::default(),
         statistics: Statistics::default(),
     };
-    let evidence = if parts.is_empty() { turns.whole.decide() } else { turns.decide() };
-    (evidence, turns.statistics())
+    let evidence = if parts.is_empty() { searches.whole.decide() } else { searches.decide() };
+    (evidence, searches.statistics())
 }
 
 /// The search for a counterexample of one part.
@@ -73,9 +68,9 @@ impl<'a> Search<'a> {
 }
 
 /// The whole and the open parts.
-struct Turns<'a> {
+struct Searches<'a> {
     whole: Pdr<'a>,
-    /// Those that are not proven, the smallest one first.
+    /// Those that are not proven.
     parts: Vec<Search<'a>>,
     /// The invariants of the other parts, as cubes of the whole that are excluded.
     proven: Vec<Cube>,
@@ -84,33 +79,30 @@ struct Turns<'a> {
     statistics: Statistics,
 }
 
-impl Turns<'_> {
+impl Searches<'_> {
     fn decide(&mut self) -> Result<Evidence, Stop> {
-        let mut turn = FIRST_TURN;
-        let mut count = 0u32;
+        let mut turns = Turns::new(FIRST_TURN);
         loop {
-            if let Some(evidence) = in_turn(&mut self.whole, turn)? {
-                return Ok(evidence);
-            }
-            for _ in 0..TURNS_OF_PARTS {
-                // Of two turns one is the first part's, of the others every second one is the second part's, and so on.
-                count = count.wrapping_add(1);
-                let index = (count.trailing_zeros() as usize).min(self.parts.len() - 1);
-                let search = &mut self.parts[index];
-                match in_turn(&mut search.pdr, turn / 2)? {
-                    Some(Evidence::Unsafe(trace)) => {
-                        return Ok(Evidence::Unsafe(search.part.back.trace_back(&trace)));
-                    }
-                    Some(Evidence::Safe(invariant)) => {
-                        self.take(index, &invariant);
-                        if self.parts.is_empty() {
-                            return Ok(Evidence::Safe(self.invariant()));
-                        }
-                    }
-                    None => {}
+            let (who, work) = turns.next(self.parts.len());
+            let Some(index) = who else {
+                if let Some(evidence) = in_turn(&mut self.whole, work)? {
+                    return Ok(evidence);
                 }
+                continue;
+            };
+            let search = &mut self.parts[index];
+            match in_turn(&mut search.pdr, work)? {
+                Some(Evidence::Unsafe(trace)) => {
+                    return Ok(Evidence::Unsafe(search.part.back.trace_back(&trace)));
+                }
+                Some(Evidence::Safe(invariant)) => {
+                    self.take(index, &invariant);
+                    if self.parts.is_empty() {
+                        return Ok(Evidence::Safe(self.invariant()));
+                    }
+                }
+                None => {}
             }
-            turn += turn / 2;
         }
     }
 
