@@ -21,6 +21,10 @@ use crate::exchange::{Clause, Exchange, Reader};
 use crate::system::BitSystem;
 use crate::unroll::{Links, Start, Unrolling};
 
+/// Why a search ends without an answer.
+pub(crate) const NO_LONGER_RUNS: &str =
+    "no run is longer, but bounded model checking has no certificate for that";
+
 /// Searches for a counterexample, without end, and asks about this many positions at a time. If it is one, the
 /// counterexample is a shortest one.
 pub fn run(
@@ -39,9 +43,7 @@ pub fn run(
             return Ok(Evidence::Unsafe(trace));
         }
         if !bmc.has_longer_runs() {
-            return Err(Stop::Exhausted(
-                "no run is longer, but bounded model checking has no certificate for that",
-            ));
+            return Err(Stop::Exhausted(NO_LONGER_RUNS));
         }
     }
 }
@@ -86,6 +88,11 @@ impl<'a> Bmc<'a> {
         self.unrolling.solver().statistics()
     }
 
+    /// The number of the solver's variables.
+    pub fn num_variables(&self) -> usize {
+        self.unrolling.solver().num_vars()
+    }
+
     /// Whether it is not known that the constraints end all runs before the bound.
     pub fn has_longer_runs(&self) -> bool {
         self.unrolling.solver().is_consistent()
@@ -94,11 +101,12 @@ impl<'a> Bmc<'a> {
     /// Looks for a counterexample whose last step is one of the next `step` positions. If it finds nothing, it raises the
     /// bound.
     pub fn advance(&mut self, step: usize, limits: &Limits<'_>) -> Result<Option<Trace>, Stop> {
-        let positions = self.bound..self.bound + step;
-        if self.exchange.as_ref().is_some_and(|reader| reader.exchange().bound() >= positions.end) {
-            self.exclude_bad(positions);
-            return Ok(None);
+        let known = self.exchange.as_ref().map_or(0, |reader| reader.exchange().bound());
+        for position in self.bound..known {
+            limits.go_on()?;
+            self.exclude_bad(position..position + 1);
         }
+        let positions = self.bound..self.bound + step;
         let mut hits = bads(&mut self.unrolling, positions.clone(), limits)?;
         let some = match hits[..] {
             [] => return Ok(None),
@@ -161,7 +169,7 @@ pub(crate) fn bads(
     let mut alive: Option<Lit> = None;
     for position in positions {
         limits.go_on()?;
-        let bad = unrolling.literal(position, system.bad);
+        let bad = unrolling.literal_within(position, system.bad, limits)?;
         if position == first {
             unrolling.assert_constraints(position);
             hits.push(bad);

@@ -32,6 +32,7 @@ pub mod split;
 pub mod system;
 pub mod unroll;
 pub mod vcd;
+pub mod windows;
 pub mod witness;
 pub mod words;
 

@@ -49,6 +49,9 @@ pub enum Links {
     Marked,
 }
 
+/// Nodes encoded between two polls of the limits.
+const POLL_INTERVAL: usize = 10_000;
+
 /// No literal; otherwise an entry is the literal's code plus one.
 const NONE: u32 = 0;
 
@@ -140,20 +143,33 @@ impl<'a> Unrolling<'a> {
 
     /// The literal of an edge at a position.
     pub fn literal(&mut self, position: usize, edge: Edge) -> Lit {
+        self.literal_within(position, edge, &Limits::default()).expect("there is no limit")
+    }
+
+    /// As [`literal`](Self::literal), within limits: the cone may reach back through many positions.
+    pub fn literal_within(&mut self, position: usize, edge: Edge, limits: &Limits<'_>) -> Result<Lit, Stop> {
         if self.literals.len() <= position {
             let nodes = self.system.aig.len();
             self.literals.resize_with(position + 1, || vec![NONE; nodes]);
         }
         debug_assert!(self.stack.is_empty());
         self.stack.push((position, edge.node()));
+        let mut steps = 0;
         while let Some(&(position, node)) = self.stack.last() {
+            steps += 1;
+            if steps % POLL_INTERVAL == 0
+                && let Some(reason) = limits.interruption()
+            {
+                self.stack.clear();
+                return Err(reason.into());
+            }
             if self.known(position, node.into()).is_none() {
                 let Some(lit) = self.encode(position, node) else { continue };
                 self.literals[position][node.index()] = lit.code() + 1;
             }
             self.stack.pop();
         }
-        self.known(position, edge).expect("the edge was encoded")
+        Ok(self.known(position, edge).expect("the edge was encoded"))
     }
 
     /// The literal of an edge at a position, if its node was encoded there.
