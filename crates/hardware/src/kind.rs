@@ -52,7 +52,10 @@ fn search(
     bmc.join(exchange);
     let mut step = Step::new(system, Reader::new(exchange));
     for depth in 1.. {
-        if let Some(trace) = bmc.advance(1, limits)? {
+        // Others may know it already.
+        if exchange.bound() < depth
+            && let Some(trace) = bmc.advance(1, limits)?
+        {
             return Ok(Evidence::Unsafe(trace));
         }
         match step.prove(depth, simple_paths, limits)? {

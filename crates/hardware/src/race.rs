@@ -16,10 +16,10 @@ use shofar_run::{Gate, Limits, Stop};
 const TICK: Duration = Duration::from_millis(5);
 
 /// The first turns of contestants that share a thread, per unit of weight. Each round is longer than the one before.
-const FIRST_TURN: Duration = Duration::from_millis(20);
+const FIRST_TURN: Duration = Duration::from_millis(5);
 
 /// The longest turns, per unit of weight.
-const LONGEST_TURN: Duration = Duration::from_millis(500);
+const LONGEST_TURN: Duration = Duration::from_millis(50);
 
 /// A search for an answer, within limits.
 type Search<'a, A> = dyn Fn(&Limits<'_>) -> Result<A, Stop> + Send + Sync + 'a;

@@ -17,7 +17,7 @@ use crate::interpolate::Labelling;
 use crate::kavy::Strategy;
 use crate::race::{Contestant, lanes, race};
 use crate::system::{BitSystem, Extracted};
-use crate::{bmc, imc, kavy, kind, pdr, reduce};
+use crate::{bmc, imc, kavy, kind, pdr, reduce, windows};
 
 /// A procedure that decides systems.
 #[derive(Clone, Copy)]
@@ -39,33 +39,40 @@ impl Engine {
     }
 }
 
-/// The engines, the most useful one first.
+/// The engines, the most useful one first. The first one has a thread for itself where there are two; the weights of
+/// the others are about the shares of ten seconds in which each of them answers what the first one does not.
 pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr",
         description: "property directed reachability (IC3): clauses that are inductive relative to frames",
-        weight: 4,
+        weight: 32,
         run: |system, exchange, limits| pdr::run(system, pdr::Options::default(), exchange, limits),
     },
-    Engine {
-        name: "pdr-local",
-        description: "PDR on a part of the circuit, which grows by what refutes counterexamples of the part",
-        weight: 4,
-        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Local), exchange, limits),
-    },
-    Engine {
-        name: "pdr-signals",
-        description: "PDR whose clauses speak of gates, too",
-        weight: 4,
-        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Signals), exchange, limits),
-    },
+    Engine { name: "kind", description: "k-induction", weight: 5, run: kind::run },
     Engine {
         name: "bmc",
         description: "bounded model checking: shortest counterexamples",
         weight: 2,
         run: |system, exchange, limits| bmc::run(system, 1, exchange, limits),
     },
-    Engine { name: "kind", description: "k-induction", weight: 1, run: kind::run },
+    Engine {
+        name: "pdr-local",
+        description: "PDR on a part of the circuit, which grows by what refutes counterexamples of the part",
+        weight: 12,
+        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Local), exchange, limits),
+    },
+    Engine {
+        name: "bmc-wide",
+        description: "bounded model checking of many steps at once: counterexamples soon, not shortest ones",
+        weight: 10,
+        run: windows::run,
+    },
+    Engine {
+        name: "pdr-signals",
+        description: "PDR whose clauses speak of gates, too",
+        weight: 6,
+        run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Signals), exchange, limits),
+    },
     Engine {
         name: "imc",
         description: "interpolation-based model checking",
