@@ -63,14 +63,16 @@ pub struct Bmc<'a> {
     /// The positions below are known not to be bad in any run.
     bound: usize,
     exchange: Option<Reader<'a>>,
+    /// What was read there, and the positions below which it was added.
     lemmas: Vec<Clause>,
+    end_of_lemmas: usize,
 }
 
 impl<'a> Bmc<'a> {
     /// A search that has not begun.
     pub fn new(system: &'a BitSystem) -> Self {
         let unrolling = Unrolling::new(system, Start::Reset, Links::Substituted);
-        Self { system, unrolling, bound: 0, exchange: None, lemmas: Vec::new() }
+        Self { system, unrolling, bound: 0, exchange: None, lemmas: Vec::new(), end_of_lemmas: 0 }
     }
 
     /// Takes part in an exchange.
@@ -118,7 +120,7 @@ impl<'a> Bmc<'a> {
                 some
             }
         };
-        self.take_lemmas(positions.clone());
+        self.take_lemmas(positions.end, limits)?;
         if self.unrolling.is_satisfiable(&[some], limits)? {
             return Ok(Some(self.unrolling.trace(first_bad(&self.unrolling, positions))));
         }
@@ -138,14 +140,18 @@ impl<'a> Bmc<'a> {
         }
     }
 
-    /// Adds the lemmas of the exchange: those known at new positions, new ones at all of them. A lemma that speaks of
-    /// nodes without a literal at a position is left out there, as it would make the unrolling larger.
-    fn take_lemmas(&mut self, positions: Range<usize>) {
-        let Some(reader) = &mut self.exchange else { return };
+    /// Adds the lemmas of the exchange at the positions below the end: new ones at all of them, known ones at those that
+    /// are new. A lemma that speaks of nodes without a literal at a position is left out there, as it would make the
+    /// unrolling larger.
+    fn take_lemmas(&mut self, end: usize, limits: &Limits<'_>) -> Result<(), Stop> {
+        let Some(reader) = &mut self.exchange else { return Ok(()) };
         let known = self.lemmas.len();
         self.lemmas.extend(reader.news());
-        for position in 0..positions.end {
-            let from = if positions.contains(&position) { 0 } else { known };
+        let old_end = self.end_of_lemmas;
+        self.end_of_lemmas = old_end.max(end);
+        for position in 0..self.end_of_lemmas {
+            limits.go_on()?;
+            let from = if position < old_end { known } else { 0 };
             for lemma in &self.lemmas[from..] {
                 let lits: Option<Vec<Lit>> =
                     lemma.iter().map(|&edge| self.unrolling.known(position, edge)).collect();
@@ -154,6 +160,7 @@ impl<'a> Bmc<'a> {
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -48,7 +48,7 @@ pub const ENGINES: &[Engine] = &[
         weight: 32,
         run: |system, exchange, limits| pdr::run(system, pdr::Options::default(), exchange, limits),
     },
-    Engine { name: "kind", description: "k-induction", weight: 5, run: kind::run },
+    Engine { name: "kind", description: "k-induction", weight: 3, run: kind::run },
     Engine {
         name: "bmc",
         description: "bounded model checking: shortest counterexamples",
@@ -70,7 +70,7 @@ pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr-signals",
         description: "PDR whose clauses speak of gates, too",
-        weight: 6,
+        weight: 8,
         run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Signals), exchange, limits),
     },
     Engine {
@@ -161,6 +161,17 @@ impl<V> Outcome<V> {
     pub fn before_search(verdict: V) -> Self {
         Self { verdict, engine: None, sizes: [Size::default(); 2], phases: Vec::new() }
     }
+
+    /// The outcome with the sizes, and with the phases before the search.
+    pub(crate) fn after(self, sizes: [Size; 2], phases: Vec<(&'static str, Duration)>) -> Self {
+        Self { sizes, phases: [phases, self.phases].concat(), ..self }
+    }
+
+    /// The outcome with another verdict.
+    pub(crate) fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
+        let Self { verdict, engine, sizes, phases } = self;
+        Outcome { verdict: change(verdict), engine, sizes, phases }
+    }
 }
 
 /// The size of a system.
@@ -193,35 +204,47 @@ pub fn solve(circuit: &Circuit, bads: &[Edge], options: &Options, limits: &Limit
     let reduced = reduce::all(&extracted.system, limits);
     phases.push(("reduce", start.elapsed()));
 
-    let sizes = [Size::of(&extracted.system), Size::of(&reduced.system)];
-    let start = Instant::now();
-    let mut check_time = Duration::ZERO;
-    let mut accept = |evidence: Evidence| {
-        let start = Instant::now();
-        let checked = match reduced.back.evidence_back(evidence) {
-            Evidence::Safe(invariant) => {
-                let invariant = extracted.invariant_back(&invariant);
-                check_invariant(circuit, bads, &invariant, limits).map(|()| Verdict::Safe(invariant))
-            }
-            Evidence::Unsafe(trace) => {
-                let trace = extracted.trace_back(&trace);
-                let fired = check_trace(circuit, bads, &trace).map_err(Refusal::from);
-                fired.map(|fired| Verdict::Unsafe(trace, fired))
-            }
-        };
-        check_time += start.elapsed();
-        checked.map_err(refused)
+    let judge = |evidence: Evidence| match reduced.back.evidence_back(evidence) {
+        Evidence::Safe(invariant) => {
+            let invariant = extracted.invariant_back(&invariant);
+            check_invariant(circuit, bads, &invariant, limits).map(|()| Verdict::Safe(invariant))
+        }
+        Evidence::Unsafe(trace) => {
+            let trace = extracted.trace_back(&trace);
+            let fired = check_trace(circuit, bads, &trace).map_err(Refusal::from);
+            fired.map(|fired| Verdict::Unsafe(trace, fired))
+        }
     };
     let exchange = Exchange::default();
     let contestants = engines_for(circuit, options).map(|engine| engine.on(&reduced.system, &exchange));
-    let result = race(&lanes(contestants, options.jobs), limits, &mut accept);
-    phases.push(("search", start.elapsed().saturating_sub(check_time)));
-    phases.push(("check", check_time));
-    let (verdict, engine) = match result {
-        Ok((verdict, engine)) => (verdict, Some(engine)),
-        Err(stop) => (Verdict::Unknown(stop), None),
+    let outcome = search(contestants, options, limits, judge);
+    let sizes = [Size::of(&extracted.system), Size::of(&reduced.system)];
+    outcome.after(sizes, phases).map(|result| result.unwrap_or_else(Verdict::Unknown))
+}
+
+/// Lets contestants search side by side, until `judge` accepts an answer. The times are those of search and check.
+pub(crate) fn search<'a, A: Send, V>(
+    contestants: impl IntoIterator<Item = Contestant<'a, A>>,
+    options: &Options,
+    limits: &Limits<'_>,
+    mut judge: impl FnMut(A) -> Result<V, Refusal>,
+) -> Outcome<Result<V, Stop>> {
+    let start = Instant::now();
+    let mut check_time = Duration::ZERO;
+    let mut accept = |answer: A| {
+        let start = Instant::now();
+        let verdict = judge(answer);
+        check_time += start.elapsed();
+        verdict.map_err(refused)
     };
-    Outcome { verdict, engine, sizes, phases }
+    let result = race(&lanes(contestants, options.jobs), limits, &mut accept);
+    let search_time = start.elapsed().saturating_sub(check_time);
+    let phases = vec![("search", search_time), ("check", check_time)];
+    let (verdict, engine) = match result {
+        Ok((verdict, engine)) => (Ok(verdict), Some(engine)),
+        Err(stop) => (Err(stop), None),
+    };
+    Outcome { engine, phases, ..Outcome::before_search(verdict) }
 }
 
 /// Why an engine's answer is not passed on.

@@ -13,7 +13,7 @@ use shofar_hardware::interpolate::Labelling;
 use shofar_hardware::kavy::Strategy;
 use shofar_hardware::pdr::{Generalization, Variant};
 use shofar_hardware::system::{BitSystem, Extracted};
-use shofar_hardware::{imc, kavy, kind, pdr, reduce};
+use shofar_hardware::{imc, kavy, kind, pdr, reduce, windows};
 use shofar_run::{Limits, Stop};
 use shofar_testing::Random;
 use shofar_testing::scale::numbers;
@@ -28,8 +28,9 @@ struct Engine {
     is_shortest: bool,
 }
 
-const ENGINES: [Engine; 14] = [
+const ENGINES: [Engine; 15] = [
     Engine { name: "bounded model checking", run: bounded, is_complete: false, is_shortest: true },
+    Engine { name: "windows", run: by_windows, is_complete: false, is_shortest: false },
     Engine { name: "k-induction", run: with_simple_paths, is_complete: false, is_shortest: true },
     complete("interpolation, McMillan", true, |system| imc::run(system, Labelling::McMillan, &NO_LIMITS)),
     complete("interpolation, Pudlák", true, |system| imc::run(system, Labelling::Pudlak, &NO_LIMITS)),
@@ -69,6 +70,14 @@ fn bounded(system: &BitSystem) -> Result<Evidence, Stop> {
         }
     }
     Err(Stop::Exhausted("no counterexample"))
+}
+
+/// A search that would not end if the system is safe.
+fn by_windows(system: &BitSystem) -> Result<Evidence, Stop> {
+    match bounded(system) {
+        Ok(_) => windows::run(system, &Exchange::default(), &NO_LIMITS),
+        without => without,
+    }
 }
 
 fn with_simple_paths(system: &BitSystem) -> Result<Evidence, Stop> {

@@ -4,7 +4,7 @@
 //! a run with so many. If such a run has a loop with all edges, that is a counterexample. All engines run on the circuit
 //! with shadows, which refutes and proves.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use shofar_run::{Limits, Stop};
 
@@ -15,8 +15,8 @@ use crate::check::{Fault, Refusal, check_invariant, check_lasso};
 use crate::circuit::Circuit;
 use crate::evidence::{Evidence, Invariant, Trace};
 use crate::exchange::Exchange;
-use crate::race::{Contestant, lanes, race};
-use crate::solve::{Options, Outcome, Size, engines_for, refused};
+use crate::race::Contestant;
+use crate::solve::{Options, Outcome, Size, engines_for, search};
 use crate::system::Extracted;
 use crate::{pdr, reduce};
 
@@ -71,31 +71,18 @@ pub fn solve(circuit: &Circuit, justice: usize, options: &Options, limits: &Limi
         contestants.push(Contestant { name, weight, run });
     }
 
-    let start = Instant::now();
-    let mut check_time = Duration::ZERO;
-    let mut accept = |claim: Claim| {
-        let start = Instant::now();
-        let checked = match claim {
-            Claim::Proof(method, invariant) => {
-                let monitor = Monitor { justice, method };
-                let Monitored { circuit, alarms } = Monitored::new(circuit, &[monitor]);
-                let checked = check_invariant(&circuit, &alarms, &invariant, limits);
-                checked.map(|()| Verdict::Safe(monitor, invariant))
-            }
-            Claim::Run(trace) => lasso_of(circuit, &edges, trace).map(Verdict::Unsafe).map_err(Refusal::from),
-        };
-        check_time += start.elapsed();
-        checked.map_err(refused)
+    let judge = |claim: Claim| match claim {
+        Claim::Proof(method, invariant) => {
+            let monitor = Monitor { justice, method };
+            let Monitored { circuit, alarms } = Monitored::new(circuit, &[monitor]);
+            let checked = check_invariant(&circuit, &alarms, &invariant, limits);
+            checked.map(|()| Verdict::Safe(monitor, invariant))
+        }
+        Claim::Run(trace) => lasso_of(circuit, &edges, trace).map(Verdict::Unsafe).map_err(Refusal::from),
     };
-    let result = race(&lanes(contestants, options.jobs), limits, &mut accept);
-    phases.push(("search", start.elapsed().saturating_sub(check_time)));
-    phases.push(("check", check_time));
-    let (verdict, engine) = match result {
-        Ok((verdict, engine)) => (verdict, Some(engine)),
-        Err(stop) => (Verdict::Unknown(stop), None),
-    };
+    let outcome = search(contestants, options, limits, judge);
     let sizes = [Size::of(&extracted.system), Size::of(&reduced.system)];
-    Outcome { verdict, engine, sizes, phases }
+    outcome.after(sizes, phases).map(|result| result.unwrap_or_else(Verdict::Unknown))
 }
 
 /// The lasso in a trace, completed and checked.
