@@ -44,6 +44,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    if arguments.file == "-" && arguments.witness == "-" {
+        let message = "shofar: standard input is the clauses or the witness, not both";
+        return Err(Failure::Input(message.to_owned()));
+    }
     let limits = arguments.limits.start(Instant::now());
     if circuit::is_circuit_within(&limits, &arguments.file) {
         if arguments.export {

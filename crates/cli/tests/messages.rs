@@ -35,6 +35,13 @@ fn a_mistake_is_shown_in_its_line_with_a_hint() {
     );
 }
 
+#[test]
+fn one_input_is_not_two_files() {
+    let output = shofar(&["check", "-", "-"], "(assert true)");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    assert_eq!(text(&output.stderr), "shofar: standard input is the clauses or the witness, not both\n");
+}
+
 /// In names, file names and hints, of commands that read clauses.
 #[test]
 fn messages_about_the_input_do_not_control_the_terminal() {

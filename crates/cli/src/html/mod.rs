@@ -34,10 +34,15 @@ use shofar_logic::{Op, Term, TermStore, Value};
 
 use picture::{Picture, node_of, picture};
 
-const PAGE: &str = include_str!("page.html");
+const FRAME: &str = include_str!("frame.html");
+const MAIN: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const BASICS: &str = include_str!("basics.js");
 const SCRIPT: &str = include_str!("page.js");
+const BUTTONS: &str = concat!(
+    r#"<button id="all" aria-pressed="false" title="Show the values that stay the same, too (a)">All values</button>"#,
+    "\n"
+);
 
 /// Steps of a run that a page has at its beginning and at its end.
 const MOST_FIRST: usize = 1000;
@@ -114,28 +119,73 @@ pub(crate) fn page(
         Ok(svg) => (svg.as_str(), String::new()),
         Err(why) => ("", format!("<p class=\"note\">{}</p>\n", Escaped::new(why))),
     };
-    let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
-    filled(PAGE, |hole| match hole {
-        "name" => Escaped::new(&name).0,
-        "answer" => word.to_owned(),
-        "shape" => if drawing.is_empty() { "list" } else { "drawn" }.to_owned(),
+    let main = filled(MAIN, |hole| match hole {
         "listing" => listing.to_owned(),
-        "summary" => Escaped::new(&summary).0,
-        "counts" => {
-            let (predicates, clauses) = (system.predicates().len(), system.clauses.len());
-            let counted =
-                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-            format!("{}, {}", counted(predicates, "predicate"), counted(clauses, "clause"))
-        }
-        "style" => STYLE.to_owned(),
-        "script" => format!("{BASICS}{SCRIPT}"),
         "picture" => drawing.to_owned(),
         "list" => format!("{note}{list}{}", writer.legend()),
         "clauses" => writer.clauses(),
         "automaton" => automaton::automaton(store, system, notation),
-        "data" => self::data(&data),
         _ => String::new(),
-    })
+    });
+    let (predicates, clauses) = (system.predicates().len(), system.clauses.len());
+    Frame {
+        file,
+        answer: word,
+        shape: if drawing.is_empty() { "list" } else { "drawn" },
+        summary: &summary,
+        counts: &format!("{}, {}", counted(predicates, "predicate"), counted(clauses, "clause")),
+        style: "",
+        script: SCRIPT,
+        searched: "predicates, arguments and clauses",
+        buttons: BUTTONS,
+        main: &main,
+        data: &data,
+    }
+    .page()
+}
+
+/// What a page has around its main part.
+struct Frame<'a> {
+    file: &'a str,
+    answer: &'a str,
+    shape: &'a str,
+    summary: &'a str,
+    counts: &'a str,
+    /// Styles and a script beyond those of all pages.
+    style: &'a str,
+    script: &'a str,
+    /// What a search looks through.
+    searched: &'a str,
+    /// Buttons beside those for steps.
+    buttons: &'a str,
+    main: &'a str,
+    data: &'a Json,
+}
+
+impl Frame<'_> {
+    /// The page.
+    fn page(&self) -> String {
+        let name = Path::new(self.file).file_name().map_or(self.file.into(), |name| name.to_string_lossy());
+        filled(FRAME, |hole| match hole {
+            "name" => Escaped::new(&name).0,
+            "answer" => self.answer.to_owned(),
+            "shape" => self.shape.to_owned(),
+            "summary" => Escaped::new(self.summary).0,
+            "counts" => self.counts.to_owned(),
+            "style" => format!("{STYLE}{}", self.style),
+            "script" => format!("{BASICS}{}", self.script),
+            "searched" => self.searched.to_owned(),
+            "buttons" => self.buttons.to_owned(),
+            "main" => self.main.to_owned(),
+            "data" => data(self.data),
+            _ => String::new(),
+        })
+    }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Writes a page to a file, whole or not at all.

@@ -6,7 +6,6 @@
 //! the end of the list and from the middle of the run, and the page says so.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use shofar_hardware::aig::{Aig, Edge, Node, edge_value};
@@ -19,11 +18,19 @@ use shofar_hardware::playback::Playback;
 use shofar_hardware::signals::{Signal, SignalKind, signals};
 use shofar_horn::infix::Notation;
 
-use super::{BASICS, Escaped, MOST_BYTES, MOST_LISTED, MOST_VALUE_CHARACTERS, STYLE, cut, filled, more};
+use super::{Escaped, Frame, MOST_BYTES, MOST_LISTED, MOST_VALUE_CHARACTERS, counted, cut, filled, more};
 
-const PAGE: &str = include_str!("wave.html");
-const WAVE_STYLE: &str = include_str!("wave.css");
+const MAIN: &str = include_str!("wave.html");
+const STYLE: &str = include_str!("wave.css");
 const SCRIPT: &str = include_str!("wave.js");
+const BUTTONS: &str = concat!(
+    r#"<button id="larger" title="Wider steps (+)">+</button>"#,
+    "\n",
+    r#"<button id="smaller" title="Narrower steps (-)">&#8722;</button>"#,
+    "\n",
+    r#"<button id="fit" title="All steps (0)">Fit</button>"#,
+    "\n"
+);
 
 /// Steps of a run that a page has at its beginning and at its end.
 const MOST_FIRST: usize = 2000;
@@ -43,7 +50,6 @@ pub(crate) fn page(
     notation: Notation,
     verdict: &Verdict,
 ) -> String {
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut notes = Vec::new();
     let (word, shape, summary, counts, list, data) = match verdict {
         Verdict::Unsafe(found) => {
@@ -89,22 +95,27 @@ pub(crate) fn page(
             ("unknown", "list", summary, counts, String::new(), json!({}))
         }
     };
-    let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
-    filled(PAGE, |hole| match hole {
-        "name" => Escaped::new(&name).0,
-        "answer" => word.to_owned(),
-        "shape" => shape.to_owned(),
-        "summary" => Escaped::new(&summary).0,
-        "counts" => counts.clone(),
-        "style" => format!("{STYLE}{WAVE_STYLE}"),
-        "script" => format!("{BASICS}{SCRIPT}"),
+    let main = filled(MAIN, |hole| match hole {
         "notes" => {
             notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", Escaped::new(note))).collect()
         }
         "list" => list.clone(),
-        "data" => super::data(&data),
         _ => String::new(),
-    })
+    });
+    Frame {
+        file,
+        answer: word,
+        shape,
+        summary: &summary,
+        counts: &counts,
+        style: STYLE,
+        script: SCRIPT,
+        searched: "names",
+        buttons: BUTTONS,
+        main: &main,
+        data: &data,
+    }
+    .page()
 }
 
 /// The steps of a run that a page has.
