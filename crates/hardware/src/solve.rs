@@ -48,7 +48,7 @@ pub const ENGINES: &[Engine] = &[
         weight: 32,
         run: |system, exchange, limits| pdr::run(system, pdr::Options::default(), exchange, limits),
     },
-    Engine { name: "kind", description: "k-induction", weight: 3, run: kind::run },
+    Engine { name: "kind", description: "k-induction", weight: 5, run: kind::run },
     Engine {
         name: "bmc",
         description: "bounded model checking: shortest counterexamples",
@@ -70,7 +70,7 @@ pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr-signals",
         description: "PDR whose clauses speak of gates, too",
-        weight: 8,
+        weight: 6,
         run: |system, exchange, limits| pdr::run(system, variant(pdr::Variant::Signals), exchange, limits),
     },
     Engine {
