@@ -212,6 +212,7 @@ mod tests {
     use super::*;
     use crate::common::shortest_in_system;
     use crate::explicit::{counter, is_counterexample, random_system};
+    use crate::windows;
 
     /// Searches up to a length that no shortest counterexample of the system exceeds.
     fn search(system: &BitSystem, step: usize) -> Option<Trace> {
@@ -260,17 +261,24 @@ mod tests {
         }
     }
 
+    /// In single steps, and by windows.
+    fn both(system: &BitSystem, limits: &Limits<'_>) -> [Result<Evidence, Stop>; 2] {
+        [run(system, 1, &Exchange::default(), limits), windows::run(system, &Exchange::default(), limits)]
+    }
+
     #[test]
     fn a_constraint_that_ends_all_runs_ends_the_search() {
         // A latch from 0 that becomes and stays 1; it is bad, but must be 0.
         let mut system = counter(1, false);
         system.next = vec![Edge::TRUE];
         system.constraints = vec![!Edge::from(system.latch(0))];
-        assert!(matches!(run(&system, 1, &Exchange::default(), &Limits::default()), Err(Stop::Exhausted(_))));
+        for answer in both(&system, &Limits::default()) {
+            assert!(matches!(answer, Err(Stop::Exhausted(_))));
+        }
         system.constraints.clear();
-        assert!(
-            matches!(run(&system, 1, &Exchange::default(), &Limits::default()), Ok(Evidence::Unsafe(trace)) if trace.length() == 1)
-        );
+        for answer in both(&system, &Limits::default()) {
+            assert!(matches!(answer, Ok(Evidence::Unsafe(trace)) if trace.length() >= 1));
+        }
     }
 
     #[test]
@@ -279,10 +287,8 @@ mod tests {
         // Never enabled, so safe, but bounded model checking does not see it.
         system.constraints = vec![!Edge::from(system.input(0))];
         let deadline = std::time::Instant::now().checked_add(std::time::Duration::from_millis(50));
-        let limits = Limits { deadline, ..Limits::default() };
-        assert_eq!(
-            run(&system, 1, &Exchange::default(), &limits),
-            Err(Stop::Interrupted(shofar_run::Reason::Deadline))
-        );
+        for answer in both(&system, &Limits { deadline, ..Limits::default() }) {
+            assert_eq!(answer, Err(Stop::Interrupted(shofar_run::Reason::Deadline)));
+        }
     }
 }

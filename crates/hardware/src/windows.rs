@@ -133,7 +133,6 @@ mod tests {
     use shofar_testing::scale::numbers;
 
     use super::*;
-    use crate::aig::Edge;
     use crate::common::shortest_in_system;
     use crate::explicit::{counter, is_counterexample, random_system};
 
@@ -163,24 +162,5 @@ mod tests {
         let system = counter(9, true);
         let answer = run(&system, &Exchange::default(), &Limits::default());
         assert!(matches!(answer, Ok(Evidence::Unsafe(trace)) if trace.length() == 511));
-    }
-
-    #[test]
-    fn a_constraint_that_ends_all_runs_ends_the_search() {
-        let mut system = counter(1, false);
-        system.next = vec![Edge::TRUE];
-        system.constraints = vec![!Edge::from(system.latch(0))];
-        let answer = run(&system, &Exchange::default(), &Limits::default());
-        assert!(matches!(answer, Err(Stop::Exhausted(_))));
-    }
-
-    #[test]
-    fn limits_end_the_search() {
-        let mut system = counter(3, true);
-        system.constraints = vec![!Edge::from(system.input(0))];
-        let deadline = std::time::Instant::now().checked_add(std::time::Duration::from_millis(50));
-        let limits = Limits { deadline, ..Limits::default() };
-        let answer = run(&system, &Exchange::default(), &limits);
-        assert_eq!(answer, Err(Stop::Interrupted(Reason::Deadline)));
     }
 }
