@@ -39,8 +39,8 @@ impl Engine {
     }
 }
 
-/// The engines, the most useful one first. The first one has a thread for itself where there are two; the weights of
-/// the others are about the shares of ten seconds in which each of them answers what the first one does not.
+/// The engines. The first one is the most useful, and has a thread for itself where there are two; the weights of the
+/// others are about the shares of ten seconds in which each of them answers what the first one does not.
 pub const ENGINES: &[Engine] = &[
     Engine {
         name: "pdr",
