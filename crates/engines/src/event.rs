@@ -138,6 +138,19 @@ pub enum Event {
         /// Its maximal memory in bytes, counted as in [`Memory`](Event::Memory).
         memory: usize,
     },
+    /// What one engine had of another; reported at the end.
+    Helped {
+        /// The engine that has sent facts.
+        from: Label,
+        /// The engine that has received them.
+        to: Label,
+        /// How many it has received.
+        received: u64,
+        /// How many of them it could use.
+        accepted: u64,
+        /// How many of them have saved work.
+        useful: u64,
+    },
     /// An engine has panicked, which is a bug in Shofar. The others continue.
     Panicked {
         /// The engine.
@@ -181,6 +194,9 @@ impl Event {
             Event::Stopped { engine, reason, time, .. } => {
                 let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
                 format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
+            }
+            Event::Helped { from, to, received, accepted, useful } => {
+                format!("{from} helped {to}: {received} facts, {accepted} accepted, {useful} useful")
             }
             Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
         })
@@ -236,6 +252,14 @@ impl Event {
                 "reason": reason.as_ref().map(ToString::to_string),
                 "seconds": time.as_secs_f64(),
                 "bytes": memory,
+            }),
+            Event::Helped { from, to, received, accepted, useful } => json!({
+                "event": "helped",
+                "from": &**from,
+                "to": &**to,
+                "received": received,
+                "accepted": accepted,
+                "useful": useful,
             }),
             Event::Panicked { engine, message } => {
                 json!({"event": "panicked", "engine": &**engine, "message": message})
