@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{ArgAction, CommandFactory};
-use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
 use shofar_cooperate::exchange::Exchanging;
 use shofar_cooperate::slot::{Setting, Slot};
+use shofar_cooperate::{ModelForm, Turns};
 use shofar_engines::InterpolationMethod;
 use shofar_hardware::solve::{ENGINES, Engine, VARIANTS};
 use shofar_horn::infix::Notation;
@@ -326,6 +326,7 @@ impl Arguments {
             engines: self.engine.slots.clone(),
             exchange: self.exchange.into(),
             jobs: self.jobs,
+            turns: Turns::default(),
             interpolation: self.interpolation,
             settings: self.settings.clone(),
             passes: self.passes.clone(),

@@ -22,7 +22,7 @@ use shofar_run::{Gate, Stop};
 use shofar_smt::supports;
 
 use crate::exchange::{Exchange, Exchanging};
-use crate::portfolio::{Contender, race};
+use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
 use crate::slot::{Setting, Slot, labels};
@@ -36,6 +36,8 @@ pub struct Options {
     pub exchange: Exchanging,
     /// How many engines may run at the same time; by default as many as the machine has cores.
     pub jobs: Option<usize>,
+    /// How long the turns of engines are.
+    pub turns: Turns,
     /// How all engines interpolate; by default each engine has its own method.
     pub interpolation: Option<InterpolationMethod>,
     /// Settings for all slots of an engine.
@@ -200,7 +202,7 @@ fn decide(
             }
         }
     };
-    let found = race(&contenders, jobs, run, attempt, confirm, tell);
+    let found = race(&contenders, (jobs, options.turns), run, attempt, confirm, tell);
     exchange.iter().flat_map(Exchange::help).for_each(|help| run.tell(help));
     found
 }

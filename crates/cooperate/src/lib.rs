@@ -15,5 +15,6 @@ pub mod schedule;
 pub mod slot;
 
 pub use driver::{Options, Outcome, Verdict, solve};
+pub use portfolio::Turns;
 pub use readable::ModelForm;
 pub use shofar_engines::Run;
