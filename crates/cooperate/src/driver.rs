@@ -145,7 +145,7 @@ fn decide(
     };
     let contenders = choose(options, &graph, graph_of, jobs, run)?;
     let labels = contenders.iter().map(|contender| contender.label.clone()).collect();
-    let exchange = (options.exchange == Exchanging::On).then(|| Exchange::new(run.store, labels));
+    let exchange = (options.exchange == Exchanging::On).then(|| Exchange::new(run, labels));
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
         let exchange = exchange.as_ref().filter(|_| !engine.works_on_clauses_as_read());

@@ -138,6 +138,13 @@ pub enum Event {
         /// Its maximal memory in bytes, counted as in [`Memory`](Event::Memory).
         memory: usize,
     },
+    /// The facts that engines have told each other so far; reported often.
+    Facts {
+        /// How many were sent.
+        sent: u64,
+        /// How often a fact was of use to an engine.
+        accepted: u64,
+    },
     /// What one engine had of another; reported at the end.
     Helped {
         /// The engine that has sent facts.
@@ -188,8 +195,8 @@ impl Event {
             Event::Progress { engine, depth, counters } => {
                 format!("{engine}: depth {depth}, {}", list(counters))
             }
-            // `Stopped` tells the maximum.
-            Event::Memory { .. } => return None,
+            // `Stopped` and `Helped` tell the maximum and the sums.
+            Event::Memory { .. } | Event::Facts { .. } => return None,
             Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
             Event::Stopped { engine, reason, time, .. } => {
                 let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
@@ -253,6 +260,9 @@ impl Event {
                 "seconds": time.as_secs_f64(),
                 "bytes": memory,
             }),
+            Event::Facts { sent, accepted } => {
+                json!({"event": "facts", "sent": sent, "accepted": accepted})
+            }
             Event::Helped { from, to, received, accepted, useful } => json!({
                 "event": "helped",
                 "from": &**from,

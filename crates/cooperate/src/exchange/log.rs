@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_engines::{Event, Fact, FactId, Fate, Label, Port};
+use shofar_engines::{Event, Fact, FactId, Fate, Label, Port, Run};
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::Lemma;
 use shofar_horn::witness::{GraphModel, Interpretation};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::Term;
 
 /// The most subterms of a formula that is shown to others.
 const MOST_TERMS: usize = 60;
@@ -23,7 +23,7 @@ const SHARDS: usize = 16;
 
 /// The facts of a run and its members.
 pub(crate) struct Exchange<'a> {
-    store: &'a TermStore,
+    run: &'a Run<'a>,
     start: Instant,
     entries: boxcar::Vec<Entry>,
     /// What is known of a formula at a node.
@@ -35,6 +35,8 @@ pub(crate) struct Exchange<'a> {
     bases: Vec<boxcar::Vec<FactId>>,
     /// By members: the bounded facts sent.
     sent: Vec<AtomicU64>,
+    /// How often a fact was accepted.
+    accepted: AtomicU64,
     /// By receivers, by senders.
     help: Vec<Vec<Counts>>,
 }
@@ -69,17 +71,18 @@ struct Counts {
 
 impl<'a> Exchange<'a> {
     /// An exchange between engines with these labels.
-    pub(crate) fn new(store: &'a TermStore, labels: Vec<Label>) -> Self {
+    pub(crate) fn new(run: &'a Run<'a>, labels: Vec<Label>) -> Self {
         let number = labels.len();
         let counts = || std::iter::repeat_with(Counts::default).take(number).collect();
         Exchange {
-            store,
+            run,
             start: Instant::now(),
             entries: boxcar::Vec::new(),
             known: std::array::from_fn(|_| Mutex::default()),
             depth: AtomicUsize::new(0),
             bases: std::iter::repeat_with(boxcar::Vec::new).take(number).collect(),
             sent: std::iter::repeat_with(AtomicU64::default).take(number).collect(),
+            accepted: AtomicU64::new(0),
             help: std::iter::repeat_with(counts).take(number).collect(),
             labels,
         }
@@ -113,7 +116,7 @@ impl<'a> Exchange<'a> {
         for lemma in self.closure(own) {
             if let Some(Interpretation::Formula(formula)) = model.interpretations.get_mut(lemma.node.index())
             {
-                *formula = self.store.and2(*formula, lemma.formula);
+                *formula = self.run.store.and2(*formula, lemma.formula);
             }
         }
         model
@@ -148,7 +151,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn is_small(&self, formula: Term) -> bool {
-        self.store.subterms(&[formula]).len() <= MOST_TERMS
+        self.run.store.subterms(&[formula]).len() <= MOST_TERMS
     }
 
     fn append(&self, own: usize, fact: Option<Fact>, whole: Vec<Lemma>) -> FactId {
@@ -243,6 +246,10 @@ impl Port for Member<'_> {
             facts.push((id, fact.clone()));
         }
         self.cursor.store(position, Ordering::Relaxed);
+        if !facts.is_empty() {
+            let accepted = exchange.accepted.load(Ordering::Relaxed);
+            exchange.run.tell(Event::Facts { sent: exchange.entries.count() as u64, accepted });
+        }
         facts
     }
 
@@ -250,7 +257,10 @@ impl Port for Member<'_> {
         let Some(entry) = self.exchange.entries.get(fact.0 as usize) else { return };
         let counts = &self.exchange.help[self.own][entry.origin];
         match fate {
-            Fate::Accepted => counts.accepted.fetch_add(1, Ordering::Relaxed),
+            Fate::Accepted => {
+                self.exchange.accepted.fetch_add(1, Ordering::Relaxed);
+                counts.accepted.fetch_add(1, Ordering::Relaxed)
+            }
             Fate::Useful => counts.useful.fetch_add(1, Ordering::Relaxed),
             Fate::Refused => 0,
         };
@@ -261,7 +271,7 @@ impl Port for Member<'_> {
 mod tests {
     use std::thread;
 
-    use shofar_logic::Sort;
+    use shofar_logic::{Sort, TermStore};
 
     use super::*;
 
@@ -284,7 +294,8 @@ mod tests {
         let store = TermStore::new();
         let names: Vec<String> = (0..8).map(|member| format!("m{member}")).collect();
         let names: Vec<Label> = names.iter().map(|name| Label::from(name.clone())).collect();
-        let exchange = Exchange::new(&store, names.clone());
+        let run = Run::new(&store);
+        let exchange = Exchange::new(&run, names.clone());
         let x = store.var(store.symbol("x"), Sort::INT);
         let received = |own: usize| {
             let port = exchange.member(&names[own]).expect("it is a member");
@@ -320,7 +331,8 @@ mod tests {
     #[test]
     fn what_is_known_is_not_sent_again() {
         let store = TermStore::new();
-        let exchange = Exchange::new(&store, labels(&["a", "b"]));
+        let run = Run::new(&store);
+        let exchange = Exchange::new(&run, labels(&["a", "b"]));
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let x = store.var(store.symbol("x"), Sort::INT);
         let positive = store.ge(x, store.int(1));
@@ -345,7 +357,8 @@ mod tests {
     #[test]
     fn floods_are_cut_off() {
         let store = TermStore::new();
-        let exchange = Exchange::new(&store, labels(&["a", "b"]));
+        let run = Run::new(&store);
+        let exchange = Exchange::new(&run, labels(&["a", "b"]));
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let x = store.var(store.symbol("x"), Sort::INT);
         for bound in 0..10_000_u64 {
@@ -361,7 +374,8 @@ mod tests {
     #[test]
     fn models_have_what_they_depend_on() {
         let store = TermStore::new();
-        let exchange = Exchange::new(&store, labels(&["a", "b", "c", "d"]));
+        let run = Run::new(&store);
+        let exchange = Exchange::new(&run, labels(&["a", "b", "c", "d"]));
         let [a, b, c, d] =
             ["a", "b", "c", "d"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let variables = ["x", "y", "z", "u"].map(|name| store.var(store.symbol(name), Sort::BOOL));
@@ -388,7 +402,8 @@ mod tests {
     #[test]
     fn large_formulas_are_kept_for_models_only() {
         let store = TermStore::new();
-        let exchange = Exchange::new(&store, labels(&["a", "b"]));
+        let run = Run::new(&store);
+        let exchange = Exchange::new(&run, labels(&["a", "b"]));
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let variable = |number: usize| store.var(store.symbol(&format!("x{number}")), Sort::BOOL);
         let large = store.or_of((0..100).map(variable));

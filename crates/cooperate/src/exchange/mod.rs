@@ -16,9 +16,12 @@
 //! known for the same height or as closed, or if its sender has sent more than its share. (T. Balyo, P. Sanders, C. Sinz, "HordeSat",
 //! SAT 2015, and D. Schreiber, P. Sanders, "MallobSat", 2024, for bounded volumes and the filtering of repeats.)
 //!
+//! **Texts.** [`text`] writes facts for other processes, and reads what they send.
+//!
 //! **Statistics.** For each pair of members, how many facts were received, accepted and useful: which engines help each other.
 
 mod log;
+pub mod text;
 
 pub(crate) use log::Exchange;
 
