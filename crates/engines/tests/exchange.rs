@@ -6,13 +6,17 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use common::{Counters, read};
-use shofar_engines::{Engine, Event, EventSink, Evidence, Fact, FactId, Fate, PdKind, Port, Run, by_name};
+use shofar_engines::pdkind::Options;
+use shofar_engines::{
+    Engine, Event, EventSink, Evidence, Fact, FactId, Fate, InterpolationMethod, PdKind, Port, Run, by_name,
+};
 use shofar_horn::HornGraph;
 use shofar_horn::check::check_graph_model;
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::Lemma;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::{Term, TermStore};
+use shofar_run::{Reason, Stop};
 
 /// Gives an engine facts, and keeps what it sends.
 #[derive(Default)]
@@ -167,6 +171,54 @@ fn instances_of_pdkind_share_lemmas() {
     let (_, received, fewer) = solve(induction.clone());
     assert_eq!(received, induction.len() as u64);
     assert!(fewer < searches, "{fewer} searches in the place of {searches}");
+}
+
+/// By Farkas interpolants PD-KIND learns that `x + n * y` is not negative, for one `n` after the other, and does not end. With the
+/// lemmas of an instance that decomposes interpolants, it does.
+#[test]
+fn lemmas_end_a_search_that_diverges() {
+    let store = TermStore::new();
+    let graph = read(&store, SUMS);
+    let farkas = PdKind { options: Options::default().interpolation(InterpolationMethod::Farkas) };
+    let limited = Run::new(&store).with_timeout(Duration::from_secs(2));
+    assert_eq!(farkas.solve(&graph, &limited).err(), Some(Stop::Interrupted(Reason::Deadline)));
+    let (_, sent, _) = solve(&store, &graph, &PdKind::default(), Vec::new(), &ignore);
+    let (answer, ..) = solve(&store, &graph, &farkas, sent, &ignore);
+    let Evidence::Sat(model) = &answer else { panic!("{answer:?}") };
+    assert!(is_model(&store, &graph, model, Term::TRUE));
+}
+
+/// A port that brings nothing changes nothing: same answer, same statistics.
+#[test]
+fn an_engine_that_receives_nothing_searches_as_if_alone() {
+    let texts = [
+        SUMS,
+        "(declare-fun P (Int Int) Bool) (declare-fun Q (Int Int) Bool)
+         (assert (P 0 0))
+         (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 7)) (P (+ x 1) (+ y 2)))))
+         (assert (forall ((x Int) (y Int)) (=> (P x y) (Q x y))))
+         (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> y 0)) (Q x (- y 1)))))
+         (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (= x 6) (= y 3)) false)))",
+    ];
+    for name in ["spacer", "pdkind", "imc", "bmc", "split-tpa", "kavy"] {
+        for text in texts {
+            let found = |port: Option<&Mailbox>| {
+                let store = TermStore::new();
+                let graph = read(&store, text);
+                let counters = Counters::default();
+                let run = Run::new(&store).with_timeout(Duration::from_secs(10)).with_events(&counters);
+                let run = port.into_iter().fold(run, |run, port| run.with_port(port));
+                let engine = by_name(name).expect("the engine exists");
+                if name == "bmc" && text == SUMS {
+                    // There are paths of every length.
+                    return None;
+                }
+                let answer = engine.solve(&graph, &run).unwrap_or_else(|stop| panic!("{name}: {stop}"));
+                Some((answer, counters.all()))
+            };
+            assert_eq!(found(None), found(Some(&Mailbox::default())), "{name}");
+        }
+    }
 }
 
 /// What Spacer calls closed is inductive.

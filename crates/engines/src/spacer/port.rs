@@ -8,15 +8,14 @@
 //!
 //! A *bounded* fact is true, but the frames need not prove it, and a frame that looks inductive because of it would not be a model
 //! (L2). So it becomes a lemma of level `i` only if the frames at `i - 1` prove it, as a guess would. The level is that of the current
-//! bound, or less if the fact holds less far. Only a share of the time is spent on this, [`SHARE`].
-
-use std::time::{Duration, Instant};
+//! bound, or less if the fact holds less far. Only a share of the queries is spent on this, [`SHARE`]. They are counted, not timed, so
+//! that the same facts at the same points lead to the same search.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::Lemma;
 use shofar_logic::{Op, Term, TermStore};
-use shofar_run::{Gate, Limits};
+use shofar_run::Limits;
 
 use super::expand::Block;
 use super::frames::{INFINITY, Learnt, LemmaId, Level};
@@ -35,28 +34,23 @@ const MOST_LITERALS: usize = 12;
 /// The conflict limit for trying a bounded fact.
 const TRY_CONFLICTS: u64 = 1000;
 
-/// One in this many units of time may be spent on trying bounded facts.
-const SHARE: u32 = 10;
+/// One in this many queries may be spent on trying bounded facts, besides the first few.
+const SHARE: u64 = 10;
+const FIRST_QUERIES: u64 = 100;
 
 /// What was sent and received.
 pub(super) struct Exchanged {
-    start: Instant,
     /// Indexed by node: how many infinite lemmas and arrivals were sent.
     sent: Vec<(usize, usize)>,
     /// Lemmas that are facts of other engines, until they are first useful.
     foreign: FxHashMap<(NodeId, LemmaId), FactId>,
-    /// The time spent on trying facts.
-    spent: Duration,
+    /// The queries spent on trying facts.
+    spent: u64,
 }
 
 impl Exchanged {
     pub(super) fn new(nodes: usize) -> Self {
-        Exchanged {
-            start: Instant::now(),
-            sent: vec![(0, 0); nodes],
-            foreign: FxHashMap::default(),
-            spent: Duration::ZERO,
-        }
+        Exchanged { sent: vec![(0, 0); nodes], foreign: FxHashMap::default(), spent: 0 }
     }
 }
 
@@ -129,15 +123,15 @@ impl Search<'_> {
             if frames.blocking(self.store, &cube, level).is_some() {
                 continue;
             }
-            let has_time = self.exchanged.spent * SHARE <= self.time_used();
-            if !has_time || cube.len() > MOST_LITERALS || self.has_known_point(lemma.node, &cube) {
+            let is_due = self.exchanged.spent * SHARE <= FIRST_QUERIES + self.statistics.queries;
+            if !is_due || cube.len() > MOST_LITERALS || self.has_known_point(lemma.node, &cube) {
                 are_proved = false;
                 continue;
             }
-            let start = Instant::now();
+            let before = self.statistics.queries;
             let limits = Limits { conflicts: Some(TRY_CONFLICTS), ..self.run.limits };
             let block = self.block(lemma.node, &cube, level, &limits);
-            self.exchanged.spent += start.elapsed();
+            self.exchanged.spent += self.statistics.queries - before;
             let Block::Blocked(conflict) = block? else {
                 are_proved = false;
                 continue;
@@ -158,12 +152,6 @@ impl Search<'_> {
         {
             port.rate(fact, Fate::Useful);
         }
-    }
-
-    /// The time since the start without pauses.
-    fn time_used(&self) -> Duration {
-        let waited = self.run.limits.gate.map_or(Duration::ZERO, Gate::waited);
-        self.exchanged.start.elapsed().saturating_sub(waited)
     }
 }
 

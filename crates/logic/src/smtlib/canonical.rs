@@ -164,7 +164,7 @@ impl Writer<'_> {
             relation = mirrored(relation);
         }
         poly.scale(&factor.recip());
-        number = number * &factor.recip();
+        number *= &factor.recip();
         if sort == Sort::INT {
             (relation, number) = match relation {
                 Relation::Below => (Relation::AtMost, number - &Rational::ONE),
