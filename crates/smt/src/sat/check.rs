@@ -55,8 +55,9 @@ impl<T: Theory> Solver<T> {
         assert_eq!(assigned.count(), trail.lits().len(), "T1");
     }
 
-    /// W1 and W2.
+    /// W1, W2, B1 and B2.
     fn check_watches(&self) {
+        self.watches.check_blocks();
         let trail = &self.trail;
         let mut propagated = vec![false; 2 * trail.num_vars()];
         for &lit in &trail.lits()[..trail.head] {

@@ -16,9 +16,9 @@
 //!                     none is left          ask the theory; satisfiable
 //! ```
 //!
-//! Each file numbers its invariants: A (clauses), T (trail), L (late literals), D (decisions), K (covering), W
-//! (watches), F (frames), P (the proof log), C (the contract with the theory). [`Solver::check_invariants`] checks
-//! them.
+//! Each file numbers its invariants: A (clauses), B (blocks of watches), T (trail), L (late literals), D (decisions), K
+//! (covering), W (watches), F (frames), P (the proof log), C (the contract with the theory).
+//! [`Solver::check_invariants`] checks them.
 //!
 //! **Why the answers are right.** Every learnt clause is a resolvent of clauses and explanations, so level 0 holds in
 //! all models. A failed assumption is false by resolution from the core alone. At a fixpoint no clause is false (W2),
@@ -49,6 +49,7 @@ mod theory;
 
 mod clause;
 mod trail;
+mod watches;
 
 mod analyze;
 mod assumptions;
@@ -79,12 +80,13 @@ use cover::Cover;
 use decide::Order;
 use limits::Budget;
 use log::Log;
-use propagate::{Propagation, Watches};
+use propagate::Propagation;
 use reduce::Reductions;
 use restart::Restarts;
 use shofar_run::{Limits, Poll, Reason};
 use theory::Inbox;
 use trail::{Antecedent, Trail};
+use watches::Watches;
 
 /// Lemmas of at most this many literals are never forgotten.
 pub const KEPT_LEMMA: u32 = 8;

@@ -12,12 +12,15 @@
 //! W2 survives backtracking without work: the true literal is undone no earlier than the false one, and a late one is
 //! asserted again. Together with T3 it implies that at a fixpoint no clause is false, and none is unit.
 
+use std::ops::Range;
+
 use super::Poll;
 use super::Solver;
-use super::clause::{Arena, ClauseRef};
+use super::clause::ClauseRef;
 use super::literal::Lit;
 use super::theory::{Effort, Theory};
 use super::trail::Antecedent;
+use super::watches::Watch;
 
 /// Literals that propagation processes before the main loop checks the limits again.
 const PAUSE: u32 = 4096;
@@ -32,69 +35,6 @@ pub(super) enum Propagation {
     Conflict(ClauseRef),
     /// The clauses contradict each other at level 0.
     Refuted,
-}
-
-/// An entry of a watch list.
-#[derive(Clone, Copy)]
-pub(super) struct Watch {
-    pub(super) blocker: Lit,
-    /// The reference, with the top bit set for binary clauses.
-    tagged: u32,
-}
-
-const BINARY: u32 = 1 << 31;
-
-impl Watch {
-    #[inline]
-    pub(super) fn new(blocker: Lit, clause: ClauseRef, is_binary: bool) -> Self {
-        Self { blocker, tagged: clause.word() | if is_binary { BINARY } else { 0 } }
-    }
-
-    #[inline]
-    pub(super) fn clause(self) -> ClauseRef {
-        ClauseRef::from_word(self.tagged & !BINARY)
-    }
-
-    #[inline]
-    pub(super) fn is_binary(self) -> bool {
-        self.tagged & BINARY != 0
-    }
-}
-
-/// The watch lists by the literals watched.
-#[derive(Default)]
-pub(super) struct Watches {
-    lists: Vec<Vec<Watch>>,
-}
-
-impl Watches {
-    /// Makes room for more variables.
-    pub(super) fn reserve(&mut self, vars: usize) {
-        self.lists.reserve(2 * vars);
-    }
-
-    /// Adds the next variable.
-    pub(super) fn add_var(&mut self) {
-        self.lists.extend([Vec::new(), Vec::new()]);
-    }
-
-    /// Watches the first two literals of a clause (W1).
-    pub(super) fn attach(&mut self, arena: &Arena, clause: ClauseRef) {
-        let (first, second) = (arena.lit(clause, 0), arena.lit(clause, 1));
-        let is_binary = arena.size(clause) == 2;
-        self.lists[first.index()].push(Watch::new(second, clause, is_binary));
-        self.lists[second.index()].push(Watch::new(first, clause, is_binary));
-    }
-
-    /// The watches of a literal.
-    pub(super) fn of(&self, lit: Lit) -> &[Watch] {
-        &self.lists[lit.index()]
-    }
-
-    /// All lists with their literals.
-    pub(super) fn lists_mut(&mut self) -> impl Iterator<Item = (Lit, &mut Vec<Watch>)> {
-        self.lists.iter_mut().enumerate().map(|(code, list)| (Lit::from_code(code as u32), list))
-    }
 }
 
 impl<T: Theory> Solver<T> {
@@ -134,21 +74,22 @@ impl<T: Theory> Solver<T> {
             let false_lit = !trail.lits()[trail.head];
             trail.head += 1;
             credit -= 1;
-            // No clause watches a literal twice, so nothing is pushed onto this list while it is taken.
-            let mut list = std::mem::take(&mut watches.lists[false_lit.index()]);
-            let mut kept = 0;
-            let mut next = 0;
-            while let Some(&watch) = list.get(next) {
+            // No clause watches a literal twice, so nothing is pushed onto this list, and it stays in place.
+            let Range { start, end } = watches.range(false_lit);
+            let mut kept = start;
+            let mut next = start;
+            while next < end {
+                let watch = watches.get(next);
                 next += 1;
                 let blocker = watch.blocker;
                 let blocker_value = trail.value(blocker);
                 if blocker_value > 0 {
-                    list[kept] = watch;
+                    watches.set(kept, watch);
                     kept += 1;
                     continue;
                 }
                 if watch.is_binary() {
-                    list[kept] = watch;
+                    watches.set(kept, watch);
                     kept += 1;
                     if blocker_value < 0 {
                         conflict = Some(watch.clause());
@@ -165,7 +106,7 @@ impl<T: Theory> Solver<T> {
                 let other_value = if other == blocker { blocker_value } else { trail.value(other) };
                 let updated = Watch::new(other, watch.clause(), false);
                 if other_value > 0 {
-                    list[kept] = updated;
+                    watches.set(kept, updated);
                     kept += 1;
                     continue;
                 }
@@ -180,10 +121,10 @@ impl<T: Theory> Solver<T> {
                     }
                     *first = other.code();
                     *second = replacement;
-                    watches.lists[replacement as usize].push(updated);
+                    watches.push(Lit::from_code(replacement), updated);
                     continue;
                 }
-                list[kept] = updated;
+                watches.set(kept, updated);
                 kept += 1;
                 if other_value < 0 {
                     conflict = Some(watch.clause());
@@ -192,10 +133,8 @@ impl<T: Theory> Solver<T> {
                 trail.assign(other, Antecedent::Clause(watch.clause()));
             }
             if kept < next {
-                list.copy_within(next.., kept);
-                list.truncate(list.len() - (next - kept));
+                watches.remove(false_lit, kept..next);
             }
-            watches.lists[false_lit.index()] = list;
         }
         self.statistics.propagations += u64::from(PAUSE - credit);
         match conflict {

@@ -21,9 +21,9 @@
 
 use super::Solver;
 use super::clause::ClauseRef;
-use super::propagate::Watch;
 use super::theory::Theory;
 use super::trail::Antecedent;
+use super::watches::Watch;
 
 /// Glue up to which clauses are kept, and kept while used.
 const CORE_GLUE: u32 = 2;
@@ -145,21 +145,18 @@ impl<T: Theory> Solver<T> {
         self.log_shrinking();
         let Self { arena, trail, watches, redundant, analysis, cover, .. } = self;
         let moved = arena.compact(|lit| trail.value(lit) < 0 && trail.is_fixed(lit));
-        for (lit, list) in watches.lists_mut() {
-            list.retain_mut(|watch| {
-                let Some(clause) = moved.get(watch.clause()) else { return false };
-                // If a clause became binary, the blocker must be the other literal.
-                let is_binary = arena.size(clause) == 2;
-                let blocker = if is_binary && !watch.is_binary() {
-                    let first = arena.lit(clause, 0);
-                    if first == lit { arena.lit(clause, 1) } else { first }
-                } else {
-                    watch.blocker
-                };
-                *watch = Watch::new(blocker, clause, is_binary);
-                true
-            });
-        }
+        watches.rebuild(|lit, watch| {
+            let clause = moved.get(watch.clause())?;
+            // If a clause became binary, the blocker must be the other literal.
+            let is_binary = arena.size(clause) == 2;
+            let blocker = if is_binary && !watch.is_binary() {
+                let first = arena.lit(clause, 0);
+                if first == lit { arena.lit(clause, 1) } else { first }
+            } else {
+                watch.blocker
+            };
+            Some(Watch::new(blocker, clause, is_binary))
+        });
         let renew = |clause: &mut ClauseRef| moved.get(*clause).map(|new| *clause = new).is_some();
         redundant.retain_mut(renew);
         analysis.explained.retain_mut(renew);
