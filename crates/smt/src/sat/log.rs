@@ -235,9 +235,10 @@ impl<T: Theory> Solver<T> {
     ///
     /// If there are clauses.
     pub fn log_proofs(&mut self) {
-        let is_empty = self.consistent && self.trail.lits().is_empty() && self.arena.iter().next().is_none();
+        let is_empty = self.consistent && self.trail.lits().is_empty() && self.arena.is_empty();
         assert!(is_empty, "clauses without a step would be no premises");
         self.log = Some(Box::default());
+        self.arena.keep_ids();
     }
 
     /// Whether proofs are logged.

@@ -111,10 +111,15 @@ impl<T: Theory> Solver<T> {
                     continue;
                 }
                 let values = trail.values();
-                let start = place.as_ref().map_or(0, |place| (**place as usize).min(rest.len()));
                 let is_open = |code: &u32| values[*code as usize] >= 0;
-                let found = rest[start..].iter().position(is_open).map(|index| start + index);
-                if let Some(found) = found.or_else(|| rest[..start].iter().position(is_open)) {
+                let found = if let [last] = rest {
+                    is_open(last).then_some(0)
+                } else {
+                    let start = place.as_ref().map_or(0, |place| (**place as usize).min(rest.len()));
+                    let found = rest[start..].iter().position(is_open).map(|index| start + index);
+                    found.or_else(|| rest[..start].iter().position(is_open))
+                };
+                if let Some(found) = found {
                     let replacement = std::mem::replace(&mut rest[found], false_lit.code());
                     if let Some(place) = place {
                         *place = found as u32;
