@@ -119,7 +119,8 @@ pub(crate) fn solve(
                 thread::sleep(TICK);
             }
         });
-        let helper = scope.spawn(|| {
+        let (signals, cancel, tell_there) = (&signals, &cancel, &tell_there);
+        let helper = scope.spawn(move || {
             let asked = &question.help.engines;
             let slots = if !asked.is_empty() {
                 Some(asked.clone())
@@ -143,7 +144,7 @@ pub(crate) fn solve(
                     wait: question.help.wait,
                     times: Times::default(),
                 };
-                assist(&request, &signals, &|note| listener.note(&note))
+                assist(&request, signals, &|note| listener.note(&note))
             });
             if let Some(found) = &found {
                 cancel.store(true, Ordering::Relaxed);
@@ -152,7 +153,7 @@ pub(crate) fn solve(
             listener.release();
             found
         });
-        let here = run.clone().with_limits(Limits { cancel: Some(&cancel), ..limits }).with_events(&events);
+        let here = run.clone().with_limits(Limits { cancel: Some(cancel), ..limits }).with_events(&events);
         let outcome = driver::solve_and_tell(system, options, &here, |verdict, engine| {
             signals.stop.store(true, Ordering::Relaxed);
             tell_here(verdict, engine);
