@@ -205,11 +205,8 @@ impl<'a> Session<'a> {
     pub fn close(mut self) {
         let tasks: Vec<TaskId> = self.posts.keys().copied().collect();
         tasks.into_iter().for_each(|task| self.end(task));
-        if !self.link.is_up() {
-            return;
-        }
         let Session { link, ended, run, times, .. } = &mut self;
-        let _ = link.with(|broker| {
+        link.finally(|broker| {
             ended.drain(..).try_for_each(|task| end_task(broker, task, run, times))?;
             broker.end_client(run)
         });

@@ -152,7 +152,7 @@ pub fn run(worker: &Worker, solve: &Solve, stop: &AtomicBool, tell: Tell<'_>) ->
         }
     }
     // Without a broker others claim the jobs.
-    let _ = link.with(|broker| shift.go_home(broker));
+    link.finally(|broker| shift.go_home(broker));
     Ok(())
 }
 

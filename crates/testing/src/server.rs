@@ -1,6 +1,4 @@
-//! A broker of its own for each test.
-
-#![allow(dead_code, reason = "each test uses a part")]
+//! Brokers: each test that needs one has a server of its own, which speaks Redis's protocol.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -11,17 +9,18 @@ use std::time::{Duration, Instant};
 const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
 
 /// A server without memory on disk, which ends with the test.
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
     program: &'static str,
-    pub(crate) port: u16,
+    /// Where it listens.
+    pub port: u16,
     options: Vec<String>,
 }
 
 impl Server {
     /// Starts a server on a free port; `None`, with a message, if none is installed.
     #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-    pub(crate) fn start(options: &[&str]) -> Option<Self> {
+    pub fn start(options: &[&str]) -> Option<Self> {
         let is_installed = |program: &&&'static str| {
             Command::new(program)
                 .arg("--version")
@@ -41,24 +40,19 @@ impl Server {
     }
 
     /// The address for clients and workers.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// Ends the server at once, as `kill -9` does.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Starts the server again, on the same port and without memory.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.child = spawn(self.program, self.port, &self.options);
-    }
-
-    /// A connection for a test that plays a role by itself.
-    pub(crate) fn connection(&self) -> redis::Connection {
-        redis::Client::open(self.url()).unwrap().get_connection().unwrap()
     }
 }
 
@@ -83,7 +77,7 @@ fn spawn(program: &str, port: u16, options: &[String]) -> Child {
 }
 
 /// Waits until something is so.
-pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(40), "{what} does not happen");
