@@ -329,10 +329,10 @@ impl Arguments {
     }
 }
 
-/// Parses the number of things that run at the same time, at least one.
-pub(crate) fn jobs(text: &str) -> Result<usize, String> {
+/// Parses the number of engines that run at the same time, at least one.
+fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least one has to run".to_owned()),
+        Ok(0) => Err("at least one engine has to run".to_owned()),
         Ok(jobs) => Ok(jobs),
         Err(_) => Err("write a whole number, as in `-j 4`".to_owned()),
     }

@@ -169,10 +169,13 @@ pub(crate) fn solve(
     })
 }
 
+/// The slots that run here, and how many of them at the same time.
+type Schedule = (Vec<String>, usize);
+
 /// Passes events on, and the schedule to the thread that asks workers.
 struct Eavesdropper<'a, L> {
     listener: &'a L,
-    sender: Mutex<Option<Sender<(Vec<String>, usize)>>>,
+    sender: Mutex<Option<Sender<Schedule>>>,
 }
 
 impl<L: Listener> Eavesdropper<'_, L> {

@@ -9,9 +9,9 @@ use shofar_cluster::Times;
 use shofar_cluster::batch::{Batch, Summary, read_list, run as answer_all};
 use shofar_run::Limits;
 
-use super::{BrokerArguments, Loudness};
+use super::{BrokerArguments, Loudness, places};
 use crate::Failure;
-use crate::arguments::{Engines, engines, jobs};
+use crate::arguments::{Engines, engines};
 use crate::input::{read_text_within, seconds};
 use crate::limits::cancel_flag;
 
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     memory: Option<u64>,
 
     /// Check N answers at the same time, as in `-j 2`. The default is the number of cores.
-    #[arg(short = 'j', long, value_name = "N", value_parser = jobs)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = places)]
     jobs: Option<usize>,
 
     /// Use this seed for all random choices, as in `--seed 7`.

@@ -8,6 +8,7 @@ pub(crate) mod status;
 pub(crate) mod worker;
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use shofar_cluster::{Address, Note, Secret};
@@ -51,6 +52,12 @@ fn address(text: &str, file: Option<&Path>) -> Result<Address, Failure> {
         }
         _ => Ok(address),
     }
+}
+
+/// Parses the number of jobs or checks at the same time, at least one.
+fn places(text: &str) -> Result<usize, String> {
+    let number: Option<NonZeroUsize> = text.parse().ok();
+    number.map(usize::from).ok_or_else(|| "write a whole number of at least 1, as in `-j 4`".to_owned())
 }
 
 /// How much a command says on standard error.

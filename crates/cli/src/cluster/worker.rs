@@ -8,9 +8,8 @@ use std::time::Duration;
 use shofar_cluster::worker::{Worker, run as take_jobs};
 use shofar_cluster::{Name, Times, work};
 
-use super::{BrokerArguments, Loudness, say};
+use super::{BrokerArguments, Loudness, places, say};
 use crate::Failure;
-use crate::arguments::jobs;
 use crate::input::seconds;
 use crate::limits::cancel_flag;
 
@@ -22,7 +21,7 @@ pub(crate) struct Arguments {
     broker: BrokerArguments,
 
     /// Do N jobs at the same time, each on one core, as in `-j 8`. The default is the number of cores.
-    #[arg(short = 'j', long, value_name = "N", value_parser = jobs)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = places)]
     jobs: Option<usize>,
 
     /// End jobs when the worker has this many mebibytes of memory, as in `-m 16000`.
@@ -57,11 +56,8 @@ pub(crate) fn run(arguments: &Arguments, _: &mut impl Write) -> Result<(), Failu
         times: Times::default(),
     };
     if !arguments.loudness.quiet {
-        let places = if worker.places == 1 { "place" } else { "places" };
-        say(&format!(
-            "worker {} with {} {places} for jobs at {}",
-            worker.name, worker.places, worker.address
-        ));
+        let noun = if worker.places == 1 { "place" } else { "places" };
+        say(&format!("worker {} with {} {noun} for jobs at {}", worker.name, worker.places, worker.address));
     }
     let tell = |note| arguments.loudness.note(&note);
     take_jobs(&worker, &(Arc::new(work::solve) as _), cancel_flag(), &tell)
