@@ -53,8 +53,11 @@ const MOST_DEAD: usize = 1000;
 /// The length to which answers are trimmed. A stream with more is not the work of honest workers.
 const MOST_ANSWERS: usize = 2000;
 
-/// The number of entries that are read at once. Witnesses may be large.
-const AT_ONCE: usize = 16;
+/// The number of entries of each stream that are read at once. Witnesses may be large, and hostile ones are as large as possible.
+const AT_ONCE: usize = 4;
+
+/// The number of jobs of silent workers that are taken over at once.
+const MOST_CLAIMED: usize = 16;
 
 /// Why the broker does not do what it should.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -254,7 +257,7 @@ impl Broker {
     pub fn claim(&mut self, worker: &Name, idle: Duration) -> Result<Vec<Entry>> {
         let mut command = redis::cmd("XAUTOCLAIM");
         command.arg(key(JOBS)).arg(GROUP).arg(worker.as_str()).arg(millis(idle)).arg("0");
-        command.arg("COUNT").arg(AT_ONCE);
+        command.arg("COUNT").arg(MOST_CLAIMED);
         let reply: StreamAutoClaimReply = self.ask(&command)?;
         Ok(reply.claimed.into_iter().map(entry).collect())
     }

@@ -20,7 +20,7 @@
 //! - W3: a job whose entry on the broker is lost goes on. If it comes again, the worker does not begin it a second time.
 //! - W4: without a broker jobs go on, and their answers wait for [`Times::keep_answer`].
 //! - W5: a job that does not end [`Times::grace`] after its limit is answered `unknown`, and its thread is left behind. A worker
-//!   with too many such threads ends; whoever started it starts it again.
+//!   with too many such threads ends; whoever started it starts it again. So does a worker that has no jobs and hardly any memory left.
 
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -50,6 +50,12 @@ const MOST_LEFT_BEHIND: usize = 2;
 
 /// The number of signs of life that a client may miss while its job runs.
 const MOST_MISSED: u32 = 2;
+
+/// How often a worker asks for further messages about a task in a row.
+const MOST_LOOKS: usize = 100;
+
+/// The part of its memory, in quarters, that a worker without jobs may still have.
+const MOST_IDLE_QUARTERS: usize = 3;
 
 /// A mebibyte.
 const MIB: usize = 1 << 20;
@@ -140,6 +146,10 @@ pub fn run(worker: &Worker, solve: &Solve, stop: &AtomicBool, tell: Tell<'_>) ->
         if shift.left_behind > MOST_LEFT_BEHIND * worker.places {
             return Err("too many jobs did not end after their limits".to_owned());
         }
+        if shift.has_no_room() {
+            link.finally(|broker| shift.go_home(broker));
+            return Err("too much memory is left of earlier jobs".to_owned());
+        }
         if worker.once && shift.begun > 0 && shift.running.is_empty() && shift.outgoing.is_empty() {
             break;
         }
@@ -198,6 +208,16 @@ impl Shift<'_> {
             self.left_behind += 1;
             self.end(running, Ok(Outcome::unknown("the job did not end after its limit".to_owned())));
         }
+    }
+
+    /// Whether the worker has no jobs, and the system still has not got their memory back. Its next jobs would end at once, so
+    /// whoever started the worker has to start it again.
+    fn has_no_room(&self) -> bool {
+        let Some(memory) = self.worker.memory else { return false };
+        self.begun > 0
+            && self.running.is_empty()
+            && self.outgoing.is_empty()
+            && memory_in_use().is_some_and(|used| used > memory / 4 * MOST_IDLE_QUARTERS)
     }
 
     /// A job has ended: its result has to be sent.
@@ -413,13 +433,20 @@ impl Shift<'_> {
 
     /// Whether the client of a job has said that it waits no longer. Remembers what was read.
     fn has_ended(&self, broker: &mut Broker, job: &Job, last: &mut String) -> Result<bool, Trouble> {
-        let mut has_ended = false;
-        for (_, entry) in broker.answers(&[(job.id.task, last.clone())], None)? {
-            let message = Message::read(&entry.text, MOST_SMALL);
-            has_ended |= matches!(message, Ok(Message::End(end)) if end.run == job.id.run);
-            *last = entry.id;
+        for _ in 0..MOST_LOOKS {
+            let entries = broker.answers(&[(job.id.task, last.clone())], None)?;
+            if entries.is_empty() {
+                break;
+            }
+            for (_, entry) in entries {
+                *last = entry.id;
+                let message = Message::read(&entry.text, MOST_SMALL);
+                if matches!(message, Ok(Message::End(end)) if end.run == job.id.run) {
+                    return Ok(true);
+                }
+            }
         }
-        Ok(has_ended)
+        Ok(false)
     }
 
     /// Leaves jobs whose client waits no longer.
