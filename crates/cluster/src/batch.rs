@@ -120,8 +120,8 @@ pub struct Summary {
     pub all: usize,
 }
 
-/// Answers all tasks, or as many as there is time for until `stop` is set. The error is about the results, or trouble that waiting
-/// does not end.
+/// Answers all tasks, or as many as there is time for until `stop` is set. The error is about the results, or trouble that
+/// waiting does not end.
 pub fn run(batch: &Batch, stop: &AtomicBool, tell: Tell<'_>) -> Result<Summary, String> {
     let unwritable = |error: io::Error| format!("cannot write {}: {error}", batch.results.display());
     let (results, lines) = open(&batch.results).map_err(unwritable)?;

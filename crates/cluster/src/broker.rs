@@ -53,7 +53,8 @@ const MOST_DEAD: usize = 1000;
 /// The length to which answers are trimmed. A stream with more is not the work of honest workers.
 const MOST_ANSWERS: usize = 2000;
 
-/// The number of entries of each stream that are read at once. Witnesses may be large, and hostile ones are as large as possible.
+/// The number of entries of each stream that are read at once. Witnesses may be large, and hostile ones are as large as
+/// possible.
 const AT_ONCE: usize = 4;
 
 /// The number of jobs of silent workers that are taken over at once.
@@ -376,4 +377,16 @@ fn millis(time: Duration) -> u64 {
 
 fn seconds(time: Duration) -> u64 {
     time.as_secs().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_has_the_same_rights() {
+        let guide = include_str!("../../../docs/cluster.md");
+        assert!(guide.contains(&format!("ACL SETUSER shofar on >PASSWORD {RIGHTS}\n")), "{RIGHTS}");
+        assert!(guide.contains(PREFIX));
+    }
 }

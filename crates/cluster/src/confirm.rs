@@ -3,8 +3,8 @@
 //! The text that the client has read is parsed again, in a store of its own: what a witness adds to it is gone afterwards,
 //! so hostile witnesses cannot fill the memory. The witness itself says whether the answer is `sat` or `unsat`.
 //!
-//! The checker replays the solver's proofs, as for witnesses of other programs. If some proof cannot be replayed, and nothing is wrong with it,
-//! it believes our own solver, as for a local answer.
+//! The checker replays the solver's proofs, as for witnesses of other programs. If some proof cannot be replayed, and nothing
+//! is wrong with it, it believes our own solver, as for a local answer.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;

@@ -11,8 +11,8 @@
 //!
 //! - C1: an answer counts only if the checker of the *client* accepts its witness for the text that the client itself has read
 //!   ([`confirm`]). So a worker may be wrong or hostile: a lie costs time, and its sender's later answers are ignored.
-//! - C2: a worker executes nothing from a message. Slots are parsed, limits are minima of the job's and its own, and no message has
-//!   a path, a command or a variable of the environment.
+//! - C2: a worker executes nothing from a message. Slots are parsed, limits are minima of the job's and its own, and no
+//!   message has a path, a command or a variable of the environment.
 //! - C3: no engine waits for the network. One thread owns the connection ([`link`]); engines run in other threads.
 //! - C4: every message may come twice, late or never. Jobs are repeated if their worker is silent ([`worker`]) or if the
 //!   broker has lost its memory ([`session`]), and answers that nobody waits for are ignored.

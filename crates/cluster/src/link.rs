@@ -96,8 +96,8 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Works on the broker for the last time: without a connection it tries once to connect, without a pause, if there was one before. A
-    /// signal ends connections that wait, so this is usual at the end.
+    /// Works on the broker for the last time: without a connection it tries once to connect, without a pause, if there was
+    /// one before. A signal ends connections that wait, so this is usual at the end.
     pub fn finally(&mut self, work: impl FnOnce(&mut Broker) -> Result<(), Trouble>) {
         if self.epoch > 0 {
             self.next = Instant::now();

@@ -7,8 +7,8 @@
 //!
 //! Whoever reads believes nothing:
 //!
-//! - M1: a text that is larger than [`MOST_SMALL`] bytes, or [`MOST_ANSWER`] where answers are expected, is dropped before it is parsed.
-//!   Only answers may be larger than [`MOST_SMALL`].
+//! - M1: a text that is larger than [`MOST_SMALL`] bytes, or [`MOST_ANSWER`] where answers are expected, is dropped before it
+//!   is parsed. Only answers may be larger than [`MOST_SMALL`].
 //! - M2: unknown members are ignored, so that later versions can add some. A message with another `v` is dropped.
 //! - M3: names, identifiers and numbers are in their ranges after reading; a message with one that is not is dropped. In
 //!   particular a [`Name`] has no control characters and can be shown to people.
@@ -49,9 +49,9 @@ const MOST_MIB: u64 = 1 << 30;
 
 /// The identity of a task: the 128-bit hash of its text. Clients with the same text share it.
 ///
-/// The hash is XXH3, because the client library of the broker has it anyway, and it is fast. Nobody can choose a useful collision: whoever may
-/// write to the broker may replace a text as well, and by C1 a witness for another text is refused. By chance there is none:
-/// among a million tasks two have the same hash with probability 10⁻²⁷.
+/// The hash is XXH3, because the client library of the broker has it anyway, and it is fast. Nobody can choose a useful
+/// collision: whoever may write to the broker may replace a text as well, and by C1 a witness for another text is refused. By
+/// chance there is none: among a million tasks two have the same hash with probability 10⁻²⁷.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(u128);

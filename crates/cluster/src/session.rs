@@ -1,8 +1,8 @@
 //! The client's side of the broker: tasks and jobs out, messages about them in.
 //!
 //! - S1: whatever was posted and has not ended is posted again if the broker has lost it: after a new connection to a server
-//!   that does not know this client, or if the queue is empty for long while we wait. Jobs keep their identities, so workers and
-//!   clients recognise repetitions.
+//!   that does not know this client, or if the queue is empty for long while we wait. Jobs keep their identities, so workers
+//!   and clients recognise repetitions.
 //! - S2: a client is alive for the broker before its jobs are there, so that no worker drops them.
 
 use std::collections::{BTreeMap, BTreeSet};

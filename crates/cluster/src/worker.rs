@@ -15,12 +15,13 @@
 //! broker whatever its jobs do.
 //!
 //! - W1: a job is removed from the broker only after its answer is there, or if nobody waits for it.
-//! - W2: a job that is interrupted by the death of its worker or by a panic gets to the next worker with a higher `attempt`. After
-//!   [`MOST_ATTEMPTS`] it is given up: `dead` has it, and its client is told.
+//! - W2: a job that is interrupted by the death of its worker or by a panic gets to the next worker with a higher `attempt`.
+//!   After [`MOST_ATTEMPTS`] it is given up: `dead` has it, and its client is told.
 //! - W3: a job whose entry on the broker is lost goes on. If it comes again, the worker does not begin it a second time.
 //! - W4: without a broker jobs go on, and their answers wait for [`Times::keep_answer`].
-//! - W5: a job that does not end [`Times::grace`] after its limit is answered `unknown`, and its thread is left behind. A worker
-//!   with too many such threads ends; whoever started it starts it again. So does a worker that has no jobs and hardly any memory left.
+//! - W5: a job that does not end [`Times::grace`] after its limit is answered `unknown`, and its thread is left behind. A
+//!   worker with too many such threads ends; whoever started it starts it again. So does a worker that has no jobs and hardly
+//!   any memory left.
 
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,5 +1,5 @@
-//! Servers, workers and clients that die, lie or panic. Workers and clients are processes of this test program, so that they can be
-//! killed; their times are short.
+//! Servers, workers and clients that die, lie or panic. Workers and clients are processes of this test program, so that they
+//! can be killed; their times are short.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
