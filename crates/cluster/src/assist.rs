@@ -31,6 +31,9 @@ const ASK_AFTER: Duration = Duration::from_millis(100);
 /// The longest time that a round waits for messages, and so the delay of an answer from here.
 const ROUND: Duration = Duration::from_millis(30);
 
+/// The same before workers are asked, when there is nothing to wait for.
+const SHORT_ROUND: Duration = Duration::from_millis(5);
+
 /// The longest time for one check.
 const MOST_CHECK: Duration = Duration::from_secs(600);
 
@@ -114,7 +117,7 @@ pub fn assist(request: &Request, signals: &Signals, tell: Tell<'_>) -> Option<Fo
                     break Some(found);
                 }
                 desk.ask(&mut session);
-                match session.turn(ROUND) {
+                match session.turn(if desk.task.is_some() { ROUND } else { SHORT_ROUND }) {
                     Ok(messages) => messages.into_iter().for_each(|message| desk.hear(message, &mut session)),
                     // There is nobody to ask, and this will not change.
                     Err(Outage::Failed(trouble)) if trouble.is_final() => break None,

@@ -120,7 +120,7 @@ impl<'a> Link<'a> {
     /// Waits a little for the next attempt.
     pub fn rest(&self) {
         let rest = self.next.saturating_duration_since(Instant::now());
-        thread::sleep(rest.min(Duration::from_millis(50)));
+        thread::sleep(rest.min(Duration::from_millis(10)));
     }
 }
 

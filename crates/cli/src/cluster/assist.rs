@@ -119,6 +119,7 @@ pub(crate) fn solve(
                 thread::sleep(TICK);
             }
         });
+        let _ending = Ending { events: &events, signals: &signals, is_over: &is_over };
         let (signals, cancel, tell_there) = (&signals, &cancel, &tell_there);
         let helper = scope.spawn(move || {
             let asked = &question.help.engines;
@@ -164,9 +165,23 @@ pub(crate) fn solve(
             if matches!(outcome.verdict, Verdict::Unknown(_)) { &signals.alone } else { &signals.stop };
         signal.store(true, Ordering::Relaxed);
         let found = helper.join().ok().flatten();
-        is_over.store(true, Ordering::Relaxed);
         (outcome, found)
     })
+}
+
+/// Ends the other threads at the end, also if the driver panics: otherwise nobody would see the panic.
+struct Ending<'a, L: Listener> {
+    events: &'a Eavesdropper<'a, L>,
+    signals: &'a Signals,
+    is_over: &'a AtomicBool,
+}
+
+impl<L: Listener> Drop for Ending<'_, L> {
+    fn drop(&mut self) {
+        self.events.close();
+        self.signals.stop.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The slots that run here, and how many of them at the same time.
