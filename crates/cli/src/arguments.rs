@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{ArgAction, CommandFactory};
-use shofar_cooperate::ModelForm;
 use shofar_cooperate::driver;
+use shofar_cooperate::exchange::Exchanging;
 use shofar_cooperate::slot::{Setting, Slot};
+use shofar_cooperate::{ModelForm, Turns};
 use shofar_engines::InterpolationMethod;
 use shofar_hardware::solve::{ENGINES, Engine, VARIANTS};
 use shofar_horn::infix::Notation;
@@ -41,6 +42,10 @@ pub(crate) struct Arguments {
     /// Run at most N engines at the same time, as in `-j 1`. The default is the number of cores.
     #[arg(short = 'j', long, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
+
+    /// Whether engines that run side by side tell each other what they learn.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ExchangeName::On)]
+    exchange: ExchangeName,
 
     /// Make interpolants in this way in all engines: farkas, dual, decomposed or dual-decomposed, as in `--interpolation
     /// dual`. By default each engine has its own way.
@@ -136,6 +141,23 @@ enum Format {
     Json,
     /// The derivation as an Alethe proof.
     Alethe,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ExchangeName {
+    /// They do.
+    On,
+    /// Each engine searches as if it were alone.
+    Off,
+}
+
+impl From<ExchangeName> for Exchanging {
+    fn from(name: ExchangeName) -> Self {
+        match name {
+            ExchangeName::On => Exchanging::On,
+            ExchangeName::Off => Exchanging::Off,
+        }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -310,7 +332,9 @@ impl Arguments {
     pub(crate) fn driver_options(&self) -> driver::Options {
         driver::Options {
             engines: self.engine.slots.clone(),
+            exchange: self.exchange.into(),
             jobs: self.jobs,
+            turns: Turns::default(),
             interpolation: self.interpolation,
             settings: self.settings.clone(),
             passes: self.passes.clone(),

@@ -47,6 +47,8 @@ pub(crate) struct Display {
     /// The number of lines on the terminal.
     drawn: usize,
     engines: Vec<Line>,
+    /// The facts that engines have sent, and how often one was of use.
+    facts: (u64, u64),
 }
 
 /// An engine that has started and not ended.
@@ -67,7 +69,7 @@ impl Display {
     pub(crate) fn new(start: Instant) -> Option<Self> {
         let is_dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
         let is_possible = io::stderr().is_terminal() && !(cfg!(unix) && is_dumb);
-        is_possible.then(|| Display { start, last: start, drawn: 0, engines: Vec::new() })
+        is_possible.then(|| Display { start, last: start, drawn: 0, engines: Vec::new(), facts: (0, 0) })
     }
 
     /// Updates the lines by an event.
@@ -104,6 +106,7 @@ impl Display {
                     line.memory = *bytes;
                 }
             }
+            Event::Facts { sent, accepted } => self.facts = (*sent, *accepted),
             Event::Stopped { engine, .. } => self.engines.retain(|line| line.engine != *engine),
             _ => {}
         }
@@ -171,6 +174,9 @@ impl Display {
         if waiting > 0 {
             whole.push_str(&format!(", {waiting} waiting"));
         }
+        if let (sent @ 1.., accepted) = self.facts {
+            whole.push_str(&format!(", {} facts, {} used", short(sent), short(accepted)));
+        }
         lines.push(whole);
         lines.iter_mut().for_each(|line| line.truncate(width));
         lines
@@ -215,7 +221,7 @@ mod tests {
 
     fn display() -> (Display, Instant) {
         let start = Instant::now();
-        let mut display = Display { start, last: start, drawn: 0, engines: Vec::new() };
+        let mut display = Display { start, last: start, drawn: 0, engines: Vec::new(), facts: (0, 0) };
         display.hear(&Event::Started { engine: "spacer".into() });
         display.hear(&Event::Started { engine: "bmc".into() });
         let counters = vec![("levels", 3), ("obligations", 1_234_567), ("solver.queries", 12)];
@@ -232,6 +238,9 @@ mod tests {
         assert_eq!(lines[0], "spacer        2.0 s     3 MiB  depth 4       obligations 1234k   queries 12");
         assert_eq!(lines[1], "bmc           2.0 s     0 MiB  depth -");
         assert_eq!(lines[2], "2.0 s, 5 MiB");
+        display.hear(&Event::Facts { sent: 40, accepted: 7 });
+        assert_eq!(display.lines(now, wide, None)[2], "2.0 s, 40 facts, 7 used");
+        display.hear(&Event::Facts { sent: 0, accepted: 0 });
         display.hear(&Event::Paused { engine: "bmc".into() });
         assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
         display.hear(&Event::Stopped {

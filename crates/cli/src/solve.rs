@@ -429,7 +429,7 @@ impl EventSink for Events {
     fn tell(&self, event: Event) {
         let event = match event {
             Event::Progress { ref engine, .. } if !self.is_time_for(engine) => return,
-            Event::Memory { .. } if self.interval.is_none() => return,
+            Event::Memory { .. } | Event::Facts { .. } if self.interval.is_none() => return,
             // The panicking thread itself sends this event.
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },
             event => event,

@@ -58,6 +58,12 @@ impl Statistics {
                 group.end = format!("{:.3} s, {reason}", time.as_secs_f64());
                 group.rows.push(("memory".to_owned(), Value::Bytes(*memory)));
             }
+            Event::Helped { from, to, received, accepted, useful } => {
+                let counts = [("received", received), ("accepted", accepted), ("useful", useful)];
+                let rows =
+                    counts.map(|(name, &count)| (format!("facts.{from}.{name}"), Value::Number(count)));
+                group(&mut self.engines, to).rows.extend(rows);
+            }
             _ => {}
         }
     }

@@ -21,7 +21,8 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::{Gate, Stop};
 use shofar_smt::supports;
 
-use crate::portfolio::{Contender, race};
+use crate::exchange::{Exchange, Exchanging};
+use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
 use crate::slot::{Setting, Slot, labels};
@@ -31,8 +32,12 @@ use crate::slot::{Setting, Slot, labels};
 pub struct Options {
     /// The engines to run side by side; if there are none, the clauses choose.
     pub engines: Vec<Slot>,
+    /// Whether engines tell each other what they learn.
+    pub exchange: Exchanging,
     /// How many engines may run at the same time; by default as many as the machine has cores.
     pub jobs: Option<usize>,
+    /// How long the turns of engines are.
+    pub turns: Turns,
     /// How all engines interpolate; by default each engine has its own method.
     pub interpolation: Option<InterpolationMethod>,
     /// Settings for all slots of an engine.
@@ -151,11 +156,19 @@ fn decide(
         false => &graph,
     };
     let contenders = choose(options, &graph, graph_of, jobs, run)?;
+    let labels = contenders.iter().map(|contender| contender.label.clone()).collect();
+    let exchange = (options.exchange == Exchanging::On).then(|| Exchange::new(run, labels));
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        let answer = engine.solve(graph_of(engine), run);
+        let exchange = exchange.as_ref().filter(|_| !engine.works_on_clauses_as_read());
+        let member = exchange.and_then(|exchange| exchange.member(run.label()));
+        let run = member.iter().fold(run.clone(), |run, member| run.with_port(member));
+        let answer = engine.solve(graph_of(engine), &run);
         clock.phase("solve");
-        let answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
+        let mut answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
+        if let (Evidence::Sat(model), Some(exchange)) = (&mut answer, exchange) {
+            *model = exchange.complete(run.label(), std::mem::take(model));
+        }
         Ok((answer, engine.works_on_clauses_as_read()))
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
@@ -201,7 +214,9 @@ fn decide(
             }
         }
     };
-    race(&contenders, jobs, run, attempt, confirm, tell)
+    let found = race(&contenders, (jobs, options.turns), run, attempt, confirm, tell);
+    exchange.iter().flat_map(Exchange::help).for_each(|help| run.tell(help));
+    found
 }
 
 /// The reason in the user's terms. An engine shows an unsupported term over variables of its own; this shows the first

@@ -45,6 +45,17 @@ const FIRST_TURN: Duration = Duration::from_millis(50);
 /// The interval between two checks of turns, memory and the limits of the whole run.
 const TICK: Duration = Duration::from_millis(5);
 
+/// How long turns are.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Turns {
+    /// In proportion to weights, and twice as long in each round.
+    #[default]
+    Growing,
+    /// All the same. On one place, engines that take such turns advance as if each had a core of its own; this is how exchange
+    /// between more engines than there are cores is measured.
+    Equal(Duration),
+}
+
 /// An engine, its label in this run, and its share of the time.
 pub(crate) struct Contender {
     pub(crate) label: Label,
@@ -57,7 +68,7 @@ pub(crate) struct Contender {
 /// engines have ended.
 pub(crate) fn race<A, T: Send>(
     contenders: &[Contender],
-    places: usize,
+    (places, turns): (usize, Turns),
     run: &Run<'_>,
     attempt: impl Fn(&dyn Engine, &Run<'_>) -> Result<A, Stop> + Sync,
     confirm: impl Fn(A, &Run<'_>) -> Result<T, Stop> + Sync,
@@ -85,7 +96,7 @@ pub(crate) fn race<A, T: Send>(
     thread::scope(|scope| {
         let (sender, reports) = mpsc::channel();
         let drive = &drive;
-        let mut table = Table::new(contenders, &seats, places, run);
+        let mut table = Table::new(contenders, &seats, (places, turns), run);
         let mut winner = None;
         while table.is_anyone_left() {
             for index in table.change_places() {
@@ -176,6 +187,7 @@ struct Table<'a> {
     contenders: &'a [Contender],
     seats: &'a [Seat],
     places: usize,
+    lengths: Turns,
     run: &'a Run<'a>,
     memory: Memory,
     start: Instant,
@@ -191,12 +203,18 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(contenders: &'a [Contender], seats: &'a [Seat], places: usize, run: &'a Run<'a>) -> Self {
+    fn new(
+        contenders: &'a [Contender],
+        seats: &'a [Seat],
+        (places, lengths): (usize, Turns),
+        run: &'a Run<'a>,
+    ) -> Self {
         let number = contenders.len();
         Table {
             contenders,
             seats,
             places: places.max(1),
+            lengths,
             run,
             memory: Memory::new(run.limits.memory, number),
             start: Instant::now(),
@@ -257,7 +275,7 @@ impl<'a> Table<'a> {
                 self.seats[next].gate.open();
                 self.run.tell(Event::Resumed { engine: self.label(next) });
             }
-            let turn = turn(self.contenders[next].weight, self.turns[next]);
+            let turn = self.lengths.turn(self.contenders[next].weight, self.turns[next]);
             // If the clock overflows, the turn ends at once; this takes centuries.
             self.states[next] = State::Running { until: now.checked_add(turn).unwrap_or(now) };
         }
@@ -340,10 +358,17 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The length of the next turn of an engine with this weight, after so many turns.
-fn turn(weight: u32, turns: u32) -> Duration {
-    let doublings = 1_u32.checked_shl(turns).unwrap_or(u32::MAX);
-    FIRST_TURN.saturating_mul(weight.max(1).saturating_mul(doublings))
+impl Turns {
+    /// The length of the next turn of an engine with this weight, after so many turns.
+    fn turn(self, weight: u32, turns: u32) -> Duration {
+        match self {
+            Turns::Growing => {
+                let doublings = 1_u32.checked_shl(turns).unwrap_or(u32::MAX);
+                FIRST_TURN.saturating_mul(weight.max(1).saturating_mul(doublings))
+            }
+            Turns::Equal(turn) => turn,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -441,7 +466,8 @@ mod tests {
         };
         let told = Mutex::new(None);
         let tell = |(): &(), engine: &Label| *told.lock().expect("no listener panics") = Some(engine.clone());
-        let result = race(contenders, jobs, &run, attempt, confirm, tell).map(|((), engine)| engine);
+        let result =
+            race(contenders, (jobs, Turns::Growing), &run, attempt, confirm, tell).map(|((), engine)| engine);
         assert_eq!(told.into_inner().expect("no listener panics"), result.clone().ok());
         (result, heard.0.into_inner().expect("no listener panics"))
     }

@@ -45,7 +45,7 @@ use crate::fragment;
 use crate::invariants;
 use crate::progressions::join_progressions;
 use crate::unroll::{Template, fresh_vector, value};
-use crate::{Engine, Evidence, Run};
+use crate::{Engine, Evidence, Fact, Fate, Run};
 
 /// The number of ranks that are searched if an operator is not supported.
 const UNSUPPORTED_RANKS: usize = 50;
@@ -133,6 +133,8 @@ struct Unfolding<'a> {
     slots: Vec<BTreeMap<NodeId, Slot>>,
     /// The ranks in which each node has a slot.
     ranks: Vec<Vec<usize>>,
+    /// The rank up to which other engines know that there is no derivation.
+    known: Option<usize>,
 }
 
 impl<'a> Unfolding<'a> {
@@ -159,6 +161,7 @@ impl<'a> Unfolding<'a> {
             queries,
             slots: Vec::new(),
             ranks: vec![Vec::new(); graph.nodes().len()],
+            known: None,
         }
     }
 
@@ -177,8 +180,10 @@ impl<'a> Unfolding<'a> {
             {
                 return Err(unsupported.stop(self.run.store));
             }
+            self.receive();
+            let is_known = self.known.is_some_and(|known| rank <= known);
             let queries = self.applicable(&self.queries, rank);
-            if !queries.is_empty() {
+            if !queries.is_empty() && !is_known {
                 let goal = self.fresh_bool("goal");
                 let ways = self.assert_ways(goal, &queries, rank, &[])?;
                 if self.run.is_satisfiable(&mut self.solver, &[goal])? {
@@ -190,12 +195,34 @@ impl<'a> Unfolding<'a> {
                     return self.model_of_ranks().map(Evidence::Sat);
                 }
             }
+            self.send_depth(rank);
             tracing::debug!(rank, "no derivation");
             let counters = self.counters();
             self.run.tell_progress(rank as u64, counters);
             if !self.add_rank()? {
                 return self.model_of_ranks().map(Evidence::Sat);
             }
+        }
+    }
+
+    /// Notes how far other engines have searched. Only in linear systems ranks are heights: a query in rank `k` has a premise of
+    /// height `k - 1`.
+    fn receive(&mut self) {
+        let Some(port) = self.run.port().filter(|_| self.is_linear) else { return };
+        for (id, fact) in port.receive() {
+            if let Fact::Depth(height) = fact {
+                self.known = self.known.max(Some(height + 1));
+                port.rate(id, Fate::Accepted);
+            }
+        }
+    }
+
+    /// Says that there is no derivation up to a rank.
+    fn send_depth(&self, rank: usize) {
+        if let (Some(port), Some(height)) = (self.run.port(), rank.checked_sub(1))
+            && self.is_linear
+        {
+            port.send(Fact::Depth(height));
         }
     }
 

@@ -138,6 +138,26 @@ pub enum Event {
         /// Its maximal memory in bytes, counted as in [`Memory`](Event::Memory).
         memory: usize,
     },
+    /// The facts that engines have told each other so far; reported often.
+    Facts {
+        /// How many were sent.
+        sent: u64,
+        /// How often a fact was of use to an engine.
+        accepted: u64,
+    },
+    /// What one engine had of another; reported at the end.
+    Helped {
+        /// The engine that has sent facts.
+        from: Label,
+        /// The engine that has received them.
+        to: Label,
+        /// How many it has received.
+        received: u64,
+        /// How many of them it could use.
+        accepted: u64,
+        /// How many of them have saved work.
+        useful: u64,
+    },
     /// An engine has panicked, which is a bug in Shofar. The others continue.
     Panicked {
         /// The engine.
@@ -175,12 +195,15 @@ impl Event {
             Event::Progress { engine, depth, counters } => {
                 format!("{engine}: depth {depth}, {}", list(counters))
             }
-            // `Stopped` tells the maximum.
-            Event::Memory { .. } => return None,
+            // `Stopped` and `Helped` tell the maximum and the sums.
+            Event::Memory { .. } | Event::Facts { .. } => return None,
             Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
             Event::Stopped { engine, reason, time, .. } => {
                 let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
                 format!("{engine}: ended after {:.3} s: {reason}", time.as_secs_f64())
+            }
+            Event::Helped { from, to, received, accepted, useful } => {
+                format!("{from} helped {to}: {received} facts, {accepted} accepted, {useful} useful")
             }
             Event::Panicked { engine, message } => format!("{engine}: failed: {message}"),
         })
@@ -236,6 +259,17 @@ impl Event {
                 "reason": reason.as_ref().map(ToString::to_string),
                 "seconds": time.as_secs_f64(),
                 "bytes": memory,
+            }),
+            Event::Facts { sent, accepted } => {
+                json!({"event": "facts", "sent": sent, "accepted": accepted})
+            }
+            Event::Helped { from, to, received, accepted, useful } => json!({
+                "event": "helped",
+                "from": &**from,
+                "to": &**to,
+                "received": received,
+                "accepted": accepted,
+                "useful": useful,
             }),
             Event::Panicked { engine, message } => {
                 json!({"event": "panicked", "engine": &**engine, "message": message})

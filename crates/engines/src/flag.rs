@@ -53,6 +53,11 @@ impl Flagged {
         Flagged { system, flag: Some(flag) }
     }
 
+    /// The flag, if the system has one.
+    pub(crate) fn flag(&self) -> Option<Term> {
+        self.flag
+    }
+
     /// Maps an invariant back to the original system.
     pub(crate) fn invariant(&self, store: &TermStore, invariant: Term) -> Term {
         let Some(flag) = self.flag else { return invariant };

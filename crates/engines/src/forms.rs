@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::{EdgeId, NodeId};
-use shofar_horn::transform::{Pipeline, Transformed, Translation, to_single_loop};
+use shofar_horn::transform::{Image, Lemma, Pipeline, Transformed, Translation, to_single_loop};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Assignment, Substitution, Term, Value};
@@ -90,6 +90,24 @@ impl TransitionForm {
     /// The answer if a formula over the state variables is a safe inductive invariant.
     pub(crate) fn safe(&self, run: &Run<'_>, invariant: Term) -> Result<Evidence, Stop> {
         self.form.safe(run, vec![invariant])
+    }
+
+    /// The graph with one node.
+    #[cfg(test)]
+    pub(crate) fn graph(&self) -> &HornGraph {
+        &self.form.graph
+    }
+
+    /// A formula about a node of the original graph, about states.
+    pub(crate) fn forward(&self, run: &Run<'_>, lemma: Lemma) -> Image {
+        self.form.translation.forward(run, lemma)
+    }
+
+    /// A formula about states at all nodes of the original graph, by mere renaming.
+    pub(crate) fn renamed_back(&self, run: &Run<'_>, formula: Term) -> Option<GraphModel> {
+        let translation = &self.form.translation;
+        let renamed = || translation.model_back(run, GraphModel::of_formulas([formula])).ok();
+        translation.is_renaming().then(renamed).flatten()
     }
 
     /// The answer if the states form a path from an initial to a bad one.

@@ -30,6 +30,9 @@
 //! **Local variables of `Init`.** The check that `I` implies `R` negates `Init`, so its local variables are eliminated.
 //! If this fails, an interpolant of `Init(1)` and `B` replaces `Init`; if these are satisfiable, the model is a path.
 //!
+//! **Closed sets** of other engines contain all reached states. All states of a query are restricted to them, and `R` need not contain
+//! an image outside of them. So `R` is inductive together with them, and safe.
+//!
 //! **Rounds.** With infinitely many states, the images for one `k` may grow for ever. [`Options::rounds`] bounds their
 //! number, and the bound grows with `k`. This is sound, since nothing is kept for the next `k`.
 //!
@@ -43,11 +46,12 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
+use crate::exchange::states::{StateFact, StatePort};
 use crate::forms::TransitionForm;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
-use crate::{Engine, EngineOption, Evidence, Run};
+use crate::{Engine, EngineOption, Evidence, Fate, Run};
 
 options! {
     interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
@@ -89,6 +93,8 @@ impl Engine for Imc {
             init: (!has_locals).then_some(init),
             suffix: Vec::new(),
             bad: Vec::new(),
+            port: StatePort::of(run, &looped),
+            closed: Term::TRUE,
             statistics: Statistics::default(),
         };
         let found = search.decide();
@@ -141,6 +147,9 @@ struct Search<'a> {
     suffix: Vec<Term>,
     /// `Bad(1)`, .., `Bad(k)`.
     bad: Vec<Term>,
+    port: Option<StatePort<'a>>,
+    /// The closed sets of other engines, over the state variables.
+    closed: Term,
     statistics: Statistics,
 }
 
@@ -150,6 +159,7 @@ impl Search<'_> {
             return Ok(Found::Path(states));
         }
         for k in 1.. {
+            self.receive();
             if let Some(found) = self.fixed_point(k)? {
                 return Ok(found);
             }
@@ -158,6 +168,24 @@ impl Search<'_> {
             self.run.tell_progress(k as u64, counters);
         }
         Err(Stop::Exhausted("paths of all lengths"))
+    }
+
+    /// Says that no bad state is reached in this many steps.
+    fn send_depth(&self, steps: usize) {
+        if let Some(port) = &self.port {
+            port.send(StateFact::Depth(steps));
+        }
+    }
+
+    /// Takes in the closed sets of other engines.
+    fn receive(&mut self) {
+        let Some(port) = &self.port else { return };
+        for (id, fact) in port.receive() {
+            if let StateFact::Closed(set) = fact {
+                self.closed = self.run.store.and2(self.closed, set);
+                port.rate(id, Fate::Accepted);
+            }
+        }
     }
 
     fn bad_initial_state(&mut self) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
@@ -179,7 +207,8 @@ impl Search<'_> {
         }
         let bad = self.unrolling.bad(k);
         self.bad.push(bad);
-        let b = self.bad_within();
+        let restrictions: Vec<Term> = (1..=k).map(|time| self.unrolling.at(self.closed, time)).collect();
+        let b = self.bad_within(&restrictions);
         let mut image = match self.init {
             Some(init) => init,
             None => {
@@ -187,7 +216,10 @@ impl Search<'_> {
                 let init = self.unrolling.init(1);
                 let mut prover = Prover::new(run, &[init], &[b], self.options.interpolation)?;
                 match prover.separate(run, &[], &[])? {
-                    Separation::Apart(interpolant) => self.unrolling.untimed(interpolant, 1),
+                    Separation::Apart(interpolant) => {
+                        self.send_depth(k - 1);
+                        self.unrolling.untimed(interpolant, 1)
+                    }
                     Separation::Satisfiable => {
                         return Ok(Some(Found::Path(self.path(prover.solver(), 1, k))));
                     }
@@ -195,12 +227,12 @@ impl Search<'_> {
                 }
             }
         };
-        let first = self.unrolling.step(0, 1);
-        let mut prover = Prover::new(run, &[first], &[b], self.options.interpolation)?;
+        let (first, closed) = (self.unrolling.step(0, 1), self.unrolling.at(self.closed, 0));
+        let mut prover = Prover::new(run, &[first, closed], &[b], self.options.interpolation)?;
 
         let mut reached = vec![image];
         let mut new = run.solver();
-        run.assert(&mut new, &[store.not(image)])?;
+        run.assert(&mut new, &[store.not(image), self.closed])?;
         for round in 0..self.options.rounds + 2 * (k - 1) {
             self.statistics.images += 1;
             self.statistics.queries += 1;
@@ -212,6 +244,9 @@ impl Search<'_> {
                 }
                 Separation::Satisfiable | Separation::Unknown => break,
             };
+            if round == 0 && self.init.is_some() {
+                self.send_depth(k);
+            }
             self.statistics.interpolants += 1;
             self.statistics.queries += 1;
             image = self.unrolling.untimed(interpolant, 1);
@@ -225,13 +260,14 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The formula that a path of fewer than `k` steps leads from the state at time 1 to a bad state.
-    fn bad_within(&self) -> Term {
+    /// The formula that a path of fewer than `k` steps leads from the state at time 1 to a bad state, with a restriction for each
+    /// state.
+    fn bad_within(&self, restrictions: &[Term]) -> Term {
         let store = self.run.store;
         let mut within = Term::FALSE;
         for (at, &bad) in self.bad.iter().enumerate().rev() {
             let later = self.suffix.get(at).map_or(Term::FALSE, |&step| store.and2(step, within));
-            within = store.or2(bad, later);
+            within = store.and2(restrictions[at], store.or2(bad, later));
         }
         within
     }

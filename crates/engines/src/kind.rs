@@ -21,6 +21,9 @@
 //! *Local variables.* `not Bad` quantifies over all values of local variables, so the local variables of `Init` and
 //! `Bad` are eliminated first. If this fails, the direction is not tried.
 //!
+//! *Closed sets* of other engines contain all reached states. Both induction queries are restricted to them, and so is the system for
+//! which the invariant is made inductive. Where others know that there is no counterexample, the base query is left out.
+//!
 //! *Witnesses.* A path is read off the model; `to_inductive` makes a k-inductive invariant inductive.
 
 use std::time::Instant;
@@ -33,12 +36,13 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
 use crate::eliminate::with_few_locals;
+use crate::exchange::states::{StateFact, StatePort};
 use crate::forms::TransitionForm;
 use crate::k_inductive::to_inductive;
 use crate::option::options;
 use crate::run::solver_counters;
 use crate::unroll::Unrolling;
-use crate::{Engine, EngineOption, Evidence, Run};
+use crate::{Engine, EngineOption, Evidence, Fate, Run};
 
 options! {
     simple_paths: bool = true, "simple-paths": "look at paths without repeated states only";
@@ -72,12 +76,20 @@ impl Engine for KInduction {
             bad: with_few_locals(run, looped.system.bad, &looped.system.state),
             ..looped.system.clone()
         };
-        let reversed = reversed(run.store, &system);
-        let mut base = Base::new(run, &system);
-        let mut forward = Step::new(run, &system, self.options.simple_paths);
-        let mut backward = Step::new(run, &reversed, self.options.simple_paths);
-        let found = decide(run, &mut base, forward.as_mut(), backward.as_mut());
-        run.tell_statistics(counters(&base, [forward.as_ref(), backward.as_ref()]), start);
+        let reversal = reversed(run.store, &system);
+        let mut search = Search {
+            run,
+            base: Base::new(run, &system),
+            forward: Step::new(run, &system, self.options.simple_paths),
+            backward: Step::new(run, &reversal, self.options.simple_paths),
+            port: StatePort::of(run, &looped),
+            closed: Term::TRUE,
+            known: None,
+        };
+        let found = search.decide();
+        run.tell_statistics(search.counters(), start);
+        let closed = search.closed;
+        let system = strengthened(run.store, &system, closed);
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
             Found::Forward(k) => {
@@ -85,11 +97,24 @@ impl Engine for KInduction {
                 looped.safe(run, invariant)
             }
             Found::Backward(k) => {
+                let reversed = reversed(run.store, &system);
                 let invariant = to_inductive(run, &reversed, run.store.not(reversed.bad), k)?;
                 let invariant = rename(run.store, invariant, &reversed.state, &system.state);
                 looped.safe(run, run.store.not(invariant))
             }
         }
+    }
+}
+
+/// The system restricted to a closed set of states, which contains all reached ones.
+fn strengthened(store: &TermStore, system: &TransitionSystem, closed: Term) -> TransitionSystem {
+    let TransitionSystem { state, next, init, transition, bad } = system;
+    TransitionSystem {
+        state: state.clone(),
+        next: next.clone(),
+        init: store.and2(*init, closed),
+        transition: store.and(&[*transition, closed, rename(store, closed, state, next)]),
+        bad: store.and2(*bad, closed),
     }
 }
 
@@ -103,37 +128,90 @@ enum Found {
     Backward(usize),
 }
 
-fn decide(
-    run: &Run<'_>,
-    base: &mut Base<'_>,
-    mut forward: Option<&mut Step<'_>>,
-    mut backward: Option<&mut Step<'_>>,
-) -> Result<Found, Stop> {
-    let mut k = 0;
-    loop {
-        if let Some(states) = base.counterexample(k)? {
-            return Ok(Found::Path(states));
+/// The state of a run.
+struct Search<'a> {
+    run: &'a Run<'a>,
+    base: Base<'a>,
+    /// Absent if bad, or initial, states have local variables.
+    forward: Option<Step<'a>>,
+    backward: Option<Step<'a>>,
+    port: Option<StatePort<'a>>,
+    /// The closed sets of other engines, over the state variables.
+    closed: Term,
+    /// The number of steps for which other engines know that there is no counterexample.
+    known: Option<usize>,
+}
+
+impl Search<'_> {
+    fn decide(&mut self) -> Result<Found, Stop> {
+        let mut k = 0;
+        loop {
+            self.receive()?;
+            let is_known = self.known.is_some_and(|steps| k <= steps);
+            if let Some(states) = self.base.counterexample(k, is_known)? {
+                return Ok(Found::Path(states));
+            }
+            if let Some(port) = &self.port {
+                port.send(StateFact::Depth(k));
+            }
+            if let Some(forward) = &mut self.forward
+                && forward.is_inductive(k)?
+            {
+                return Ok(Found::Forward(k));
+            }
+            if let Some(backward) = &mut self.backward
+                && backward.is_inductive(k)?
+            {
+                return Ok(Found::Backward(k));
+            }
+            tracing::debug!(k, "neither a counterexample nor an invariant");
+            self.run.tell_progress(k as u64, self.counters());
+            k += 1;
         }
-        if let Some(forward) = &mut forward
-            && forward.is_inductive(k)?
-        {
-            return Ok(Found::Forward(k));
+    }
+
+    /// Restricts both induction queries to the closed sets of other engines, and notes how far they have searched.
+    fn receive(&mut self) -> Result<(), Stop> {
+        let Some(port) = &self.port else { return Ok(()) };
+        for (id, fact) in port.receive() {
+            match fact {
+                StateFact::Closed(set) => {
+                    self.closed = self.run.store.and2(self.closed, set);
+                    for step in [&mut self.forward, &mut self.backward].into_iter().flatten() {
+                        step.restrict(set, &self.base.system.state)?;
+                    }
+                    port.rate(id, Fate::Accepted);
+                }
+                StateFact::Depth(steps) => {
+                    self.known = self.known.max(Some(steps));
+                    port.rate(id, Fate::Accepted);
+                }
+                StateFact::Bounded { .. } => {}
+            }
         }
-        if let Some(backward) = &mut backward
-            && backward.is_inductive(k)?
-        {
-            return Ok(Found::Backward(k));
+        Ok(())
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let steps = || [&self.forward, &self.backward].into_iter().flatten();
+        let repetitions = steps().map(|step| step.repetitions).sum();
+        let mut counters = vec![("depth", self.base.depth as u64), ("repetitions", repetitions)];
+        let told = counters.len();
+        counters.extend(solver_counters(&self.base.solver));
+        for step in steps() {
+            let of_solver = counters[told..].iter_mut();
+            for (counter, (_, more)) in of_solver.zip(solver_counters(&step.solver)) {
+                counter.1 += more;
+            }
         }
-        tracing::debug!(k, "neither a counterexample nor an invariant");
-        let counters = counters(base, [forward.as_deref(), backward.as_deref()]);
-        run.tell_progress(k as u64, counters);
-        k += 1;
+        counters
     }
 }
 
 /// The base query: paths from initial states.
 struct Base<'a> {
     run: &'a Run<'a>,
+    system: &'a TransitionSystem,
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
     /// The number of transitions of the last query's paths.
@@ -143,17 +221,20 @@ struct Base<'a> {
 impl<'a> Base<'a> {
     fn new(run: &'a Run<'a>, system: &'a TransitionSystem) -> Self {
         let (unrolling, solver) = (Unrolling::new(run.store, system), run.solver());
-        Base { run, unrolling, solver, depth: 0 }
+        Base { run, system, unrolling, solver, depth: 0 }
     }
 
-    /// A path with `k` transitions to a bad state. Each call increases `k` by one.
-    fn counterexample(&mut self, k: usize) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
+    /// A path with `k` transitions to a bad state, unless it is known that there is no such path. Each call increases `k` by one.
+    fn counterexample(&mut self, k: usize, is_excluded: bool) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
         self.depth = k;
         let longer = match k.checked_sub(1) {
             None => self.unrolling.init(0),
             Some(before) => self.unrolling.step(before, k),
         };
         self.run.assert(&mut self.solver, &[longer])?;
+        if is_excluded {
+            return Ok(None);
+        }
         let bad = self.unrolling.bad(k);
         let is_reachable = self.run.is_satisfiable(&mut self.solver, &[bad])?;
         Ok(is_reachable.then(|| self.unrolling.values(&self.solver, k)))
@@ -163,11 +244,16 @@ impl<'a> Base<'a> {
 /// The induction query: paths whose only bad state is the last one.
 struct Step<'a> {
     run: &'a Run<'a>,
+    system: &'a TransitionSystem,
     simple_paths: bool,
     /// Times count backwards.
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
     repetitions: u64,
+    /// Sets to which all states are restricted, over the state variables.
+    restrictions: Vec<Term>,
+    /// The last time of the paths.
+    last: usize,
 }
 
 impl<'a> Step<'a> {
@@ -177,22 +263,27 @@ impl<'a> Step<'a> {
             run.store.free_vars(&[system.bad]).iter().any(|variable| !system.state.contains(variable));
         (!locals).then(|| Step {
             run,
+            system,
             simple_paths,
             unrolling: Unrolling::new(run.store, system),
             solver: run.solver(),
             repetitions: 0,
+            restrictions: Vec::new(),
+            last: 0,
         })
     }
 
     /// Whether no path with `k` transitions leads to a bad state. Each call increases `k` by one.
     fn is_inductive(&mut self, k: usize) -> Result<bool, Stop> {
-        let longer = match k.checked_sub(1) {
+        let mut longer = match k.checked_sub(1) {
             None => vec![self.unrolling.bad(0)],
             Some(after) => {
                 let bad = self.unrolling.bad(k);
                 vec![self.unrolling.step(k, after), self.run.store.not(bad)]
             }
         };
+        self.last = k;
+        longer.extend(self.restrictions.iter().map(|&set| self.unrolling.at(set, k)));
         self.run.assert(&mut self.solver, &longer)?;
         loop {
             if !self.run.is_satisfiable(&mut self.solver, &[])? {
@@ -205,6 +296,17 @@ impl<'a> Step<'a> {
             self.repetitions += differ.len() as u64;
             self.run.assert(&mut self.solver, &differ)?;
         }
+    }
+
+    /// Restricts all states to a set, given over these variables.
+    fn restrict(&mut self, set: Term, variables: &[Term]) -> Result<(), Stop> {
+        let set = rename(self.run.store, set, variables, &self.system.state);
+        for time in 0..=self.last {
+            let here = self.unrolling.at(set, time);
+            self.run.assert(&mut self.solver, &[here])?;
+        }
+        self.restrictions.push(set);
+        Ok(())
     }
 
     /// The constraints that repeated states of the found path differ.
@@ -234,19 +336,4 @@ pub(crate) fn reversed(store: &TermStore, system: &TransitionSystem) -> Transiti
         transition: *transition,
         bad: rename(store, *init, state, next),
     }
-}
-
-fn counters(base: &Base<'_>, steps: [Option<&Step<'_>>; 2]) -> Vec<(&'static str, u64)> {
-    let steps = || steps.into_iter().flatten();
-    let repetitions = steps().map(|step| step.repetitions).sum();
-    let mut counters = vec![("depth", base.depth as u64), ("repetitions", repetitions)];
-    let told = counters.len();
-    counters.extend(solver_counters(&base.solver));
-    for step in steps() {
-        let of_solver = counters[told..].iter_mut();
-        for (counter, (_, more)) in of_solver.zip(solver_counters(&step.solver)) {
-            counter.1 += more;
-        }
-    }
-    counters
 }

@@ -21,6 +21,7 @@ mod k_inductive;
 pub mod kavy;
 pub mod kind;
 pub mod lawi;
+mod observer;
 mod option;
 pub mod pa;
 pub mod pdkind;
@@ -50,11 +51,13 @@ pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
 pub use event::{Event, EventSink, Label};
-pub use exchange::{Exchange, FrameLemmas, FrameObserver, SharedLemma};
+pub use exchange::{Cex, Fact, FactId, Fate, Port};
 pub use imc::Imc;
+pub use invariants::Invariants;
 pub use kavy::Kavy;
 pub use kind::KInduction;
 pub use lawi::Lawi;
+pub use observer::{FrameLemmas, FrameObserver};
 pub use option::EngineOption;
 pub use pa::PredicateAbstraction;
 pub use pdkind::PdKind;
@@ -145,6 +148,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
+        Box::new(Invariants),
         Box::new(Products),
         Box::new(Algebras),
         Box::new(Words),

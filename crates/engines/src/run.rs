@@ -1,7 +1,7 @@
 //! The environment of an engine, besides the clauses.
 //!
 //! A [`Run`] is a [`Context`], that is terms and limits, with additions that only engines need: the label of the
-//! engine, a seed, a receiver of events, an exchange with other engines, and an observer of frames. It dereferences to its context, so a
+//! engine, a seed, a receiver of events, a port to other engines, and an observer of frames. It dereferences to its context, so a
 //! function that takes a context also takes a run. [`Run::new`] makes a run, and the methods `with_...` change a copy
 //! of it; the portfolio gives each engine a copy with the engine's own label, limits and gate.
 
@@ -14,7 +14,7 @@ use shofar_run::{Limits, Stop};
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use crate::{Event, EventSink, Exchange, FrameObserver, Label};
+use crate::{Event, EventSink, FrameObserver, Label, Port};
 
 /// The environment of one run of an engine.
 #[derive(Clone)]
@@ -23,19 +23,19 @@ pub struct Run<'a> {
     label: Label,
     seed: u64,
     events: &'a dyn EventSink,
-    exchange: Option<&'a dyn Exchange>,
+    port: Option<&'a dyn Port>,
     observer: Option<&'a dyn FrameObserver>,
 }
 
 impl<'a> Run<'a> {
-    /// A run without label, limits, exchange, observer or receiver of events. Its seed is 0.
+    /// A run without label, limits, port, observer or receiver of events. Its seed is 0.
     pub fn new(store: &'a TermStore) -> Self {
         Run {
             context: Context::new(store),
             label: "".into(),
             seed: 0,
             events: &(),
-            exchange: None,
+            port: None,
             observer: None,
         }
     }
@@ -71,8 +71,8 @@ impl<'a> Run<'a> {
     }
 
     /// Connects the run to other engines on the same graph.
-    pub fn with_exchange(mut self, exchange: &'a dyn Exchange) -> Self {
-        self.exchange = Some(exchange);
+    pub fn with_port(mut self, port: &'a dyn Port) -> Self {
+        self.port = Some(port);
         self
     }
 
@@ -98,8 +98,8 @@ impl<'a> Run<'a> {
     }
 
     /// The connection to other engines on the same graph, if there is one.
-    pub fn exchange(&self) -> Option<&'a dyn Exchange> {
-        self.exchange
+    pub fn port(&self) -> Option<&'a dyn Port> {
+        self.port
     }
 
     /// The observer of frames, if there is one.

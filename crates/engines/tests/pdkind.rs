@@ -2,13 +2,11 @@
 
 mod common;
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use common::{Counters, read, solve};
 use shofar_engines::pdkind::{Depth, Options, Order, PdKind};
-use shofar_engines::{Engine, Evidence, Exchange, InterpolationMethod, Run, SharedLemma};
-use shofar_horn::check::check_graph_model;
+use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
 use shofar_logic::TermStore;
 use shofar_run::Stop;
 
@@ -159,50 +157,4 @@ fn clauses_with_two_atoms_are_refused() {
         (assert (forall ((x Int) (y Int)) (=> (and (P x) (P y)) (P (+ x y)))))
         (assert (forall ((x Int)) (=> (and (P x) (< x 0)) false)))";
     assert!(PdKind::default().accepts(&store, &read(&store, text)).is_err());
-}
-
-/// Gives an instance the lemmas that another one has sent.
-#[derive(Default)]
-struct Mailbox {
-    outgoing: Mutex<Vec<SharedLemma>>,
-    incoming: Mutex<Vec<SharedLemma>>,
-}
-
-impl Exchange for Mailbox {
-    fn send(&self, lemma: SharedLemma) {
-        self.outgoing.lock().expect("no one panics with the lock").push(lemma);
-    }
-
-    fn receive(&self) -> Vec<SharedLemma> {
-        std::mem::take(&mut self.incoming.lock().expect("no one panics with the lock"))
-    }
-}
-
-/// The lemmas of one instance save the other its searches.
-#[test]
-fn lemmas_are_shared() {
-    let text = "(declare-fun P (Int Int) Bool)
-        (assert (P 0 0))
-        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x y) (+ y 1)))))
-        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< x 0)) false)))";
-    let store = TermStore::new();
-    let graph = read(&store, text);
-    let solve = |incoming: Vec<SharedLemma>| {
-        let mailbox = Mailbox { incoming: Mutex::new(incoming), ..Mailbox::default() };
-        let counters = Counters::default();
-        let run = Run::new(&store).with_events(&counters).with_exchange(&mailbox);
-        let answer = PdKind::default().solve(&graph, &run);
-        let Ok(Evidence::Sat(model)) = &answer else { panic!("{answer:?}") };
-        assert_eq!(check_graph_model(&run.context(), &graph, model), Ok(()));
-        let sent = std::mem::take(&mut *mailbox.outgoing.lock().expect("no one panics with the lock"));
-        (sent, counters.get("lemmas.received"), counters.get("reach.searches"))
-    };
-    let (sent, received, searches) = solve(Vec::new());
-    assert_eq!(received, 0);
-    assert!(searches > 0);
-    let induction: Vec<SharedLemma> = sent.into_iter().filter(|lemma| lemma.cex.is_some()).collect();
-    assert!(!induction.is_empty());
-    let (_, received, fewer) = solve(induction.clone());
-    assert_eq!(received, induction.len() as u64);
-    assert!(fewer < searches, "{fewer} searches in the place of {searches}");
 }

@@ -42,6 +42,8 @@ struct Fact {
     values: Vec<Value>,
     /// How it was derived; `None` for an assumed fact.
     step: Option<(EdgeId, Vec<usize>)>,
+    /// The least height of a derivation; facts of clauses without premises have height 0.
+    height: usize,
 }
 
 impl<'a> Saturation<'a> {
@@ -55,6 +57,12 @@ impl<'a> Saturation<'a> {
     /// The facts of a node.
     pub fn facts_of(&self, node: NodeId) -> impl Iterator<Item = &[Value]> + '_ {
         self.of_node[node.index()].iter().map(|&fact| &*self.facts[fact].values)
+    }
+
+    /// The facts of a node with derivations up to a height.
+    pub fn facts_up_to(&self, node: NodeId, height: usize) -> impl Iterator<Item = &[Value]> + '_ {
+        let facts = self.of_node[node.index()].iter().map(|&fact| &self.facts[fact]);
+        facts.filter(move |fact| fact.height <= height).map(|fact| &*fact.values)
     }
 
     /// Whether `false` cannot be derived.
@@ -220,7 +228,10 @@ impl<'a> Saturation<'a> {
             return false;
         }
         facts.push(self.facts.len());
-        self.facts.push(Fact { values, step });
+        // Facts are derived in rounds, so the first derivation of a fact is one of the lowest.
+        let premises = step.iter().flat_map(|(_, premises)| premises);
+        let height = premises.map(|&premise| 1 + self.facts[premise].height).max().unwrap_or(0);
+        self.facts.push(Fact { values, step, height });
         true
     }
 

@@ -64,6 +64,7 @@ use shofar_horn::witness::GraphModel;
 use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Stop;
 
+use crate::exchange::strengthened;
 use crate::forms::LoopForm;
 use crate::option::{Named, options};
 use crate::separation::InterpolationMethod;
@@ -188,10 +189,11 @@ impl Engine for Cegar {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        let graph = strengthened(run, graph);
         if !self.options.large_blocks {
-            return self.solve_as_given(graph, run);
+            return self.solve_as_given(&graph, run);
         }
-        let form = LoopForm::of(run, graph, &large_blocks())?;
+        let form = LoopForm::of(run, &graph, &large_blocks())?;
         form.back(run, self.solve_as_given(&form.graph, run)?)
     }
 }

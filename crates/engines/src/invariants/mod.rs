@@ -33,17 +33,19 @@ mod affine;
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Instant;
 
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::hull::affine::AffineHull;
+use shofar_horn::transform::Lemma;
 use shofar_horn::witness::GraphModel;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Sort, Term, TermStore, Value};
 use shofar_run::{Limits, Reason, Stop};
 use shofar_smt::solver::Solver;
 
-use crate::Run;
+use crate::{Engine, Evidence, Fact, Run, fragment};
 
 /// Conflicts that one query may resolve.
 const CONFLICTS: u64 = 200;
@@ -61,13 +63,59 @@ const ROUNDS: usize = 2;
 /// A model of equalities and bounds, if they exclude the bodies of all queries. `None` if they do not, or if that takes more
 /// than its budget; the error says why the run has to end.
 pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphModel>, Stop> {
-    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
-    if run.store.subterms(&labels).len() > MOST_TERMS {
+    if !is_worth_it(run.store, graph) {
         return Ok(None);
     }
     match search(&mut Questions::new(run, graph)) {
         Ok(model) => Ok(model),
         Err(stop) => run.interrupted().map_or(Ok(None), |_| Err(stop)),
+    }
+}
+
+fn is_worth_it(store: &TermStore, graph: &HornGraph) -> bool {
+    let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();
+    store.subterms(&labels).len() <= MOST_TERMS
+}
+
+/// The engine that looks for a model among cheap invariants, and sends them to others if they are not a model.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Invariants;
+
+impl Engine for Invariants {
+    fn name(&self) -> &'static str {
+        "invariants"
+    }
+
+    fn description(&self) -> &'static str {
+        "abstract interpretation: equalities and bounds of linear sums; all systems"
+    }
+
+    fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+        fragment::is_decidable(store, graph)
+    }
+
+    fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
+        let start = Instant::now();
+        if !is_worth_it(run.store, graph) {
+            return Err(Stop::Exhausted("the clauses are too large for a cheap analysis"));
+        }
+        let mut questions = Questions::new(run, graph);
+        let found = search(&mut questions);
+        let counters = vec![("solver.queries", (QUERIES - questions.left) as u64)];
+        run.tell_statistics(counters, start);
+        match found {
+            Ok(Some(model)) => Ok(Evidence::Sat(model)),
+            Err(stop @ Stop::Unsupported(_)) => Err(stop),
+            Err(stop) if run.interrupted().is_some() => Err(stop),
+            // A round that was not finished has added nothing.
+            Ok(None) | Err(_) => {
+                let known = questions.closed();
+                if let Some(port) = run.port().filter(|_| !known.is_empty()) {
+                    port.send(Fact::Closed(known));
+                }
+                Err(Stop::Exhausted("equalities and bounds do not exclude the queries"))
+            }
+        }
     }
 }
 
@@ -148,6 +196,15 @@ impl<'a> Questions<'a> {
                 _ => *known = None,
             }
         }
+    }
+
+    /// All that is known, one formula for each literal.
+    fn closed(&self) -> Vec<Lemma> {
+        let of_node = |((node, _), known): ((NodeId, _), &Option<Vec<Term>>)| -> Vec<Lemma> {
+            let formulas = known.clone().unwrap_or_else(|| vec![Term::FALSE]);
+            formulas.into_iter().map(|formula| Lemma { node, formula }).collect()
+        };
+        self.graph.nodes().zip(&self.known).flat_map(of_node).collect()
     }
 
     /// What is known of the sources of an edge; `None` if one has no facts.

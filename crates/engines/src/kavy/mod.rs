@@ -46,6 +46,7 @@ use shofar_logic::{Term, Value};
 use shofar_run::Stop;
 use shofar_smt::levels::Queries;
 
+use crate::exchange::strengthened;
 use crate::flag::Flagged;
 use crate::forms::TransitionForm;
 use crate::kind::reversed;
@@ -83,7 +84,7 @@ impl Engine for Kavy {
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
-        let looped = TransitionForm::of(run, graph)?;
+        let looped = TransitionForm::of(run, &strengthened(run, graph))?;
         let backward = Flagged::of(run, &reversed(run.store, &looped.system));
         match self.decide(run, &looped.system, &backward)? {
             Found::Invariant(invariant) => looped.safe(run, invariant),

@@ -42,6 +42,7 @@ use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Term, TermStore};
 use shofar_run::Stop;
 
+use crate::exchange::strengthened;
 use crate::implication::Implications;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Parts};
@@ -80,7 +81,8 @@ impl Engine for Lawi {
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
-        let mut unwinding = Unwinding::new(graph, run, self.options);
+        let graph = strengthened(run, graph);
+        let mut unwinding = Unwinding::new(&graph, run, self.options);
         let answer = unwinding.solve();
         run.tell_statistics(unwinding.counters(), start);
         answer

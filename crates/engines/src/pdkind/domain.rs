@@ -9,6 +9,7 @@ use std::hash::Hash;
 use shofar_run::Stop;
 
 use super::ice::Received;
+use crate::{FactId, Fate};
 
 /// Sets of states and questions about transitions.
 pub(super) trait Domain {
@@ -55,10 +56,16 @@ pub(super) trait Domain {
     /// from bad states.
     fn send(&mut self, _lemma: Self::Set, _steps: usize, _cex: Option<(Self::Set, usize)>) {}
 
+    /// Says that no bad state is reached in the given number of steps.
+    fn send_depth(&mut self, _steps: usize) {}
+
     /// The lemmas that other engines shared.
-    fn receive(&mut self) -> Vec<Received<Self::Set>> {
+    fn receive(&mut self) -> Vec<(FactId, Received<Self::Set>)> {
         Vec::new()
     }
+
+    /// Says what became of a lemma of another engine.
+    fn rate(&mut self, _fact: FactId, _fate: Fate) {}
 }
 
 /// The intersection of an image and a goal.

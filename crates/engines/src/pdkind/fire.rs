@@ -43,6 +43,8 @@ pub(super) enum Reach<S> {
 pub(super) struct Fire<S> {
     /// Indexed by the number of steps for which they hold (R1).
     lemmas: Vec<Vec<S>>,
+    /// Sets that contain all reached states.
+    invariants: Vec<S>,
     level: FxHashMap<S, usize>,
     /// The number of searches.
     pub(super) searches: u64,
@@ -52,7 +54,13 @@ pub(super) struct Fire<S> {
 
 impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
     pub(super) fn new() -> Self {
-        Fire { lemmas: Vec::new(), level: FxHashMap::default(), searches: 0, goals: 0 }
+        Fire {
+            lemmas: Vec::new(),
+            invariants: Vec::new(),
+            level: FxHashMap::default(),
+            searches: 0,
+            goals: 0,
+        }
     }
 
     /// Whether a goal is reached in `from` to `to` steps, a non-empty range, by the fewest such steps. Precondition: it
@@ -124,9 +132,14 @@ impl<S: Copy + Eq + std::hash::Hash> Fire<S> {
         self.lemmas[steps].push(lemma);
     }
 
+    /// Stores a set that contains all reached states.
+    pub(super) fn learn_invariant(&mut self, invariant: S) {
+        self.invariants.push(invariant);
+    }
+
     /// The lemmas of `R_i`.
     pub(super) fn frame(&self, steps: usize) -> Vec<S> {
-        self.lemmas.iter().skip(steps).flatten().copied().collect()
+        self.invariants.iter().chain(self.lemmas.iter().skip(steps).flatten()).copied().collect()
     }
 
     /// The number of lemmas.

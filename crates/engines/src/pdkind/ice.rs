@@ -17,6 +17,10 @@
 //! Safe          Q is empty and F = G:                        the conjunction of F is k-inductive
 //! ```
 //!
+//! *Lemmas of others.* `F` also gets lemmas that other engines have for at least `n` steps, with counterexamples of their own. They
+//! must be pushed as any other. A *closed* set, which contains all reached states and all successors of its states, restricts all
+//! states of all paths; it needs no proof, and the result is k-inductive together with it.
+//!
 //! The start of a path is *generalised* to a set such that each of its states has a path of `k` steps into the same
 //! set.
 //!
@@ -45,6 +49,7 @@ use shofar_run::Stop;
 use super::domain::Domain;
 use super::fire::{Fire, Reach};
 use super::{Depth, Order};
+use crate::{FactId, Fate};
 
 /// A lemma of the induction frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +57,8 @@ pub(super) struct Element<S> {
     pub(super) lemma: S,
     pub(super) cex: CexId,
     pub(super) status: Status,
+    /// The fact of another engine that it is, until it is pushed for the first time.
+    foreign: Option<FactId>,
 }
 
 /// The status of a lemma at the current level.
@@ -99,12 +106,16 @@ pub(super) enum Rule<S> {
 
 /// A lemma from another engine on the same system.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Received<S> {
-    pub(super) lemma: S,
-    /// The number of steps for which it holds.
-    pub(super) steps: usize,
-    /// States that it excludes, and the number of steps from them to bad states.
-    pub(super) cex: Option<(S, usize)>,
+pub(super) enum Received<S> {
+    /// A set that contains the initial states, and the successors of its states.
+    Closed(S),
+    /// A lemma that holds for a number of steps.
+    Bounded {
+        lemma: S,
+        steps: usize,
+        /// States that it excludes, and the number of steps from them to bad states.
+        cex: Option<(S, usize)>,
+    },
 }
 
 /// The counters.
@@ -130,6 +141,8 @@ pub(super) struct Ice<D: Domain> {
     /// `Q`: two keys for the order, and the position in the frame.
     queue: BTreeSet<(usize, u64, usize)>,
     cexes: Vec<Cex<D::Set>>,
+    /// Closed sets of other engines.
+    closed: Vec<D::Set>,
     pub(super) n: usize,
     pub(super) k: usize,
     pub(super) n_cti: usize,
@@ -150,6 +163,7 @@ impl<D: Domain> Ice<D> {
             frame: Vec::new(),
             queue: BTreeSet::new(),
             cexes: vec![Cex { states: bad, towards: None, distance: 0 }],
+            closed: Vec::new(),
             n: 0,
             k: 1,
             n_cti: 1,
@@ -158,7 +172,7 @@ impl<D: Domain> Ice<D> {
         };
         let property = ice.domain.complement(bad);
         ice.domain.open_level(1, &[property])?;
-        ice.enqueue_new(property, BAD);
+        ice.enqueue_new(property, BAD, None);
         Ok(ice)
     }
 
@@ -201,16 +215,19 @@ impl<D: Domain> Ice<D> {
         }
     }
 
-    /// The lemmas of `F`.
+    /// The lemmas of `F` and the closed sets.
     pub(super) fn lemmas(&self) -> Vec<D::Set> {
-        self.frame.iter().map(|element| element.lemma).collect()
+        self.closed.iter().copied().chain(self.frame.iter().map(|element| element.lemma)).collect()
     }
 
     fn push_lemma(&mut self, position: usize) -> Rule<D::Set> {
         self.statistics.pushed += 1;
         let element = &mut self.frame[position];
         element.status = Status::Pushed;
-        let (lemma, cex) = (element.lemma, self.cexes[element.cex.0]);
+        let (lemma, cex, foreign) = (element.lemma, self.cexes[element.cex.0], element.foreign.take());
+        if let Some(fact) = foreign {
+            self.domain.rate(fact, Fate::Useful);
+        }
         self.domain.send(lemma, self.n + 1, Some((cex.states, cex.distance)));
         Rule::PushLemma
     }
@@ -224,7 +241,7 @@ impl<D: Domain> Ice<D> {
         tracing::debug!(k = self.k, frame = self.frame.len(), distance, "lemma");
         self.cexes.push(Cex { states: start, towards: Some((self.k, towards)), distance });
         self.domain.restrict(lemma)?;
-        self.enqueue_new(lemma, CexId(self.cexes.len() - 1));
+        self.enqueue_new(lemma, CexId(self.cexes.len() - 1), None);
         self.enqueue(position);
         Ok(Rule::AddLemma)
     }
@@ -248,7 +265,7 @@ impl<D: Domain> Ice<D> {
         let cex = self.frame[position].cex;
         let not_cex = self.domain.complement(self.cexes[cex.0].states);
         self.domain.restrict(not_cex)?;
-        self.frame.push(Element { lemma: not_cex, cex, status: Status::Pushed });
+        self.frame.push(Element { lemma: not_cex, cex, status: Status::Pushed, foreign: None });
         Ok(Rule::BadLemma)
     }
 
@@ -266,11 +283,12 @@ impl<D: Domain> Ice<D> {
         self.n = self.n_cti;
         self.k = self.depth.choose(self.n, self.statistics.levels as usize);
         self.n_cti = self.n + self.k;
+        self.domain.send_depth(self.n);
         self.frame.retain(|element| element.status == Status::Pushed);
-        let lemmas = self.lemmas();
-        for &lemma in &lemmas {
-            self.fire.learn(lemma, self.n);
+        for element in &self.frame {
+            self.fire.learn(element.lemma, self.n);
         }
+        let lemmas = self.lemmas();
         self.domain.open_level(self.k, &lemmas)?;
         for position in 0..self.frame.len() {
             self.frame[position].status = Status::Open;
@@ -281,24 +299,36 @@ impl<D: Domain> Ice<D> {
 
     /// Takes the lemmas of other engines into the reachability engine, and into `F` if they hold at this level.
     fn receive(&mut self) -> Result<(), Stop> {
-        for Received { lemma, steps, cex } in self.domain.receive() {
+        for (fact, received) in self.domain.receive() {
             self.statistics.received += 1;
-            self.fire.learn(lemma, steps);
-            let is_known = self.frame.iter().any(|element| element.lemma == lemma);
-            if let Some((states, distance)) = cex
-                && self.n <= steps
-                && !is_known
-            {
-                self.cexes.push(Cex { states, towards: Some((distance, BAD)), distance });
-                self.domain.restrict(lemma)?;
-                self.enqueue_new(lemma, CexId(self.cexes.len() - 1));
-            }
+            let fate = match received {
+                Received::Closed(set) => {
+                    self.fire.learn_invariant(set);
+                    self.domain.restrict(set)?;
+                    self.closed.push(set);
+                    Fate::Accepted
+                }
+                Received::Bounded { lemma, steps, cex } => {
+                    self.fire.learn(lemma, steps);
+                    let is_known = || self.frame.iter().any(|element| element.lemma == lemma);
+                    match cex {
+                        Some((states, distance)) if self.n <= steps && !is_known() => {
+                            self.cexes.push(Cex { states, towards: Some((distance, BAD)), distance });
+                            self.domain.restrict(lemma)?;
+                            self.enqueue_new(lemma, CexId(self.cexes.len() - 1), Some(fact));
+                            Fate::Accepted
+                        }
+                        _ => Fate::Refused,
+                    }
+                }
+            };
+            self.domain.rate(fact, fate);
         }
         Ok(())
     }
 
-    fn enqueue_new(&mut self, lemma: D::Set, cex: CexId) {
-        self.frame.push(Element { lemma, cex, status: Status::Open });
+    fn enqueue_new(&mut self, lemma: D::Set, cex: CexId, foreign: Option<FactId>) {
+        self.frame.push(Element { lemma, cex, status: Status::Open, foreign });
         self.enqueue(self.frame.len() - 1);
     }
 

@@ -53,6 +53,7 @@ use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::{Term, Value};
 use shofar_run::Stop;
 
+use crate::exchange::states::StatePort;
 use crate::flag::Flagged;
 use crate::forms::TransitionForm;
 use crate::k_inductive::to_inductive;
@@ -167,7 +168,8 @@ impl Engine for PdKind {
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let looped = TransitionForm::of(run, graph)?;
         let flagged = Flagged::of(run, &looped.system);
-        match self.decide(run, &flagged.system)? {
+        let port = StatePort::of(run, &looped).map(|port| port.flagged(&flagged));
+        match self.decide(run, &flagged.system, port)? {
             Decision::Invariant(invariant) => looped.safe(run, flagged.invariant(run.store, invariant)),
             Decision::Path(states) => looped.unsafe_by(run, flagged.path(states)),
         }
@@ -176,10 +178,15 @@ impl Engine for PdKind {
 
 impl PdKind {
     /// Decides a system whose bad states have no local variables.
-    fn decide(&self, run: &Run<'_>, system: &TransitionSystem) -> Result<Decision, Stop> {
+    fn decide<'a>(
+        &self,
+        run: &'a Run<'a>,
+        system: &'a TransitionSystem,
+        port: Option<StatePort<'a>>,
+    ) -> Result<Decision, Stop> {
         let start = Instant::now();
         let Options { depth, order, interpolation } = self.options;
-        let mut domain = Symbolic::new(run, system, interpolation)?;
+        let mut domain = Symbolic::new(run, system, port, interpolation)?;
         if let Image::Meets(_) = domain.initial(system.bad)? {
             return Ok(Decision::Path(domain.concrete(&[(system.bad, 0)])?));
         }
@@ -274,7 +281,7 @@ mod tests {
                 bad,
             };
             let flagged = Flagged::with_flag(&store, &system);
-            match PdKind::default().decide(&run, &flagged.system) {
+            match PdKind::default().decide(&run, &flagged.system, None) {
                 Ok(Decision::Invariant(invariant)) => {
                     assert!(is_safe);
                     let invariant = flagged.invariant(&store, invariant);

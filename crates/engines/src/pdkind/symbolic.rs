@@ -24,14 +24,16 @@ use shofar_smt::solver::Solver;
 
 use super::domain::{Domain, Image};
 use super::ice::Received;
+use crate::exchange::states::{StateFact, StatePort};
 use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
-use crate::{Run, SharedLemma};
+use crate::{Cex, FactId, Fate, Run};
 
 /// A transition system whose bad states have no local variables, and its solvers.
 pub(super) struct Symbolic<'a> {
     run: &'a Run<'a>,
     system: &'a TransitionSystem,
+    port: Option<StatePort<'a>>,
     projector: Projector<'a>,
 
     // One step.
@@ -62,6 +64,7 @@ impl<'a> Symbolic<'a> {
     pub(super) fn new(
         run: &'a Run<'a>,
         system: &'a TransitionSystem,
+        port: Option<StatePort<'a>>,
         interpolation: InterpolationMethod,
     ) -> Result<Self, Stop> {
         let store = run.store;
@@ -72,6 +75,7 @@ impl<'a> Symbolic<'a> {
         Ok(Symbolic {
             run,
             system,
+            port,
             projector: Projector::new(store),
             init,
             init_prover: Prover::new(run, &[system.init], &[], interpolation)?,
@@ -285,27 +289,38 @@ impl Domain for Symbolic<'_> {
     }
 
     fn send(&mut self, lemma: Term, steps: usize, cex: Option<(Term, usize)>) {
-        if let Some(exchange) = self.run.exchange() {
-            exchange.send(SharedLemma { state: self.system.state.clone(), lemma, steps, cex });
+        if let Some(port) = &self.port {
+            let cex = cex.map(|(states, distance)| Cex { states, distance });
+            port.send(StateFact::Bounded { lemma, steps, cex });
         }
     }
 
-    fn receive(&mut self) -> Vec<Received<Term>> {
-        let Some(exchange) = self.run.exchange() else { return Vec::new() };
-        let store = self.run.store;
-        let state = &self.system.state;
-        let fits = |shared: &SharedLemma| {
-            let same_sort = |(&mine, &theirs): (&Term, &Term)| store.sort_of(mine) == store.sort_of(theirs);
-            shared.state.len() == state.len() && state.iter().zip(&shared.state).all(same_sort)
+    fn send_depth(&mut self, steps: usize) {
+        if let Some(port) = &self.port {
+            port.send(StateFact::Depth(steps));
+        }
+    }
+
+    fn receive(&mut self) -> Vec<(FactId, Received<Term>)> {
+        let Some(port) = &self.port else { return Vec::new() };
+        let received = |(id, fact)| {
+            let lemma = match fact {
+                StateFact::Closed(set) => Received::Closed(set),
+                StateFact::Bounded { lemma, steps, cex } => {
+                    let cex = cex.map(|Cex { states, distance }| (states, distance));
+                    Received::Bounded { lemma, steps, cex }
+                }
+                StateFact::Depth(_) => return None,
+            };
+            Some((id, lemma))
         };
-        let lemmas = exchange.receive().into_iter().filter(fits);
-        lemmas
-            .map(|SharedLemma { state: theirs, lemma, steps, cex }| Received {
-                lemma: rename(store, lemma, &theirs, state),
-                steps,
-                cex: cex.map(|(states, distance)| (rename(store, states, &theirs, state), distance)),
-            })
-            .collect()
+        port.receive().into_iter().filter_map(received).collect()
+    }
+
+    fn rate(&mut self, fact: FactId, fate: Fate) {
+        if let Some(port) = &self.port {
+            port.rate(fact, fate);
+        }
     }
 }
 

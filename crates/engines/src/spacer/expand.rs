@@ -86,6 +86,7 @@ impl Search<'_> {
         let Obligation { node, level, .. } = *self.obligations.get(id);
         let cube = Rc::clone(&self.obligations.get(id).cube);
         if let Some(lemma) = self.frames[node.index()].blocking(self.store, &cube, level) {
+            self.credit(node, lemma);
             return Ok(Expansion::Blocked(self.frames[node.index()].lemma(lemma).level));
         }
         if self.meets_facts(id)? {

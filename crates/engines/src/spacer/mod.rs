@@ -28,6 +28,7 @@
 //!     propagate lemmas to higher levels                                                    propagate.rs
 //!     all lemmas of a level were moved up: a model                                         witness.rs
 //!     show the frame below N to the observer, if there is one
+//! between bounds, and now and then within one: exchange facts with other engines          port.rs
 //! ```
 //!
 //! **Invariants.** L1 to L3 on lemmas, R1 and R2 on reach facts, O1 and O2 on obligations are in the files named.
@@ -58,6 +59,7 @@ mod frames;
 mod generalise;
 mod guidance;
 mod obligations;
+mod port;
 mod proof_lemmas;
 mod propagate;
 mod renaming;
@@ -88,6 +90,7 @@ use facts::ReachFacts;
 use frames::{Frames, INFINITY, LemmaId, Level};
 use guidance::Guidance;
 use obligations::{Obligation, ObligationId, Obligations};
+use port::Exchanged;
 use propagate::Obstacle;
 use renaming::Renaming;
 use weaken::Constants;
@@ -264,6 +267,8 @@ struct Search<'a> {
     random: u64,
     /// Whether cheap invariants were looked for.
     has_analysed: bool,
+    /// What was sent to other engines, and received from them.
+    exchanged: Exchanged,
 
     statistics: Statistics,
 }
@@ -300,16 +305,18 @@ impl<'a> Search<'a> {
             constants: Constants::of(store, graph),
             random: (run.seed() << 1) | 1,
             has_analysed: false,
+            exchanged: Exchanged::new(nodes),
             statistics: Statistics::default(),
         }
     }
 
     fn solve(&mut self) -> Result<Evidence, Stop> {
         for level in 0.. {
+            self.exchange(level)?;
             match self.reach_goal(level)? {
                 Reach::Reached => return Ok(Evidence::Unsat(self.derivation()?)),
                 Reach::Excluded(model) => return Ok(Evidence::Sat(model)),
-                Reach::Blocked => {}
+                Reach::Blocked => self.send_depth(level),
             }
             if let Some(inductive) = self.propagate(level)? {
                 return Ok(Evidence::Sat(self.model(inductive)));
@@ -348,6 +355,9 @@ impl<'a> Search<'a> {
             self.run.go_on()?;
             if let Some(model) = self.cheap_model()? {
                 return Ok(Reach::Excluded(model));
+            }
+            if self.statistics.obligations.is_multiple_of(port::INTERVAL) {
+                self.exchange(bound)?;
             }
             let counters = self.statistics.counters();
             self.run.tell_progress(u64::from(bound), counters);

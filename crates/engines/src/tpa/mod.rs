@@ -64,6 +64,7 @@ use shofar_smt::project::Projector;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
+use crate::exchange::strengthened;
 use crate::forms::LoopForm;
 use crate::option::{Named, options};
 use crate::{Engine, EngineOption, Evidence, InterpolationMethod, Run};
@@ -141,7 +142,7 @@ impl Engine for Tpa {
         let start = Instant::now();
         let form =
             if self.options.chains { Pipeline::new(vec![Box::new(NestedLoops)]) } else { to_single_loop() };
-        let form = LoopForm::of(run, graph, &form)?;
+        let form = LoopForm::of(run, &strengthened(run, graph), &form)?;
         let mut network = Network::new(&form.graph, run, &self.options);
         let found = network.solve();
         let counters = network.counters();

@@ -1,6 +1,7 @@
 //! SMT-LIB 2.6 as text: reading and printing.
 
 mod apply;
+mod canonical;
 mod declare;
 mod display;
 mod environment;

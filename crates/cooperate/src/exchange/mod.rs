@@ -1,0 +1,36 @@
+//! The exchange of facts between the engines of a run.
+//!
+//! Engines send facts about the graph that all of them get, and receive those of others when it suits them
+//! ([`Port`](shofar_engines::Port)). The facts are in one log, to which entries are only added. So no reader ever waits: each port has
+//! its own place in the log and reads on from there. Senders take one of a few short locks, by which facts that are known are dropped.
+//!
+//! - E1: an entry is visible only when it is complete. Readers see the entries of each sender in the order of sending.
+//! - E2: a port returns each entry at most once, and none of its own.
+//! - E3: an engine without a port searches as if there were no exchange.
+//! - E4: the *basis* of a member has the closed sets that its facts may depend on: those that it has sent or received, and those that
+//!   others had sent before it sent the same. A fact of the member needs the part of the basis that there was when it was sent, and
+//!   what that needs in turn. The conjunction of all this is inductive ([`Exchange::complete`], rules X2 and X4 of the engines).
+//!
+//! **What is sent on.** Large formulas cost every receiver, and few of them help; so do floods. A formula with more than
+//! sixty subterms is not shown to others, though a closed set keeps it for E4. A bounded fact is dropped if the same formula is
+//! known for the same height or as closed, or if its sender has sent more than its share. (T. Balyo, P. Sanders, C. Sinz, "HordeSat",
+//! SAT 2015, and D. Schreiber, P. Sanders, "MallobSat", 2024, for bounded volumes and the filtering of repeats.)
+//!
+//! **Texts.** [`text`] writes facts for other processes, and reads what they send.
+//!
+//! **Statistics.** For each pair of members, how many facts were received, accepted and useful: which engines help each other.
+
+mod log;
+pub mod text;
+
+pub(crate) use log::Exchange;
+
+/// Whether engines tell each other what they learn.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Exchanging {
+    /// Each engine searches as if it were alone.
+    Off,
+    /// Facts are visible at once.
+    #[default]
+    On,
+}

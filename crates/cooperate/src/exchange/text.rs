@@ -1,0 +1,256 @@
+//! Facts as text, for other processes and for later.
+//!
+//! A fact is a JSON object, its formulas are [canonical texts](TermStore::canonical_text) over the arguments `x0`, `x1`, .. of a
+//! predicate. Both sides have the same graph, so a predicate is the number of its node, with the sorts of its arguments:
+//!
+//! ```json
+//! {"k":"closed","set":[{"p":0,"a":["Int","Int"],"f":"(>= x1 0)"}]}
+//! {"k":"bounded","p":0,"a":["Int","Int"],"f":"(>= x0 0)","h":12,"c":"(<= x0 (- 3))","d":2}
+//! {"k":"depth","h":12}
+//! ```
+//!
+//! Whoever reads a fact from outside must not trust it, be it by mistake or malice. [`read`] refuses what is too large, does not fit
+//! the graph, or is not a formula without quantifiers that the solver understands; it takes time in proportion to the text. Whether a
+//! fact is true is another question, which a text cannot answer.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use shofar_engines::{Cex, Fact};
+use shofar_horn::HornGraph;
+use shofar_horn::graph::NodeId;
+use shofar_horn::transform::Lemma;
+use shofar_logic::smtlib::{Environment, Reader};
+use shofar_logic::{Term, TermStore};
+use shofar_smt::supports;
+
+/// The most bytes of a formula, the most subterms that it has when it was read, and the most digits of a number.
+const MOST_BYTES: usize = 16 << 10;
+const MOST_SUBTERMS: usize = 200;
+const MOST_DIGITS: usize = 256;
+
+/// The most formulas of a closed set.
+const MOST_FORMULAS: usize = 1000;
+
+/// Why a text is not a fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It is not an object of a known kind, or a member is missing or of the wrong type.
+    Malformed,
+    /// It is too large.
+    TooLarge,
+    /// There is no such predicate, or its arguments have other sorts.
+    Unfit,
+    /// It is not a formula about the arguments that the solver understands.
+    NoFormula,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Malformed => "it is not of the form of a fact",
+            Refusal::TooLarge => "it is too large",
+            Refusal::Unfit => "it does not fit the predicates",
+            Refusal::NoFormula => "it is not a supported formula over the arguments of its predicate",
+        })
+    }
+}
+
+/// The object of a fact; `None` if a formula is too long.
+pub fn write(store: &TermStore, graph: &HornGraph, fact: &Fact) -> Option<Value> {
+    Some(match fact {
+        Fact::Closed(set) => {
+            let lemmas: Option<Vec<Value>> =
+                set.iter().map(|&lemma| write_lemma(store, graph, lemma).map(Value::Object)).collect();
+            json!({"k": "closed", "set": lemmas?})
+        }
+        Fact::Bounded { lemma, height, cex } => {
+            let mut object = write_lemma(store, graph, *lemma)?;
+            object.insert("k".to_owned(), "bounded".into());
+            object.insert("h".to_owned(), (*height).into());
+            if let Some(Cex { states, distance }) = cex {
+                object.insert("c".to_owned(), write_formula(store, graph, lemma.node, *states)?.into());
+                object.insert("d".to_owned(), (*distance).into());
+            }
+            Value::Object(object)
+        }
+        Fact::Depth(height) => json!({"k": "depth", "h": height}),
+    })
+}
+
+fn write_lemma(store: &TermStore, graph: &HornGraph, lemma: Lemma) -> Option<Map<String, Value>> {
+    let mut object = Map::new();
+    object.insert("p".to_owned(), lemma.node.index().into());
+    object.insert("a".to_owned(), sorts(store, graph, lemma.node).into());
+    object.insert("f".to_owned(), write_formula(store, graph, lemma.node, lemma.formula)?.into());
+    Some(object)
+}
+
+fn write_formula(store: &TermStore, graph: &HornGraph, node: NodeId, formula: Term) -> Option<String> {
+    store.canonical_text(formula, graph.node(node).variables(), MOST_BYTES)
+}
+
+fn sorts(store: &TermStore, graph: &HornGraph, node: NodeId) -> Vec<String> {
+    let sorts = graph.node(node).sorts(store);
+    sorts.into_iter().map(|sort| store.display_sort(sort).to_string()).collect()
+}
+
+/// The fact of an object. Unknown members are ignored.
+pub fn read(store: &TermStore, graph: &HornGraph, object: &Value) -> Result<Fact, Refusal> {
+    let number = |name: &str| {
+        let number = object[name].as_u64().and_then(|number| u32::try_from(number).ok());
+        number.map(|number| number as usize).ok_or(Refusal::Malformed)
+    };
+    match object["k"].as_str() {
+        Some("closed") => {
+            let set = object["set"].as_array().ok_or(Refusal::Malformed)?;
+            if set.len() > MOST_FORMULAS {
+                return Err(Refusal::TooLarge);
+            }
+            let lemmas: Result<Vec<Lemma>, Refusal> =
+                set.iter().map(|lemma| read_lemma(store, graph, lemma)).collect();
+            Ok(Fact::Closed(lemmas?))
+        }
+        Some("bounded") => {
+            let lemma = read_lemma(store, graph, object)?;
+            let cex = match &object["c"] {
+                Value::Null => None,
+                states => {
+                    let states = read_formula(store, graph, lemma.node, states)?;
+                    Some(Cex { states, distance: number("d")? })
+                }
+            };
+            Ok(Fact::Bounded { lemma, height: number("h")?, cex })
+        }
+        Some("depth") => Ok(Fact::Depth(number("h")?)),
+        _ => Err(Refusal::Malformed),
+    }
+}
+
+fn read_lemma(store: &TermStore, graph: &HornGraph, object: &Value) -> Result<Lemma, Refusal> {
+    let node = object["p"].as_u64().and_then(|node| usize::try_from(node).ok()).ok_or(Refusal::Malformed)?;
+    if node >= graph.nodes().len() {
+        return Err(Refusal::Unfit);
+    }
+    let node = NodeId::new(node);
+    let given = object["a"].as_array().ok_or(Refusal::Malformed)?;
+    let expected = sorts(store, graph, node);
+    let fits = |(given, expected): (&Value, &String)| given.as_str() == Some(expected);
+    if given.len() != expected.len() || !given.iter().zip(&expected).all(fits) {
+        return Err(Refusal::Unfit);
+    }
+    Ok(Lemma { node, formula: read_formula(store, graph, node, &object["f"])? })
+}
+
+fn read_formula(store: &TermStore, graph: &HornGraph, node: NodeId, text: &Value) -> Result<Term, Refusal> {
+    let text = text.as_str().ok_or(Refusal::Malformed)?;
+    let is_number = |word: &&str| word.len() > MOST_DIGITS;
+    if text.len() > MOST_BYTES || text.split(|c: char| !c.is_ascii_digit()).any(|word| is_number(&word)) {
+        return Err(Refusal::TooLarge);
+    }
+    let variables = graph.node(node).variables();
+    let mut environment = Environment::new(store);
+    for (position, &variable) in variables.iter().enumerate() {
+        environment.bind_free_variable(store, store.symbol(&format!("x{position}")), variable);
+    }
+    let mut reader = Reader::new(store, &mut environment, text.as_bytes());
+    let formula = reader.formula().map_err(|_| Refusal::NoFormula)?;
+    reader.end().map_err(|_| Refusal::NoFormula)?;
+    if store.subterms(&[formula]).len() > MOST_SUBTERMS {
+        return Err(Refusal::TooLarge);
+    }
+    let formula = store.normalize(formula);
+    let is_known = |variable: &Term| variables.contains(variable);
+    let is_about_arguments = store.free_vars(&[formula]).iter().all(is_known);
+    if !is_about_arguments || store.is_quantified(formula) || supports(store, &[formula]).is_err() {
+        return Err(Refusal::NoFormula);
+    }
+    Ok(formula)
+}
+
+#[cfg(test)]
+mod tests {
+    use shofar_horn::parse;
+    use shofar_testing::systems::{Shape, system};
+    use shofar_testing::{Random, scale};
+
+    use super::*;
+
+    fn graph(store: &TermStore, text: &str) -> HornGraph {
+        HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the clauses are right"))
+    }
+
+    /// The labels of facts, which are formulas over the arguments of their predicates, travel between two stores and back.
+    #[test]
+    fn facts_come_back_as_they_were_sent() {
+        let mut sent = 0;
+        for seed in 0..100 * scale() {
+            let mut random = Random::new(seed);
+            let text = system(&mut random, &Shape::LINEAR);
+            let stores = [TermStore::new(), TermStore::new()];
+            // The other store has met other terms before.
+            graph(&stores[1], &system(&mut random, &Shape::NONLINEAR));
+            let graphs = stores.each_ref().map(|store| graph(store, &text));
+            for (id, edge) in graphs[0].edges() {
+                let Some(node) = edge.target().filter(|_| edge.sources().is_empty()) else { continue };
+                if !graphs[0].locals(&stores[0], id).is_empty() {
+                    continue;
+                }
+                let content = graphs[0].node(node);
+                let formula =
+                    shofar_horn::graph::rename(&stores[0], edge.label(), content.next(), content.variables());
+                let lemma = Lemma { node, formula };
+                let cex = random
+                    .one_in(2)
+                    .then(|| Cex { states: stores[0].not(formula), distance: random.below(9) });
+                let height = random.below(100);
+                for fact in
+                    [Fact::Bounded { lemma, height, cex }, Fact::Closed(vec![lemma]), Fact::Depth(height)]
+                {
+                    let there = write(&stores[0], &graphs[0], &fact).expect("it is short");
+                    assert_eq!(read(&stores[0], &graphs[0], &there), Ok(fact), "{there}");
+                    let foreign = read(&stores[1], &graphs[1], &there).expect("it is a fact");
+                    assert_eq!(write(&stores[1], &graphs[1], &foreign), Some(there));
+                    sent += 1;
+                }
+            }
+        }
+        assert!(sent > 100, "{sent}");
+    }
+
+    #[test]
+    fn texts_that_are_no_facts_are_refused() {
+        let store = TermStore::new();
+        let graph = graph(&store, "(declare-fun P (Int Real) Bool) (assert (P 0 0.0))");
+        let about =
+            |formula: &str| json!({"k": "bounded", "p": 0, "a": ["Int", "Real"], "f": formula, "h": 1});
+        let deep = "(not ".repeat(100_000) + "true" + &")".repeat(100_000);
+        let nested = "(not ".repeat(1000) + "(< x0 0)" + &")".repeat(1000);
+        for (object, refusal) in [
+            (json!("closed"), Refusal::Malformed),
+            (json!({"k": "magic"}), Refusal::Malformed),
+            (json!({"k": "depth"}), Refusal::Malformed),
+            (json!({"k": "depth", "h": -1}), Refusal::Malformed),
+            (json!({"k": "depth", "h": u64::MAX}), Refusal::Malformed),
+            (json!({"k": "closed", "set": [7]}), Refusal::Malformed),
+            (json!({"k": "closed", "set": vec![0; 2000]}), Refusal::TooLarge),
+            (json!({"k": "bounded", "p": 1, "a": [], "f": "true", "h": 1}), Refusal::Unfit),
+            (json!({"k": "bounded", "p": 0, "a": ["Int"], "f": "true", "h": 1}), Refusal::Unfit),
+            (json!({"k": "bounded", "p": 0, "a": ["Int", "Int"], "f": "true", "h": 1}), Refusal::Unfit),
+            (about(&deep), Refusal::TooLarge),
+            (about(&nested), Refusal::TooLarge),
+            (about(&format!("(< x0 {})", "9".repeat(1_000_000))), Refusal::TooLarge),
+            (about(&format!("(< x0 {})", "9".repeat(300))), Refusal::TooLarge),
+            (about("(< x0 x1"), Refusal::NoFormula),
+            (about("(< x0 0) (exit)"), Refusal::NoFormula),
+            (about("(< x0 x2)"), Refusal::NoFormula),
+            (about("(< P 0)"), Refusal::NoFormula),
+            (about("(+ x0 1)"), Refusal::NoFormula),
+            (about("(< (* x0 x0) 0)"), Refusal::NoFormula),
+            (about("(forall ((y Int)) (< y x0))"), Refusal::NoFormula),
+        ] {
+            let what = object.to_string();
+            assert_eq!(read(&store, &graph, &object), Err(refusal), "{}", &what[..what.len().min(200)]);
+        }
+    }
+}
