@@ -16,6 +16,8 @@ use shofar_horn::witness::{Explanation, WitnessFormat};
 use shofar_run::{OptionError, did_you_mean, nearest};
 
 use crate::circuit::{CircuitArguments, is_circuit_within};
+#[cfg(feature = "cluster")]
+use crate::cluster::assist::HelpArguments;
 use crate::input::QueryArgument;
 use crate::limits::LimitArguments;
 use crate::{CommandLine, Failure};
@@ -91,6 +93,10 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub(crate) circuit: CircuitArguments,
+
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub(crate) help: HelpArguments,
 
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
@@ -267,6 +273,8 @@ impl Arguments {
             ("--witness-format", self.witness_format.is_some()),
             ("--query", self.question.query.is_some()),
             ("explain", self.explanation.is_some()),
+            #[cfg(feature = "cluster")]
+            ("--cluster", self.help.is_given()),
         ];
         if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
             let message = format!("shofar: `{option}` is for Horn clauses, and {} is a circuit", self.file());
@@ -356,7 +364,7 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 /// Engines with their settings; empty for `auto`.
 #[derive(Clone, Default)]
-struct Engines {
+pub(crate) struct Engines {
     /// As written.
     names: Vec<String>,
     /// For Horn clauses.
@@ -365,7 +373,18 @@ struct Engines {
     for_circuits: Option<String>,
 }
 
-fn engines(names: &str) -> Result<Engines, String> {
+#[cfg(feature = "cluster")]
+impl Engines {
+    /// The texts of the slots for Horn clauses; none for `auto`.
+    pub(crate) fn for_clauses(&self) -> Result<Vec<String>, Failure> {
+        match &self.for_circuits {
+            Some(engine) => Err(Failure::Input(format!("shofar: the engine `{engine}` is for circuits"))),
+            None => Ok(self.slots.iter().map(Slot::to_string).collect()),
+        }
+    }
+}
+
+pub(crate) fn engines(names: &str) -> Result<Engines, String> {
     if names == "auto" {
         return Ok(Engines::default());
     }

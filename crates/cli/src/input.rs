@@ -77,6 +77,12 @@ impl Questions {
         }
     }
 
+    /// The text.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Passes the clauses of each question to a function. Those of several questions are not in memory together: the text is
     /// read once more. The error is a limit that ends this.
     pub(crate) fn each_within(

@@ -45,6 +45,13 @@ impl LimitArguments {
     }
 }
 
+/// The flag that Ctrl-C and termination set from now on, for commands that have other limits.
+#[cfg(feature = "cluster")]
+pub(crate) fn cancel_flag() -> &'static AtomicBool {
+    let _ = ctrlc::set_handler(interrupt);
+    &CANCEL
+}
+
 /// Runs work that does not poll the limits. Ctrl-C ends the program meanwhile.
 pub(crate) fn without_limits<T>(write: impl FnOnce() -> T) -> T {
     WRITES.store(true, Ordering::Relaxed);

@@ -3,6 +3,8 @@
 mod arguments;
 mod check;
 mod circuit;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod completions;
 mod convert;
 mod diagnostic;
@@ -84,6 +86,12 @@ enum Command {
     Smt(smt::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
+    #[cfg(feature = "cluster")]
+    Worker(cluster::worker::Arguments),
+    #[cfg(feature = "cluster")]
+    Batch(cluster::batch::Arguments),
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::status::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }
@@ -172,6 +180,12 @@ fn run(arguments: &CommandLine, start: Instant, out: &mut impl Write) -> Result<
         Some(Command::Smt(arguments)) => smt::run(arguments, out),
         Some(Command::Engines(arguments)) => engines::run(arguments, out),
         Some(Command::Transform(arguments)) => transform::run(arguments, out),
+        #[cfg(feature = "cluster")]
+        Some(Command::Worker(arguments)) => cluster::worker::run(arguments, out),
+        #[cfg(feature = "cluster")]
+        Some(Command::Batch(arguments)) => cluster::batch::run(arguments, out),
+        #[cfg(feature = "cluster")]
+        Some(Command::Cluster(arguments)) => cluster::status::run(arguments, out),
         Some(Command::Man(arguments)) => man::run(arguments, out),
         Some(Command::Completions(arguments)) => completions::run(arguments, out),
         None => solve::run(&arguments.solve, start, out),

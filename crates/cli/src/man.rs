@@ -32,7 +32,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         fs::create_dir_all(folder)?;
         fs::write(folder.join("shofar.1"), program_page(&program)?)?;
         for command in pages() {
-            fs::write(folder.join(format!("shofar-{}.1", command.get_name())), command_page(command)?)?;
+            let name = format!("shofar-{}", command.get_name());
+            fs::write(folder.join(format!("{name}.1")), command_page(command)?)?;
+            for part in command.get_subcommands() {
+                fs::write(folder.join(format!("{name}-{}.1", part.get_name())), command_page(part)?)?;
+            }
         }
         return Ok(());
     }

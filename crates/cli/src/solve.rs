@@ -10,17 +10,25 @@
 //! The portfolio catches panics of engines; this file catches all others. A panic is reported with its message and place,
 //! and the answer is that of the other engines, or `unknown`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(feature = "cluster")]
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+#[cfg(feature = "cluster")]
+use shofar_cluster::Note;
+#[cfg(feature = "cluster")]
+use shofar_cluster::assist::Found;
+#[cfg(feature = "cluster")]
+use shofar_cluster::confirm::{Confirmed, Form};
 use shofar_cooperate::driver::{self, Verdict};
 use shofar_engines::{Event, EventSink, Label, Run};
 use shofar_horn::HornSystem;
@@ -29,6 +37,8 @@ use shofar_logic::{Fun, TermStore};
 use shofar_run::{Limits, Stop};
 
 use crate::arguments::Arguments;
+#[cfg(feature = "cluster")]
+use crate::cluster::assist::{self, Help, Question};
 use crate::diagnostic::SMT_SCRIPTS;
 use crate::input::{Questions, shown_name};
 use crate::limits::without_limits;
@@ -40,6 +50,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The time that the worker thread has to end by itself after a limit.
 const GRACE: Duration = Duration::from_millis(700);
+
+/// The time after the last answer in which workers are told that they are no longer needed.
+#[cfg(feature = "cluster")]
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// The name of the worker thread.
 const WORKER: &str = "solver";
@@ -53,6 +67,12 @@ enum Message {
     Found(usize, &'static str, Option<Label>),
     /// The complete answer to a question.
     Done(usize, Result<Solved, Failure>),
+    /// A note about the cluster, and whether it is a detail.
+    #[cfg(feature = "cluster")]
+    Note(String, bool),
+    /// Workers know that they are no longer needed for a question.
+    #[cfg(feature = "cluster")]
+    Released,
 }
 
 /// The answer as it is printed.
@@ -95,11 +115,21 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     keep_panics();
     let mut talk = Talk::new(arguments, start, out)?;
     arguments.check()?;
+    #[cfg(feature = "cluster")]
+    let help = arguments.help.help()?;
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
         let events = Events::new(sender, interval);
-        let work = || work(&job, limits, &events);
+        let work = || {
+            work(
+                &job,
+                limits,
+                &events,
+                #[cfg(feature = "cluster")]
+                help.as_ref(),
+            )
+        };
         match panic::catch_unwind(AssertUnwindSafe(work)) {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => events.done(Err(failure)),
@@ -114,6 +144,8 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     let mut ended: Option<Instant> = None;
     let (mut question, mut questions) = (0, 1);
     let mut complete = Ok(());
+    #[cfg(feature = "cluster")]
+    let mut released = 0;
     while question < questions {
         let mut found = None;
         let solved = loop {
@@ -131,6 +163,10 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
                     }
                 },
                 Ok(Message::Found(..) | Message::Done(..)) => {}
+                #[cfg(feature = "cluster")]
+                Ok(Message::Note(text, is_detail)) => talk.note(&text, is_detail, out)?,
+                #[cfg(feature = "cluster")]
+                Ok(Message::Released) => released += 1,
                 Err(RecvTimeoutError::Disconnected) => {
                     break Solved::unknown(None, &Stop::Internal("the solving thread has failed".to_owned()));
                 }
@@ -164,11 +200,26 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
             complete = complete.and(explain::save(arguments, solved.page.as_deref(), out));
         }
     }
+    #[cfg(feature = "cluster")]
+    if arguments.help.is_given() {
+        out.flush()?;
+        let end = Instant::now() + FAREWELL;
+        while released < questions
+            && let Ok(message) = messages.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            released += usize::from(matches!(message, Message::Released));
+        }
+    }
     complete
 }
 
 /// Reads and solves, and sends the answer to each question.
-fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<(), Failure> {
+fn work(
+    arguments: &Arguments,
+    limits: Limits<'_>,
+    events: &Events,
+    #[cfg(feature = "cluster")] help: Option<&Help>,
+) -> Result<(), Failure> {
     let start = Instant::now();
     // The process ends soon: freeing millions of terms would only delay the answer.
     let store = ManuallyDrop::new(TermStore::new());
@@ -192,8 +243,24 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<()
         events.questions(count);
     }
     let mut answered = 0;
+    #[cfg(feature = "cluster")]
+    let help = help.map(|help| (help, Arc::<[u8]>::from(questions.text())));
     let read = questions.each_within(&run, arguments.file(), &mut |system| {
-        decide(arguments, system, &run, events);
+        #[cfg(feature = "cluster")]
+        let question = help.as_ref().map(|(help, text)| Question {
+            help,
+            text: Arc::clone(text),
+            query: arguments.question.query.or((count > 1).then_some(answered + 1)),
+            form: if arguments.shows_witness() { Form::Readable } else { Form::Plain },
+        });
+        decide(
+            arguments,
+            system,
+            &run,
+            events,
+            #[cfg(feature = "cluster")]
+            question.as_ref(),
+        );
         events.next_question();
         answered += 1;
     });
@@ -210,12 +277,76 @@ fn work(arguments: &Arguments, limits: Limits<'_>, events: &Events) -> Result<()
 }
 
 /// Decides a system and sends the answer. Its witness and page may be large, so they are made once.
-fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Events) {
-    let store = run.store;
-    let page = |witness: Result<&Witness, &str>| {
-        arguments.html().map(|_| explain::page(store, system, arguments, witness))
+fn decide(
+    arguments: &Arguments,
+    system: &HornSystem,
+    run: &Run<'_>,
+    events: &Events,
+    #[cfg(feature = "cluster")] question: Option<&Question<'_>>,
+) {
+    let here = Home { arguments, store: run.store, system, events };
+    // Without `--stats` and `--json` nobody needs the figures of the other engines, so the answer does not wait for them.
+    let waits = arguments.stats || arguments.json;
+    let is_told = AtomicBool::new(false);
+    let tell_at_once = |verdict: &Verdict, engine: &Label| {
+        if !waits && !is_told.swap(true, Ordering::Relaxed) {
+            events.done(Ok(here.solved(verdict, Some(engine.clone()))));
+        }
     };
-    let solved = |verdict: &Verdict, engine: Option<Label>| {
+    #[cfg(feature = "cluster")]
+    if let Some(question) = question {
+        let there = |found: &Found| {
+            let Confirmed { store, system, witness } = &*found.confirmed;
+            let home = Home { arguments, store, system, events };
+            let engine = Label::from(format!("{} of {}", found.engine, found.from));
+            home.solved(&Verdict::from(witness.clone()), Some(engine))
+        };
+        let tell_there = |found: &Found| {
+            if !waits && !is_told.swap(true, Ordering::Relaxed) {
+                events.done(Ok(there(found)));
+            }
+        };
+        let options = &arguments.driver_options();
+        let (outcome, found) =
+            assist::solve(question, system, options, run, events, tell_at_once, tell_there);
+        if !is_told.load(Ordering::Relaxed) {
+            events.done(Ok(match (&outcome.verdict, found) {
+                (Verdict::Unknown(_), Some(found)) => there(&found),
+                (verdict, Some(found)) if verdict.name() != found.confirmed.word().name() => {
+                    let stop = Stop::Internal(format!(
+                        "the checker confirms `{}` of an engine here and `{}` of worker {}",
+                        verdict.name(),
+                        found.confirmed.word().name(),
+                        found.from
+                    ));
+                    Solved::unknown(None, &stop)
+                }
+                (verdict, _) => here.solved(verdict, outcome.engine),
+            }));
+        }
+        return;
+    }
+    let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
+    if !is_told.load(Ordering::Relaxed) {
+        events.done(Ok(here.solved(&outcome.verdict, outcome.engine)));
+    }
+}
+
+/// The clauses that an answer is about, and what is made of it.
+struct Home<'a> {
+    arguments: &'a Arguments,
+    store: &'a TermStore,
+    system: &'a HornSystem,
+    events: &'a Events,
+}
+
+impl Home<'_> {
+    /// An answer as it is printed, with witness and page.
+    fn solved(&self, verdict: &Verdict, engine: Option<Label>) -> Solved {
+        let Home { arguments, store, system, events } = *self;
+        let page = |witness: Result<&Witness, &str>| {
+            arguments.html().map(|_| explain::page(store, system, arguments, witness))
+        };
         let answer = verdict.name();
         if let Verdict::Unknown(stop) = verdict {
             let hint = looks_like_smt_script(store, system)
@@ -235,18 +366,6 @@ fn decide(arguments: &Arguments, system: &HornSystem, run: &Run<'_>, events: &Ev
             (None, format) => format.map(|format| Shown::Text(witness.to_text(store, system, format))),
         };
         Solved { answer, engine, reason: None, hint: None, witness: shown, page: page(Ok(&witness)) }
-    };
-    // Without `--stats` and `--json` nobody needs the figures of the other engines, so the answer does not wait for them.
-    let is_told = Cell::new(false);
-    let tell_at_once = |verdict: &Verdict, engine: &Label| {
-        if !arguments.stats && !arguments.json {
-            events.done(Ok(solved(verdict, Some(engine.clone()))));
-            is_told.set(true);
-        }
-    };
-    let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
-    if !is_told.get() {
-        events.done(Ok(solved(&outcome.verdict, outcome.engine)));
     }
 }
 
@@ -320,6 +439,17 @@ impl EventSink for Events {
     }
 }
 
+#[cfg(feature = "cluster")]
+impl assist::Listener for Events {
+    fn note(&self, note: &Note) {
+        let _ = self.sender.send(Message::Note(note.to_string(), note.is_detail()));
+    }
+
+    fn release(&self) {
+        let _ = self.sender.send(Message::Released);
+    }
+}
+
 thread_local! {
     /// The message and place of the last panic of this thread.
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -356,7 +486,14 @@ mod tests {
         let store = TermStore::new();
         let system = shofar_horn::parse(&store, "test", clauses).unwrap();
         let (sender, messages) = mpsc::channel();
-        decide(&line.solve, &system, &Run::new(&store), &Events::new(sender, None));
+        decide(
+            &line.solve,
+            &system,
+            &Run::new(&store),
+            &Events::new(sender, None),
+            #[cfg(feature = "cluster")]
+            None,
+        );
         messages.iter().collect()
     }
 

@@ -100,6 +100,19 @@ impl<'a> Talk<'a> {
         ));
     }
 
+    /// Prints a note about the cluster; details only for those who want to know.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn note(&mut self, text: &str, is_detail: bool, out: &mut impl Write) -> Result<(), Failure> {
+        if self.arguments.json {
+            let at = self.start.elapsed().as_secs_f64();
+            print(&json!({"event": "cluster", "message": text, "at": at}), out)?;
+        }
+        if !self.arguments.quiet && (self.arguments.verbose > 0 || !is_detail) {
+            self.say(&format!("shofar: {text}"));
+        }
+        Ok(())
+    }
+
     /// Redraws the progress lines, if it is time.
     pub(crate) fn show_progress(&mut self) {
         if let Some(display) = &mut self.display {

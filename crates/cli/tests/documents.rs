@@ -11,6 +11,12 @@ use shofar_hardware::solve::ENGINES;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SHOFAR: &str = env!("CARGO_BIN_EXE_shofar");
 
+/// The commands for many machines.
+#[cfg(feature = "cluster")]
+const CLUSTER: &[&[&str]] = &[&["worker"], &["batch"], &["cluster", "status"]];
+#[cfg(not(feature = "cluster"))]
+const CLUSTER: &[&[&str]] = &[];
+
 fn shofar(arguments: &[&str]) -> Output {
     Command::new(SHOFAR).args(arguments).output().unwrap()
 }
@@ -44,9 +50,10 @@ fn long_options(command: &[&str]) -> Vec<String> {
 #[test]
 fn libraries_do_not_speak_of_options_of_the_program() {
     let commands = [&[][..], &["check"], &["convert"], &["explain"], &["info"], &["smt"], &["transform"]];
-    let options: Vec<String> = commands.into_iter().flat_map(long_options).collect();
+    let others = CLUSTER.iter().map(|command| &command[..]);
+    let options: Vec<String> = commands.into_iter().chain(others).flat_map(long_options).collect();
     let mut folders: Vec<PathBuf> =
-        ["logic", "smt", "hardware", "horn", "engines", "cooperate", "run", "shofar"]
+        ["logic", "smt", "hardware", "horn", "engines", "cooperate", "cluster", "run", "shofar"]
             .map(|library| Path::new(ROOT).join("crates").join(library).join("src"))
             .into();
     while let Some(folder) = folders.pop() {
@@ -80,7 +87,8 @@ fn manual_pages_have_all_options_and_can_be_shown() {
     for part in ["spacer", "split-tpa", "-O pdkind.depth", "EXIT STATUS", "shofar-check(1)", "EXAMPLES"] {
         assert!(plain.contains(part), "{part} is not in {plain}");
     }
-    for command in ["check", "info", "convert", "transform", "smt"] {
+    let others = CLUSTER.iter().filter(|command| command.len() == 1).map(|command| command[0]);
+    for command in ["check", "info", "convert", "transform", "smt"].into_iter().chain(others) {
         let plain = read(&format!("shofar-{command}.1")).replace("\\-", "-");
         assert_eq!(text(&shofar(&["man", command]).stdout).replace("\\-", "-"), plain);
         for option in long_options(&[command]) {

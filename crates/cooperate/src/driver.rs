@@ -87,6 +87,18 @@ impl Verdict {
     }
 }
 
+/// The answer that a checked witness proves.
+impl From<Witness> for Verdict {
+    fn from(witness: Witness) -> Self {
+        match witness {
+            Witness::Model(model) => Verdict::Sat(model),
+            Witness::Induction(proof) => Verdict::Proved(proof),
+            Witness::Saturation(proof) => Verdict::Saturated(proof),
+            Witness::Refutation(refutation) => Verdict::Unsat(refutation),
+        }
+    }
+}
+
 /// An answer, and the engine that found it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {

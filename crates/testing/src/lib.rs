@@ -1,5 +1,5 @@
 //! Shared tools of the tests and benchmarks of the other crates: reproducible random numbers, generated inputs, slow
-//! but obvious procedures, and Z3 as a judge of answers.
+//! but obvious procedures, Z3 as a judge of answers, and servers for the cluster.
 //!
 //! It is a development dependency of crates that it depends on itself, which Cargo permits. Tests in the folder `tests`
 //! of a crate see the same types as this one. Unit tests see a second copy of their own crate, so they can use only the
@@ -16,6 +16,7 @@ mod random;
 pub mod refutations;
 pub mod scale;
 pub mod scripts;
+pub mod server;
 pub mod systems;
 pub mod z3;
 
