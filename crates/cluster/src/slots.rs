@@ -2,29 +2,9 @@
 //!
 //! The schedule of the class of the clauses has one slot per engine. On one machine more slots take time from each other; on
 //! many machines they cost nothing. So workers get the slots of the schedule first, because an engine by itself is faster than
-//! in turns with others, and then the same engines with other settings: interpolants of other strength above all, which
-//! is what instances of one engine differ most by (parallel PD-KIND), then other orders of search, then relatives.
+//! in turns with others, and then [variants](shofar_cooperate::instances) of them.
 
-/// For each engine, slots that find other proofs.
-const VARIANTS: &[(&str, &[&str])] = &[
-    (
-        "spacer",
-        &[
-            "spacer:guidance=no",
-            "spacer:interpolation=decomposed",
-            "spacer:descent=random:requeue=yes",
-            "spacer:interpolation=adaptive:guidance=no",
-        ],
-    ),
-    ("pdkind", &["pdkind:interpolation=farkas", "pdkind:depth=2", "pdkind:order=lifo:interpolation=dual"]),
-    ("split-tpa", &["tpa", "split-tpa:interpolation=farkas", "split-tpa:chains=no"]),
-    ("kind", &["kavy", "kind:simple-paths=no"]),
-    ("imc", &["imc:interpolation=farkas"]),
-    ("lawi", &["lawi:interpolation=decomposed", "cegar"]),
-    ("pa", &["pa:templates=1", "pa:interpolation=farkas"]),
-    ("regular", &["regular-sync", "regular-combined"]),
-    ("unfold", &["unfold:batch=4"]),
-];
+use shofar_cooperate::instances::variants;
 
 /// The slots for workers: those of the schedule that this machine cannot run at full speed, and variants.
 ///
@@ -43,43 +23,18 @@ pub fn for_workers(schedule: &[String], places: usize) -> Vec<String> {
         // The first slot has the most time here, so it is the last one to get a worker.
         slots.extend(own.iter().cycle().skip(1).take(own.len()).map(|&slot| slot.to_owned()));
     }
-    let variants: Vec<&[&str]> = own
-        .iter()
-        .filter_map(|slot| {
-            let engine = slot.split(':').next().unwrap_or_default();
-            VARIANTS.iter().find(|(name, _)| *name == engine).map(|(_, variants)| *variants)
-        })
-        .collect();
-    for round in 0..variants.iter().map(|variants| variants.len()).max().unwrap_or(0) {
-        for variant in variants.iter().filter_map(|variants| variants.get(round)) {
-            if !own.contains(variant) && !slots.iter().any(|slot| slot == variant) {
-                slots.push((*variant).to_owned());
-            }
-        }
-    }
+    let variants = variants(own.iter().copied()).into_iter().map(str::to_owned);
+    let new: Vec<String> = variants.filter(|variant| !slots.contains(variant)).collect();
+    slots.extend(new);
     slots
 }
 
 #[cfg(test)]
 mod tests {
-    use shofar_cooperate::slot::Slot;
-
     use super::*;
 
     fn strings(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|&text| text.to_owned()).collect()
-    }
-
-    #[test]
-    fn all_variants_exist_and_differ() {
-        let mut all: Vec<&str> = VARIANTS.iter().flat_map(|(_, variants)| *variants).copied().collect();
-        for text in &all {
-            assert_eq!(text.parse::<Slot>().map(|slot| slot.to_string()), Ok((*text).to_owned()));
-        }
-        let number = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), number);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use shofar_run::{Gate, Stop};
 use shofar_smt::supports;
 
 use crate::exchange::{Exchange, Exchanging};
+use crate::instances::variants;
 use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
 use crate::schedule::Features;
@@ -262,7 +263,7 @@ fn choose<'g>(
 ) -> Result<Vec<Contender>, Stop> {
     let features = Features::of(run.store, graph);
     let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
-        [] => (features.class().name, features.class().slots()),
+        [] => (features.class().name, with_instances(features.class().slots(), jobs)),
         chosen => ("chosen by name", chosen.iter().map(|slot| (slot.clone(), 1)).collect()),
     };
     let (slots, weights): (Vec<Slot>, Vec<u32>) = slots.into_iter().unzip();
@@ -281,6 +282,15 @@ fn choose<'g>(
     let engines = contenders.iter().map(|contender| (contender.label.clone(), contender.weight)).collect();
     run.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
     Ok(contenders)
+}
+
+/// The slots of a class, and instances of their engines if there are more places than slots that need one for long.
+fn with_instances(mut slots: Vec<(Slot, u32)>, jobs: usize) -> Vec<(Slot, u32)> {
+    let texts: Vec<String> = slots.iter().map(|(slot, _)| slot.to_string()).collect();
+    let lasting = texts.iter().filter(|text| *text != "invariants").count();
+    let more = variants(texts.iter().map(String::as_str)).into_iter().take(jobs.saturating_sub(lasting));
+    slots.extend(more.map(|text| (text.parse().expect("a test reads all variants"), 1)));
+    slots
 }
 
 /// Sets an engine by the options for all of its slots.

@@ -8,6 +8,7 @@
 pub mod circuits;
 pub mod driver;
 pub mod exchange;
+pub mod instances;
 mod memory;
 mod portfolio;
 pub mod readable;
