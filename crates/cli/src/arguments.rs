@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     jobs: Option<usize>,
 
     /// Whether engines that run side by side tell each other what they learn.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ExchangeName::On)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ExchangeName::Auto)]
     exchange: ExchangeName,
 
     /// Make interpolants in this way in all engines: farkas, dual, decomposed or dual-decomposed, as in `--interpolation
@@ -145,6 +145,8 @@ enum Format {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum ExchangeName {
+    /// They do if you name them with `-e`, or where it pays.
+    Auto,
     /// They do.
     On,
     /// Each engine searches as if it were alone.
@@ -154,6 +156,7 @@ enum ExchangeName {
 impl From<ExchangeName> for Exchanging {
     fn from(name: ExchangeName) -> Self {
         match name {
+            ExchangeName::Auto => Exchanging::Auto,
             ExchangeName::On => Exchanging::On,
             ExchangeName::Off => Exchanging::Off,
         }

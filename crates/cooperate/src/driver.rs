@@ -156,9 +156,9 @@ fn decide(
         true => &original,
         false => &graph,
     };
-    let contenders = choose(options, &graph, graph_of, jobs, run)?;
+    let (contenders, exchanges) = choose(options, &graph, graph_of, jobs, run)?;
     let labels = contenders.iter().map(|contender| contender.label.clone()).collect();
-    let exchange = (options.exchange == Exchanging::On).then(|| Exchange::new(run, labels));
+    let exchange = exchanges.then(|| Exchange::new(run, labels));
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
         let exchange = exchange.as_ref().filter(|_| !engine.works_on_clauses_as_read());
@@ -253,14 +253,15 @@ fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Res
     }
 }
 
-/// The engines that the user names, or else those of the class of the clauses, if they accept the clauses.
+/// The engines that the user names, or else those of the class of the clauses, if they accept the clauses; and whether they exchange
+/// facts.
 fn choose<'g>(
     options: &Options,
     graph: &HornGraph,
     graph_of: impl Fn(&dyn Engine) -> &'g HornGraph,
     jobs: usize,
     run: &Run<'_>,
-) -> Result<Vec<Contender>, Stop> {
+) -> Result<(Vec<Contender>, bool), Stop> {
     let features = Features::of(run.store, graph);
     let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
         [] => (features.class().name, with_instances(features.class().slots(), jobs)),
@@ -281,7 +282,12 @@ fn choose<'g>(
     }
     let engines = contenders.iter().map(|contender| (contender.label.clone(), contender.weight)).collect();
     run.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
-    Ok(contenders)
+    let exchanges = match options.exchange {
+        Exchanging::Auto => !options.engines.is_empty() || features.class().exchanges,
+        Exchanging::On => true,
+        Exchanging::Off => false,
+    };
+    Ok((contenders, exchanges))
 }
 
 /// The slots of a class, and instances of their engines if there are more places than slots that need one for long.

@@ -32,6 +32,10 @@
 //! `invariants` starts second: it ends soon, and what it finds helps the engines that start later. Where all numbers are reals it
 //! finds hardly anything, and has no place.
 //!
+//! Exchange of facts is on where it pays. Over 159 tasks with integers, within 10 s on two cores, it takes 0.98 of the time in the
+//! geometric mean, and solves one task more. Over 49 loops over reals it takes 1.03: there the engines that prove most tasks get
+//! many lemmas and use few.
+//!
 //! Datatypes: of 70 tasks, the schedule solves 67 on two cores, each in less than half a second. Each engine by itself had 3 s.
 //! `spacer` and `unfold` refute the 20 that are unsatisfiable, and `saturation` 14 of them. Six of the others only `product` proves, four
 //! only `algebra`, and three only `words`. What `saturation` and `regular` prove, others prove as well; they have places because they
@@ -54,6 +58,8 @@ pub struct Class {
     pub fits: fn(&Features) -> bool,
     /// The engines in the order in which they start, as the texts of [`Slot`]s, and their weights.
     pub engines: &'static [(&'static str, u32)],
+    /// Whether they tell each other what they learn.
+    pub exchanges: bool,
 }
 
 impl Class {
@@ -72,6 +78,7 @@ pub static CLASSES: &[Class] = &[
         fits: |features| !features.is_recursive,
         // There are finitely many derivations, and both engines enumerate them equally well.
         engines: &[("bmc", 1), ("spacer", 1)],
+        exchanges: false,
     },
     Class {
         name: "datatypes",
@@ -90,6 +97,7 @@ pub static CLASSES: &[Class] = &[
             ("pa", 1),
             ("bmc", 1),
         ],
+        exchanges: false,
     },
     Class {
         name: "non-linear",
@@ -97,6 +105,7 @@ pub static CLASSES: &[Class] = &[
         fits: |features| !features.is_linear,
         // Few engines support them. `pa` proves what `spacer` proves, in other ways.
         engines: &[("spacer", 4), ("invariants", 1), ("bmc", 1), ("pa", 1)],
+        exchanges: true,
     },
     Class {
         name: "loop over reals",
@@ -105,6 +114,7 @@ pub static CLASSES: &[Class] = &[
         // Where `spacer` takes too long, `kind` proves most tasks, and `imc` is next best. If all paths end, `bmc` sees it
         // first.
         engines: &[("spacer", 4), ("kind", 4), ("imc", 2), ("pdkind", 2), ("bmc", 2), ("split-tpa", 1)],
+        exchanges: false,
     },
     Class {
         name: "loop",
@@ -121,6 +131,7 @@ pub static CLASSES: &[Class] = &[
             ("lawi", 1),
             ("bmc", 1),
         ],
+        exchanges: true,
     },
     Class {
         name: "linear",
@@ -137,6 +148,7 @@ pub static CLASSES: &[Class] = &[
             ("imc", 1),
             ("kind", 1),
         ],
+        exchanges: true,
     },
 ];
 

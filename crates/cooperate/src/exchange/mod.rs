@@ -9,7 +9,7 @@
 //! - E3: an engine without a port searches as if there were no exchange.
 //! - E4: the *basis* of a member has the closed sets that its facts may depend on: those that it has sent or received, and those that
 //!   others had sent before it sent the same. A fact of the member needs the part of the basis that there was when it was sent, and
-//!   what that needs in turn. The conjunction of all this is inductive ([`Exchange::complete`], rules X2 and X4 of the engines).
+//!   what that needs in turn. The conjunction of all this is inductive (rules X2 and X4 of the engines).
 //!
 //! **What is sent on.** Large formulas cost every receiver, and few of them help; so do floods. A formula with more than
 //! sixty subterms is not shown to others, though a closed set keeps it for E4. A bounded fact is dropped if the same formula is
@@ -28,9 +28,11 @@ pub(crate) use log::Exchange;
 /// Whether engines tell each other what they learn.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Exchanging {
+    /// They do if the user has named them, or in a [class](crate::schedule::Class::exchanges) where it pays.
+    #[default]
+    Auto,
+    /// They do.
+    On,
     /// Each engine searches as if it were alone.
     Off,
-    /// Facts are visible at once.
-    #[default]
-    On,
 }
