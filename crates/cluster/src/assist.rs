@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 use shofar_run::Limits;
 
 use crate::address::Address;
+use crate::client::Client;
 use crate::confirm::{Confirmed, Form, Judgement, confirm};
 use crate::link::Outage;
 use crate::message::{Answer, Job, JobId, Message, Name, TaskId, Word};
 use crate::note::{Note, Tell};
-use crate::session::Session;
 use crate::times::Times;
 
 /// Most tasks take less time, and then nobody has to be asked.
@@ -87,7 +87,7 @@ pub struct Found {
 
 /// Asks workers until there is a confirmed answer, or nothing to wait for.
 pub fn assist(request: &Request, signals: &Signals, tell: Tell<'_>) -> Option<Found> {
-    let mut session = Session::new(request.address.clone(), request.times, tell);
+    let mut client = Client::new(request.address.clone(), request.times, tell);
     let cancel = &AtomicBool::new(false);
     let found = thread::scope(|scope| {
         let found = {
@@ -103,8 +103,7 @@ pub fn assist(request: &Request, signals: &Signals, tell: Tell<'_>) -> Option<Fo
             };
             let mut checking = None;
             loop {
-                if desk.is_over(&session) && checking.is_none() && desk.queue.is_empty() || desk.is_stopped()
-                {
+                if desk.is_over(&client) && checking.is_none() && desk.queue.is_empty() || desk.is_stopped() {
                     break None;
                 }
                 if checking.is_none() {
@@ -116,19 +115,19 @@ pub fn assist(request: &Request, signals: &Signals, tell: Tell<'_>) -> Option<Fo
                 {
                     break Some(found);
                 }
-                desk.ask(&mut session);
-                match session.turn(if desk.task.is_some() { ROUND } else { SHORT_ROUND }) {
-                    Ok(messages) => messages.into_iter().for_each(|message| desk.hear(message, &mut session)),
+                desk.ask(&mut client);
+                match client.turn(if desk.task.is_some() { ROUND } else { SHORT_ROUND }) {
+                    Ok(messages) => messages.into_iter().for_each(|message| desk.hear(message, &mut client)),
                     // There is nobody to ask, and this will not change.
                     Err(Outage::Failed(trouble)) if trouble.is_final() => break None,
-                    Err(_) => session.rest(),
+                    Err(_) => client.rest(),
                 }
             }
         };
         cancel.store(true, Ordering::Relaxed);
         found
     });
-    session.close();
+    client.close();
     found
 }
 
@@ -166,14 +165,14 @@ impl<'a> Desk<'a> {
     }
 
     /// Whether the local engines have given up, and no answer of workers is to be expected.
-    fn is_over(&mut self, session: &Session<'_>) -> bool {
+    fn is_over(&mut self, client: &Client<'_>) -> bool {
         if !self.signals.alone.load(Ordering::Relaxed) {
             return false;
         }
-        let is_open = self.task.is_none_or(|task| session.is_open(task));
+        let is_open = self.task.is_none_or(|task| client.is_open(task));
         let Times { heartbeat, claim_after, .. } = self.request.times;
         for (worker, seen) in self.at_work.values_mut() {
-            if session.is_alive(worker) {
+            if client.is_alive(worker) {
                 *seen = Instant::now();
             }
         }
@@ -184,7 +183,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Posts the task, if the local engines take long.
-    fn ask(&mut self, session: &mut Session<'_>) {
+    fn ask(&mut self, client: &mut Client<'_>) {
         let is_alone = self.signals.alone.load(Ordering::Relaxed);
         if self.task.is_some() || self.start.elapsed() < ASK_AFTER && !is_alone {
             return;
@@ -193,8 +192,8 @@ impl<'a> Desk<'a> {
         let seconds =
             deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()).as_secs_f64());
         let job = |(slot, number): (&String, u64)| Job {
-            // The session knows the rest.
-            id: JobId { task: TaskId::of(b""), query: *query, run: session.run().clone(), number: 0 },
+            // The client knows the rest.
+            id: JobId { task: TaskId::of(b""), query: *query, run: client.run().clone(), number: 0 },
             slots: vec![slot.clone()],
             seed: seed.wrapping_add(number),
             seconds,
@@ -202,11 +201,11 @@ impl<'a> Desk<'a> {
             attempt: 1,
         };
         let jobs = slots.iter().zip(0..).map(job).collect();
-        self.task = Some(session.post(Arc::clone(text), *query, jobs));
+        self.task = Some(client.post(Arc::clone(text), *query, jobs));
         self.signals.has_asked.store(true, Ordering::Relaxed);
     }
 
-    fn hear(&mut self, message: Message, session: &mut Session<'_>) {
+    fn hear(&mut self, message: Message, client: &mut Client<'_>) {
         match message {
             Message::Begun(begun) => {
                 let slot =
@@ -217,8 +216,8 @@ impl<'a> Desk<'a> {
                 }
             }
             Message::Answer(answer) => {
-                if answer.id.run == *session.run() {
-                    session.finish(&answer.id);
+                if answer.id.run == *client.run() {
+                    client.finish(&answer.id);
                     self.at_work.remove(&answer.id.number);
                 }
                 let is_new = answer.verdict != Word::Unknown && !self.banned.contains(&answer.from);
@@ -227,7 +226,7 @@ impl<'a> Desk<'a> {
                 }
             }
             Message::Dead(failed) => {
-                session.finish(&failed.id);
+                client.finish(&failed.id);
                 self.at_work.remove(&failed.id.number);
                 (self.tell)(Note::Dead(failed.id.task, failed.reason));
             }

@@ -23,11 +23,11 @@ use shofar_horn::witness::WitnessFormat;
 use shofar_run::Limits;
 
 use crate::address::Address;
+use crate::client::Client;
 use crate::confirm::{Form, Judgement, confirm};
 use crate::link::Outage;
 use crate::message::{Answer, Job, JobId, MOST_TASK, Message, Name, TaskId, Word};
 use crate::note::{Note, Tell};
-use crate::session::Session;
 use crate::times::Times;
 
 /// The least number of tasks on the broker, if there are as many. More workers get more.
@@ -147,9 +147,9 @@ pub fn run(batch: &Batch, stop: &AtomicBool, tell: Tell<'_>) -> Result<Summary, 
             sender,
         };
         lines.into_iter().for_each(|line| office.remember(line));
-        let mut session = Session::new(batch.address.clone(), batch.times, tell);
-        let done = office.work(&mut session, &judgements, stop);
-        session.close();
+        let mut client = Client::new(batch.address.clone(), batch.times, tell);
+        let done = office.work(&mut client, &judgements, stop);
+        client.close();
         cancel.store(true, Ordering::Relaxed);
         done.map(|()| office.summary)
     })
@@ -161,7 +161,7 @@ struct Check {
     answer: Answer,
 }
 
-/// The judgement about an answer: the complete line, or why there is none.
+/// The judgement about an answer: the complete line, or the reason why the answer does not count.
 enum Judged {
     Confirmed(Box<Line>),
     Refused(String),
@@ -233,35 +233,35 @@ struct Office<'a> {
 impl Office<'_> {
     fn work(
         &mut self,
-        session: &mut Session<'_>,
+        client: &mut Client<'_>,
         judgements: &Receiver<(Answer, Judged)>,
         stop: &AtomicBool,
     ) -> Result<(), String> {
         let mut next_note = Instant::now() + PROGRESS;
         let mut was_up = false;
         while !stop.load(Ordering::Relaxed) {
-            self.post(session).map_err(|error| self.unwritable(&error))?;
+            self.post(client).map_err(|error| self.unwritable(&error))?;
             if self.open.is_empty() {
                 return Ok(());
             }
             while let Ok((answer, judged)) = judgements.try_recv() {
-                self.judge(session, &answer, judged).map_err(|error| self.unwritable(&error))?;
+                self.judge(client, &answer, judged).map_err(|error| self.unwritable(&error))?;
             }
-            match session.turn(self.batch.times.block.min(Duration::from_millis(100))) {
+            match client.turn(self.batch.times.block.min(Duration::from_millis(100))) {
                 Ok(messages) => {
                     was_up = true;
                     for message in messages {
-                        self.hear(session, message).map_err(|error| self.unwritable(&error))?;
+                        self.hear(client, message).map_err(|error| self.unwritable(&error))?;
                     }
                 }
                 Err(Outage::Failed(trouble)) if trouble.is_final() && !was_up => {
                     return Err(trouble.to_string());
                 }
-                Err(_) => session.rest(),
+                Err(_) => client.rest(),
             }
             if next_note <= Instant::now() {
                 let (answered, all) = (self.summary.answered, self.summary.all);
-                let (waiting, workers) = (self.open.len(), session.places().1);
+                let (waiting, workers) = (self.open.len(), client.places().1);
                 (self.tell)(Note::Progress { answered, all, waiting, workers });
                 next_note = Instant::now() + PROGRESS;
             }
@@ -286,8 +286,8 @@ impl Office<'_> {
     }
 
     /// Puts tasks on the broker, as many as it should have.
-    fn post(&mut self, session: &mut Session<'_>) -> io::Result<()> {
-        let ahead = LEAST_AHEAD.max(2 * session.places().0);
+    fn post(&mut self, client: &mut Client<'_>) -> io::Result<()> {
+        let ahead = LEAST_AHEAD.max(2 * client.places().0);
         while self.open.len() < ahead
             && let Some((name, path)) = self.batch.files.get(self.next)
         {
@@ -323,14 +323,14 @@ impl Office<'_> {
             }
             let text: Arc<[u8]> = text.into();
             let job = Job {
-                id: JobId { task, query: None, run: session.run().clone(), number: 0 },
+                id: JobId { task, query: None, run: client.run().clone(), number: 0 },
                 slots: self.batch.slots.clone(),
                 seed: self.batch.seed,
                 seconds: self.batch.time.map(|time| time.as_secs_f64()),
                 mib: self.batch.mib,
                 attempt: 1,
             };
-            session.post(Arc::clone(&text), None, vec![job]);
+            client.post(Arc::clone(&text), None, vec![job]);
             let files = vec![name.clone()];
             self.open.insert(task, Open { text, files, checks: 0, unknown: None, repetitions: 0 });
         }
@@ -343,14 +343,14 @@ impl Office<'_> {
         self.summary.answered += 1;
     }
 
-    fn hear(&mut self, session: &mut Session<'_>, message: Message) -> io::Result<()> {
+    fn hear(&mut self, client: &mut Client<'_>, message: Message) -> io::Result<()> {
         match message {
             Message::Answer(answer) => {
                 let Some(open) = self.open.get_mut(&answer.id.task) else { return Ok(()) };
-                let is_ours = answer.id.run == *session.run();
+                let is_ours = answer.id.run == *client.run();
                 if self.banned.contains(&answer.from) {
                     return if is_ours {
-                        self.repeat(session, &answer.id, "it comes from a liar")
+                        self.repeat(client, &answer.id, "it comes from a liar")
                     } else {
                         Ok(())
                     };
@@ -366,13 +366,13 @@ impl Office<'_> {
                         reason: answer.reason,
                         ..Line::new("unknown")
                     };
-                    return self.give_up(session, answer.id.task, line);
+                    return self.give_up(client, answer.id.task, line);
                 }
             }
             Message::Dead(failed) => {
                 (self.tell)(Note::Dead(failed.id.task, failed.reason.clone()));
                 let line = Line { reason: Some(failed.reason), ..Line::new("unknown") };
-                return self.give_up(session, failed.id.task, line);
+                return self.give_up(client, failed.id.task, line);
             }
             Message::Refused(failed) => (self.tell)(Note::Refused(failed.from, failed.reason)),
             Message::Begun(_)
@@ -384,58 +384,58 @@ impl Office<'_> {
         Ok(())
     }
 
-    fn judge(&mut self, session: &mut Session<'_>, answer: &Answer, judged: Judged) -> io::Result<()> {
+    fn judge(&mut self, client: &mut Client<'_>, answer: &Answer, judged: Judged) -> io::Result<()> {
         let task = answer.id.task;
         if let Judged::Refused(fault) = &judged
             && self.banned.insert(answer.from.clone())
         {
             (self.tell)(Note::Banned(answer.from.clone(), fault.clone()));
         }
-        let is_ours = answer.id.run == *session.run();
+        let is_ours = answer.id.run == *client.run();
         // Another answer may have been faster.
         let Some(open) = self.open.get_mut(&task) else { return Ok(()) };
         open.checks -= 1;
         match judged {
-            Judged::Confirmed(line) => self.answer(session, task, &line),
-            Judged::Refused(fault) if is_ours => self.repeat(session, &answer.id, &fault),
+            Judged::Confirmed(line) => self.answer(client, task, &line),
+            Judged::Refused(fault) if is_ours => self.repeat(client, &answer.id, &fault),
             Judged::Open(reason) if is_ours => {
                 let reason = Some(format!("the witness was not checked: {reason}"));
                 let worker = Some(answer.from.clone());
-                self.give_up(session, task, Line { reason, worker, ..Line::new("unknown") })
+                self.give_up(client, task, Line { reason, worker, ..Line::new("unknown") })
             }
             Judged::Refused(_) | Judged::Open(_) => match open.unknown.take() {
-                Some(line) => self.give_up(session, task, line),
+                Some(line) => self.give_up(client, task, line),
                 None => Ok(()),
             },
         }
     }
 
     /// Has a job done again, because its answer does not count; not for ever.
-    fn repeat(&mut self, session: &mut Session<'_>, job: &JobId, reason: &str) -> io::Result<()> {
+    fn repeat(&mut self, client: &mut Client<'_>, job: &JobId, reason: &str) -> io::Result<()> {
         let Some(open) = self.open.get_mut(&job.task) else { return Ok(()) };
         open.repetitions += 1;
         if open.repetitions <= MOST_REPETITIONS {
-            session.repeat(job);
+            client.repeat(job);
             return Ok(());
         }
         let reason = Some(format!("no worker gave an answer that counts: {reason}"));
-        self.give_up(session, job.task, Line { reason, ..Line::new("unknown") })
+        self.give_up(client, job.task, Line { reason, ..Line::new("unknown") })
     }
 
     /// Answers `unknown`, unless a witness is being checked.
-    fn give_up(&mut self, session: &mut Session<'_>, task: TaskId, line: Line) -> io::Result<()> {
+    fn give_up(&mut self, client: &mut Client<'_>, task: TaskId, line: Line) -> io::Result<()> {
         let Some(open) = self.open.get_mut(&task) else { return Ok(()) };
         if open.checks > 0 {
             open.unknown = Some(line);
             return Ok(());
         }
-        self.answer(session, task, &line)
+        self.answer(client, task, &line)
     }
 
     /// Writes the lines of a task and ends it.
-    fn answer(&mut self, session: &mut Session<'_>, task: TaskId, line: &Line) -> io::Result<()> {
+    fn answer(&mut self, client: &mut Client<'_>, task: TaskId, line: &Line) -> io::Result<()> {
         let Some(open) = self.open.remove(&task) else { return Ok(()) };
-        session.end(task);
+        client.end(task);
         for file in open.files {
             let line = Line { file, task: Some(task), ..line.clone() };
             self.write(&line)?;

@@ -365,7 +365,7 @@ fn expire(name: &str, time: Duration) -> Cmd {
     command
 }
 
-/// The field `m` of an entry, empty if there is none.
+/// The field `m` of an entry. A missing field counts as empty.
 fn entry(entry: StreamId) -> Entry {
     Entry { text: entry.get("m").unwrap_or_default(), id: entry.id }
 }

@@ -5,7 +5,7 @@
 //! already, Valkey or Redis; this crate knows its commands, and no other crate does.
 //!
 //! ```text
-//! client:  session.rs puts tasks and jobs --> broker (broker.rs, link.rs) --> worker.rs takes jobs, work.rs solves them
+//! client:  client.rs puts tasks and jobs --> broker (broker.rs, link.rs) --> worker.rs takes jobs, work.rs solves them
 //!          confirm.rs checks the witness  <-- answers:TASK                <-- verdict and witness (message.rs)
 //! ```
 //!
@@ -15,7 +15,7 @@
 //!   message has a path, a command or a variable of the environment.
 //! - C3: no engine waits for the network. One thread owns the connection ([`link`]); engines run in other threads.
 //! - C4: every message may come twice, late or never. Jobs are repeated if their worker is silent ([`worker`]) or if the
-//!   broker has lost its memory ([`session`]), and answers that nobody waits for are ignored.
+//!   broker has lost its memory ([`client`]), and answers that nobody waits for are ignored.
 //!
 //! [`assist`] is a single task that is solved here at the same time, [`batch`] are many tasks, [`status`] looks at the broker.
 
@@ -23,11 +23,11 @@ pub mod address;
 pub mod assist;
 pub mod batch;
 pub mod broker;
+pub mod client;
 pub mod confirm;
 pub mod link;
 pub mod message;
 pub mod note;
-pub mod session;
 pub mod slots;
 pub mod status;
 pub mod times;

@@ -5,7 +5,7 @@
 //! {"v":1,"k":"answer","task":"0c…","run":"r1","number":0,"verdict":"sat","engine":"lawi","witness":"(…)","from":"w7", …}
 //! ```
 //!
-//! Whoever reads believes nothing:
+//! Readers trust no message:
 //!
 //! - M1: a text that is larger than [`MOST_SMALL`] bytes, or [`MOST_ANSWER`] where answers are expected, is dropped before it
 //!   is parsed. Only answers may be larger than [`MOST_SMALL`].
@@ -49,9 +49,9 @@ const MOST_MIB: u64 = 1 << 30;
 
 /// The identity of a task: the 128-bit hash of its text. Clients with the same text share it.
 ///
-/// The hash is XXH3, because the client library of the broker has it anyway, and it is fast. Nobody can choose a useful
-/// collision: whoever may write to the broker may replace a text as well, and by C1 a witness for another text is refused. By
-/// chance there is none: among a million tasks two have the same hash with probability 10⁻²⁷.
+/// The hash is XXH3: it is fast, and the client library of the broker uses it already. Collisions by chance do not happen: a million
+/// tasks have one with probability 10⁻²⁷. A collision on purpose is of no use. To send its text, an attacker must be able to write to the
+/// broker, and could replace texts directly; and the client refuses a witness for another text (C1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(u128);

@@ -19,9 +19,9 @@
 //!   After [`MOST_ATTEMPTS`] it is given up: `dead` has it, and its client is told.
 //! - W3: a job whose entry on the broker is lost goes on. If it comes again, the worker does not begin it a second time.
 //! - W4: without a broker jobs go on, and their answers wait for [`Times::keep_answer`].
-//! - W5: a job that does not end [`Times::grace`] after its limit is answered `unknown`, and its thread is left behind. A
-//!   worker with too many such threads ends; whoever started it starts it again. So does a worker that has no jobs and hardly
-//!   any memory left.
+//! - W5: a job that does not end [`Times::grace`] after its limit is answered `unknown`, and its thread is left behind.
+//! - W6: a worker ends with an error if it has too many such threads, or if it has no jobs and hardly any memory left. The scripts
+//!   that start workers start it again.
 
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -212,7 +212,7 @@ impl Shift<'_> {
     }
 
     /// Whether the worker has no jobs, and the system still has not got their memory back. Its next jobs would end at once, so
-    /// whoever started the worker has to start it again.
+    /// the worker has to be started again (W6).
     fn has_no_room(&self) -> bool {
         let Some(memory) = self.worker.memory else { return false };
         self.begun > 0

@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(model("b"), store.and(&[x, y, z]));
         assert_eq!(model("a"), store.and2(x, z));
         assert_eq!(model("d"), store.and2(u, z));
-        // Whoever finds the same set again depends on the first one.
+        // A member that finds the same set again depends on the first one.
         d.send(closed(&[y]));
         assert_eq!(model("d"), store.and(&[x, y, z, u]));
     }

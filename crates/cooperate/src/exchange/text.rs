@@ -9,7 +9,7 @@
 //! {"k":"depth","h":12}
 //! ```
 //!
-//! Whoever reads a fact from outside must not trust it, be it by mistake or malice. [`read`] refuses what is too large, does not fit
+//! A fact from outside may be wrong, by mistake or by malice. [`read`] refuses what is too large, does not fit
 //! the graph, or is not a formula without quantifiers that the solver understands; it takes time in proportion to the text. Whether a
 //! fact is true is another question, which a text cannot answer.
 

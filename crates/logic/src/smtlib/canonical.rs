@@ -11,7 +11,7 @@
 //! A sum is written with coprime coefficients, a positive one first where a relation allows it, and integers are compared by `<=` and
 //! `>=` only.
 //!
-//! Shared terms are written out wherever they occur, so a text may be exponential in the formula. Whoever asks for it sets a limit.
+//! Shared terms are written out wherever they occur, so a text may be exponential in the formula. The caller sets a limit.
 
 use rustc_hash::FxHashMap;
 

@@ -39,7 +39,7 @@ struct Post {
 }
 
 /// A client with its tasks.
-pub struct Session<'a> {
+pub struct Client<'a> {
     link: Link<'a>,
     times: Times,
     tell: Tell<'a>,
@@ -56,10 +56,10 @@ pub struct Session<'a> {
     places: (usize, usize),
 }
 
-impl<'a> Session<'a> {
+impl<'a> Client<'a> {
     /// A client without tasks.
     pub fn new(address: Address, times: Times, tell: Tell<'a>) -> Self {
-        Session {
+        Client {
             link: Link::new(address, times, tell),
             times,
             tell,
@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
     /// this client's tasks are left out, except for answers, which may be those of another client with the same task.
     pub fn turn(&mut self, wait: Duration) -> Result<Vec<Message>, Outage> {
         let epoch = self.link.epoch() + u64::from(!self.link.is_up());
-        let Session { link, times, tell, run, posts, ended, next_beat, empty_since, roster, places, .. } =
+        let Client { link, times, tell, run, posts, ended, next_beat, empty_since, roster, places, .. } =
             self;
         let is_new = self.epoch != epoch;
         let messages = link.with(|broker| {
@@ -205,7 +205,7 @@ impl<'a> Session<'a> {
     pub fn close(mut self) {
         let tasks: Vec<TaskId> = self.posts.keys().copied().collect();
         tasks.into_iter().for_each(|task| self.end(task));
-        let Session { link, ended, run, times, .. } = &mut self;
+        let Client { link, ended, run, times, .. } = &mut self;
         link.finally(|broker| {
             ended.drain(..).try_for_each(|task| end_task(broker, task, run, times))?;
             broker.end_client(run)
