@@ -287,6 +287,8 @@ fn choose<'g>(
         Exchanging::On => true,
         Exchanging::Off => false,
     };
+    // An engine by itself has nobody to talk to.
+    let exchanges = exchanges && contenders.len() > 1;
     Ok((contenders, exchanges))
 }
 

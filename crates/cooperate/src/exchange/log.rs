@@ -198,8 +198,12 @@ impl<'a> Exchange<'a> {
             if is_known || self.sent[own].load(Ordering::Relaxed) >= allowed {
                 return;
             }
-            let had_cex = matches!(known, Some(Known::Bounded(_, true)));
-            shard.insert((lemma.node, lemma.formula), Known::Bounded(height, had_cex || cex.is_some()));
+            let (before, had_cex) = match known {
+                Some(&Known::Bounded(height, had_cex)) => (height, had_cex),
+                _ => (height, false),
+            };
+            let now = Known::Bounded(height.max(before), had_cex || cex.is_some());
+            shard.insert((lemma.node, lemma.formula), now);
         }
         self.sent[own].fetch_add(1, Ordering::Relaxed);
         self.append(own, Some(fact), Vec::new());
