@@ -303,7 +303,7 @@ impl TermStore {
 }
 
 /// The tables that give equal declarations equal sorts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Definitions {
     /// The groups defined so far, by [key](TermStore::group_key).
     groups: FxHashMap<String, Box<[Sort]>>,

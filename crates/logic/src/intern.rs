@@ -173,6 +173,26 @@ impl<T> Interner<T> {
         }
     }
 
+    /// A table with the same values under the same indices. No other thread may add to this one meanwhile.
+    pub(crate) fn copy(&self) -> Self
+    where
+        T: Clone,
+    {
+        let copy = |shard: &Shard| {
+            let number = *shard.adding.lock();
+            let copy = Shard { adding: Adding(Mutex::new(number)), ..Shard::default() };
+            if let Some(table) = shard.newest() {
+                let newest = shard.newest.load(Ordering::Acquire);
+                let slots = table.0.iter().map(|slot| AtomicU64::new(slot.load(Ordering::Acquire)));
+                copy.tables[newest].get_or_init(|| Table(slots.collect()));
+                copy.newest.store(newest, Ordering::Release);
+            }
+            copy
+        };
+        let values = self.values.iter().map(|(_, value)| value.clone()).collect();
+        Interner { values, shards: Box::new(std::array::from_fn(|shard| copy(&self.shards[shard]))) }
+    }
+
     /// The value with this index.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> &T {

@@ -25,6 +25,7 @@ pub mod definitions;
 pub mod fourier_motzkin;
 pub mod number;
 
+mod branch;
 mod bv;
 mod datatype;
 mod eval;
@@ -47,6 +48,7 @@ mod typing;
 mod value;
 mod word;
 
+pub use branch::Branch;
 pub use datatype::DatatypeError;
 pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
 pub use fold::{Fold, FoldCase, FoldError, FoldLemma, FoldSpec};

@@ -52,7 +52,7 @@ pub enum SortKind {
 pub struct DatatypeId(pub(crate) u32);
 
 /// A datatype. Each instance of a parametric datatype is a separate datatype.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Datatype {
     /// Its name, without parameters.
     pub name: Symbol,
@@ -65,7 +65,7 @@ pub struct Datatype {
 }
 
 /// The definition of a datatype.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) group: Box<[Sort]>,
     pub(crate) constructors: Box<[ConstructorId]>,

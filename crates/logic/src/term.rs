@@ -48,6 +48,14 @@ impl Term {
     }
 }
 
+/// How much a store has of what a [branch](crate::Branch) may have more of.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) terms: u32,
+    pub(crate) sorts: u32,
+    pub(crate) funs: u32,
+}
+
 /// The contents of a term.
 pub(crate) struct Node {
     op: Op,
@@ -56,6 +64,13 @@ pub(crate) struct Node {
     /// The index of its normal form plus one, or zero if that is not cached. Only time depends on it.
     normal: AtomicU32,
     args: SmallVec<[Term; 4]>,
+}
+
+impl Clone for Node {
+    fn clone(&self) -> Self {
+        let normal = AtomicU32::new(self.normal.load(Ordering::Acquire));
+        Node { op: self.op, sort: self.sort, content: self.content, normal, args: self.args.clone() }
+    }
 }
 
 /// The kinds of subterms in a term, stored because traversals ask at every step.
@@ -111,12 +126,14 @@ fn common_numeral(sort: Sort, value: i64) -> Option<Term> {
 }
 
 /// A sort with its derived data.
+#[derive(Clone)]
 struct SortEntry {
     kind: SortKind,
     size: usize,
 }
 
 /// A function symbol, with its definition if it is a fold.
+#[derive(Clone)]
 struct FunEntry {
     decl: FunDecl,
     fold: OnceLock<Box<Fold>>,
@@ -181,6 +198,34 @@ impl TermStore {
             }
         }
         store
+    }
+
+    /// A store with the same contents under the same indices. No other thread may add to this one meanwhile.
+    pub(crate) fn copy(&self) -> Self {
+        fn all<T: Clone>(values: &boxcar::Vec<T>) -> boxcar::Vec<T> {
+            values.iter().map(|(_, value)| value.clone()).collect()
+        }
+        TermStore {
+            nodes: self.nodes.copy(),
+            symbols: self.symbols.copy(),
+            sorts: self.sorts.copy(),
+            funs: self.funs.copy(),
+            rationals: self.rationals.copy(),
+            integers: self.integers.copy(),
+            datatypes: all(&self.datatypes),
+            constructors: all(&self.constructors),
+            definitions: Mutex::new(self.definitions().clone()),
+            number_functions: all(&self.number_functions),
+            list_functions: all(&self.list_functions),
+            lemmas: all(&self.lemmas),
+            fresh: AtomicU32::new(self.fresh.load(Ordering::Relaxed)),
+        }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        let [terms, sorts, funs] = [self.nodes.len(), self.sorts.len(), self.funs.len()]
+            .map(|number| u32::try_from(number).expect("indices are 32 bits wide"));
+        Size { terms, sorts, funs }
     }
 
     // ---- names -------------------------------------------------------------------------------------------
