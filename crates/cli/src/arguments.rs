@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::{ArgAction, CommandFactory};
 use shofar_cooperate::driver;
 use shofar_cooperate::exchange::Exchanging;
+use shofar_cooperate::exchange::history::History;
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_cooperate::{ModelForm, Turns};
 use shofar_engines::InterpolationMethod;
@@ -18,7 +19,8 @@ use shofar_run::{OptionError, did_you_mean, nearest};
 use crate::circuit::{CircuitArguments, is_circuit_within};
 #[cfg(feature = "cluster")]
 use crate::cluster::assist::HelpArguments;
-use crate::input::QueryArgument;
+use crate::history::HistoryArguments;
+use crate::input::{QueryArgument, shown_name};
 use crate::limits::LimitArguments;
 use crate::{CommandLine, Failure};
 
@@ -46,6 +48,9 @@ pub(crate) struct Arguments {
     /// Whether engines that run side by side tell each other what they learn.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ExchangeName::Auto)]
     exchange: ExchangeName,
+
+    #[command(flatten)]
+    history: HistoryArguments,
 
     /// Make interpolants in this way in all engines: farkas, dual, decomposed or dual-decomposed, as in `--interpolation
     /// dual`. By default each engine has its own way.
@@ -151,6 +156,8 @@ enum ExchangeName {
     On,
     /// Each engine searches as if it were alone.
     Off,
+    /// They do, at fixed steps of their work: the same run on every machine, but slower.
+    Rounds,
 }
 
 impl From<ExchangeName> for Exchanging {
@@ -159,6 +166,7 @@ impl From<ExchangeName> for Exchanging {
             ExchangeName::Auto => Exchanging::Auto,
             ExchangeName::On => Exchanging::On,
             ExchangeName::Off => Exchanging::Off,
+            ExchangeName::Rounds => Exchanging::Rounds,
         }
     }
 }
@@ -241,6 +249,11 @@ impl Arguments {
         if let Some(engine) = &self.engine.for_circuits {
             let message =
                 format!("shofar: the engine `{engine}` is for circuits; {} is not a circuit", self.file());
+            return Err(Failure::Input(message));
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(option) = self.history.given().filter(|_| self.help.is_given()) {
+            let message = format!("shofar: `{option}` is for runs without a cluster");
             return Err(Failure::Input(message));
         }
         if let Some(option) = self.circuit.given() {
@@ -331,11 +344,29 @@ impl Arguments {
         }
     }
 
+    /// Refuses a history of a file with several questions.
+    pub(crate) fn check_history(&self, questions: usize) -> Result<(), Failure> {
+        match self.history.given() {
+            Some(option) if questions > 1 => Err(Failure::Input(format!(
+                "{}: {option} is about one of the {questions} questions: choose it with --query",
+                shown_name(self.file())
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The history of the run.
+    pub(crate) fn history(&self) -> Result<History, Failure> {
+        self.history.open(&self.engine.names)
+    }
+
     /// The options of the driver.
-    pub(crate) fn driver_options(&self) -> driver::Options {
+    pub(crate) fn driver_options(&self, history: &History) -> driver::Options {
         driver::Options {
             engines: self.engine.slots.clone(),
             exchange: self.exchange.into(),
+            history: history.clone(),
+            outside: None,
             jobs: self.jobs,
             turns: Turns::default(),
             interpolation: self.interpolation,

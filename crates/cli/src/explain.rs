@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anstream::{AutoStream, ColorChoice};
 use shofar_cooperate::readable::for_people;
+use shofar_engines::Event;
 use shofar_horn::check::checked;
 use shofar_horn::infix::Notation;
 use shofar_horn::witness::{Explanation, Witness};
@@ -111,7 +112,7 @@ fn explain_file(
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }
-    let page = arguments.solve.html().map(|_| page(&store, &system, &arguments.solve, Ok(&witness)));
+    let page = arguments.solve.html().map(|_| page(&store, &system, &arguments.solve, Ok(&witness), &[]));
     save(&arguments.solve, page.as_deref(), out)
 }
 
@@ -133,6 +134,7 @@ pub(crate) fn page(
     system: &HornSystem,
     arguments: &arguments::Arguments,
     witness: Result<&Witness, &str>,
+    events: &[Event],
 ) -> String {
     let answer = match witness {
         Ok(Witness::Model(model)) => html::Answer::Sat(model),
@@ -141,7 +143,7 @@ pub(crate) fn page(
         Ok(Witness::Refutation(refutation)) => html::Answer::Unsat(refutation),
         Err(reason) => html::Answer::Unknown(reason),
     };
-    html::page(store, system, arguments.file(), arguments.notation(), &answer)
+    html::page(store, system, arguments.file(), arguments.notation(), &answer, events)
 }
 
 /// Writes the page if `--html` is given: to a file, or to standard output for `-`.

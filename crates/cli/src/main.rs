@@ -11,6 +11,7 @@ mod diagnostic;
 mod engines;
 mod escape;
 mod explain;
+mod history;
 mod html;
 mod info;
 mod input;

@@ -29,7 +29,8 @@ use shofar_cluster::Note;
 use shofar_cluster::assist::Found;
 #[cfg(feature = "cluster")]
 use shofar_cluster::confirm::{Confirmed, Form};
-use shofar_cooperate::driver::{self, Verdict};
+use shofar_cooperate::driver::{self, Options, Verdict};
+use shofar_cooperate::exchange::history::History;
 use shofar_engines::{Event, EventSink, Label, Run};
 use shofar_horn::HornSystem;
 use shofar_horn::witness::{JsonWitness, Witness, WitnessFormat};
@@ -117,6 +118,8 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     arguments.check()?;
     #[cfg(feature = "cluster")]
     let help = arguments.help.help()?;
+    let history = arguments.history()?;
+    let options = arguments.driver_options(&history);
     let (sender, messages) = mpsc::channel();
     let (job, interval) = (arguments.clone(), talk.progress_interval());
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
@@ -124,6 +127,7 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
         let work = || {
             work(
                 &job,
+                &options,
                 limits,
                 &events,
                 #[cfg(feature = "cluster")]
@@ -200,6 +204,12 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
             complete = complete.and(explain::save(arguments, solved.page.as_deref(), out));
         }
     }
+    if let History::Record(recorder) = history
+        && let Some(error) = recorder.error()
+    {
+        complete =
+            complete.and(Err(Failure::Incomplete(format!("shofar: the recording is not complete: {error}"))));
+    }
     #[cfg(feature = "cluster")]
     if arguments.help.is_given() {
         out.flush()?;
@@ -216,6 +226,7 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
 /// Reads and solves, and sends the answer to each question.
 fn work(
     arguments: &Arguments,
+    options: &Options,
     limits: Limits<'_>,
     events: &Events,
     #[cfg(feature = "cluster")] help: Option<&Help>,
@@ -242,6 +253,7 @@ fn work(
         }
         events.questions(count);
     }
+    arguments.check_history(count)?;
     let mut answered = 0;
     #[cfg(feature = "cluster")]
     let help = help.map(|help| (help, Arc::<[u8]>::from(questions.text())));
@@ -255,6 +267,7 @@ fn work(
         });
         decide(
             arguments,
+            options,
             system,
             &run,
             events,
@@ -279,14 +292,15 @@ fn work(
 /// Decides a system and sends the answer. Its witness and page may be large, so they are made once.
 fn decide(
     arguments: &Arguments,
+    options: &Options,
     system: &HornSystem,
     run: &Run<'_>,
     events: &Events,
     #[cfg(feature = "cluster")] question: Option<&Question<'_>>,
 ) {
     let here = Home { arguments, store: run.store, system, events };
-    // Without `--stats` and `--json` nobody needs the figures of the other engines, so the answer does not wait for them.
-    let waits = arguments.stats || arguments.json;
+    // Otherwise nobody needs the figures of the other engines, and the answer does not wait for them.
+    let waits = arguments.stats || arguments.json || arguments.html().is_some();
     let is_told = AtomicBool::new(false);
     let tell_at_once = |verdict: &Verdict, engine: &Label| {
         if !waits && !is_told.swap(true, Ordering::Relaxed) {
@@ -306,7 +320,6 @@ fn decide(
                 events.done(Ok(there(found)));
             }
         };
-        let options = &arguments.driver_options();
         let (outcome, found) =
             assist::solve(question, system, options, run, events, tell_at_once, tell_there);
         if !is_told.load(Ordering::Relaxed) {
@@ -326,7 +339,7 @@ fn decide(
         }
         return;
     }
-    let outcome = driver::solve_and_tell(system, &arguments.driver_options(), run, tell_at_once);
+    let outcome = driver::solve_and_tell(system, options, run, tell_at_once);
     if !is_told.load(Ordering::Relaxed) {
         events.done(Ok(here.solved(&outcome.verdict, outcome.engine)));
     }
@@ -345,7 +358,9 @@ impl Home<'_> {
     fn solved(&self, verdict: &Verdict, engine: Option<Label>) -> Solved {
         let Home { arguments, store, system, events } = *self;
         let page = |witness: Result<&Witness, &str>| {
-            arguments.html().map(|_| explain::page(store, system, arguments, witness))
+            arguments
+                .html()
+                .map(|_| explain::page(store, system, arguments, witness, &events.about_engines()))
         };
         let answer = verdict.name();
         if let Verdict::Unknown(stop) = verdict {
@@ -384,11 +399,19 @@ struct Events {
     interval: Option<Duration>,
     /// The time of the last progress event of each engine.
     last: Mutex<Vec<(Label, Instant)>>,
+    /// How engines ended, and who helped whom.
+    about_engines: Mutex<Vec<Event>>,
 }
 
 impl Events {
     fn new(sender: Sender<Message>, interval: Option<Duration>) -> Self {
-        Events { sender, question: AtomicUsize::new(0), interval, last: Mutex::default() }
+        Events {
+            sender,
+            question: AtomicUsize::new(0),
+            interval,
+            last: Mutex::default(),
+            about_engines: Mutex::default(),
+        }
     }
 
     /// Sends the answer before its witness is made.
@@ -401,8 +424,14 @@ impl Events {
         let _ = self.sender.send(Message::Questions(number));
     }
 
+    /// What pages say about the engines of the present question.
+    fn about_engines(&self) -> Vec<Event> {
+        self.about_engines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Goes on to the next question.
     fn next_question(&self) {
+        self.about_engines.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.question.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -434,6 +463,9 @@ impl EventSink for Events {
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },
             event => event,
         };
+        if matches!(event, Event::Stopped { .. } | Event::Helped { .. }) {
+            self.about_engines.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+        }
         // After a limit the main thread no longer listens.
         let _ = self.sender.send(Message::Event(event));
     }
@@ -488,6 +520,7 @@ mod tests {
         let (sender, messages) = mpsc::channel();
         decide(
             &line.solve,
+            &line.solve.driver_options(&History::Forget),
             &system,
             &Run::new(&store),
             &Events::new(sender, None),

@@ -523,3 +523,52 @@ fn options_of_engines_are_known_by_name() {
     assert!(complaint("golem.depth=1").contains("the engines are spacer"));
     assert!(complaint("depth").contains("ENGINE.OPTION=VALUE"));
 }
+
+/// In rounds the output is the same each time; and an engine of a recorded run can be run again alone.
+#[test]
+fn runs_can_be_repeated() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let rounds = |jobs: &str| {
+        let options =
+            [&*example("counter"), "-w", "-e", "spacer,pdkind,kind", "--exchange", "rounds", "-j", jobs];
+        text(&shofar(&options, "").stdout).to_owned()
+    };
+    let first = rounds("1");
+    assert!(first.starts_with("sat\n("), "{first}");
+    assert_eq!((rounds("1"), rounds("2")), (first.clone(), first));
+
+    let (recording, input) = (path("run.jsonl"), example("counter"));
+    let output = shofar(&[&input, "-e", "spacer,kind", "--record", &recording], "");
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("sat\n", ""));
+    assert!(std::fs::read_to_string(&recording).unwrap().starts_with("{\"engines\":[\"spacer\",\"kind\"]"));
+    let output = shofar(&[&input, "-e", "spacer", "--replay", &recording], "");
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("sat\n", ""));
+    for (options, message) in [
+        (&["--replay", &recording][..], "name the one engine to replay"),
+        (
+            &["-e", "pdkind", "--replay", &recording],
+            "`pdkind` has not taken part; the engines are spacer, kind",
+        ),
+        (&["-e", "spacer", "--replay", &input], "line 1: "),
+        (&["-e", "spacer", "--replay", &path("missing")], "missing: "),
+        (&["-e", "spacer", "--record", &path("missing/run")], "missing/run: "),
+    ] {
+        let output = shofar(&[&[&*input], options].concat(), "");
+        assert!(!output.status.success() && text(&output.stdout).is_empty(), "{options:?}");
+        assert!(text(&output.stderr).contains(message), "{options:?}: {}", text(&output.stderr));
+    }
+    let output = shofar(&[&example("overshoot"), "-e", "spacer", "--replay", &recording], "");
+    assert_eq!(first_line(&output), "unknown");
+    assert!(text(&output.stderr).contains("about other clauses"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_page_of_a_run_has_its_engines() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("page.html");
+    let options = [&*example("counter"), "-e", "spacer,kind", "--html", page.to_str().unwrap()];
+    assert_eq!(text(&shofar(&options, "").stdout), "sat\n");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("<h2>Engines</h2>") && page.contains("<th scope=\"row\">kind</th>"));
+}

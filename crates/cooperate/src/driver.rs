@@ -9,6 +9,7 @@
 //! checker accepted. A refused witness is a bug of Shofar: the answer is `unknown`, and the reason says so. The answer is also
 //! `unknown` if a limit ends the check.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,10 +22,13 @@ use shofar_logic::{Term, TermStore};
 use shofar_run::{Gate, Stop};
 use shofar_smt::supports;
 
-use crate::exchange::{Exchange, Exchanging};
+use crate::exchange::history::History;
+use crate::exchange::outside::Outside;
+use crate::exchange::{Branches, Company, Exchanging};
 use crate::instances::variants;
 use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
+use crate::rounds::rounds;
 use crate::schedule::Features;
 use crate::slot::{Setting, Slot, labels};
 
@@ -35,6 +39,10 @@ pub struct Options {
     pub engines: Vec<Slot>,
     /// Whether engines tell each other what they learn.
     pub exchange: Exchanging,
+    /// Whether the exchange is recorded, or an engine gets the facts of a recording.
+    pub history: History,
+    /// Other processes that solve the same clauses, and tell and are told what engines learn. Runs in rounds and recorded runs have none.
+    pub outside: Option<Arc<Outside>>,
     /// How many engines may run at the same time; by default as many as the machine has cores.
     pub jobs: Option<usize>,
     /// How long the turns of engines are.
@@ -49,6 +57,13 @@ pub struct Options {
     pub validate: bool,
     /// The form in which a model is checked and returned. Simplifying it is wasted if nobody reads it.
     pub model: ModelForm,
+}
+
+impl Options {
+    /// A slot with the settings that these options make for all slots.
+    pub fn explicit(&self, slot: &Slot) -> Slot {
+        slot.with(|engine| set(engine, self))
+    }
 }
 
 /// The answer to whether clauses are satisfiable.
@@ -157,25 +172,19 @@ fn decide(
         false => &graph,
     };
     let (contenders, exchanges) = choose(options, &graph, graph_of, jobs, run)?;
-    let labels = contenders.iter().map(|contender| contender.label.clone()).collect();
-    let exchange = exchanges.then(|| Exchange::new(run, labels));
+    let branches = Branches::new(run, options, &contenders);
+    let company = Company::new(run, branches.as_ref(), options, &graph, &contenders, exchanges)?;
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        let exchange = exchange.as_ref().filter(|_| !engine.works_on_clauses_as_read());
-        let member = exchange.and_then(|exchange| exchange.member(run.label()));
-        let run = member.iter().fold(run.clone(), |run, member| run.with_port(member));
-        let answer = engine.solve(graph_of(engine), &run);
+        let answer = company.solve(engine, graph_of(engine), run);
         clock.phase("solve");
-        let mut answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
-        if let (Evidence::Sat(model), Some(exchange)) = (&mut answer, exchange) {
-            *model = exchange.complete(run.label(), std::mem::take(model));
-        }
+        let answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
         Ok((answer, engine.works_on_clauses_as_read()))
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
     let confirm = |(evidence, is_about_clauses), run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        match evidence {
+        match company.home(run.label(), evidence)? {
             Evidence::Sat(model) => {
                 let model = if is_about_clauses { model } else { translation.model_back(run, model)? };
                 let model = Model::of_graph(run.store, system, &original, &model);
@@ -215,8 +224,13 @@ fn decide(
             }
         }
     };
-    let found = race(&contenders, (jobs, options.turns), run, attempt, confirm, tell);
-    exchange.iter().flat_map(Exchange::help).for_each(|help| run.tell(help));
+    let found = if options.exchange == Exchanging::Rounds {
+        let found = rounds(&contenders, jobs, run, attempt, confirm, || company.end_round());
+        found.inspect(|(verdict, engine)| tell(verdict, engine))
+    } else {
+        company.work(|| race(&contenders, (jobs, options.turns), run, attempt, confirm, tell))
+    };
+    company.tell_help();
     found
 }
 
@@ -284,11 +298,11 @@ fn choose<'g>(
     run.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
     let exchanges = match options.exchange {
         Exchanging::Auto => !options.engines.is_empty() || features.class().exchanges,
-        Exchanging::On => true,
+        Exchanging::On | Exchanging::Rounds => true,
         Exchanging::Off => false,
     };
     // An engine by itself has nobody to talk to.
-    let exchanges = exchanges && contenders.len() > 1;
+    let exchanges = exchanges && (contenders.len() > 1 || options.outside.is_some());
     Ok((contenders, exchanges))
 }
 

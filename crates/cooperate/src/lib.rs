@@ -12,6 +12,7 @@ pub mod instances;
 mod memory;
 mod portfolio;
 pub mod readable;
+mod rounds;
 pub mod schedule;
 pub mod slot;
 

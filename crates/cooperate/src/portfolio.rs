@@ -87,11 +87,7 @@ pub(crate) fn race<A, T: Send>(
             report(Report::HasAnswer);
             confirm(answer, &run.clone().with_limits(limits))
         }));
-        report(Report::Ended(caught.unwrap_or_else(|panic| {
-            let (engine, message) = (run.label(), message_of(&*panic));
-            run.tell(Event::Panicked { engine: engine.clone(), message: message.to_owned() });
-            Err(Stop::Internal(format!("engine {engine} has panicked: {message}")))
-        })));
+        report(Report::Ended(caught.unwrap_or_else(|panic| Err(panicked(&run, &*panic)))));
     };
     thread::scope(|scope| {
         let (sender, reports) = mpsc::channel();
@@ -134,22 +130,40 @@ enum Report<T> {
     Ended(Result<T, Stop>),
 }
 
-/// The message of a panic, if it is a text.
-fn message_of(panic: &(dyn Any + Send)) -> &str {
+/// Reports the panic of an engine.
+pub(crate) fn panicked(run: &Run<'_>, panic: &(dyn Any + Send)) -> Stop {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+    let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let engine = run.label();
+    run.tell(Event::Panicked { engine: engine.clone(), message: message.to_owned() });
+    Stop::Internal(format!("engine {engine} has panicked: {message}"))
+}
+
+/// The order of reasons why there is no answer, the one that says most first. A bug says more than a missing feature, and that more
+/// than a limit. Of equal reasons, the first engine in the schedule counts.
+pub(crate) fn rank((index, stop): &(usize, Stop)) -> (u8, usize) {
+    match stop {
+        Stop::Internal(_) => (0, *index),
+        Stop::Unsupported(_) | Stop::Exhausted(_) => (1, *index),
+        _ => (2, *index),
+    }
 }
 
 /// Controls the thread of an engine.
 #[derive(Default)]
-struct Seat {
-    gate: Gate,
-    is_over: AtomicBool,
+pub(crate) struct Seat {
+    pub(crate) gate: Gate,
+    pub(crate) is_over: AtomicBool,
 }
 
 impl Seat {
+    /// A seat with a gate that counts.
+    pub(crate) fn metered() -> Self {
+        Seat { gate: Gate::metered(), ..Seat::default() }
+    }
+
     /// Ends the engine, by P2.
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.gate.open();
     }
@@ -305,13 +319,6 @@ impl<'a> Table<'a> {
         let time = elapsed.saturating_sub(self.seats[index].gate.waited());
         let (engine, memory) = (self.label(index), self.memory.most(index));
         self.run.tell(Event::Stopped { engine, reason: stop.clone(), time, memory });
-        // A bug says more than a missing feature, and that more than a limit. Of equal reasons, the first engine in the
-        // schedule counts.
-        let rank = |(index, stop): &(usize, Stop)| match stop {
-            Stop::Internal(_) => (0, *index),
-            Stop::Unsupported(_) | Stop::Exhausted(_) => (1, *index),
-            _ => (2, *index),
-        };
         let ended = stop.map(|stop| (index, stop));
         self.stop = self.stop.take().into_iter().chain(ended).min_by_key(rank);
     }

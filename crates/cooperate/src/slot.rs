@@ -31,6 +31,10 @@ impl Slot {
     /// The slot of an engine that is set by its fields. It sets every option, so no common setting changes it. The text shows
     /// the options that differ from the defaults.
     pub fn of(mut engine: impl Engine) -> Result<Self, OptionError> {
+        Slot::of_engine(&mut engine)
+    }
+
+    fn of_engine(engine: &mut dyn Engine) -> Result<Self, OptionError> {
         let mut tried = by_name(engine.name())?;
         let mut slot = Slot { engine: engine.name(), settings: Vec::new(), defaults: Vec::new() };
         for option in engine.options() {
@@ -40,6 +44,12 @@ impl Slot {
             settings.push((option.name.to_owned(), value));
         }
         Ok(slot)
+    }
+
+    /// The slot with common settings made its own, where it has none.
+    pub(crate) fn with(&self, common: impl FnOnce(&mut dyn Engine)) -> Self {
+        let Slot { engine, settings, .. } = Slot::of_engine(self.engine(common).as_mut()).expect(TRIED);
+        Slot { engine, settings, defaults: Vec::new() }
     }
 
     /// The engine, with the common settings first and the slot's own settings then.
@@ -100,6 +110,13 @@ impl Setting {
         if engine.name() == self.engine {
             set_option(engine, &self.option, &self.value).expect(TRIED);
         }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}={}", self.engine, self.option, self.value)
     }
 }
 

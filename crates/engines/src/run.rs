@@ -40,6 +40,12 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Replaces the store of terms.
+    pub fn with_store(mut self, store: &'a TermStore) -> Self {
+        self.context.store = store;
+        self
+    }
+
     /// Replaces the limits.
     pub fn with_limits(mut self, limits: Limits<'a>) -> Self {
         self.context.limits = limits;

@@ -4,8 +4,11 @@
 //! has learnt, instead of being ended and restarted. A search passes its gate whenever it checks its limits, which is
 //! often; it holds no lock there. To end a waiting search, open its gate as well; a limit that is reached while the
 //! gate is closed is noticed within [`PATIENCE`].
+//!
+//! A *metered* gate counts how often it is passed, and closes by itself. The passes of a search do not depend on the clock, so a search
+//! that waits there has always done the same work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +22,9 @@ pub struct Gate {
     /// The lock is also held to change the gate, so that no opening is missed.
     queue: Mutex<Queue>,
     opened: Condvar,
+    /// How often a metered gate can be passed before it closes. Only the one thread of the search, or the controller while that
+    /// thread waits, changes it.
+    left: Option<AtomicU64>,
 }
 
 /// The threads in front of a gate.
@@ -32,6 +38,25 @@ struct Queue {
 }
 
 impl Gate {
+    /// A metered gate, for one thread. It is closed at first.
+    pub fn metered() -> Self {
+        Gate { left: Some(AtomicU64::new(0)), ..Gate::default() }
+    }
+
+    /// Lets the thread of a metered gate pass this often, and makes it wait then.
+    pub fn grant(&self, passes: u64) {
+        if let Some(left) = &self.left {
+            left.store(passes, Ordering::Relaxed);
+        }
+        self.open();
+    }
+
+    /// Whether threads wait in front of the closed gate.
+    pub fn has_waiting(&self) -> bool {
+        let queue = self.lock();
+        queue.waiting > 0 && self.is_closed.load(Ordering::Relaxed)
+    }
+
     /// Lets the threads continue.
     pub fn open(&self) {
         let _queue = self.lock();
@@ -52,6 +77,12 @@ impl Gate {
     /// Waits while the gate is closed and `is_over` returns `false`.
     #[inline]
     pub(crate) fn pass(&self, is_over: impl Fn() -> bool) {
+        if let Some(left) = &self.left {
+            match left.load(Ordering::Relaxed) {
+                0 => self.close(),
+                passes => left.store(passes - 1, Ordering::Relaxed),
+            }
+        }
         if self.is_closed.load(Ordering::Relaxed) {
             self.wait(is_over);
         }
@@ -117,6 +148,35 @@ mod tests {
         });
         assert!(gate.waited() <= start.elapsed(), "{:?}", gate.waited());
         assert!(gate.waited() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_metered_gate_is_passed_as_often_as_allowed() {
+        let gate = Gate::metered();
+        let cancel = AtomicBool::new(false);
+        let limits = Limits { gate: Some(&gate), cancel: Some(&cancel), ..Limits::default() };
+        let passed = AtomicU64::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while limits.interruption().is_none() {
+                    passed.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let wait = || {
+                while !gate.has_waiting() {
+                    thread::yield_now();
+                }
+                passed.load(Ordering::Relaxed)
+            };
+            assert_eq!(wait(), 0);
+            gate.grant(1000);
+            // The pass at which it waited is the first.
+            assert_eq!(wait(), 1001);
+            gate.grant(10);
+            assert_eq!(wait(), 1012);
+            cancel.store(true, Ordering::Relaxed);
+            gate.open();
+        });
     }
 
     #[test]

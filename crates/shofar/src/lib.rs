@@ -268,6 +268,7 @@ pub use answer::{Definition, Induction, Model, Outcome, Refutation, Saturation, 
 pub use builder::{ClauseBuilder, SystemBuilder};
 pub use error::{BuildError, CheckError, Error, ForeignError};
 pub use options::{Limits, Options};
+pub use shofar_cooperate::exchange::Exchanging;
 pub use shofar_engines::{Event, EventSink, InterpolationMethod, Label};
 pub use shofar_horn::transform::{Report, Size};
 pub use shofar_horn::witness::WitnessFormat;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use shofar_cooperate::exchange::Exchanging;
 use shofar_cooperate::slot::{Setting, Slot};
 use shofar_cooperate::{ModelForm, driver};
 use shofar_engines::{Engine, EventSink, InterpolationMethod};
@@ -144,6 +145,13 @@ impl<'a> Options<'a> {
     /// turns.
     pub fn jobs(mut self, jobs: NonZeroUsize) -> Self {
         self.driver.jobs = Some(jobs.get());
+        self
+    }
+
+    /// Whether engines tell each other what they learn; by default where it pays. In rounds the same call gives the same answer with
+    /// the same witness.
+    pub fn exchange(mut self, exchange: Exchanging) -> Self {
+        self.driver.exchange = exchange;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Answers as pages for a browser.
 //!
 //! A page has the clause graph as a picture, and beside it what each predicate means, or the run that leads to `false`,
-//! step by step, the clauses as rules, and the clauses as a program. Steps show what they change; of many arguments a page shows those that a formula
+//! step by step, the clauses as rules, the clauses as a program, and the engines of the run. Steps show what they change; of many arguments a page shows those that a formula
 //! mentions or a run changes, and the others on demand. It is one file without anything from elsewhere: styles, script and picture are inside, and its security
 //! policy forbids it to load anything.
 //!
@@ -12,6 +12,7 @@
 
 mod automaton;
 mod chains;
+mod engines;
 mod layout;
 mod picture;
 mod states;
@@ -24,6 +25,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
+use shofar_engines::Event;
 use shofar_horn::infix::{Fit, Notation, ValueTexts};
 use shofar_horn::witness::{
     Induction, Interpretation, Model, Premise, Recursion, Refutation, Saturation, Trace, clause_roles,
@@ -75,13 +77,14 @@ pub(crate) enum Answer<'a> {
     Unknown(&'a str),
 }
 
-/// A page about the clauses of a file.
+/// A page about the clauses of a file. The events are those of the run, if there was one.
 pub(crate) fn page(
     store: &TermStore,
     system: &HornSystem,
     file: &str,
     notation: Notation,
     answer: &Answer<'_>,
+    events: &[Event],
 ) -> String {
     let parameters = parameters(store, system);
     let trace = match answer {
@@ -125,6 +128,7 @@ pub(crate) fn page(
         "list" => format!("{note}{list}{}", writer.legend()),
         "clauses" => writer.clauses(),
         "automaton" => automaton::automaton(store, system, notation),
+        "engines" => engines::engines(events),
         _ => String::new(),
     });
     let (predicates, clauses) = (system.predicates().len(), system.clauses.len());

@@ -8,23 +8,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_engines::{Event, Fact, FactId, Fate, Label, Port, Run};
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::Lemma;
-use shofar_horn::witness::{GraphModel, Interpretation};
 use shofar_logic::Term;
 
 /// The most subterms of a formula that is shown to others.
 const MOST_TERMS: usize = 60;
 
-/// Bounded facts that an engine may send at once, and each second.
+/// Bounded facts that an engine may send at once, each second, and each round.
 const FIRST_FACTS: u64 = 100;
 const FACTS_PER_SECOND: u64 = 50;
+const FACTS_PER_ROUND: u64 = 2;
 
 /// The locks of senders.
 const SHARDS: usize = 16;
 
 /// The facts of a run and its members.
 pub(crate) struct Exchange<'a> {
-    run: &'a Run<'a>,
-    start: Instant,
+    run: Run<'a>,
+    pace: Pace,
     entries: boxcar::Vec<Entry>,
     /// What is known of a formula at a node.
     known: [Mutex<FxHashMap<(NodeId, Term), Known>>; SHARDS],
@@ -39,6 +39,39 @@ pub(crate) struct Exchange<'a> {
     accepted: AtomicU64,
     /// By receivers, by senders.
     help: Vec<Vec<Counts>>,
+}
+
+/// When facts are added to the log.
+pub(crate) enum Pace {
+    /// When they are sent. The exchange has begun at this time.
+    AtOnce(Instant),
+    /// At the end of a [round](crate::rounds), in the order of the members.
+    InRounds {
+        /// How many rounds have ended.
+        number: AtomicU64,
+        /// By members: the facts of the present round.
+        sent: Vec<Mutex<Vec<Fact>>>,
+    },
+}
+
+impl Pace {
+    pub(crate) fn at_once() -> Self {
+        Pace::AtOnce(Instant::now())
+    }
+
+    pub(crate) fn in_rounds(members: usize) -> Self {
+        let sent = std::iter::repeat_with(Mutex::default).take(members).collect();
+        Pace::InRounds { number: AtomicU64::new(0), sent }
+    }
+
+    /// How many bounded facts an engine may have sent by now.
+    fn allowance(&self) -> u64 {
+        FIRST_FACTS
+            + match self {
+                Pace::AtOnce(start) => FACTS_PER_SECOND * start.elapsed().as_secs(),
+                Pace::InRounds { number, .. } => FACTS_PER_ROUND * number.load(Ordering::Relaxed),
+            }
+    }
 }
 
 /// A fact in the log.
@@ -71,12 +104,12 @@ struct Counts {
 
 impl<'a> Exchange<'a> {
     /// An exchange between engines with these labels.
-    pub(crate) fn new(run: &'a Run<'a>, labels: Vec<Label>) -> Self {
+    pub(crate) fn new(run: Run<'a>, labels: Vec<Label>, pace: Pace) -> Self {
         let number = labels.len();
         let counts = || std::iter::repeat_with(Counts::default).take(number).collect();
         Exchange {
             run,
-            start: Instant::now(),
+            pace,
             entries: boxcar::Vec::new(),
             known: std::array::from_fn(|_| Mutex::default()),
             depth: AtomicUsize::new(0),
@@ -110,16 +143,20 @@ impl<'a> Exchange<'a> {
         all
     }
 
-    /// The model of a member together with all closed sets that it may depend on (E4).
-    pub(crate) fn complete(&self, label: &Label, mut model: GraphModel) -> GraphModel {
-        let Some(own) = self.labels.iter().position(|other| other == label) else { return model };
-        for lemma in self.closure(own) {
-            if let Some(Interpretation::Formula(formula)) = model.interpretations.get_mut(lemma.node.index())
-            {
-                *formula = self.run.store.and2(*formula, lemma.formula);
-            }
+    /// The formulas of all closed sets that a member may depend on (E4).
+    pub(crate) fn assumed(&self, label: &Label) -> Vec<Lemma> {
+        let own = self.labels.iter().position(|other| other == label);
+        own.map_or(Vec::new(), |own| self.closure(own))
+    }
+
+    /// Ends a round: adds the facts that were sent in it. No member may send or receive meanwhile.
+    pub(crate) fn end_round(&self) {
+        let Pace::InRounds { number, sent } = &self.pace else { return };
+        for (own, facts) in sent.iter().enumerate() {
+            let facts = std::mem::take(&mut *facts.lock().unwrap_or_else(PoisonError::into_inner));
+            facts.into_iter().for_each(|fact| self.add(own, fact));
         }
-        model
+        number.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The formulas of the closed sets in the basis of a member, and of those that they need.
@@ -160,7 +197,19 @@ impl<'a> Exchange<'a> {
         FactId(u32::try_from(position).expect("memory ends before facts are 2^32"))
     }
 
-    fn send_closed(&self, own: usize, set: Vec<Lemma>) {
+    fn add(&self, own: usize, fact: Fact) {
+        match fact {
+            Fact::Closed(set) => self.add_closed(own, set),
+            Fact::Bounded { .. } => self.add_bounded(own, fact),
+            Fact::Depth(height) => {
+                if self.depth.fetch_max(height + 1, Ordering::Relaxed) <= height {
+                    self.append(own, Some(fact), Vec::new());
+                }
+            }
+        }
+    }
+
+    fn add_closed(&self, own: usize, set: Vec<Lemma>) {
         let mut new = Vec::new();
         for lemma in set.into_iter().filter(|lemma| lemma.formula != Term::TRUE) {
             match self.shard(&lemma).get(&(lemma.node, lemma.formula)) {
@@ -182,7 +231,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn send_bounded(&self, own: usize, fact: Fact) {
+    fn add_bounded(&self, own: usize, fact: Fact) {
         let Fact::Bounded { lemma, height, cex } = fact else { return };
         if lemma.formula == Term::TRUE || !self.is_small(lemma.formula) {
             return;
@@ -194,8 +243,7 @@ impl<'a> Exchange<'a> {
                 Known::Closed(_) => true,
                 Known::Bounded(known, had_cex) => height <= known && (had_cex || cex.is_none()),
             });
-            let allowed = FIRST_FACTS + FACTS_PER_SECOND * self.start.elapsed().as_secs();
-            if is_known || self.sent[own].load(Ordering::Relaxed) >= allowed {
+            if is_known || self.sent[own].load(Ordering::Relaxed) >= self.pace.allowance() {
                 return;
             }
             let (before, had_cex) = match known {
@@ -218,16 +266,23 @@ pub(crate) struct Member<'a> {
     cursor: AtomicUsize,
 }
 
+impl Member<'_> {
+    pub(super) fn label(&self) -> &Label {
+        &self.exchange.labels[self.own]
+    }
+
+    /// The formulas that the engine may depend on (E4).
+    pub(super) fn assumed(&self) -> Vec<Lemma> {
+        self.exchange.closure(self.own)
+    }
+}
+
 impl Port for Member<'_> {
     fn send(&self, fact: Fact) {
-        let exchange = self.exchange;
-        match fact {
-            Fact::Closed(set) => exchange.send_closed(self.own, set),
-            Fact::Bounded { .. } => exchange.send_bounded(self.own, fact),
-            Fact::Depth(height) => {
-                if exchange.depth.fetch_max(height + 1, Ordering::Relaxed) <= height {
-                    exchange.append(self.own, Some(fact), Vec::new());
-                }
+        match &self.exchange.pace {
+            Pace::AtOnce(_) => self.exchange.add(self.own, fact),
+            Pace::InRounds { sent, .. } => {
+                sent[self.own].lock().unwrap_or_else(PoisonError::into_inner).push(fact);
             }
         }
     }
@@ -299,7 +354,7 @@ mod tests {
         let names: Vec<String> = (0..8).map(|member| format!("m{member}")).collect();
         let names: Vec<Label> = names.iter().map(|name| Label::from(name.clone())).collect();
         let run = Run::new(&store);
-        let exchange = Exchange::new(&run, names.clone());
+        let exchange = Exchange::new(run.clone(), names.clone(), Pace::at_once());
         let x = store.var(store.symbol("x"), Sort::INT);
         let received = |own: usize| {
             let port = exchange.member(&names[own]).expect("it is a member");
@@ -336,7 +391,7 @@ mod tests {
     fn what_is_known_is_not_sent_again() {
         let store = TermStore::new();
         let run = Run::new(&store);
-        let exchange = Exchange::new(&run, labels(&["a", "b"]));
+        let exchange = Exchange::new(run.clone(), labels(&["a", "b"]), Pace::at_once());
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let x = store.var(store.symbol("x"), Sort::INT);
         let positive = store.ge(x, store.int(1));
@@ -362,14 +417,13 @@ mod tests {
     fn floods_are_cut_off() {
         let store = TermStore::new();
         let run = Run::new(&store);
-        let exchange = Exchange::new(&run, labels(&["a", "b"]));
+        let exchange = Exchange::new(run.clone(), labels(&["a", "b"]), Pace::at_once());
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let x = store.var(store.symbol("x"), Sort::INT);
         for bound in 0..10_000_u64 {
             a.send(bounded(store.le(x, store.int(bound)), 1));
         }
-        let seconds = exchange.start.elapsed().as_secs();
-        let most = FIRST_FACTS + FACTS_PER_SECOND * (seconds + 1);
+        let most = exchange.pace.allowance() + FACTS_PER_SECOND;
         let received = b.receive().len() as u64;
         assert!((FIRST_FACTS..=most).contains(&received), "{received}");
     }
@@ -379,7 +433,7 @@ mod tests {
     fn models_have_what_they_depend_on() {
         let store = TermStore::new();
         let run = Run::new(&store);
-        let exchange = Exchange::new(&run, labels(&["a", "b", "c", "d"]));
+        let exchange = Exchange::new(run.clone(), labels(&["a", "b", "c", "d"]), Pace::at_once());
         let [a, b, c, d] =
             ["a", "b", "c", "d"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let variables = ["x", "y", "z", "u"].map(|name| store.var(store.symbol(name), Sort::BOOL));
@@ -390,8 +444,8 @@ mod tests {
         c.receive();
         d.send(closed(&[u]));
         let model = |of: &str| {
-            let model = exchange.complete(&of.into(), GraphModel::of_formulas([z]));
-            model.formula(NodeId::new(0)).expect("it is a formula")
+            let lemmas = exchange.assumed(&of.into());
+            store.and_of(lemmas.into_iter().map(|lemma| lemma.formula).chain([z]))
         };
         assert_eq!(model("c"), store.and(&[x, y, z]), "`y` needs `x`");
         assert_eq!(model("b"), store.and(&[x, y, z]));
@@ -402,19 +456,36 @@ mod tests {
         assert_eq!(model("d"), store.and(&[x, y, z, u]));
     }
 
+    /// In rounds, facts are seen after the end of a round, in the order of the members.
+    #[test]
+    fn facts_of_a_round_are_seen_in_the_next() {
+        let store = TermStore::new();
+        let run = Run::new(&store);
+        let exchange = Exchange::new(run.clone(), labels(&["a", "b", "c"]), Pace::in_rounds(3));
+        let [a, b, c] = ["a", "b", "c"].map(|name| exchange.member(&name.into()).expect("it is a member"));
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::BOOL));
+        b.send(closed(&[y]));
+        a.send(bounded(x, 1));
+        a.send(closed(&[y]));
+        assert_eq!(c.receive(), []);
+        exchange.end_round();
+        assert_eq!(c.receive(), [(FactId(0), bounded(x, 1)), (FactId(1), closed(&[y]))]);
+        assert_eq!(exchange.assumed(&"b".into()), [Lemma { node: NodeId::new(0), formula: y }]);
+    }
+
     /// Large formulas are not shown, but models have them.
     #[test]
     fn large_formulas_are_kept_for_models_only() {
         let store = TermStore::new();
         let run = Run::new(&store);
-        let exchange = Exchange::new(&run, labels(&["a", "b"]));
+        let exchange = Exchange::new(run.clone(), labels(&["a", "b"]), Pace::at_once());
         let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
         let variable = |number: usize| store.var(store.symbol(&format!("x{number}")), Sort::BOOL);
         let large = store.or_of((0..100).map(variable));
         a.send(bounded(large, 1));
         a.send(closed(&[variable(0), large]));
         assert_eq!(b.receive(), [(FactId(0), closed(&[variable(0)]))]);
-        let model = exchange.complete(&"b".into(), GraphModel::of_formulas([Term::TRUE]));
-        assert_eq!(model.formula(NodeId::new(0)), Ok(store.and2(variable(0), large)));
+        let assumed = exchange.assumed(&"b".into()).into_iter().map(|lemma| lemma.formula);
+        assert_eq!(assumed.collect::<Vec<_>>(), [variable(0), large]);
     }
 }

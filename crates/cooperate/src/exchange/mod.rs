@@ -16,14 +16,25 @@
 //! known for the same height or as closed, or if its sender has sent more than its share. (T. Balyo, P. Sanders, C. Sinz, "HordeSat",
 //! SAT 2015, and D. Schreiber, P. Sanders, "MallobSat", 2024, for bounded volumes and the filtering of repeats.)
 //!
-//! **Texts.** [`text`] writes facts for other processes, and reads what they send.
+//! **Other processes.** [`text`] writes facts for them, and reads what they send. What comes from [`outside`] is checked first.
+//!
+//! **Determinism.** A run with exchange depends on timing. In rounds it does not; and a run can be recorded, to replay
+//! each engine by itself ([`history`]). In both cases engines work apart, each in a branch of the store.
 //!
 //! **Statistics.** For each pair of members, how many facts were received, accepted and useful: which engines help each other.
 
+mod apart;
+mod company;
+pub mod history;
 mod log;
+pub mod outside;
 pub mod text;
 
-pub(crate) use log::Exchange;
+use shofar_horn::transform::Lemma;
+use shofar_horn::witness::{GraphModel, Interpretation};
+use shofar_logic::TermStore;
+
+pub(crate) use company::{Branches, Company};
 
 /// Whether engines tell each other what they learn.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,6 +44,22 @@ pub enum Exchanging {
     Auto,
     /// They do.
     On,
+    /// They do, at fixed steps of their work: the result does not depend on the clock or on the number of places, but takes longer.
+    Rounds,
     /// Each engine searches as if it were alone.
     Off,
+}
+
+/// A model whose formulas also say what these lemmas do.
+fn with_lemmas(
+    store: &TermStore,
+    mut model: GraphModel,
+    lemmas: impl IntoIterator<Item = Lemma>,
+) -> GraphModel {
+    for lemma in lemmas {
+        if let Some(Interpretation::Formula(formula)) = model.interpretations.get_mut(lemma.node.index()) {
+            *formula = store.and2(*formula, lemma.formula);
+        }
+    }
+    model
 }

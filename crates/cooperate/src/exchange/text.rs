@@ -9,13 +9,13 @@
 //! {"k":"depth","h":12}
 //! ```
 //!
-//! A fact from outside may be wrong, by mistake or by malice. [`read`] refuses what is too large, does not fit
+//! A fact from outside may be wrong, by mistake or by malice. [`read`](Texts::read) refuses what is too large, does not fit
 //! the graph, or is not a formula without quantifiers that the solver understands; it takes time in proportion to the text. Whether a
 //! fact is true is another question, which a text cannot answer.
 
 use std::fmt;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use shofar_engines::{Cex, Fact};
 use shofar_horn::HornGraph;
 use shofar_horn::graph::NodeId;
@@ -24,13 +24,26 @@ use shofar_logic::smtlib::{Environment, Reader};
 use shofar_logic::{Term, TermStore};
 use shofar_smt::supports;
 
-/// The most bytes of a formula, the most subterms that it has when it was read, and the most digits of a number.
-const MOST_BYTES: usize = 16 << 10;
-const MOST_SUBTERMS: usize = 200;
-const MOST_DIGITS: usize = 256;
+/// How large facts may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The most bytes of a formula.
+    pub bytes: usize,
+    /// The most subterms that a formula has when it was read.
+    pub subterms: usize,
+    /// The most digits of a number.
+    pub digits: usize,
+    /// The most formulas of a closed set.
+    pub formulas: usize,
+}
 
-/// The most formulas of a closed set.
-const MOST_FORMULAS: usize = 1000;
+impl Bounds {
+    /// For facts from outside.
+    pub const FOREIGN: Bounds = Bounds { bytes: 16 << 10, subterms: 200, digits: 256, formulas: 1000 };
+    /// For facts that this program has written itself.
+    pub const OWN: Bounds =
+        Bounds { bytes: 1 << 20, subterms: usize::MAX, digits: usize::MAX, formulas: usize::MAX };
+}
 
 /// Why a text is not a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,116 +69,131 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The object of a fact; `None` if a formula is too long.
-pub fn write(store: &TermStore, graph: &HornGraph, fact: &Fact) -> Option<Value> {
-    Some(match fact {
-        Fact::Closed(set) => {
-            let lemmas: Option<Vec<Value>> =
-                set.iter().map(|&lemma| write_lemma(store, graph, lemma).map(Value::Object)).collect();
-            json!({"k": "closed", "set": lemmas?})
-        }
-        Fact::Bounded { lemma, height, cex } => {
-            let mut object = write_lemma(store, graph, *lemma)?;
-            object.insert("k".to_owned(), "bounded".into());
-            object.insert("h".to_owned(), (*height).into());
-            if let Some(Cex { states, distance }) = cex {
-                object.insert("c".to_owned(), write_formula(store, graph, lemma.node, *states)?.into());
-                object.insert("d".to_owned(), (*distance).into());
+/// Facts about a graph whose terms are in a store.
+#[derive(Clone, Copy)]
+pub struct Texts<'a> {
+    /// The terms.
+    pub store: &'a TermStore,
+    /// The graph.
+    pub graph: &'a HornGraph,
+    /// How large facts may be.
+    pub bounds: Bounds,
+}
+
+impl Texts<'_> {
+    /// The object of a fact; `None` if a formula is too long.
+    pub fn write(&self, fact: &Fact) -> Option<Value> {
+        Some(match fact {
+            Fact::Closed(set) => {
+                let set: Option<Vec<Value>> = set.iter().map(|&lemma| self.write_lemma(lemma)).collect();
+                json!({"k": "closed", "set": set?})
             }
-            Value::Object(object)
-        }
-        Fact::Depth(height) => json!({"k": "depth", "h": height}),
-    })
-}
-
-fn write_lemma(store: &TermStore, graph: &HornGraph, lemma: Lemma) -> Option<Map<String, Value>> {
-    let mut object = Map::new();
-    object.insert("p".to_owned(), lemma.node.index().into());
-    object.insert("a".to_owned(), sorts(store, graph, lemma.node).into());
-    object.insert("f".to_owned(), write_formula(store, graph, lemma.node, lemma.formula)?.into());
-    Some(object)
-}
-
-fn write_formula(store: &TermStore, graph: &HornGraph, node: NodeId, formula: Term) -> Option<String> {
-    store.canonical_text(formula, graph.node(node).variables(), MOST_BYTES)
-}
-
-fn sorts(store: &TermStore, graph: &HornGraph, node: NodeId) -> Vec<String> {
-    let sorts = graph.node(node).sorts(store);
-    sorts.into_iter().map(|sort| store.display_sort(sort).to_string()).collect()
-}
-
-/// The fact of an object. Unknown members are ignored.
-pub fn read(store: &TermStore, graph: &HornGraph, object: &Value) -> Result<Fact, Refusal> {
-    let number = |name: &str| {
-        let number = object[name].as_u64().and_then(|number| u32::try_from(number).ok());
-        number.map(|number| number as usize).ok_or(Refusal::Malformed)
-    };
-    match object["k"].as_str() {
-        Some("closed") => {
-            let set = object["set"].as_array().ok_or(Refusal::Malformed)?;
-            if set.len() > MOST_FORMULAS {
-                return Err(Refusal::TooLarge);
-            }
-            let lemmas: Result<Vec<Lemma>, Refusal> =
-                set.iter().map(|lemma| read_lemma(store, graph, lemma)).collect();
-            Ok(Fact::Closed(lemmas?))
-        }
-        Some("bounded") => {
-            let lemma = read_lemma(store, graph, object)?;
-            let cex = match &object["c"] {
-                Value::Null => None,
-                states => {
-                    let states = read_formula(store, graph, lemma.node, states)?;
-                    Some(Cex { states, distance: number("d")? })
+            Fact::Bounded { lemma, height, cex } => {
+                let mut object = self.write_lemma(*lemma)?;
+                object["k"] = "bounded".into();
+                object["h"] = (*height).into();
+                if let Some(Cex { states, distance }) = cex {
+                    object["c"] = self.write_formula(lemma.node, *states)?.into();
+                    object["d"] = (*distance).into();
                 }
-            };
-            Ok(Fact::Bounded { lemma, height: number("h")?, cex })
+                object
+            }
+            Fact::Depth(height) => json!({"k": "depth", "h": height}),
+        })
+    }
+
+    /// The object of a formula about a node; `None` if it is too long.
+    pub(super) fn write_lemma(&self, lemma: Lemma) -> Option<Value> {
+        let formula = self.write_formula(lemma.node, lemma.formula)?;
+        Some(json!({"p": lemma.node.index(), "a": self.sorts(lemma.node), "f": formula}))
+    }
+
+    fn write_formula(&self, node: NodeId, formula: Term) -> Option<String> {
+        self.store.canonical_text(formula, self.graph.node(node).variables(), self.bounds.bytes)
+    }
+
+    fn sorts(&self, node: NodeId) -> Vec<String> {
+        let sorts = self.graph.node(node).sorts(self.store);
+        sorts.into_iter().map(|sort| self.store.display_sort(sort).to_string()).collect()
+    }
+
+    /// The fact of an object. Unknown members are ignored.
+    pub fn read(&self, object: &Value) -> Result<Fact, Refusal> {
+        match object["k"].as_str() {
+            Some("closed") => Ok(Fact::Closed(self.read_set(&object["set"])?)),
+            Some("bounded") => {
+                let lemma = self.read_lemma(object)?;
+                let cex = match &object["c"] {
+                    Value::Null => None,
+                    states => {
+                        let states = self.read_formula(lemma.node, states)?;
+                        Some(Cex { states, distance: number(object, "d")? })
+                    }
+                };
+                Ok(Fact::Bounded { lemma, height: number(object, "h")?, cex })
+            }
+            Some("depth") => Ok(Fact::Depth(number(object, "h")?)),
+            _ => Err(Refusal::Malformed),
         }
-        Some("depth") => Ok(Fact::Depth(number("h")?)),
-        _ => Err(Refusal::Malformed),
+    }
+
+    /// The formulas about nodes of a list of objects.
+    fn read_set(&self, set: &Value) -> Result<Vec<Lemma>, Refusal> {
+        let set = set.as_array().ok_or(Refusal::Malformed)?;
+        if set.len() > self.bounds.formulas {
+            return Err(Refusal::TooLarge);
+        }
+        set.iter().map(|lemma| self.read_lemma(lemma)).collect()
+    }
+
+    /// The formula about a node of an object.
+    pub(super) fn read_lemma(&self, object: &Value) -> Result<Lemma, Refusal> {
+        let node = number(object, "p")?;
+        if node >= self.graph.nodes().len() {
+            return Err(Refusal::Unfit);
+        }
+        let node = NodeId::new(node);
+        let given = object["a"].as_array().ok_or(Refusal::Malformed)?;
+        let expected = self.sorts(node);
+        let fits = |(given, expected): (&Value, &String)| given.as_str() == Some(expected);
+        if given.len() != expected.len() || !given.iter().zip(&expected).all(fits) {
+            return Err(Refusal::Unfit);
+        }
+        Ok(Lemma { node, formula: self.read_formula(node, &object["f"])? })
+    }
+
+    fn read_formula(&self, node: NodeId, text: &Value) -> Result<Term, Refusal> {
+        let Texts { store, graph, bounds } = *self;
+        let text = text.as_str().ok_or(Refusal::Malformed)?;
+        let is_long = |digits: &str| digits.len() > bounds.digits;
+        if text.len() > bounds.bytes || text.split(|c: char| !c.is_ascii_digit()).any(is_long) {
+            return Err(Refusal::TooLarge);
+        }
+        let variables = graph.node(node).variables();
+        let mut environment = Environment::new(store);
+        for (position, &variable) in variables.iter().enumerate() {
+            environment.bind_free_variable(store, store.symbol(&format!("x{position}")), variable);
+        }
+        let mut reader = Reader::new(store, &mut environment, text.as_bytes());
+        let formula = reader.formula().map_err(|_| Refusal::NoFormula)?;
+        reader.end().map_err(|_| Refusal::NoFormula)?;
+        if store.subterms(&[formula]).len() > bounds.subterms {
+            return Err(Refusal::TooLarge);
+        }
+        let formula = store.normalize(formula);
+        let is_known = |variable: &Term| variables.contains(variable);
+        let is_about_arguments = store.free_vars(&[formula]).iter().all(is_known);
+        if !is_about_arguments || store.is_quantified(formula) || supports(store, &[formula]).is_err() {
+            return Err(Refusal::NoFormula);
+        }
+        Ok(formula)
     }
 }
 
-fn read_lemma(store: &TermStore, graph: &HornGraph, object: &Value) -> Result<Lemma, Refusal> {
-    let node = object["p"].as_u64().and_then(|node| usize::try_from(node).ok()).ok_or(Refusal::Malformed)?;
-    if node >= graph.nodes().len() {
-        return Err(Refusal::Unfit);
-    }
-    let node = NodeId::new(node);
-    let given = object["a"].as_array().ok_or(Refusal::Malformed)?;
-    let expected = sorts(store, graph, node);
-    let fits = |(given, expected): (&Value, &String)| given.as_str() == Some(expected);
-    if given.len() != expected.len() || !given.iter().zip(&expected).all(fits) {
-        return Err(Refusal::Unfit);
-    }
-    Ok(Lemma { node, formula: read_formula(store, graph, node, &object["f"])? })
-}
-
-fn read_formula(store: &TermStore, graph: &HornGraph, node: NodeId, text: &Value) -> Result<Term, Refusal> {
-    let text = text.as_str().ok_or(Refusal::Malformed)?;
-    let is_number = |word: &&str| word.len() > MOST_DIGITS;
-    if text.len() > MOST_BYTES || text.split(|c: char| !c.is_ascii_digit()).any(|word| is_number(&word)) {
-        return Err(Refusal::TooLarge);
-    }
-    let variables = graph.node(node).variables();
-    let mut environment = Environment::new(store);
-    for (position, &variable) in variables.iter().enumerate() {
-        environment.bind_free_variable(store, store.symbol(&format!("x{position}")), variable);
-    }
-    let mut reader = Reader::new(store, &mut environment, text.as_bytes());
-    let formula = reader.formula().map_err(|_| Refusal::NoFormula)?;
-    reader.end().map_err(|_| Refusal::NoFormula)?;
-    if store.subterms(&[formula]).len() > MOST_SUBTERMS {
-        return Err(Refusal::TooLarge);
-    }
-    let formula = store.normalize(formula);
-    let is_known = |variable: &Term| variables.contains(variable);
-    let is_about_arguments = store.free_vars(&[formula]).iter().all(is_known);
-    if !is_about_arguments || store.is_quantified(formula) || supports(store, &[formula]).is_err() {
-        return Err(Refusal::NoFormula);
-    }
-    Ok(formula)
+/// A member that is a number of 32 bits.
+fn number(object: &Value, name: &str) -> Result<usize, Refusal> {
+    let number = object[name].as_u64().and_then(|number| u32::try_from(number).ok());
+    number.map(|number| number as usize).ok_or(Refusal::Malformed)
 }
 
 #[cfg(test)]
@@ -180,6 +208,10 @@ mod tests {
         HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the clauses are right"))
     }
 
+    fn foreign<'a>(store: &'a TermStore, graph: &'a HornGraph) -> Texts<'a> {
+        Texts { store, graph, bounds: Bounds::FOREIGN }
+    }
+
     /// The labels of facts, which are formulas over the arguments of their predicates, travel between two stores and back.
     #[test]
     fn facts_come_back_as_they_were_sent() {
@@ -191,6 +223,7 @@ mod tests {
             // The other store has met other terms before.
             graph(&stores[1], &system(&mut random, &Shape::NONLINEAR));
             let graphs = stores.each_ref().map(|store| graph(store, &text));
+            let texts = [0, 1].map(|side| foreign(&stores[side], &graphs[side]));
             for (id, edge) in graphs[0].edges() {
                 let Some(node) = edge.target().filter(|_| edge.sources().is_empty()) else { continue };
                 if !graphs[0].locals(&stores[0], id).is_empty() {
@@ -207,10 +240,10 @@ mod tests {
                 for fact in
                     [Fact::Bounded { lemma, height, cex }, Fact::Closed(vec![lemma]), Fact::Depth(height)]
                 {
-                    let there = write(&stores[0], &graphs[0], &fact).expect("it is short");
-                    assert_eq!(read(&stores[0], &graphs[0], &there), Ok(fact), "{there}");
-                    let foreign = read(&stores[1], &graphs[1], &there).expect("it is a fact");
-                    assert_eq!(write(&stores[1], &graphs[1], &foreign), Some(there));
+                    let there = texts[0].write(&fact).expect("it is short");
+                    assert_eq!(texts[0].read(&there), Ok(fact), "{there}");
+                    let foreign = texts[1].read(&there).expect("it is a fact");
+                    assert_eq!(texts[1].write(&foreign), Some(there));
                     sent += 1;
                 }
             }
@@ -250,7 +283,12 @@ mod tests {
             (about("(forall ((y Int)) (< y x0))"), Refusal::NoFormula),
         ] {
             let what = object.to_string();
-            assert_eq!(read(&store, &graph, &object), Err(refusal), "{}", &what[..what.len().min(200)]);
+            assert_eq!(
+                foreign(&store, &graph).read(&object),
+                Err(refusal),
+                "{}",
+                &what[..what.len().min(200)]
+            );
         }
     }
 }

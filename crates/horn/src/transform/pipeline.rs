@@ -3,6 +3,7 @@
 //! A pipeline consists of stages. Each stage repeats its transformations, until a round changes nothing or a bound on
 //! rounds, time or size is reached. The result so far is sound. Solving starts with [`standard`].
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -108,6 +109,13 @@ impl Passes {
     /// The transformations.
     pub fn pipeline(&self) -> Pipeline {
         Pipeline::parse(&self.0).expect("the names were checked when they were read")
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Passes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
