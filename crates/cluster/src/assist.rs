@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use shofar_cooperate::exchange::outside::Outside;
 use shofar_run::Limits;
 
 use crate::address::Address;
@@ -52,6 +53,10 @@ pub struct Request {
     pub slots: Vec<String>,
     /// The seed of the first job; others have the next numbers.
     pub seed: u64,
+    /// The transformations to start with; without them, the standard ones.
+    pub passes: Option<String>,
+    /// Where the engines here tell what they learn, if facts are exchanged.
+    pub outside: Option<Arc<Outside>>,
     /// When this client ends.
     pub deadline: Option<Instant>,
     /// The memory limit of jobs, and of the process that checks.
@@ -188,7 +193,7 @@ impl<'a> Desk<'a> {
         if self.task.is_some() || self.start.elapsed() < ASK_AFTER && !is_alone {
             return;
         }
-        let Request { text, query, slots, seed, deadline, mib, .. } = self.request;
+        let Request { text, query, slots, seed, passes, outside, deadline, mib, .. } = self.request;
         let seconds =
             deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()).as_secs_f64());
         let job = |(slot, number): (&String, u64)| Job {
@@ -198,10 +203,12 @@ impl<'a> Desk<'a> {
             seed: seed.wrapping_add(number),
             seconds,
             mib: *mib,
+            passes: passes.clone(),
+            share: outside.is_some(),
             attempt: 1,
         };
         let jobs = slots.iter().zip(0..).map(job).collect();
-        self.task = Some(client.post(Arc::clone(text), *query, jobs));
+        self.task = Some(client.post(Arc::clone(text), *query, jobs, outside.clone()));
         self.signals.has_asked.store(true, Ordering::Relaxed);
     }
 
@@ -231,7 +238,11 @@ impl<'a> Desk<'a> {
                 (self.tell)(Note::Dead(failed.id.task, failed.reason));
             }
             Message::Refused(failed) => (self.tell)(Note::Refused(failed.from, failed.reason)),
-            Message::Job(_) | Message::Missing(_) | Message::End(_) | Message::Worker(_) => {}
+            Message::Job(_)
+            | Message::Missing(_)
+            | Message::End(_)
+            | Message::Fact(_)
+            | Message::Worker(_) => {}
         }
     }
 

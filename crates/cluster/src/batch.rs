@@ -328,9 +328,11 @@ impl Office<'_> {
                 seed: self.batch.seed,
                 seconds: self.batch.time.map(|time| time.as_secs_f64()),
                 mib: self.batch.mib,
+                passes: None,
+                share: false,
                 attempt: 1,
             };
-            client.post(Arc::clone(&text), None, vec![job]);
+            client.post(Arc::clone(&text), None, vec![job], None);
             let files = vec![name.clone()];
             self.open.insert(task, Open { text, files, checks: 0, unknown: None, repetitions: 0 });
         }
@@ -379,6 +381,7 @@ impl Office<'_> {
             | Message::Job(_)
             | Message::Missing(_)
             | Message::End(_)
+            | Message::Fact(_)
             | Message::Worker(_) => {}
         }
         Ok(())

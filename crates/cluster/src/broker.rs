@@ -5,6 +5,7 @@
 //! | `task:T` | string, with a time to live | the text of task T |
 //! | `jobs` | stream, with the consumer group `workers` | jobs that no worker has finished |
 //! | `answers:T` | stream, with a time to live | what workers tell about task T, and `end` of clients |
+//! | `facts:T:G` | stream, trimmed, with a time to live | facts about the graph G of task T |
 //! | `worker:W` | string, with a short time to live | worker W is alive |
 //! | `client:R` | string, with a short time to live | the client of run R is alive |
 //! | `workers` | stream, trimmed | workers that have joined, so that nobody has to search all keys |
@@ -52,6 +53,10 @@ const MOST_DEAD: usize = 1000;
 
 /// The length to which answers are trimmed. A stream with more is not the work of honest workers.
 const MOST_ANSWERS: usize = 2000;
+
+/// The length to which facts are trimmed, and the number of them that is read at once.
+const MOST_FACTS: usize = 20_000;
+const FACTS_AT_ONCE: usize = 200;
 
 /// The number of entries of each stream that are read at once. Witnesses may be large, and hostile ones are as large as
 /// possible.
@@ -218,6 +223,29 @@ impl Broker {
             }
         }
         Ok(entries)
+    }
+
+    /// Adds facts about a graph of a task.
+    pub fn add_facts(&mut self, task: TaskId, graph: &str, facts: &[Message], time: Duration) -> Result<()> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        let name = format!("facts:{task}:{graph}");
+        let mut commands = Pipeline::new();
+        for fact in facts {
+            commands.add_command(add(&name, Some(MOST_FACTS), fact));
+        }
+        commands.add_command(expire(&name, time));
+        self.ask_all(&commands)
+    }
+
+    /// The next facts about a graph of a task, behind a known entry.
+    pub fn facts(&mut self, task: TaskId, graph: &str, last: &str) -> Result<Vec<Entry>> {
+        let mut command = redis::cmd("XREAD");
+        command.arg("COUNT").arg(FACTS_AT_ONCE).arg("STREAMS");
+        command.arg(key(&format!("facts:{task}:{graph}"))).arg(last);
+        let reply: StreamReadReply = self.ask(&command)?;
+        Ok(reply.keys.into_iter().flat_map(|stream| stream.ids).map(entry).collect())
     }
 
     /// Joins the workers.

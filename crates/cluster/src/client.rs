@@ -10,8 +10,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use shofar_cooperate::exchange::outside::Outside;
+
 use crate::address::Address;
 use crate::broker::{Broker, Trouble};
+use crate::facts::Facts;
 use crate::link::{Link, Outage};
 use crate::message::{End, Job, JobId, MOST_ANSWER, Message, Name, TaskId};
 use crate::note::{Note, Tell};
@@ -36,6 +39,8 @@ struct Post {
     /// The last message about it that was read.
     last: String,
     missing: u32,
+    /// If facts about it are exchanged.
+    facts: Option<Facts>,
 }
 
 /// A client with its tasks.
@@ -85,15 +90,24 @@ impl<'a> Client<'a> {
     }
 
     /// Adds a task with jobs; the next [`turn`](Self::turn) posts it.
-    pub fn post(&mut self, text: Arc<[u8]>, query: Option<usize>, jobs: Vec<Job>) -> TaskId {
+    ///
+    /// With an outside, facts about it go there and come from there.
+    pub fn post(
+        &mut self,
+        text: Arc<[u8]>,
+        query: Option<usize>,
+        jobs: Vec<Job>,
+        outside: Option<Arc<Outside>>,
+    ) -> TaskId {
         let task = TaskId::of(&text);
+        let facts = outside.map(|outside| Facts::new(outside, task, self.run.clone()));
         let number = |(job, number): (Job, u32)| Job {
             id: JobId { task, query, run: self.run.clone(), number },
             ..job
         };
         let jobs: Vec<Job> = jobs.into_iter().zip(0..).map(number).collect();
         let due = jobs.iter().map(|job| job.id.number).collect();
-        self.posts.insert(task, Post { text, query, jobs, due, last: "0".to_owned(), missing: 0 });
+        self.posts.insert(task, Post { text, query, jobs, due, last: "0".to_owned(), missing: 0, facts });
         task
     }
 
@@ -172,6 +186,9 @@ impl<'a> Client<'a> {
                     post.due.remove(&number);
                 }
             }
+            for facts in posts.values_mut().filter_map(|post| post.facts.as_mut()) {
+                facts.turn(broker, times.task_ttl)?;
+            }
             let places: Vec<(TaskId, String)> =
                 posts.iter().map(|(&task, post)| (task, post.last.clone())).collect();
             let mut messages = Vec::new();
@@ -244,7 +261,7 @@ impl Post {
             }
             Message::Begun(begun) => is_ours(&begun.id).then_some(message),
             Message::Refused(failed) | Message::Dead(failed) => is_ours(&failed.id).then_some(message),
-            Message::Job(_) | Message::End(_) | Message::Worker(_) => None,
+            Message::Job(_) | Message::End(_) | Message::Fact(_) | Message::Worker(_) => None,
         }
     }
 }

@@ -17,6 +17,8 @@
 //! - C4: every message may come twice, late or never. Jobs are repeated if their worker is silent ([`worker`]) or if the
 //!   broker has lost its memory ([`client`]), and answers that nobody waits for are ignored.
 //!
+//! - C5: facts of others are proved here before an engine sees them ([`facts`]).
+//!
 //! [`assist`] is a single task that is solved here at the same time, [`batch`] are many tasks, [`status`] looks at the broker.
 
 pub mod address;
@@ -25,6 +27,7 @@ pub mod batch;
 pub mod broker;
 pub mod client;
 pub mod confirm;
+pub mod facts;
 pub mod link;
 pub mod message;
 pub mod note;

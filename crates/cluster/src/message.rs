@@ -113,6 +113,11 @@ impl Name {
         Name(format!("{label}-{}-{random:08x}", std::process::id()))
     }
 
+    /// The name of a part of this one.
+    pub(crate) fn with_number(&self, number: u64) -> Self {
+        Name(format!("{self}.{number}"))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -186,6 +191,12 @@ pub struct Job {
     /// The memory limit; without one, that of the worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mib: Option<u64>,
+    /// The transformations to start with; without them, the standard ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<String>,
+    /// Whether to exchange facts with others that have the task.
+    #[serde(default)]
+    pub share: bool,
     /// How many workers have got this job, this time included.
     pub attempt: u32,
 }
@@ -265,6 +276,15 @@ pub struct End {
     pub run: Name,
 }
 
+/// A fact about the clauses of a task, from one run on them to others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Shared {
+    /// The run.
+    pub from: Name,
+    /// The fact, as [texts](shofar_cooperate::exchange::text) write it.
+    pub fact: serde_json::Value,
+}
+
 /// A worker is there, and what it does.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Presence {
@@ -303,12 +323,14 @@ pub enum Message {
     Dead(Failed),
     /// The client waits no longer.
     End(End),
+    /// In the stream of facts about a task.
+    Fact(Shared),
     /// Under the key of a worker, and when it joins.
     Worker(Presence),
 }
 
 /// The kinds of messages.
-const KINDS: [&str; 8] = ["job", "begun", "answer", "refused", "missing", "dead", "end", "worker"];
+const KINDS: [&str; 9] = ["job", "begun", "answer", "refused", "missing", "dead", "end", "fact", "worker"];
 
 /// Why a message is ignored.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -382,8 +404,9 @@ impl Message {
         let is_short = |text: &str| text.len() <= MOST_NAME;
         let is_reason = |text: &str| text.len() <= 2 * MOST_REASON;
         let is_right = match self {
-            Message::Job(Job { slots, seconds, mib, attempt, .. }) => {
-                slots.len() <= MOST_SLOTS
+            Message::Job(Job { slots, seconds, mib, passes, attempt, .. }) => {
+                passes.as_deref().is_none_or(is_reason)
+                    && slots.len() <= MOST_SLOTS
                     && slots.iter().all(|slot| is_short(slot))
                     && seconds.is_none_or(is_time)
                     && mib.is_none_or(|mib| mib <= MOST_MIB)
@@ -403,7 +426,7 @@ impl Message {
                     && busy.iter().all(|text| is_short(text))
                     && is_time(*seconds)
             }
-            Message::Begun(_) | Message::End(_) => true,
+            Message::Begun(_) | Message::End(_) | Message::Fact(_) => true,
         };
         if is_right { Ok(()) } else { Err("a value is out of its range") }
     }
@@ -448,9 +471,10 @@ mod tests {
     fn job() -> impl Strategy<Value = Message> {
         let slots = proptest::collection::vec("\\PC{0,40}", 0..8);
         let seconds = proptest::option::of(time());
-        (job_id(), slots, any::<u64>(), seconds, proptest::option::of(0..MOST_MIB), 1_u32..1000).prop_map(
-            |(id, slots, seed, seconds, mib, attempt)| {
-                Message::Job(Job { id, slots, seed, seconds, mib, attempt })
+        let (mib, passes) = (proptest::option::of(0..MOST_MIB), proptest::option::of("[a-z,-]{0,40}"));
+        (job_id(), slots, any::<u64>(), seconds, mib, passes, any::<bool>(), 1_u32..1000).prop_map(
+            |(id, slots, seed, seconds, mib, passes, share, attempt)| {
+                Message::Job(Job { id, slots, seed, seconds, mib, passes, share, attempt })
             },
         )
     }

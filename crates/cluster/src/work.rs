@@ -5,13 +5,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use shofar_cooperate::driver::{self, Options, Verdict};
+use shofar_cooperate::exchange::outside::Outside;
 use shofar_cooperate::slot::Slot;
 use shofar_cooperate::{ModelForm, Run};
+use shofar_horn::transform::Passes;
 use shofar_horn::witness::WitnessFormat;
 use shofar_horn::{Context, Unread};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
-use shofar_run::{Limits, Stop};
+use shofar_run::{Limits, OptionError, Stop};
 
 use crate::message::{Job, MOST_ANSWER, Word};
 
@@ -28,6 +30,8 @@ pub struct Order {
     pub memory: Option<usize>,
     /// Set if nobody needs the answer any more.
     pub cancel: Arc<AtomicBool>,
+    /// Others that work on the task, if facts are exchanged.
+    pub outside: Option<Arc<Outside>>,
 }
 
 /// The result of a job.
@@ -73,7 +77,13 @@ pub fn solve(order: &Order) -> Outcome {
         Err(Unread::Wrong(error)) => return Outcome::unknown(format!("the task cannot be read: {error}")),
         Err(Unread::Interrupted(reason)) => return Outcome::unknown(Stop::from(reason).to_string()),
     };
-    let options = Options { engines, jobs: Some(1), model: ModelForm::Plain, ..Options::default() };
+    let passes = match order.job.passes.as_deref().map(str::parse).transpose() {
+        Ok(passes) => passes,
+        Err(error) => return Outcome::unknown(OptionError::to_string(&error)),
+    };
+    let outside = order.outside.clone();
+    let options =
+        Options { engines, passes, outside, jobs: Some(1), model: ModelForm::Plain, ..Options::default() };
     let run = Run::new(&store).with_limits(limits).with_seed(order.job.seed);
     let outcome = driver::solve(&system, &options, &run);
     let verdict = match outcome.verdict {
@@ -91,9 +101,11 @@ pub fn solve(order: &Order) -> Outcome {
     Outcome { verdict, engine: outcome.engine.map(|engine| engine.to_string()), witness, reason: None }
 }
 
-/// Why this worker cannot do a job, if it cannot: it does not know the slots.
+/// Why this worker cannot do a job, if it cannot: it does not know the slots or the transformations.
 pub fn refusal(job: &Job) -> Option<String> {
-    job.slots.iter().find_map(|text| text.parse::<Slot>().err()).map(|error| error.to_string())
+    let slots = job.slots.iter().find_map(|text| text.parse::<Slot>().err());
+    let passes = || job.passes.as_ref().and_then(|text| text.parse::<Passes>().err());
+    slots.or_else(passes).map(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -114,8 +126,16 @@ pub(crate) mod tests {
         let id =
             JobId { task: TaskId::of(text.as_bytes()), query: None, run: "r".parse().unwrap(), number: 0 };
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
-        let job = Job { id, slots, seed: 0, seconds: None, mib: None, attempt: 1 };
-        Order { text: text.as_bytes().to_vec(), job, deadline: None, memory: None, cancel: Arc::default() }
+        let job =
+            Job { id, slots, seed: 0, seconds: None, mib: None, passes: None, share: false, attempt: 1 };
+        Order {
+            text: text.as_bytes().to_vec(),
+            job,
+            deadline: None,
+            memory: None,
+            cancel: Arc::default(),
+            outside: None,
+        }
     }
 
     #[test]

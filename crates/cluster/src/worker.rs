@@ -6,6 +6,7 @@
 //!     with the broker, if there is one:
 //!         show a sign of life, for the worker and for each job that it has
 //!         leave jobs whose client waits no longer, or is silent
+//!         exchange facts about the tasks
 //!         deliver answers
 //!         take over the jobs of silent workers: pass them on with one attempt more, or give them up
 //!         take new jobs, if there are places
@@ -35,6 +36,7 @@ use shofar_run::memory_in_use;
 
 use crate::address::Address;
 use crate::broker::{Broker, Entry, Trouble};
+use crate::facts::Facts;
 use crate::link::{Link, Outage};
 use crate::message::{
     self, Answer, Begun, Failed, Job, MOST_ANSWER, MOST_SMALL, Message, Name, Presence, Word,
@@ -100,6 +102,8 @@ struct Running {
     missed: u32,
     /// The number of its thread.
     thread: u64,
+    /// If facts about its task are exchanged.
+    facts: Option<Facts>,
 }
 
 /// The result of a thread: an outcome, or the message of a panic.
@@ -267,6 +271,9 @@ impl Shift<'_> {
             self.leave_ended(broker)?;
             self.next_look = now + look;
         }
+        for facts in self.running.iter_mut().filter_map(|running| running.facts.as_mut()) {
+            facts.turn(broker, self.worker.times.task_ttl)?;
+        }
         self.outgoing.retain(|outgoing| outgoing.since.elapsed() < keep_answer);
         while let Some(outgoing) = self.outgoing.front() {
             self.deliver(broker, outgoing)?;
@@ -344,8 +351,13 @@ impl Shift<'_> {
             .and_then(|mib| usize::try_from(mib).ok())
             .map(|mib| mib.saturating_mul(MIB).saturating_add(memory_in_use().unwrap_or(0)));
         let memory = [asked, self.worker.memory].into_iter().flatten().min();
-        let order =
-            Order { text, job: job.clone(), deadline, memory, cancel: Arc::new(AtomicBool::new(false)) };
+        let outside = job.share.then(Arc::default);
+        let facts = outside.as_ref().map(|outside| {
+            let from = self.worker.name.with_number(self.begun);
+            Facts::new(Arc::clone(outside), job.id.task, from)
+        });
+        let cancel = Arc::default();
+        let order = Order { text, job: job.clone(), deadline, memory, cancel, outside };
         let running = Running {
             entry: Some(entry),
             job,
@@ -356,6 +368,7 @@ impl Shift<'_> {
             last,
             missed: 0,
             thread: self.begun,
+            facts,
         };
         self.begun += 1;
         let (sender, solve, thread) = (self.sender.clone(), Arc::clone(self.solve), running.thread);

@@ -14,6 +14,9 @@ use shofar_cluster::assist::{Found, Request, Signals, assist};
 use shofar_cluster::confirm::Form;
 use shofar_cluster::{Address, Note, Times, slots};
 use shofar_cooperate::driver::{self, Options, Outcome, Verdict};
+use shofar_cooperate::exchange::Exchanging;
+use shofar_cooperate::exchange::outside::Outside;
+use shofar_cooperate::slot::Slot;
 use shofar_engines::{Event, EventSink, Label, Run};
 use shofar_horn::HornSystem;
 use shofar_run::Limits;
@@ -41,10 +44,22 @@ pub(crate) struct HelpArguments {
     #[arg(long, value_name = "NAMES", default_value = "auto", value_parser = engines, requires = "cluster")]
     cluster_engine: Engines,
 
+    /// Whether the engines here and those of workers tell each other what they learn.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ShareName::Facts, requires = "cluster")]
+    share: ShareName,
+
     /// If the engines here end without an answer, wait until this many seconds after the start for a worker to begin, as
     /// in `--workers-wait 10`. While workers are at work, they are waited for anyway.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "cluster")]
     workers_wait: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ShareName {
+    /// They tell each other facts, which are proved before they are used.
+    Facts,
+    /// They do not.
+    Off,
 }
 
 impl HelpArguments {
@@ -60,6 +75,7 @@ impl HelpArguments {
             address: super::address(address, self.cluster_password_file.as_deref())?,
             engines: self.cluster_engine.for_clauses()?,
             wait: self.workers_wait.unwrap_or_default(),
+            shares: self.share == ShareName::Facts,
         }))
     }
 }
@@ -71,6 +87,8 @@ pub(crate) struct Help {
     /// The slots for workers; if there are none, those of the schedule and variants.
     engines: Vec<String>,
     wait: Duration,
+    /// Whether facts are exchanged.
+    shares: bool,
 }
 
 /// A question for workers.
@@ -103,6 +121,14 @@ pub(crate) fn solve(
     tell_there: impl Fn(&Found) + Sync,
 ) -> (Outcome, Option<Found>) {
     let limits = run.limits;
+    let is_shared = question.help.shares && options.exchange != Exchanging::Off;
+    let outside: Option<Arc<Outside>> = is_shared.then(Arc::default);
+    let options = &Options { outside: outside.clone(), ..options.clone() };
+    // Workers know the settings of a slot, and no others.
+    let explicit = |text: &String| match text.parse::<Slot>() {
+        Ok(slot) => options.explicit(&slot).to_string(),
+        Err(_) => text.clone(),
+    };
     let signals = Signals::default();
     // Ends the engines here: Ctrl-C, or an answer of a worker.
     let cancel = AtomicBool::new(false);
@@ -137,7 +163,9 @@ pub(crate) fn solve(
                     address: question.help.address.clone(),
                     text: Arc::clone(&question.text),
                     query: question.query,
-                    slots,
+                    slots: slots.iter().map(explicit).collect(),
+                    passes: options.passes.as_ref().map(ToString::to_string),
+                    outside,
                     seed: run.seed(),
                     deadline: limits.deadline,
                     mib: limits.memory.map(|bytes| (bytes >> 20) as u64),
