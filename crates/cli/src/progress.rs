@@ -49,6 +49,9 @@ pub(crate) struct Display {
     engines: Vec<Line>,
     /// The facts that engines have sent, and how often one was of use.
     facts: (u64, u64),
+    /// The workers that help, and the facts that came in and went out.
+    workers: usize,
+    outside: (u64, u64),
 }
 
 /// An engine that has started and not ended.
@@ -69,7 +72,18 @@ impl Display {
     pub(crate) fn new(start: Instant) -> Option<Self> {
         let is_dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
         let is_possible = io::stderr().is_terminal() && !(cfg!(unix) && is_dumb);
-        is_possible.then(|| Display { start, last: start, drawn: 0, engines: Vec::new(), facts: (0, 0) })
+        is_possible.then(|| Display::empty(start))
+    }
+
+    fn empty(start: Instant) -> Self {
+        let (facts, workers, outside) = ((0, 0), 0, (0, 0));
+        Display { start, last: start, drawn: 0, engines: Vec::new(), facts, workers, outside }
+    }
+
+    /// So many workers help.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn set_workers(&mut self, workers: usize) {
+        self.workers = workers;
     }
 
     /// Updates the lines by an event.
@@ -107,6 +121,7 @@ impl Display {
                 }
             }
             Event::Facts { sent, accepted } => self.facts = (*sent, *accepted),
+            Event::Outside { received, sent, .. } => self.outside = (*received, *sent),
             Event::Stopped { engine, .. } => self.engines.retain(|line| line.engine != *engine),
             _ => {}
         }
@@ -177,6 +192,14 @@ impl Display {
         if let (sent @ 1.., accepted) = self.facts {
             whole.push_str(&format!(", {} facts, {} used", short(sent), short(accepted)));
         }
+        if self.workers > 0 {
+            let plural = if self.workers == 1 { "" } else { "s" };
+            whole.push_str(&format!(", {} worker{plural}", self.workers));
+        }
+        if self.outside != (0, 0) {
+            let (received, sent) = self.outside;
+            whole.push_str(&format!(", {} facts in, {} out", short(received), short(sent)));
+        }
         lines.push(whole);
         lines.iter_mut().for_each(|line| line.truncate(width));
         lines
@@ -221,7 +244,7 @@ mod tests {
 
     fn display() -> (Display, Instant) {
         let start = Instant::now();
-        let mut display = Display { start, last: start, drawn: 0, engines: Vec::new(), facts: (0, 0) };
+        let mut display = Display::empty(start);
         display.hear(&Event::Started { engine: "spacer".into() });
         display.hear(&Event::Started { engine: "bmc".into() });
         let counters = vec![("levels", 3), ("obligations", 1_234_567), ("solver.queries", 12)];
@@ -241,6 +264,10 @@ mod tests {
         display.hear(&Event::Facts { sent: 40, accepted: 7 });
         assert_eq!(display.lines(now, wide, None)[2], "2.0 s, 40 facts, 7 used");
         display.hear(&Event::Facts { sent: 0, accepted: 0 });
+        display.workers = 2;
+        display.hear(&Event::Outside { received: 12, proved: 3, sent: 40 });
+        assert_eq!(display.lines(now, wide, None)[2], "2.0 s, 2 workers, 12 facts in, 40 out");
+        (display.workers, display.outside) = (0, (0, 0));
         display.hear(&Event::Paused { engine: "bmc".into() });
         assert_eq!(display.lines(now, wide, None)[1..], ["2.0 s, 1 waiting"]);
         display.hear(&Event::Stopped {

@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 #[cfg(feature = "cluster")]
-use shofar_cluster::Note;
-#[cfg(feature = "cluster")]
 use shofar_cluster::assist::Found;
 #[cfg(feature = "cluster")]
 use shofar_cluster::confirm::{Confirmed, Form};
+#[cfg(feature = "cluster")]
+use shofar_cluster::{Name, Note};
 use shofar_cooperate::driver::{self, Options, Verdict};
 use shofar_cooperate::exchange::history::History;
 use shofar_engines::{Event, EventSink, Label, Run};
@@ -71,6 +71,9 @@ enum Message {
     /// A note about the cluster, and whether it is a detail.
     #[cfg(feature = "cluster")]
     Note(String, bool),
+    /// The number of workers that help.
+    #[cfg(feature = "cluster")]
+    Workers(usize),
     /// Workers know that they are no longer needed for a question.
     #[cfg(feature = "cluster")]
     Released,
@@ -169,6 +172,8 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
                 Ok(Message::Found(..) | Message::Done(..)) => {}
                 #[cfg(feature = "cluster")]
                 Ok(Message::Note(text, is_detail)) => talk.note(&text, is_detail, out)?,
+                #[cfg(feature = "cluster")]
+                Ok(Message::Workers(number)) => talk.set_workers(number),
                 #[cfg(feature = "cluster")]
                 Ok(Message::Released) => released += 1,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -401,6 +406,9 @@ struct Events {
     last: Mutex<Vec<(Label, Instant)>>,
     /// How engines ended, and who helped whom.
     about_engines: Mutex<Vec<Event>>,
+    /// The workers that have begun to help.
+    #[cfg(feature = "cluster")]
+    workers: Mutex<Vec<Name>>,
 }
 
 impl Events {
@@ -411,6 +419,8 @@ impl Events {
             interval,
             last: Mutex::default(),
             about_engines: Mutex::default(),
+            #[cfg(feature = "cluster")]
+            workers: Mutex::default(),
         }
     }
 
@@ -458,7 +468,9 @@ impl EventSink for Events {
     fn tell(&self, event: Event) {
         let event = match event {
             Event::Progress { ref engine, .. } if !self.is_time_for(engine) => return,
-            Event::Memory { .. } | Event::Facts { .. } if self.interval.is_none() => return,
+            Event::Memory { .. } | Event::Facts { .. } | Event::Outside { .. } if self.interval.is_none() => {
+                return;
+            }
             // The panicking thread itself sends this event.
             Event::Panicked { engine, .. } => Event::Panicked { engine, message: last_panic() },
             event => event,
@@ -474,6 +486,13 @@ impl EventSink for Events {
 #[cfg(feature = "cluster")]
 impl assist::Listener for Events {
     fn note(&self, note: &Note) {
+        if let Note::Helps(worker, _) = note {
+            let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+            if !workers.contains(worker) {
+                workers.push(worker.clone());
+            }
+            let _ = self.sender.send(Message::Workers(workers.len()));
+        }
         let _ = self.sender.send(Message::Note(note.to_string(), note.is_detail()));
     }
 

@@ -113,6 +113,14 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
+    /// So many workers help.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn set_workers(&mut self, workers: usize) {
+        if let Some(display) = &mut self.display {
+            display.set_workers(workers);
+        }
+    }
+
     /// Redraws the progress lines, if it is time.
     pub(crate) fn show_progress(&mut self) {
         if let Some(display) = &mut self.display {

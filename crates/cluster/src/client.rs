@@ -187,7 +187,7 @@ impl<'a> Client<'a> {
                 }
             }
             for facts in posts.values_mut().filter_map(|post| post.facts.as_mut()) {
-                facts.turn(broker, times.task_ttl)?;
+                facts.turn(broker)?;
             }
             let places: Vec<(TaskId, String)> =
                 posts.iter().map(|(&task, post)| (task, post.last.clone())).collect();

@@ -12,6 +12,9 @@ use shofar_cooperate::exchange::outside::Outside;
 use crate::broker::{Broker, Trouble};
 use crate::message::{MOST_SMALL, Message, Name, Shared, TaskId};
 
+/// The time for which the broker keeps facts after the last one.
+const TIME: Duration = Duration::from_secs(600);
+
 /// The facts of one run about a task.
 pub struct Facts {
     outside: Arc<Outside>,
@@ -29,12 +32,12 @@ impl Facts {
     }
 
     /// Sends what is new here, and reads what is new there. Nothing waits.
-    pub fn turn(&mut self, broker: &mut Broker, time: Duration) -> Result<(), Trouble> {
+    pub fn turn(&mut self, broker: &mut Broker) -> Result<(), Trouble> {
         let Facts { outside, task, from, last } = self;
         let Some(graph) = outside.graph() else { return Ok(()) };
         let fact = |fact| Message::Fact(Shared { from: from.clone(), fact });
         let messages: Vec<Message> = outside.collect().into_iter().map(fact).collect();
-        broker.add_facts(*task, graph, &messages, time)?;
+        broker.add_facts(*task, graph, &messages, TIME)?;
         for entry in broker.facts(*task, graph, last)? {
             *last = entry.id;
             // What is no fact is dropped without a word: there may be many.

@@ -272,7 +272,7 @@ impl Shift<'_> {
             self.next_look = now + look;
         }
         for facts in self.running.iter_mut().filter_map(|running| running.facts.as_mut()) {
-            facts.turn(broker, self.worker.times.task_ttl)?;
+            facts.turn(broker)?;
         }
         self.outgoing.retain(|outgoing| outgoing.since.elapsed() < keep_answer);
         while let Some(outgoing) = self.outgoing.front() {

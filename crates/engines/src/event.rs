@@ -145,6 +145,15 @@ pub enum Event {
         /// How often a fact was of use to an engine.
         accepted: u64,
     },
+    /// The facts between this run and other processes so far; reported often.
+    Outside {
+        /// How many came in.
+        received: u64,
+        /// How many of them were proved here.
+        proved: u64,
+        /// How many went out.
+        sent: u64,
+    },
     /// What one engine had of another; reported at the end.
     Helped {
         /// The engine that has sent facts.
@@ -196,7 +205,7 @@ impl Event {
                 format!("{engine}: depth {depth}, {}", list(counters))
             }
             // `Stopped` and `Helped` tell the maximum and the sums.
-            Event::Memory { .. } | Event::Facts { .. } => return None,
+            Event::Memory { .. } | Event::Facts { .. } | Event::Outside { .. } => return None,
             Event::Statistics { engine, counters, .. } => format!("{engine}: {}", list(counters)),
             Event::Stopped { engine, reason, time, .. } => {
                 let reason = reason.as_ref().map_or_else(|| "has the answer".to_owned(), ToString::to_string);
@@ -262,6 +271,9 @@ impl Event {
             }),
             Event::Facts { sent, accepted } => {
                 json!({"event": "facts", "sent": sent, "accepted": accepted})
+            }
+            Event::Outside { received, proved, sent } => {
+                json!({"event": "outside", "received": received, "proved": proved, "sent": sent})
             }
             Event::Helped { from, to, received, accepted, useful } => json!({
                 "event": "helped",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use shofar_cluster::assist::{Found, Request, Signals, assist};
@@ -136,16 +136,17 @@ pub(crate) fn solve(
     let (sender, schedules) = mpsc::channel();
     let events = Eavesdropper { listener, sender: Mutex::new(Some(sender)) };
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let watch = scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                     cancel.store(true, Ordering::Relaxed);
                     signals.stop.store(true, Ordering::Relaxed);
                 }
-                thread::sleep(TICK);
+                thread::park_timeout(TICK);
             }
         });
-        let _ending = Ending { events: &events, signals: &signals, is_over: &is_over };
+        let watch = watch.thread();
+        let _ending = Ending { events: &events, signals: &signals, is_over: &is_over, watch };
         let (signals, cancel, tell_there) = (&signals, &cancel, &tell_there);
         let helper = scope.spawn(move || {
             let asked = &question.help.engines;
@@ -202,6 +203,8 @@ struct Ending<'a, L: Listener> {
     events: &'a Eavesdropper<'a, L>,
     signals: &'a Signals,
     is_over: &'a AtomicBool,
+    /// The thread that polls, which waits for the next time.
+    watch: &'a Thread,
 }
 
 impl<L: Listener> Drop for Ending<'_, L> {
@@ -209,6 +212,7 @@ impl<L: Listener> Drop for Ending<'_, L> {
         self.events.close();
         self.signals.stop.store(true, Ordering::Relaxed);
         self.is_over.store(true, Ordering::Relaxed);
+        self.watch.unpark();
     }
 }
 

@@ -5,7 +5,7 @@
 //! one after the other, so that these do not depend on timing either.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, Thread};
 
 use shofar_engines::{Engine, Evidence, Label, Run};
 use shofar_horn::HornGraph;
@@ -55,12 +55,16 @@ pub(crate) struct Company<'a> {
     outside: Option<&'a Outside>,
 }
 
-/// Sets a flag at the end.
-struct Ending<'a>(&'a AtomicBool);
+/// Ends a thread that looks at a flag now and then, also if the present thread panics.
+struct Ending<'a> {
+    is_over: &'a AtomicBool,
+    thread: Thread,
+}
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.unpark();
     }
 }
 
@@ -119,16 +123,14 @@ impl<'a> Company<'a> {
         let (Some(outside), Some(member)) = (self.outside, member) else { return work() };
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            // The thread ends also if the work panics.
-            let _ending = Ending(&is_over);
             let limits = Limits { cancel: Some(&is_over), memory: None, ..self.run.limits };
             let run = self.run.clone().with_label(outside::LABEL).with_limits(limits);
             let is_over = &is_over;
             let mut customs = Customs::new(run, self.graph, member);
+            let builder = thread::Builder::new().name(outside::LABEL.to_owned());
+            let spawned = builder.spawn_scoped(scope, move || customs.serve(outside, is_over));
             // Without the thread the run is one without an outside.
-            let _ = thread::Builder::new()
-                .name(outside::LABEL.to_owned())
-                .spawn_scoped(scope, move || customs.serve(outside, is_over));
+            let _ending = spawned.ok().map(|thread| Ending { is_over, thread: thread.thread().clone() });
             work()
         })
     }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
-use shofar_engines::{Fact, Port, Run};
+use shofar_engines::{Event, Fact, Port, Run};
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_horn::transform::Lemma;
@@ -188,6 +188,7 @@ impl<'a> Customs<'a> {
 
     /// Passes facts in both directions until the run is over.
     pub(crate) fn serve(&mut self, outside: &Outside, is_over: &AtomicBool) {
+        let mut told = Figures::default();
         while !is_over.load(Ordering::Relaxed) {
             self.export_all(outside);
             while !is_over.load(Ordering::Relaxed)
@@ -201,7 +202,13 @@ impl<'a> Customs<'a> {
                 boxes.figures.accepted += u64::from(judgement == Some(Judgement::Proved));
                 boxes.figures.lies += u64::from(judgement == Some(Judgement::Lie));
             }
-            thread::sleep(TICK);
+            let figures = outside.figures();
+            if figures != told {
+                let Figures { received, accepted, sent, .. } = figures;
+                self.run.tell(Event::Outside { received, proved: accepted, sent });
+                told = figures;
+            }
+            thread::park_timeout(TICK);
         }
         // Others may still need what was learnt last.
         self.export_all(outside);
