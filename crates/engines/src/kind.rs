@@ -21,8 +21,10 @@
 //! *Local variables.* `not Bad` quantifies over all values of local variables, so the local variables of `Init` and
 //! `Bad` are eliminated first. If this fails, the direction is not tried.
 //!
-//! *Closed sets* of other engines contain all reached states. Both induction queries are restricted to them, and so is the system for
-//! which the invariant is made inductive. Where others know that there is no counterexample, the base query is left out.
+//! *Closed sets* of other engines contain all reached states. They may be many, and each of them is asserted for every time, so they are
+//! added like simple paths: those that exclude a state of the counterexample to induction that was found. The system for which the
+//! invariant is made inductive is restricted to the same sets. Where others know that there is no counterexample, the base query is
+//! left out.
 //!
 //! *Witnesses.* A path is read off the model; `to_inductive` makes a k-inductive invariant inductive.
 
@@ -31,7 +33,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
-use shofar_logic::{Term, TermStore, Value};
+use shofar_logic::{Assignment, Evaluator, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
@@ -42,7 +44,7 @@ use crate::k_inductive::to_inductive;
 use crate::option::options;
 use crate::run::solver_counters;
 use crate::unroll::Unrolling;
-use crate::{Engine, EngineOption, Evidence, Fate, Run};
+use crate::{Engine, EngineOption, Evidence, FactId, Fate, Run};
 
 options! {
     simple_paths: bool = true, "simple-paths": "look at paths without repeated states only";
@@ -80,23 +82,26 @@ impl Engine for KInduction {
         let mut search = Search {
             run,
             base: Base::new(run, &system),
-            forward: Step::new(run, &system, self.options.simple_paths),
-            backward: Step::new(run, &reversal, self.options.simple_paths),
+            forward: Step::new(run, &system, &system.state, self.options.simple_paths),
+            backward: Step::new(run, &reversal, &system.state, self.options.simple_paths),
             port: StatePort::of(run, &looped),
-            closed: Term::TRUE,
             known: None,
         };
         let found = search.decide();
         run.tell_statistics(search.counters(), start);
-        let closed = search.closed;
-        let system = strengthened(run.store, &system, closed);
+        let used = |step: &Option<Step<'_>>| match step {
+            Some(step) => run.store.and_of(step.used.iter().copied()),
+            None => Term::TRUE,
+        };
         match found? {
             Found::Path(states) => looped.unsafe_by(run, states),
             Found::Forward(k) => {
+                let system = strengthened(run.store, &system, used(&search.forward));
                 let invariant = to_inductive(run, &system, run.store.not(system.bad), k)?;
                 looped.safe(run, invariant)
             }
             Found::Backward(k) => {
+                let system = strengthened(run.store, &system, used(&search.backward));
                 let reversed = reversed(run.store, &system);
                 let invariant = to_inductive(run, &reversed, run.store.not(reversed.bad), k)?;
                 let invariant = rename(run.store, invariant, &reversed.state, &system.state);
@@ -136,8 +141,6 @@ struct Search<'a> {
     forward: Option<Step<'a>>,
     backward: Option<Step<'a>>,
     port: Option<StatePort<'a>>,
-    /// The closed sets of other engines, over the state variables.
-    closed: Term,
     /// The number of steps for which other engines know that there is no counterexample.
     known: Option<usize>,
 }
@@ -146,7 +149,7 @@ impl Search<'_> {
     fn decide(&mut self) -> Result<Found, Stop> {
         let mut k = 0;
         loop {
-            self.receive()?;
+            self.receive();
             let is_known = self.known.is_some_and(|steps| k <= steps);
             if let Some(states) = self.base.counterexample(k, is_known)? {
                 return Ok(Found::Path(states));
@@ -155,12 +158,12 @@ impl Search<'_> {
                 port.send(StateFact::Depth(k));
             }
             if let Some(forward) = &mut self.forward
-                && forward.is_inductive(k)?
+                && forward.is_inductive(k, self.port.as_ref())?
             {
                 return Ok(Found::Forward(k));
             }
             if let Some(backward) = &mut self.backward
-                && backward.is_inductive(k)?
+                && backward.is_inductive(k, self.port.as_ref())?
             {
                 return Ok(Found::Backward(k));
             }
@@ -170,17 +173,15 @@ impl Search<'_> {
         }
     }
 
-    /// Restricts both induction queries to the closed sets of other engines, and notes how far they have searched.
-    fn receive(&mut self) -> Result<(), Stop> {
-        let Some(port) = &self.port else { return Ok(()) };
+    /// Offers both induction queries the closed sets of other engines, and notes how far they have searched.
+    fn receive(&mut self) {
+        let Some(port) = &self.port else { return };
         for (id, fact) in port.receive() {
             match fact {
                 StateFact::Closed(set) => {
-                    self.closed = self.run.store.and2(self.closed, set);
                     for step in [&mut self.forward, &mut self.backward].into_iter().flatten() {
-                        step.restrict(set, &self.base.system.state)?;
+                        step.offers.extend(self.run.store.conjuncts(set).map(|set| (id, set)));
                     }
-                    port.rate(id, Fate::Accepted);
                 }
                 StateFact::Depth(steps) => {
                     self.known = self.known.max(Some(steps));
@@ -189,7 +190,6 @@ impl Search<'_> {
                 StateFact::Bounded { .. } => {}
             }
         }
-        Ok(())
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -211,7 +211,6 @@ impl Search<'_> {
 /// The base query: paths from initial states.
 struct Base<'a> {
     run: &'a Run<'a>,
-    system: &'a TransitionSystem,
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
     /// The number of transitions of the last query's paths.
@@ -221,7 +220,7 @@ struct Base<'a> {
 impl<'a> Base<'a> {
     fn new(run: &'a Run<'a>, system: &'a TransitionSystem) -> Self {
         let (unrolling, solver) = (Unrolling::new(run.store, system), run.solver());
-        Base { run, system, unrolling, solver, depth: 0 }
+        Base { run, unrolling, solver, depth: 0 }
     }
 
     /// A path with `k` transitions to a bad state, unless it is known that there is no such path. Each call increases `k` by one.
@@ -250,15 +249,22 @@ struct Step<'a> {
     unrolling: Unrolling<'a>,
     solver: Solver<'a>,
     repetitions: u64,
-    /// Sets to which all states are restricted, over the state variables.
-    restrictions: Vec<Term>,
-    /// The last time of the paths.
-    last: usize,
+    /// Closed sets of others that are not yet used, over the state variables of the engine's system.
+    offers: Vec<(FactId, Term)>,
+    /// Those to which all states are restricted.
+    used: Vec<Term>,
+    /// The state variables of the engine's system.
+    variables: &'a [Term],
 }
 
 impl<'a> Step<'a> {
     /// `None` if bad states have local variables.
-    fn new(run: &'a Run<'a>, system: &'a TransitionSystem, simple_paths: bool) -> Option<Self> {
+    fn new(
+        run: &'a Run<'a>,
+        system: &'a TransitionSystem,
+        variables: &'a [Term],
+        simple_paths: bool,
+    ) -> Option<Self> {
         let locals =
             run.store.free_vars(&[system.bad]).iter().any(|variable| !system.state.contains(variable));
         (!locals).then(|| Step {
@@ -268,13 +274,14 @@ impl<'a> Step<'a> {
             unrolling: Unrolling::new(run.store, system),
             solver: run.solver(),
             repetitions: 0,
-            restrictions: Vec::new(),
-            last: 0,
+            offers: Vec::new(),
+            used: Vec::new(),
+            variables,
         })
     }
 
     /// Whether no path with `k` transitions leads to a bad state. Each call increases `k` by one.
-    fn is_inductive(&mut self, k: usize) -> Result<bool, Stop> {
+    fn is_inductive(&mut self, k: usize, port: Option<&StatePort<'_>>) -> Result<bool, Stop> {
         let mut longer = match k.checked_sub(1) {
             None => vec![self.unrolling.bad(0)],
             Some(after) => {
@@ -282,39 +289,68 @@ impl<'a> Step<'a> {
                 vec![self.unrolling.step(k, after), self.run.store.not(bad)]
             }
         };
-        self.last = k;
-        longer.extend(self.restrictions.iter().map(|&set| self.unrolling.at(set, k)));
+        for set in self.used.clone() {
+            longer.push(self.at(set, k));
+        }
         self.run.assert(&mut self.solver, &longer)?;
         loop {
             if !self.run.is_satisfiable(&mut self.solver, &[])? {
                 return Ok(true);
             }
-            let differ = if self.simple_paths { self.repeated(k) } else { Vec::new() };
-            if differ.is_empty() {
+            let states = self.unrolling.values(&self.solver, k);
+            let mut more = self.excluding(&states, port);
+            if more.is_empty() && self.simple_paths {
+                more = self.repeated(states);
+                self.repetitions += more.len() as u64;
+            }
+            if more.is_empty() {
                 return Ok(false);
             }
-            self.repetitions += differ.len() as u64;
-            self.run.assert(&mut self.solver, &differ)?;
+            self.run.assert(&mut self.solver, &more)?;
         }
     }
 
-    /// Restricts all states to a set, given over these variables.
-    fn restrict(&mut self, set: Term, variables: &[Term]) -> Result<(), Stop> {
-        let set = rename(self.run.store, set, variables, &self.system.state);
-        for time in 0..=self.last {
-            let here = self.unrolling.at(set, time);
-            self.run.assert(&mut self.solver, &[here])?;
+    /// A closed set at a time.
+    fn at(&mut self, set: Term, time: usize) -> Term {
+        let set = rename(self.run.store, set, self.variables, &self.system.state);
+        self.unrolling.at(set, time)
+    }
+
+    /// The restriction of all states to closed sets that exclude one of these.
+    fn excluding(&mut self, states: &[Box<[Value]>], port: Option<&StatePort<'_>>) -> Vec<Term> {
+        let store = self.run.store;
+        let mut excluding: Vec<(FactId, Term)> = Vec::new();
+        for state in states {
+            if self.offers.is_empty() {
+                break;
+            }
+            let mut assignment = Assignment::new();
+            for (&variable, value) in self.variables.iter().zip(state) {
+                assignment.set(variable, value.clone());
+            }
+            let mut evaluator = Evaluator::new(store, &assignment);
+            let is_excluded =
+                |&mut (_, set): &mut (FactId, Term)| matches!(evaluator.eval(set), Ok(Value::Bool(false)));
+            excluding.extend(self.offers.extract_if(.., is_excluded));
         }
-        self.restrictions.push(set);
-        Ok(())
+        let mut more = Vec::new();
+        for (id, set) in excluding {
+            if let Some(port) = port {
+                port.rate(id, Fate::Accepted);
+                port.rate(id, Fate::Useful);
+            }
+            more.extend((0..states.len()).map(|time| self.at(set, time)));
+            self.used.push(set);
+        }
+        more
     }
 
     /// The constraints that repeated states of the found path differ.
-    fn repeated(&mut self, k: usize) -> Vec<Term> {
+    fn repeated(&mut self, states: Vec<Box<[Value]>>) -> Vec<Term> {
         let store = self.run.store;
         let mut differ = Vec::new();
         let mut first: FxHashMap<Box<[Value]>, usize> = FxHashMap::default();
-        for (time, state) in self.unrolling.values(&self.solver, k).into_iter().enumerate() {
+        for (time, state) in states.into_iter().enumerate() {
             if let Some(earlier) = first.insert(state, time) {
                 let (earlier, later) = (self.unrolling.state(earlier).to_vec(), self.unrolling.state(time));
                 let equations = earlier.iter().zip(later).map(|(&a, &b)| store.eq(a, b));

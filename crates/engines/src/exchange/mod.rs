@@ -25,7 +25,7 @@
 //! | `invariants` | closed sets | |
 //! | `spacer` | lemmas that hold at all levels, as closed sets; pushed lemmas, as bounded facts; depths | closed sets as lemmas of all levels; bounded facts, once it has proved them in its own frames |
 //! | `pdkind` | pushed lemmas with counterexamples, lemmas of reachability, as bounded facts; depths | closed sets in all frames; bounded facts as lemmas to push |
-//! | `kind` | depths | closed sets in its step queries; depths |
+//! | `kind` | depths | closed sets that exclude a counterexample to induction; depths |
 //! | `imc` | depths | closed sets in its transitions |
 //! | `bmc` | depths | depths |
 //! | `tpa`, `split-tpa`, `lawi`, `cegar`, `kavy` | | the closed sets that are known when they start, in the labels of clauses |

@@ -8,8 +8,9 @@
 //!
 //! A *bounded* fact is true, but the frames need not prove it, and a frame that looks inductive because of it would not be a model
 //! (L2). So it becomes a lemma of level `i` only if the frames at `i - 1` prove it, as a guess would. The level is that of the current
-//! bound, or less if the fact holds less far. Only a share of the queries is spent on this, [`SHARE`]. They are counted, not timed, so
-//! that the same facts at the same points lead to the same search.
+//! bound, or less if the fact holds less far. Only a share of the queries is spent on this, [`SHARE`], and less if hardly any of these
+//! lemmas ever block an obligation, [`SMALL_SHARE`]. Queries are counted, not timed, so that the same facts at the same points lead to the
+//! same search.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::NodeId;
@@ -38,6 +39,11 @@ const TRY_CONFLICTS: u64 = 1000;
 const SHARE: u64 = 10;
 const FIRST_QUERIES: u64 = 100;
 
+/// The share if, of at least so many lemmas that were facts of others, fewer than one in this many has been useful.
+const SMALL_SHARE: u64 = 50;
+const LEAST_TRIES: u64 = 200;
+const LEAST_USE: u64 = 50;
+
 /// What was sent and received.
 pub(super) struct Exchanged {
     /// Indexed by node: how many infinite lemmas and arrivals were sent.
@@ -46,11 +52,20 @@ pub(super) struct Exchanged {
     foreign: FxHashMap<(NodeId, LemmaId), FactId>,
     /// The queries spent on trying facts.
     spent: u64,
+    /// The lemmas that came from bounded facts, and the useful lemmas of all facts.
+    tries: u64,
+    hits: u64,
 }
 
 impl Exchanged {
     pub(super) fn new(nodes: usize) -> Self {
-        Exchanged { sent: vec![(0, 0); nodes], foreign: FxHashMap::default(), spent: 0 }
+        Exchanged { sent: vec![(0, 0); nodes], foreign: FxHashMap::default(), spent: 0, tries: 0, hits: 0 }
+    }
+
+    /// One in how many queries may be spent on trying facts.
+    fn share(&self) -> u64 {
+        let is_useless = self.tries >= LEAST_TRIES && self.hits * LEAST_USE < self.tries;
+        if is_useless { SMALL_SHARE } else { SHARE }
     }
 }
 
@@ -123,7 +138,8 @@ impl Search<'_> {
             if frames.blocking(self.store, &cube, level).is_some() {
                 continue;
             }
-            let is_due = self.exchanged.spent * SHARE <= FIRST_QUERIES + self.statistics.queries;
+            let is_due =
+                self.exchanged.spent * self.exchanged.share() <= FIRST_QUERIES + self.statistics.queries;
             if !is_due || cube.len() > MOST_LITERALS || self.has_known_point(lemma.node, &cube) {
                 are_proved = false;
                 continue;
@@ -139,6 +155,7 @@ impl Search<'_> {
             if let Learnt::New(new) =
                 self.frames[lemma.node.index()].add(self.store, conflict.cube, conflict.level)
             {
+                self.exchanged.tries += 1;
                 self.exchanged.foreign.insert((lemma.node, new), id);
             }
         }
@@ -150,6 +167,7 @@ impl Search<'_> {
         if let Some(port) = self.run.port()
             && let Some(fact) = self.exchanged.foreign.remove(&(node, lemma))
         {
+            self.exchanged.hits += 1;
             port.rate(fact, Fate::Useful);
         }
     }
