@@ -191,7 +191,7 @@ impl Part {
         let is_consistent = contradictions.is_empty();
         let mut stated: FxHashSet<Lemma> = FxHashSet::default();
         for (label, left, right) in contradictions {
-            part.contradiction(candidates, label, left, right, &mut stated, findings);
+            part.contradiction(candidates, label, left, right, &mut stated);
         }
         let mut stated: Vec<Lemma> = stated.into_iter().collect();
         stated.sort_unstable();
@@ -269,7 +269,6 @@ impl Part {
         left: Reading,
         right: Reading,
         stated: &mut FxHashSet<Lemma>,
-        findings: &mut Findings,
     ) {
         let (graph, term) = (candidates.graph, candidates.term);
         let index = [left.from, right.from].into_iter().find_map(|from| match from {
