@@ -120,10 +120,13 @@ function bodyAndHead(clause) {
   return Array.isArray(inner) && inner[0] === '=>' ? { body: inner[1], head: inner[2] } : null;
 }
 
-/** The function or constructor that a predicate summarises, as nodes of the syntax tree; `null` for other predicates. */
+/**
+ * The function that a predicate summarises, and the contract, as nodes of the syntax tree; without a function, the creation of
+ * the contract. `null` for other predicates.
+ */
 function readSummary(predicate) {
   if (typeof predicate !== 'string') return null;
-  const called = /^summary_\d+_function_.*_(\d+)_(\d+)$/.exec(predicate);
+  const called = /^summary_\d+_.*_(\d+)_(\d+)$/.exec(predicate);
   if (called) return { function: Number(called[1]), contract: Number(called[2]) };
   const made = /^summary_constructor_\d+_.*_(\d+)$/.exec(predicate);
   return made ? { function: null, contract: Number(made[1]) } : null;

@@ -27,28 +27,28 @@ function callsOf(query, syntax, steps) {
   while (rest.length > 0) {
     const { step, depth, isOutside } = rest.pop();
     calls.push({ ...told(step, context), depth, isOutside });
-    for (const call of callsInside(step, premises).reverse()) rest.push({ ...call, depth: depth + 1 });
+    for (const call of callsInside(step, premises, syntax).reverse()) rest.push({ ...call, depth: depth + 1 });
   }
   return calls;
 }
 
 /** The calls of a function. If it has a second summary below the first, as transactions have, those below the second. */
-function callsInside(summary, premises) {
-  const calls = callsBelow(summary, premises);
+function callsInside(summary, premises, syntax) {
+  const calls = callsBelow(summary, premises, syntax);
   const [{ step } = {}] = calls;
   const isSecond = calls.length === 1 && step.predicate !== summary.predicate &&
     readSummary(step.predicate).function === readSummary(summary.predicate).function;
-  return isSecond ? callsBelow(step, premises) : calls;
+  return isSecond ? callsBelow(step, premises, syntax) : calls;
 }
 
 /** The calls directly below a summary, in the order of execution. Loops make long chains, so this does not recurse. */
-function callsBelow(summary, premises) {
+function callsBelow(summary, premises, syntax) {
   const calls = [];
   const rest = premises(summary).reverse().map((step) => ({ step, isOutside: false }));
   while (rest.length > 0) {
     const { step, isOutside } = rest.pop();
-    const kind = readSummary(step.predicate);
-    if (kind) {
+    // The creation of a contract is told with the arguments of its constructor.
+    if (readSummary(step.predicate) && !isOwnConstructor(step, syntax)) {
       calls.push({ step, isOutside });
       continue;
     }
@@ -58,12 +58,21 @@ function callsBelow(summary, premises) {
   return calls;
 }
 
+/** Whether a predicate summarises a contract's own constructor, not that of one of its bases. */
+function isOwnConstructor(step, syntax) {
+  const summary = readSummary(step.predicate);
+  const definition = syntax.node(summary.function);
+  return definition?.kind === 'constructor' && definition.scope === summary.contract;
+}
+
 /** One call: what is called, by whom, with which arguments, and what it changes. */
 function told(step, context) {
   const { query, syntax } = context;
   const summary = readSummary(step.predicate);
-  const contract = syntax.node(summary.contract)?.name ?? '?';
   const definition = summary.function === null ? undefined : syntax.node(summary.function);
+  // A constructor is never inherited.
+  const owner = definition?.kind === 'constructor' ? definition.scope : summary.contract;
+  const contract = syntax.node(owner)?.name ?? '?';
   const name = summary.function === null ? 'constructor' : definition?.name || definition?.kind || '?';
   const places = query.places.get(step.predicate) ?? [];
   const values = step.arguments.map((argument) => readTerms(argument)[0]);
