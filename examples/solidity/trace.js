@@ -12,7 +12,11 @@ const { integer, showValue } = require('./values.js');
 function callsOf(query, syntax, steps) {
   const context = { query, syntax };
   const byNumber = new Map(steps.map((step) => [step.step, step]));
-  const premises = (step) => step.premises.map((number) => byNumber.get(number));
+  // The body of a rule starts with the block before; the calls behind it stand in reverse order.
+  const premises = (step) => {
+    const [before, ...others] = step.premises.map((number) => byNumber.get(number));
+    return before ? [before, ...others.reverse()] : [];
+  };
   const isState = (step) => /^interface_\d+_/.test(step.predicate ?? '');
   const target = steps.find((step) => (step.predicate ?? '').startsWith('error_target_'));
   const transactions = [];
