@@ -151,6 +151,8 @@ enum Format {
     Json,
     /// The derivation as an Alethe proof.
     Alethe,
+    /// The derivation as a proof by hyper-resolution, as Z3 prints it.
+    Hyper,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -193,6 +195,7 @@ impl From<Format> for WitnessFormat {
             Format::Tree => WitnessFormat::Tree,
             Format::Json => WitnessFormat::Json,
             Format::Alethe => WitnessFormat::Alethe,
+            Format::Hyper => WitnessFormat::Hyper,
         }
     }
 }
@@ -387,6 +390,12 @@ impl Arguments {
             validate: self.validate,
             model: if self.shows_witness() { ModelForm::Readable } else { ModelForm::Plain },
         }
+    }
+
+    /// Also prints refutations as Z3 does.
+    pub(crate) fn print_proofs_of_z3(&mut self) {
+        self.print_witness_of(Of::Unsat);
+        self.witness_format = Some(Format::Hyper);
     }
 
     /// The format of the printed witness of an answer; `None` if it is not printed.

@@ -5,8 +5,8 @@
 //! solver, and [`Call::note`] names them. A program that is called by the name of another solver takes only that solver's
 //! options; `shofar` also takes its own, so there it is a fixed list that counts as foreign.
 //!
-//! A program in the place of another solver also has to print what that one prints: models if the script says `get-model`,
-//! and mistakes as `(error "...")`. `z3` executes a script that is not about Horn clauses as `shofar smt` does. The words of
+//! A program in the place of another solver also has to print what that one prints: models and proofs if the script says
+//! `get-model` and `get-proof`, and mistakes as `(error "...")`. `z3` executes a script that is not about Horn clauses as `shofar smt` does. The words of
 //! answers are those of Horn clauses, which is what both solvers use after `(set-logic HORN)`. In Z3's fixedpoint format Z3
 //! uses them in the opposite sense; a script in that format is refused.
 
@@ -410,6 +410,9 @@ pub(crate) fn run(
     if script.model {
         arguments.print_witness_of(Of::Sat);
     }
+    if solver == Solver::Z3 && script.proof {
+        arguments.print_proofs_of_z3();
+    }
     solve::run(&arguments, start, out)
 }
 
@@ -431,6 +434,8 @@ struct Script {
     is_fixedpoint: bool,
     /// Whether it asks for a model.
     model: bool,
+    /// Whether it asks for a proof.
+    proof: bool,
     /// The least value of the option `:timeout`.
     timeout: Option<Duration>,
 }
@@ -452,6 +457,7 @@ impl Script {
                 ["set-logic", "HORN", ..] => script.is_horn = true,
                 ["declare-rel" | "rule" | "query", ..] => script.is_fixedpoint = true,
                 ["get-model", ..] => script.model = true,
+                ["get-proof", ..] => script.proof = true,
                 ["set-option", ":timeout", milliseconds] => {
                     let timeout =
                         milliseconds.parse().ok().filter(|number| *number > 0).map(Duration::from_millis);

@@ -61,7 +61,13 @@ fn z3_answers_clauses() {
         "shofar: options of Z3 without a meaning here: rewriter.pull_cheap_ite=true fp.spacer.mbqi=false\n"
     );
     let asks = format!("(set-option :produce-proofs true)\n{}\n(get-proof)\n", clauses("overshoot"));
-    assert_eq!(z3.run(line, &asks).0, "unsat\n");
+    let (out, _) = z3.run("-in -smt2 -t:30000", &asks);
+    assert!(
+        out.starts_with("unsat\n((set-logic HORN)\n(declare-fun query!0 () Bool)\n(proof\n(mp "),
+        "{out}"
+    );
+    assert!(out.contains("((_ hyper-res 0 0) (asserted clause!1) (loop 0)) (loop 3))"), "{out}");
+    assert_eq!(out.matches('(').count(), out.matches(')').count());
     let line = format!("-smt2 rlimit=20000000 {}", example("counter"));
     assert_eq!(z3.run(&line, "").0, "sat\n");
     let asks = format!("{}\n(get-model)", clauses("counter"));
