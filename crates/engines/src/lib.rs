@@ -7,7 +7,7 @@
 mod algebra;
 mod bmc;
 pub mod cegar;
-mod cells;
+pub mod cells;
 mod eliminate;
 mod event;
 mod exchange;
@@ -159,7 +159,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(RegularCombined::default()),
         Box::new(Synchronous::default()),
         Box::new(Saturate::default()),
-        Box::new(Cells),
+        Box::new(Cells::default()),
         Box::new(Bmc),
     ]
 }

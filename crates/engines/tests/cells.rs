@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use shofar_engines::{Cells, Engine, Evidence, Run};
-use shofar_horn::check::{Trust, Validity, check_model, check_refutation};
+use shofar_horn::check::{Trust, Validity, check_model, check_refutation, export_model};
 use shofar_horn::witness::{Model, Refutation};
-use shofar_horn::{HornGraph, parse};
+use shofar_horn::{HornGraph, HornSystem, parse};
 use shofar_logic::TermStore;
 use shofar_run::Stop;
-use shofar_testing::{Random, scale};
+use shofar_testing::{Random, scale, z3};
 
 /// Whether the engine finds a model; nothing if it finds neither a model nor a refutation. The checker accepts what it finds.
 #[track_caller]
@@ -16,11 +16,13 @@ fn decided(text: &str, time: Duration) -> Option<bool> {
     let store = TermStore::new();
     let system = parse(&store, "test", text.as_bytes()).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     let graph = HornGraph::of(&store, &system);
-    Cells.accepts(&store, &graph).unwrap();
+    let engine = Cells::default();
+    engine.accepts(&store, &graph).unwrap();
     let run = Run::new(&store).with_timeout(time);
-    match Cells.solve(&graph, &run) {
+    match engine.solve(&graph, &run) {
         Ok(Evidence::Sat(model)) => {
             let model = Model::of_graph(&store, &system, &graph, &model);
+            assert_confirmed(&store, &system, &model);
             let checked = check_model(&Run::new(&store), &system, &model, Trust::Proofs);
             assert_eq!(checked, Validity::Valid, "{text}");
             Some(true)
@@ -34,6 +36,21 @@ fn decided(text: &str, time: Duration) -> Option<bool> {
         Err(Stop::Exhausted(_) | Stop::Interrupted(_)) => None,
         Err(stop) => panic!("{stop}: {text}"),
     }
+}
+
+/// Z3 finds no counterexample to a clause; it need not decide all of them.
+#[track_caller]
+fn assert_confirmed(store: &TermStore, system: &HornSystem, model: &Model) {
+    if !z3::is_installed() {
+        return;
+    }
+    let mut script = b"(set-option :timeout 2000)\n".to_vec();
+    export_model(store, system, model, &mut script).unwrap();
+    let script = String::from_utf8(script).unwrap();
+    let answers = z3::answers(&script).expect("it is installed");
+    assert_eq!(answers.len(), system.clauses.len(), "{script}");
+    assert!(!answers.iter().any(|answer| answer == "sat"), "{answers:?}\n{script}");
+    assert!(answers.iter().any(|answer| answer == "unsat"), "{answers:?}\n{script}");
 }
 
 /// The answer to a system with these variables in all of its clauses.
@@ -219,7 +236,7 @@ fn an_array_of_a_clause_keeps_the_cases_of_its_reads() {
 /// A program with one run: it starts with an array of zeros, and a step writes at `factor * i + at` what it reads at `i + from`,
 /// plus `add`. The query asks for a value of an element after the last step.
 fn run(random: &mut Random) -> (String, bool) {
-    let mut number = |bound: u64| i64::try_from(random.below(bound)).expect("the bound is small");
+    let mut number = |bound: usize| i64::try_from(random.below(bound)).expect("the bound is small");
     let (steps, factor, at, from, add) = (1 + number(3), number(2), number(2), number(3) - 1, number(3) - 1);
     let (start, place, guess) = (number(2), number(4), number(4) - 1);
     let mut array = std::collections::BTreeMap::new();

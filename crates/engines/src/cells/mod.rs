@@ -27,8 +27,10 @@
 //! **Why the answer is right.** A model of the cells is one of the arrays (`abstraction.rs`). A derivation counts only with values for
 //! all steps.
 //!
-//! **Why not after all transformations.** Inlining needs formulas without quantifiers on its way back. So it is applied to the clauses about
-//! cells, whose models have none.
+//! **Before or after the other transformations.** Where a predicate is inlined, a model with quantifiers gives it a formula with more of
+//! them, which may be hard to check (`weakest.rs` of the transformations). So by default the clauses are those that were read, and the
+//! clauses about cells are inlined, whose models have no quantifiers. But if there are many predicates with many arrays, cells of few
+//! clauses are fewer and know more: the option `transformed`.
 //!
 //! Source: Monniaux & Gonnord, "Cell morphing" (SAS 2016); Braine, Gonnord & Monniaux, "Data abstraction: a general framework to handle
 //! program verification of data structures" (SAS 2021).
@@ -49,8 +51,9 @@ use shofar_horn::witness::{Derivation, GraphModel};
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::{Limits, Stop};
 
+use crate::option::options;
 use crate::replay::Replay;
-use crate::{Engine, Evidence, Run, Spacer};
+use crate::{Engine, EngineOption, Evidence, Run, Spacer};
 use abstraction::{Abstraction, Cell, Layout, arrays_of, depth_of, mentions_arrays};
 use bases::bases;
 
@@ -66,9 +69,16 @@ const TIME: Duration = Duration::from_secs(5);
 /// The reason to give up.
 const SPURIOUS: Stop = Stop::Exhausted("elements at so few indices do not decide the clauses");
 
+options! {
+    transformed: bool = false, "transformed": "whether it works on the transformed clauses instead of those that were read";
+}
+
 /// The engine of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Cells;
+pub struct Cells {
+    /// The options of the engine.
+    pub options: Options,
+}
 
 impl Engine for Cells {
     fn name(&self) -> &'static str {
@@ -77,6 +87,10 @@ impl Engine for Cells {
 
     fn description(&self) -> &'static str {
         "abstraction of arrays to elements at arbitrary indices, for models with quantifiers; all systems with arrays"
+    }
+
+    fn options(&mut self) -> Vec<EngineOption<'_>> {
+        self.options.list()
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
@@ -89,9 +103,9 @@ impl Engine for Cells {
         }
     }
 
-    /// Quantified models pass few ways back.
+    /// Quantified models pass some ways back only with formulas that are hard to check.
     fn works_on_clauses_as_read(&self) -> bool {
-        true
+        !self.options.transformed
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

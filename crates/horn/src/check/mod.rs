@@ -66,6 +66,7 @@ pub use induction::check_induction;
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 pub use saturation::check_saturation;
+pub(crate) use universal::{is_universal, point_instances};
 
 /// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
@@ -120,7 +121,7 @@ fn replay(
 
 /// Whether the checker handles the quantifiers of a definition without eliminating them: ghosts of folds, and indices of arrays.
 fn keeps_quantifiers(store: &TermStore, definition: Term) -> bool {
-    universal::is_universal(store, definition)
+    is_universal(store, definition)
         || ghosts::split(store, definition).is_some() && folds::occur(store, definition)
 }
 
