@@ -91,7 +91,7 @@ pub trait Engine: Send + Sync {
     /// several predicates in its body, over the sorts that the solver supports.
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
         fragment::is_linear(graph)?;
-        fragment::is_decidable(store, graph)
+        fragment::is_interpolable(store, graph)
     }
 
     /// Whether the engine works on the graph of the clauses as they were read, before any transformation.

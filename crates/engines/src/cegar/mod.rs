@@ -185,7 +185,7 @@ impl Engine for Cegar {
                 return Err(Stop::Unsupported(what.to_owned()));
             }
         }
-        fragment::is_decidable(store, graph)
+        fragment::is_interpolable(store, graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
