@@ -77,6 +77,7 @@ fn witnesses_of_all_formats_are_checked_again() {
             ("json", WitnessFormat::Json),
             ("tree", WitnessFormat::Tree),
             ("alethe", WitnessFormat::Alethe),
+            ("hyper", WitnessFormat::Hyper),
         ] {
             let output = printed(&["--witness-format", name]);
             let (first, rest) = output.split_once('\n').unwrap();

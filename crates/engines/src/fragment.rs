@@ -21,6 +21,26 @@ pub(crate) fn is_decidable(store: &TermStore, graph: &HornGraph) -> Result<(), S
     has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok())
 }
 
+/// As [`is_decidable`], without arrays: few formulas with arrays have interpolants without quantifiers.
+pub(crate) fn is_interpolable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+    has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok() && !has_arrays(store, sort))
+}
+
+/// Whether values of the sort are or contain arrays.
+fn has_arrays(store: &TermStore, sort: Sort) -> bool {
+    let mut seen: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
+    let mut open = vec![sort];
+    while let Some(sort) = open.pop() {
+        if store.array_parts(sort).is_some() {
+            return true;
+        }
+        let constructors = store.datatype(sort).map_or(&[][..], |datatype| datatype.constructors());
+        let fields = constructors.iter().flat_map(|&constructor| &store.constructor(constructor).fields);
+        open.extend(fields.map(|&(_, field)| field).filter(|&field| seen.insert(field)));
+    }
+    false
+}
+
 /// Checks that the solver and projection support all sorts.
 pub(crate) fn is_projectable(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
     has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok() && project::supports_sort(store, sort))

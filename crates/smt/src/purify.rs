@@ -64,7 +64,8 @@ impl Unsupported {
 pub enum Feature {
     /// Products or quotients of terms that are not constant.
     NonlinearArithmetic,
-    /// Arrays.
+    /// Arrays whose indices are finitely many values of a kind that the theory does not enumerate, or which are within
+    /// themselves.
     Arrays,
     /// Bit-vectors.
     BitVectors,
@@ -85,7 +86,7 @@ impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Feature::NonlinearArithmetic => "non-linear arithmetic",
-            Feature::Arrays => "arrays",
+            Feature::Arrays => "arrays of this sort",
             Feature::BitVectors => "bit-vectors",
             Feature::Quantifiers => "quantifiers",
         })

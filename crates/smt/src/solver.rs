@@ -541,7 +541,7 @@ impl<'a> Solver<'a> {
         for TermLemma { literals, certificate } in self.search.theory_mut().take_lemmas(self.store) {
             let mut clause = Vec::with_capacity(literals.len());
             for formula in literals {
-                let Ok(image) = self.prepare(formula) else { return false };
+                let Ok(image) = self.purify(formula) else { return false };
                 let (cnf, mut sink) = self.translation(Scope::Frame, Origin::Definition);
                 clause.push(cnf.literal(image, &mut sink));
                 self.define_atoms();
@@ -627,7 +627,7 @@ impl<'a> Solver<'a> {
         self.purify(normal)
     }
 
-    /// A normal formula without defined symbols in the language of clauses. Asserts the definitions of its fresh
+    /// A normal formula, or one whose terms are not normal, without defined symbols in the language of clauses. Asserts the definitions of its fresh
     /// symbols for good.
     fn purify(&mut self, normal: Term) -> Result<Term, Unsupported> {
         if self.store.is_basic(normal) {

@@ -1,5 +1,5 @@
 //! Random datatypes, and random formulas over them: enumerations, records, lists, trees and mutual recursion, with
-//! numbers, a declared sort and functions.
+//! numbers, a declared sort and functions; and, if asked for, arrays in, below and beside them.
 
 use std::fmt::Write as _;
 
@@ -13,6 +13,8 @@ pub struct Datatypes<'s> {
     store: &'s TermStore,
     /// The datatypes.
     sorts: Vec<Sort>,
+    /// The sorts of arrays.
+    arrays: Vec<Sort>,
     symbols: Vec<Term>,
     functions: Vec<Fun>,
     /// The declarations of everything, as SMT-LIB text.
@@ -39,22 +41,78 @@ type Shape = Vec<Vec<Field>>;
 impl<'s> Datatypes<'s> {
     /// A few random datatypes with symbols and functions.
     pub fn some(store: &'s TermStore, random: &mut Random) -> Self {
-        let mut datatypes = Datatypes {
+        let mut datatypes = Datatypes::none(store, random);
+        datatypes.declare_some(random);
+        datatypes.add_symbols(random);
+        datatypes
+    }
+
+    /// A few random sorts of arrays, with datatypes below or above some of them.
+    pub fn with_arrays(store: &'s TermStore, random: &mut Random) -> Self {
+        let mut datatypes = Datatypes::none(store, random);
+        datatypes.add_arrays(random);
+        if random.one_in(3) {
+            datatypes.declare_some(random);
+            datatypes.add_arrays(random);
+        }
+        datatypes.add_symbols(random);
+        datatypes
+    }
+
+    fn none(store: &'s TermStore, random: &mut Random) -> Self {
+        Datatypes {
             store,
             sorts: Vec::new(),
+            arrays: Vec::new(),
             symbols: Vec::new(),
             functions: Vec::new(),
             declarations: "(declare-sort U 0)\n".to_owned(),
             declared: store.sort(SortKind::Uninterpreted(store.symbol("U"), Box::default())),
             is_mixed: random.one_in(4),
             names: 0,
-        };
-        for _ in 0..1 + random.below(3) {
-            let group = datatypes.shapes(random);
-            datatypes.declare(&group);
         }
-        datatypes.add_symbols(random);
-        datatypes
+    }
+
+    fn declare_some(&mut self, random: &mut Random) {
+        for _ in 0..1 + random.below(3) {
+            let group = self.shapes(random);
+            self.declare(&group);
+        }
+    }
+
+    /// Indices are infinitely many, truth values, or members of an enumeration.
+    fn add_arrays(&mut self, random: &mut Random) {
+        let store = self.store;
+        for _ in 0..1 + random.below(2) {
+            let is_index = |sort: &Sort| {
+                let is_constant = |&it: &ConstructorId| store.constructor(it).fields.is_empty();
+                self.constructors(*sort).iter().all(is_constant)
+            };
+            let enumerations: Vec<Sort> = self.sorts.iter().copied().filter(is_index).collect();
+            let index = match random.below(8) {
+                0 => Sort::BOOL,
+                1 if !enumerations.is_empty() => *random.choose(&enumerations),
+                2 | 3 => {
+                    let is_infinite =
+                        |sort: &Sort| store.array_parts(*sort).is_some_and(|(_, it)| it == Sort::INT);
+                    let indices: Vec<Sort> = self.arrays.iter().copied().filter(is_infinite).collect();
+                    if indices.is_empty() { Sort::INT } else { *random.choose(&indices) }
+                }
+                4 if self.is_mixed => *random.choose(&[Sort::REAL, self.declared]),
+                _ => Sort::INT,
+            };
+            let element = match random.below(8) {
+                0 | 1 => Sort::BOOL,
+                2 | 3 if !self.arrays.is_empty() => *random.choose(&self.arrays),
+                4 | 5 if !self.sorts.is_empty() => *random.choose(&self.sorts),
+                6 if self.is_mixed => *random.choose(&[Sort::REAL, self.declared]),
+                _ => Sort::INT,
+            };
+            let sort = store.array_sort(index, element);
+            if !self.arrays.contains(&sort) {
+                self.arrays.push(sort);
+            }
+        }
     }
 
     /// The shapes of a group of datatypes.
@@ -78,6 +136,7 @@ impl<'s> Datatypes<'s> {
             0..=2 => Sort::INT,
             3 => Sort::BOOL,
             4 if self.is_mixed => *random.choose(&[Sort::REAL, self.declared]),
+            5 | 6 if !self.arrays.is_empty() => *random.choose(&self.arrays),
             _ if self.sorts.is_empty() => Sort::INT,
             _ => *random.choose(&self.sorts),
         })
@@ -127,6 +186,7 @@ impl<'s> Datatypes<'s> {
         let store = self.store;
         let mut sorts = self.sorts.clone();
         sorts.extend([Sort::INT, Sort::BOOL]);
+        sorts.extend(&self.arrays);
         if self.is_mixed {
             sorts.extend([Sort::REAL, self.declared]);
         }
@@ -163,6 +223,9 @@ impl<'s> Datatypes<'s> {
     }
 
     fn some_sort(&self, random: &mut Random) -> Sort {
+        if !self.arrays.is_empty() && (self.sorts.is_empty() || random.chance(60)) {
+            return *random.choose(&self.arrays);
+        }
         *random.choose(&self.sorts)
     }
 
@@ -198,10 +261,21 @@ impl<'s> Datatypes<'s> {
                 let args = [self.term(sort, depth, random), self.term(sort, depth, random)];
                 self.app(op, &args)
             }
-            4..=6 => match self.selector(sort, depth, random) {
-                Some(selector) => selector,
-                None => *random.choose(&symbols),
-            },
+            0..=3 if store.array_parts(sort).is_some() => self.array(sort, depth, random),
+            4..=6 => {
+                let is_fit = |array: &&Sort| store.array_parts(**array).is_some_and(|(_, it)| it == sort);
+                let arrays: Vec<Sort> = self.arrays.iter().filter(is_fit).copied().collect();
+                if !arrays.is_empty() && random.chance(70) {
+                    let array = *random.choose(&arrays);
+                    let (index, _) = store.array_parts(array).expect("it is a sort of arrays");
+                    let args = [self.term(array, depth, random), self.term(index, depth.min(1), random)];
+                    return self.app(Op::Select, &args);
+                }
+                match self.selector(sort, depth, random) {
+                    Some(selector) => selector,
+                    None => *random.choose(&symbols),
+                }
+            }
             7 => {
                 let condition = self.atom(depth.min(1), random);
                 let args = [condition, self.term(sort, depth, random), self.term(sort, depth, random)];
@@ -219,6 +293,21 @@ impl<'s> Datatypes<'s> {
                 store.apply(fun, &args).expect("well-sorted")
             }
         }
+    }
+
+    /// A write or a constant array. Solvers differ about constant arrays with finitely many indices.
+    fn array(&self, sort: Sort, depth: usize, random: &mut Random) -> Term {
+        let (index, element) = self.store.array_parts(sort).expect("it is a sort of arrays");
+        let has_constants = index.is_arithmetic() || self.store.array_parts(index).is_some();
+        if has_constants && random.one_in(6) {
+            return self.app(Op::ConstArray(sort), &[self.term(element, depth.min(1), random)]);
+        }
+        let args = [
+            self.term(sort, depth, random),
+            self.term(index, depth.min(1), random),
+            self.term(element, depth.min(1), random),
+        ];
+        self.app(Op::Store, &args)
     }
 
     /// A selector with values of the sort, if there is one.
@@ -247,8 +336,8 @@ impl<'s> Datatypes<'s> {
                 let sort = self.some_sort(random);
                 self.app(Op::Eq, &[self.term(sort, depth, random), self.term(sort, depth, random)])
             }
-            4 | 5 => {
-                let sort = self.some_sort(random);
+            4 | 5 if !self.sorts.is_empty() => {
+                let sort = *random.choose(&self.sorts);
                 let &constructor = random.choose(self.constructors(sort));
                 self.app(Op::Tester(constructor), &[self.term(sort, depth, random)])
             }

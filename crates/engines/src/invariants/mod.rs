@@ -91,7 +91,7 @@ impl Engine for Invariants {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_decidable(store, graph)
+        fragment::is_interpolable(store, graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

@@ -61,7 +61,7 @@ impl Engine for Products {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_decidable(store, graph)?;
+        fragment::is_interpolable(store, graph)?;
         let sorts = graph.nodes().flat_map(|(_, node)| node.sorts(store));
         if sorts.into_iter().any(|sort| is_structure(store, sort)) {
             return Ok(());

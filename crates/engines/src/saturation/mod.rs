@@ -93,7 +93,7 @@ impl Engine for Saturate {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_decidable(store, graph)?;
+        fragment::is_interpolable(store, graph)?;
         let sorts = graph.nodes().flat_map(|(_, node)| node.sorts(store));
         if sorts.into_iter().any(|sort| store.datatype(sort).is_some()) {
             return Ok(());

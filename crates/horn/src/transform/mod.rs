@@ -38,6 +38,7 @@ mod tagged;
 mod uniform;
 mod unique_constructor;
 mod unreachable;
+mod weakest;
 mod working;
 
 use shofar_logic::Term;

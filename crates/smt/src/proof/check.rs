@@ -29,7 +29,7 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::number::Rational;
-use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
+use shofar_logic::{Fun, LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::{Limits, Poll, Reason};
 
 use super::definitions;
@@ -128,8 +128,10 @@ fn fault<T>(message: impl Into<String>) -> Result<T, String> {
 impl Checker<'_> {
     fn check(&mut self, poll: &Poll<'_>) -> Result<Result<(), Fault>, Reason> {
         let proof = self.proof;
-        let read =
-            definitions::check(self.store, proof, &mut self.meanings).and_then(|()| self.read_assertions());
+        let read = self
+            .functions_are_new()
+            .and_then(|()| definitions::check(self.store, proof, &mut self.meanings))
+            .and_then(|()| self.read_assertions());
         if let Err(message) = read {
             return Ok(Err(self.fault_at(None, message)));
         }
@@ -148,6 +150,30 @@ impl Checker<'_> {
     /// The fault at a step. It may hold nevertheless if the comparison missed a fact.
     fn fault_at(&self, step: Option<StepId>, message: String) -> Fault {
         Fault { step, message, may_hold: self.meanings.has_missed() }
+    }
+
+    /// Checks that no formula mentions a function that axioms introduce, and that each of them has one meaning.
+    fn functions_are_new(&self) -> Checked {
+        let mut introduced: FxHashMap<Fun, &str> = FxHashMap::default();
+        for step in &self.proof.steps {
+            let Rule::Lemma(Justification::Axiom(axiom)) = &step.rule else { continue };
+            let Some(meaning) = axiom.rule.introduces else { continue };
+            let Some(Op::Apply(fun)) = axiom.terms.last().map(|&last| self.store.op(last)) else {
+                return fault("an axiom introduces no function");
+            };
+            if *introduced.entry(fun).or_insert(meaning) != meaning {
+                return fault("axioms give a function two meanings");
+            }
+        }
+        if introduced.is_empty() {
+            return Ok(());
+        }
+        let asserted = self.proof.assertions.iter().chain(&self.proof.assumptions);
+        let formulas: Vec<Term> = asserted.map(|assertion| assertion.formula).collect();
+        match self.store.symbols(&formulas).funs.iter().any(|fun| introduced.contains_key(fun)) {
+            true => fault("a formula mentions a function that an axiom introduces"),
+            false => Ok(()),
+        }
     }
 
     fn read_assertions(&mut self) -> Checked {

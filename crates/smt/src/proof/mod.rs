@@ -117,6 +117,9 @@ pub struct AxiomRule {
     pub name: &'static str,
     /// Checks whether a clause (atoms, each with whether it is affirmed) is the instance for the terms.
     pub check: AxiomCheck,
+    /// If instances need not be valid, but hold for a function of a certain meaning: the name of this meaning. The last
+    /// term is an application of the function. No formula may mention it, and it has no other meaning.
+    pub introduces: Option<&'static str>,
 }
 
 /// Checks whether a clause is the instance of a rule for terms; returns the reason if not.

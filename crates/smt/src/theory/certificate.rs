@@ -9,6 +9,7 @@ use shofar_logic::number::Rational;
 
 use super::arith;
 use super::euf::{Node, ProofWhy};
+use crate::proof::Axiom;
 use crate::sat::{Certificate, Lit};
 
 /// The certificate for the sum of all literals of a conflict, each with coefficient one. It has no entry.
@@ -132,6 +133,8 @@ const AXIOMS: u32 = 1;
 pub enum CongruenceArgument<'a> {
     /// The clause is an instance of an axiom of datatypes.
     Axiom,
+    /// The clause is this instance of an axiom.
+    Instance(&'a Axiom),
     /// Edges connect two nodes that differ.
     Apart {
         /// The edges. One that is not a literal comes after the edges it depends on.
@@ -169,6 +172,7 @@ pub(super) struct CongruenceArguments {
     entries: Vec<CongruenceEntry>,
     edges: Vec<EqualNodes>,
     cycles: Vec<Node>,
+    instances: Vec<Axiom>,
 }
 
 #[derive(Clone, Copy)]
@@ -190,6 +194,8 @@ enum Contradiction {
         start: usize,
         end: usize,
     },
+    /// None: the clause is one of `instances`.
+    Instance(usize),
 }
 
 impl CongruenceArguments {
@@ -222,6 +228,15 @@ impl CongruenceArguments {
         self.add(edges, Contradiction::Cycle { start, end: self.cycles.len() })
     }
 
+    /// Without proofs, the certificate means nothing.
+    pub(super) fn add_axiom(&mut self, axiom: Axiom) -> Certificate {
+        if !self.is_on {
+            return DATATYPE_AXIOM;
+        }
+        self.instances.push(axiom);
+        self.add(std::iter::empty(), Contradiction::Instance(self.instances.len() - 1))
+    }
+
     fn add(&mut self, edges: impl Iterator<Item = EqualNodes>, contradiction: Contradiction) -> Certificate {
         let start = self.edges.len();
         self.edges.extend(edges);
@@ -238,6 +253,7 @@ impl CongruenceArguments {
             Contradiction::Cycle { start, end } => {
                 CongruenceArgument::Cycle { edges, cycle: &self.cycles[start..end] }
             }
+            Contradiction::Instance(at) => CongruenceArgument::Instance(&self.instances[at]),
         }
     }
 
@@ -248,6 +264,7 @@ impl CongruenceArguments {
         for certificate in kept {
             *certificate = match old.get(*certificate) {
                 CongruenceArgument::Axiom => DATATYPE_AXIOM,
+                CongruenceArgument::Instance(axiom) => self.add_axiom(axiom.clone()),
                 CongruenceArgument::Apart { edges, apart, distinct } => {
                     self.add_apart(edges.iter().copied(), apart, distinct)
                 }

@@ -8,11 +8,13 @@
 //! Bool, connectives, equality, ite          the search and congruence
 //! declared sorts and functions              congruence
 //! datatypes whose fields are supported      congruence with lemmas
+//! arrays, see `arrays/sorts.rs`             congruence with lemmas
 //! Int, Real and their operators             linear arithmetic; products and quotients only by numerals
 //! ```
 
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore};
 
+use super::arrays::supports_arrays;
 use super::datatypes::sorts_below;
 use crate::purify::{Feature, Unsupported};
 
@@ -34,12 +36,16 @@ pub fn supports(store: &TermStore, formulas: &[Term]) -> Result<(), Unsupported>
 pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
     let supports = |sort: Sort| match store.sort_kind(sort) {
         SortKind::Bool | SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => Ok(()),
-        SortKind::Array(..) => Err(Feature::Arrays),
         SortKind::BitVec(_) => Err(Feature::BitVectors),
-        SortKind::Datatype(_) => Ok(()),
+        SortKind::Array(..) | SortKind::Datatype(_) => Ok(()),
     };
-    match store.sort_kind(sort) {
-        SortKind::Datatype(_) => sorts_below(store, sort).into_iter().try_for_each(supports),
+    match *store.sort_kind(sort) {
+        SortKind::Array(Sort::INT, Sort::INT | Sort::BOOL | Sort::REAL) => Ok(()),
+        SortKind::Array(..) | SortKind::Datatype(_) => {
+            let sorts = sorts_below(store, sort);
+            sorts.iter().copied().try_for_each(supports)?;
+            supports_arrays(store, &sorts)
+        }
         _ => supports(sort),
     }
 }
@@ -49,8 +55,8 @@ pub fn supports_sort(store: &TermStore, sort: Sort) -> Result<(), Feature> {
 pub(crate) enum Role {
     /// A symbol, a value, or an operator interpreted by its theory or an earlier stage.
     Interpreted,
-    /// A function application that congruence handles: of a declared function, of a constructor, selector or tester, or
-    /// division by zero.
+    /// A function application that congruence handles: of a declared function, of a constructor, selector or tester, of
+    /// an operator of arrays, or division by zero.
     Function,
 }
 
@@ -73,6 +79,7 @@ fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
     match op {
         Op::Apply(_) if !args.is_empty() => Ok(Role::Function),
         Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => Ok(Role::Function),
+        Op::Select | Op::Store | Op::ConstArray(_) => Ok(Role::Function),
         Op::Var(_) | Op::Apply(_) | Op::Numeral(_) | Op::True | Op::False => Ok(Role::Interpreted),
         Op::Not | Op::And | Op::Or | Op::Xor | Op::Implies => Ok(Role::Interpreted),
         Op::Eq | Op::Distinct | Op::Ite => Ok(Role::Interpreted),
@@ -87,7 +94,6 @@ fn role_of_operator(store: &TermStore, term: Term) -> Result<Role, Feature> {
             None => Err(Feature::NonlinearArithmetic),
         },
         Op::Forall | Op::Exists => Err(Feature::Quantifiers),
-        Op::Select | Op::Store | Op::ConstArray(_) => Err(Feature::Arrays),
         Op::BvNumeral(_)
         | Op::Concat
         | Op::Extract { .. }
@@ -156,7 +162,18 @@ mod tests {
         assert_eq!(feature(app(Op::Le, &[x, app(Op::Mul, &[store.int(2), y])])), None);
         assert_eq!(feature(app(Op::Eq, &[var("s", declared), var("t", declared)])), None);
         assert_eq!(feature(app(Op::Le, &[x, app(Op::Mul, &[x, y])])), Some(Feature::NonlinearArithmetic));
-        assert_eq!(feature(app(Op::Eq, &[array, var("b", store.sort_of(array))])), Some(Feature::Arrays));
+        assert_eq!(feature(app(Op::Eq, &[array, var("b", store.sort_of(array))])), None);
+        let of_words = var("w", store.array_sort(Sort::INT, store.sort_of(word)));
+        assert_eq!(
+            feature(app(Op::Eq, &[of_words, var("v", store.sort_of(of_words))])),
+            Some(Feature::BitVectors)
+        );
+        let finite = store.array_sort(Sort::BOOL, Sort::BOOL);
+        let by_finite = var("f", store.array_sort(finite, Sort::INT));
+        assert_eq!(
+            feature(app(Op::Eq, &[by_finite, var("g", store.sort_of(by_finite))])),
+            Some(Feature::Arrays)
+        );
         assert_eq!(
             feature(app(Op::BvUlt, &[word, var("v", store.sort_of(word))])),
             Some(Feature::BitVectors)
@@ -178,7 +195,9 @@ mod tests {
         let numbers = declare("Numbers", Sort::INT);
         let arrays = declare("Arrays", store.array_sort(Sort::INT, Sort::INT));
         assert_eq!(supports_sort(&store, declare("Nested", numbers)), Ok(()));
-        assert_eq!(supports_sort(&store, declare("Above", arrays)), Err(Feature::Arrays));
+        assert_eq!(supports_sort(&store, declare("Above", arrays)), Ok(()));
+        let words = declare("Words", store.array_sort(Sort::INT, store.bitvec_sort(8)));
+        assert_eq!(supports_sort(&store, declare("AboveWords", words)), Err(Feature::BitVectors));
     }
 
     #[test]
@@ -191,10 +210,9 @@ mod tests {
         assert!(is_application(&store, store.int_div(x, store.int(0))));
         assert!(!is_application(&store, store.int_div(x, store.int(2))));
         let select = store.select(array, x);
-        assert!(!is_application(&store, select));
-        assert_eq!(role(&store, select), Err(Unsupported { term: select, feature: Feature::Arrays }));
+        assert!(is_application(&store, select));
         // The sort of a function is checked, too.
-        let to_array = store.fun(store.symbol("g"), &[Sort::INT], store.sort_of(array));
-        assert!(role(&store, store.apply(to_array, &[x]).expect("well-sorted")).is_err());
+        let to_word = store.fun(store.symbol("g"), &[Sort::INT], store.bitvec_sort(8));
+        assert!(role(&store, store.apply(to_word, &[x]).expect("well-sorted")).is_err());
     }
 }

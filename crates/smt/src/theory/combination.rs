@@ -25,7 +25,8 @@
 //! final check, where none has anything to add:
 //!     terms of datatypes that need a constructor:        pause for lemmas (`datatypes/`)
 //!     pairs that M1 blames, or if there are none M2:     make their interface equalities
-//!     no pairs:                                          the candidates fit
+//!     arrays that contradict an axiom:                   pause for lemmas (`arrays/`)
+//!     none of these:                                     the candidates fit
 //! ```
 //!
 //! **Why it is right.** Every atom `x = y` of congruence between shared nodes is an atom of the owner, too. *Sound*: an
@@ -51,6 +52,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Op, Sort, SortKind, Term, TermStore, Value};
 
+use super::arrays::{Arrays, Candidates, Solution, Verdict};
 use super::certificate::{CongruenceArgument, EqualNodes};
 use super::component::{Component, Handle, MOST_THEORIES, TermLemma, Terms, TheoryId, Values};
 use super::congruence::Congruence;
@@ -68,6 +70,7 @@ const TRUTH_VALUES: usize = 2;
 pub struct Combination {
     congruence: Congruence,
     datatypes: Datatypes,
+    arrays: Arrays,
     /// The other theories. The id of each is its position plus one.
     others: Vec<Box<dyn Component>>,
     /// By variables of the search: the owners (N1).
@@ -118,6 +121,7 @@ impl Combination {
         Combination {
             congruence: Congruence::default(),
             datatypes: Datatypes::default(),
+            arrays: Arrays::default(),
             others,
             owners: Vec::new(),
             engaged: 0,
@@ -209,6 +213,7 @@ impl Combination {
         if self.has_datatypes {
             self.datatypes.add_atom(terms.store(), var, atom, |term| self.nodes.get(&term).copied());
         }
+        self.arrays.add_atom(terms.store(), var, atom, |term| self.nodes.get(&term).copied());
     }
 
     fn define_atom(&mut self, var: Var, atom: Term, terms: &mut Terms<'_, '_>) {
@@ -315,8 +320,11 @@ impl Combination {
                 self.datatypes.add_tester(store, node, constructor, var);
             }
         }
-        let args = self.congruence.graph().args(node);
-        if args.iter().any(|arg| self.positions.contains_key(arg)) {
+        self.arrays.add_node(store, self.congruence.graph(), node, term);
+        // Arrays are tested by themselves.
+        if !matches!(store.op(term), Op::Select | Op::Store | Op::ConstArray(_))
+            && self.congruence.graph().args(node).iter().any(|arg| self.positions.contains_key(arg))
+        {
             self.applications.push(node);
         }
         node
@@ -355,14 +363,16 @@ impl Combination {
     pub(crate) fn start_query(&mut self) -> Vec<Var> {
         let mut released = Vec::new();
         self.congruence.start_query();
+        self.arrays.start_query();
         self.others.iter_mut().for_each(|theory| theory.start_query(&mut released));
         released
     }
 
     /// The lemmas of theories over formulas, after a query that has paused, with certificates of the combination.
     pub fn take_lemmas(&mut self, store: &TermStore) -> Vec<TermLemma> {
-        let Self { datatypes, terms, .. } = self;
+        let Self { congruence, datatypes, arrays, terms, .. } = self;
         let mut lemmas = datatypes.take_lemmas(store, |node| terms[node.0 as usize - TRUTH_VALUES]);
+        lemmas.extend(arrays.take_lemmas(store, congruence.arguments_mut()));
         for (position, theory) in self.others.iter_mut().enumerate() {
             let mark = TheoryId(position as u8 + 1).mark();
             lemmas.extend(theory.take_lemmas(store).into_iter().map(|lemma| {
@@ -389,6 +399,7 @@ impl Combination {
     pub fn statistics(&self) -> Vec<(&'static str, u64)> {
         let mut counters = vec![("datatype-cycles", self.congruence.cycles())];
         self.datatypes.statistics(&mut counters);
+        self.arrays.statistics(&mut counters);
         self.others.iter().for_each(|theory| theory.statistics(&mut counters));
         counters
     }
@@ -419,6 +430,7 @@ impl Combination {
         }
         match self.congruence.argument(Certificate(number)) {
             CongruenceArgument::Axiom => axiom::justification(store, clause.iter().map(|&lit| atom(lit))),
+            CongruenceArgument::Instance(axiom) => Justification::Axiom(axiom.clone()),
             CongruenceArgument::Apart { edges, apart: (left, right), distinct } => {
                 Justification::Congruence(CongruenceProof {
                     edges: self.edges(edges),
@@ -452,11 +464,7 @@ impl Combination {
     }
 
     fn term(&self, node: Node) -> Term {
-        match node {
-            Node::TRUE => Term::TRUE,
-            Node::FALSE => Term::FALSE,
-            Node(number) => self.terms[number as usize - TRUTH_VALUES],
-        }
+        term_of(&self.terms, node)
     }
 
     // ---- models ------------------------------------------------------------------------------------------------
@@ -474,15 +482,23 @@ impl Combination {
 
     // ---- candidates --------------------------------------------------------------------------------------------
 
-    /// Finds pairs to blame for M1 or M2, and makes their interface equalities.
+    /// Finds pairs to blame for M1 or M2, and makes their interface equalities. If there are none, tests the arrays.
     fn combine(&mut self, answers: &mut Answers<'_>) {
-        if self.shared.is_empty() {
+        if self.shared.is_empty() && self.arrays.is_idle() {
             return;
         }
         let values = self.candidates();
         let mut blamed = self.split_classes(&values);
         if blamed.is_empty() {
             blamed = self.ambiguous_arguments(&values);
+        }
+        if blamed.is_empty() && !self.arrays.is_idle() {
+            match self.check_arrays(&values) {
+                Verdict::Model => {}
+                Verdict::Undecided(pairs) => blamed = pairs,
+                Verdict::Instances => answers.postpone(),
+                Verdict::Unknown => answers.give_up(),
+            }
         }
         for &(left, right) in &blamed {
             self.new_equality(left, right, answers);
@@ -491,6 +507,20 @@ impl Combination {
             answers.set_mark(TheoryId::CONGRUENCE.mark());
             self.congruence.check(Effort::Final, answers);
         }
+    }
+
+    fn check_arrays(&mut self, values: &[u32]) -> Verdict {
+        let Self { congruence, arrays, positions, terms, nodes, .. } = self;
+        arrays.check(&Candidates {
+            graph: congruence.graph(),
+            value: &|node| positions.get(&node).map(|&position| values[position]),
+            term: &|node| term_of(terms, node),
+            node: &|term| match term {
+                Term::TRUE => Some(Node::TRUE),
+                Term::FALSE => Some(Node::FALSE),
+                term => nodes.get(&term).copied(),
+            },
+        })
     }
 
     /// Numbers the values of the shared nodes, by position: equal values of one theory have equal numbers.
@@ -578,6 +608,9 @@ impl Theory for Combination {
         if !self.datatypes.is_idle() {
             self.datatypes.assign(level, lit.var());
         }
+        if !self.arrays.is_idle() {
+            self.arrays.assign(level, lit.var(), lit.is_positive());
+        }
         Ok(())
     }
 
@@ -597,6 +630,7 @@ impl Theory for Combination {
             }
         }
         self.datatypes.pop_to(level);
+        self.arrays.pop_to(level);
     }
 
     fn check(&mut self, effort: Effort, answers: &mut Answers<'_>) {
@@ -692,6 +726,21 @@ impl CombinedModel<'_> {
         Some(self.values[usize::from(owner.0) - 1].shared(store, handle, sort))
     }
 
+    /// The arrays that matter, as the last final check has found them.
+    pub(crate) fn arrays(&self) -> &Solution {
+        self.theories.arrays.solution()
+    }
+
+    /// The class of a node.
+    pub(crate) fn class_of(&self, node: Node) -> u32 {
+        self.classes.class_of[node.0 as usize]
+    }
+
+    /// The root of a class.
+    pub(crate) fn root(&self, class: u32) -> Node {
+        self.theories.congruence.graph().root(self.classes.first[class as usize])
+    }
+
     /// The classes of datatypes.
     pub(crate) fn trees(&self, store: &TermStore) -> Vec<Tree> {
         if !self.theories.has_datatypes {
@@ -754,6 +803,15 @@ fn demand_argument(store: &TermStore, arg: Term, terms: &mut Terms<'_, '_>) {
     if store.sort_of(arg) == Sort::BOOL && is_dispensable(store, arg) {
         let var = terms.literal(arg).var();
         terms.answers().demand_value(var);
+    }
+}
+
+/// The term of a node.
+fn term_of(terms: &[Term], node: Node) -> Term {
+    match node {
+        Node::TRUE => Term::TRUE,
+        Node::FALSE => Term::FALSE,
+        Node(number) => terms[number as usize - TRUTH_VALUES],
     }
 }
 

@@ -66,7 +66,8 @@ pub struct Handle(pub u32);
 /// A clause of formulas that is valid in a theory (C5), over any terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TermLemma {
-    /// The literals: normal atoms and negations of such.
+    /// The literals: atoms and negations of such. Atoms are normal, but their terms need not be: normalising could lose
+    /// terms that the theory asks for.
     pub literals: Vec<Term>,
     /// Why it holds.
     pub certificate: Certificate,

@@ -129,6 +129,11 @@ impl Congruence {
         self.arguments.switch_on();
     }
 
+    /// The table of arguments.
+    pub(super) fn arguments_mut(&mut self) -> &mut CongruenceArguments {
+        &mut self.arguments
+    }
+
     /// The argument behind a certificate of this theory.
     pub fn argument(&self, certificate: Certificate) -> CongruenceArgument<'_> {
         self.arguments.get(certificate)

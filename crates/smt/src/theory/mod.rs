@@ -2,10 +2,11 @@
 //!
 //! The kernels know neither literals nor terms: `arith` is the simplex algorithm, `euf` is congruence closure. A file
 //! beside them turns a kernel into a theory: `linear.rs` with `numbers.rs` for linear arithmetic, `congruence.rs` for
-//! equality with functions. `datatypes` are functions of congruence with lemmas. `component.rs` is the interface of a
+//! equality with functions. `datatypes` and `arrays` are functions of congruence with lemmas. `component.rs` is the interface of a
 //! theory, `combination.rs` combines those of a solver, and `claims.rs` lists what they support.
 
 pub mod arith;
+pub(crate) mod arrays;
 pub mod certificate;
 pub mod claims;
 pub mod combination;

@@ -407,7 +407,8 @@ impl Values for Elements<'_> {
 
 /// A clause of equalities, of `before` and of `next` is true whatever elements its terms are. The terms of the rule are the
 /// elements.
-pub(crate) const FINITE: AxiomRule = AxiomRule { name: "finite", check: holds_for_all_elements };
+pub(crate) const FINITE: AxiomRule =
+    AxiomRule { name: "finite", check: holds_for_all_elements, introduces: None };
 
 fn holds_for_all_elements(
     store: &TermStore,

@@ -84,7 +84,7 @@ impl Engine for Synchronous {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_decidable(store, graph)
+        fragment::is_interpolable(store, graph)
     }
 
     /// Peano numbers that have become integers are no terms to read.

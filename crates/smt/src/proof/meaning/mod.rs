@@ -54,10 +54,14 @@
 //! - M15: chains `a < b < c` are conjunctions of their links, `distinct` is a conjunction of disequalities, and no
 //!   three truth values are pairwise distinct; `xor` is the negation of `=`.
 //! - M16: equal functions of equal arguments are equal, for every function and operator. Nothing else is known of
-//!   arrays and bit-vectors.
+//!   bit-vectors.
 //! - M17: a selector of a constructor gives its argument, and a tester says which constructor made a value. The only
 //!   constructor of a datatype made all its values, and of two the second one made those that the first did not. Terms
 //!   of one constructor are equal if their arguments are, and terms of different ones differ.
+//!
+//! - M18 (`arrays.rs`): a read of a constant array gives its element. A read skips writes at other indices and gives the
+//!   element that was written at its own. A write of the element that is there changes nothing, and it hides those just
+//!   before at its index. Constant arrays are equal if their elements are.
 //!
 //! Quantifiers are refused, because definitions would have to avoid capture.
 //!
@@ -71,6 +75,7 @@
 //! formulas, numbers and functions; `tests` generates terms of all these operators to show it. `entailment.rs` handles
 //! choices that are opened otherwise.
 
+mod arrays;
 mod cases;
 mod entailment;
 mod formula;
@@ -459,6 +464,12 @@ impl<'s> Meanings<'s> {
                 Ok(self.opaque(op, self.store.sort_of(term), args))
             }
             (Op::Tester(constructor), [Meaning::Thing(value)]) => truth(self.tester(constructor, *value)),
+            (Op::Select, [Meaning::Thing(array), index]) => {
+                Ok(self.element(*array, index, self.store.sort_of(term)))
+            }
+            (Op::Store, [Meaning::Thing(array), index, element]) => {
+                Ok(self.written(*array, index, element, self.store.sort_of(term)))
+            }
             (Op::Var(_) | Op::Apply(_), []) => {
                 let sort = self.store.sort_of(term);
                 let node = self.intern(Node::Symbol(term), sort == Sort::INT);
@@ -549,7 +560,7 @@ impl<'s> Meanings<'s> {
         tester.truth().negated_if(negated)
     }
 
-    /// The equality of things (M17).
+    /// The equality of things (M17, M18).
     fn same(&mut self, a: Id, b: Id) -> Truth {
         let mut members = Vec::new();
         let mut seen: FxHashSet<(Id, Id)> = FxHashSet::default();
@@ -563,6 +574,13 @@ impl<'s> Meanings<'s> {
                 (Some((_, a)), Some((_, b))) => Some((a.to_vec(), b.to_vec())),
                 _ => None,
             };
+            if let (Some(left), Some(right)) = (self.constant_element(a), self.constant_element(b)) {
+                match (left, right) {
+                    (Meaning::Thing(a), Meaning::Thing(b)) => open.push((a, b)),
+                    (left, right) => members.push(self.equal(&left, &right)),
+                }
+                continue;
+            }
             let Some((left, right)) = fields else {
                 members.push(self.truth_of(Node::Equal(a.min(b), a.max(b))));
                 continue;

@@ -13,10 +13,10 @@ use shofar_logic::{ConstructorId, Op, Term, TermStore};
 use crate::proof::{Axiom, AxiomRule, Justification};
 
 /// One of the constructors makes a value, from the values of its selectors.
-const SPLIT: AxiomRule = AxiomRule { name: "dt_split", check: is_split };
+const SPLIT: AxiomRule = AxiomRule { name: "dt_split", check: is_split, introduces: None };
 
 /// A constructor that makes a value makes it from the values of its selectors.
-const EXPANSION: AxiomRule = AxiomRule { name: "dt_expand", check: is_expansion };
+const EXPANSION: AxiomRule = AxiomRule { name: "dt_expand", check: is_expansion, introduces: None };
 
 /// The justification of a lemma on datatypes, by its atoms and whether they are affirmed.
 pub(crate) fn justification(

@@ -36,13 +36,13 @@
 
 pub(crate) mod axiom;
 pub(crate) mod model;
-mod sorts;
+pub(crate) mod sorts;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{ConstructorId, Op, SortKind, Term, TermStore};
 
 use self::sorts::Finiteness;
-pub(crate) use self::sorts::sorts_below;
+pub(crate) use self::sorts::{parts, sorts_below};
 use super::certificate::DATATYPE_AXIOM;
 use super::component::TermLemma;
 use super::euf::{EGraph, Node};

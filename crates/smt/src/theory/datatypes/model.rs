@@ -8,8 +8,10 @@
 //!          give a fresh value to one class without a constructor
 //! ```
 //!
-//! If numbers or elements of a declared sort are below the sort, a fresh value contains a new one of these. Otherwise
-//! the sort is recursive, and a fresh value is deeper than all values so far.
+//! If numbers or elements of a declared sort are below the sort, a fresh value contains a new one of these, or a
+//! constant array of fresh values. Otherwise the sort is recursive, and a fresh value is deeper than all values so far.
+//!
+//! Arrays take turns with datatypes: trees are built rank by rank (`arrays/sorts.rs`), after the arrays in them.
 //!
 //! **Why different classes have different values.** A fresh value differs from all earlier ones. A class that gets its
 //! value later contains a later fresh value, or the fresh value properly. Two classes with the same constructor differ
@@ -36,45 +38,34 @@ pub(crate) struct Tree {
 
 /// The values of other sorts.
 pub(crate) trait Leaves {
-    /// The value of a class that is of no datatype.
-    fn leaf(&mut self, class: u32, sort: Sort) -> Value;
+    /// The value of a class that is of no datatype, if it has one.
+    fn leaf(&mut self, class: u32, sort: Sort) -> Option<Value>;
 
-    /// An integer greater than the absolute values of all numbers in the model.
-    fn greatest(&mut self) -> Integer;
+    /// An integer greater than the absolute values of all numbers in the model so far.
+    fn new_number(&mut self) -> Integer;
 
     /// An element of a declared sort that no class has.
     fn new_element(&mut self, sort: Sort) -> Value;
 }
 
 /// The values of the classes of datatypes that have any.
-pub(crate) fn values(store: &TermStore, trees: &[Tree], leaves: &mut impl Leaves) -> FxHashMap<u32, Term> {
-    let mut builder = Builder {
-        store,
-        leaves,
-        values: FxHashMap::default(),
-        depths: FxHashMap::default(),
-        greatest_depth: 0,
-        next_number: None,
-        finiteness: Finiteness::default(),
-    };
-    builder.build(trees);
-    builder.values
-}
-
-struct Builder<'b, L> {
-    store: &'b TermStore,
-    leaves: &'b mut L,
+#[derive(Default)]
+pub(crate) struct Trees {
     values: FxHashMap<u32, Term>,
     /// The depths of values, and the greatest of them.
     depths: FxHashMap<Term, u32>,
     greatest_depth: u32,
-    /// The next fresh number.
-    next_number: Option<Integer>,
     finiteness: Finiteness,
 }
 
-impl<L: Leaves> Builder<'_, L> {
-    fn build(&mut self, trees: &[Tree]) {
+impl Trees {
+    /// The value of a class.
+    pub(crate) fn get(&self, class: u32) -> Option<Term> {
+        self.values.get(&class).copied()
+    }
+
+    /// Gives values to classes. Classes of other datatypes in their fields got theirs before, or get none.
+    pub(crate) fn build(&mut self, store: &TermStore, trees: &[Tree], leaves: &mut impl Leaves) {
         let places: FxHashMap<u32, usize> =
             trees.iter().enumerate().map(|(place, tree)| (tree.class, place)).collect();
         let arguments = |tree: &Tree| tree.made.as_ref().map_or(&[][..], |(_, args)| args).to_vec();
@@ -96,14 +87,17 @@ impl<L: Leaves> Builder<'_, L> {
                     fresh.push(place);
                     continue;
                 }
-                Some(place) => (place, self.made(&trees[place])),
+                Some(place) => match self.made(store, &trees[place], leaves) {
+                    Some(value) => (place, value),
+                    None => continue,
+                },
                 None => match fresh.pop() {
-                    Some(place) if self.finiteness.is_finite(self.store, trees[place].sort) => continue,
-                    Some(place) => (place, self.fresh(trees[place].sort)),
+                    Some(place) if self.finiteness.is_finite(store, trees[place].sort) => continue,
+                    Some(place) => (place, self.fresh(store, trees[place].sort, leaves)),
                     None => return,
                 },
             };
-            self.measure(value);
+            self.measure(store, value);
             self.values.insert(trees[place].class, value);
             for &user in waiting.get(&trees[place].class).into_iter().flatten() {
                 missing[user] -= 1;
@@ -115,22 +109,22 @@ impl<L: Leaves> Builder<'_, L> {
     }
 
     /// The value of a class whose fields have values.
-    fn made(&mut self, tree: &Tree) -> Term {
+    fn made(&mut self, store: &TermStore, tree: &Tree, leaves: &mut impl Leaves) -> Option<Term> {
         let (op, classes) = tree.made.as_ref().expect("it has a constructor");
         let Op::Construct(constructor) = *op else { unreachable!("it is a constructor") };
-        let sorts = self.store.constructor(constructor).fields.iter().map(|(_, sort)| *sort);
-        let fields: Vec<Term> = std::iter::zip(classes, sorts)
+        let sorts = store.constructor(constructor).fields.iter().map(|(_, sort)| *sort);
+        let fields: Option<Vec<Term>> = std::iter::zip(classes, sorts)
             .map(|(class, sort)| match self.values.get(class) {
-                Some(&value) => value,
-                None => self.store.value_to_term(&self.leaves.leaf(*class, sort)),
+                Some(&value) => Some(value),
+                None if store.datatype(sort).is_some() => None,
+                None => leaves.leaf(*class, sort).map(|value| store.value_to_term(&value)),
             })
             .collect();
-        self.store.app(*op, &fields).expect("the fields have their sorts")
+        Some(store.app(*op, &fields?).expect("the fields have their sorts"))
     }
 
     /// Records the depth of a value and of its parts.
-    fn measure(&mut self, value: Term) {
-        let store = self.store;
+    fn measure(&mut self, store: &TermStore, value: Term) {
         // Ascending indices are bottom-up.
         for part in store.subterms_until(&[value], |part| self.depths.contains_key(&part)) {
             let below = store.args(part).iter().map(|arg| self.depths[arg]).max();
@@ -140,17 +134,18 @@ impl<L: Leaves> Builder<'_, L> {
         self.greatest_depth = self.greatest_depth.max(self.depths[&value]);
     }
 
-    /// A value of an infinite sort that differs from all so far.
-    fn fresh(&mut self, sort: Sort) -> Term {
-        let (path, end) = self.way_to_leaf(sort).unwrap_or_else(|| self.way_down(sort));
-        let end = match self.store.sort_kind(end) {
-            SortKind::Int => Value::Int(self.new_number()),
-            SortKind::Real => Value::Real(self.new_number().into()),
-            SortKind::Uninterpreted(..) => self.leaves.new_element(end),
-            _ => self.store.default_value(end),
+    /// A value of a sort that is not [finite](Finiteness) and differs from all so far.
+    pub(crate) fn fresh(&mut self, store: &TermStore, sort: Sort, leaves: &mut impl Leaves) -> Term {
+        let (path, end) = self.way_to_leaf(store, sort).unwrap_or_else(|| self.way_down(store, sort));
+        let end = match *store.sort_kind(end) {
+            SortKind::Int => store.int(leaves.new_number()),
+            SortKind::Real => store.real(leaves.new_number()),
+            SortKind::Uninterpreted(..) => store.value_to_term(&leaves.new_element(end)),
+            // Only as deep as the sort.
+            SortKind::Array(_, element) => store.const_array(end, self.fresh(store, element, leaves)),
+            _ => store.value_to_term(&store.default_value(end)),
         };
-        let store = self.store;
-        path.into_iter().rev().fold(store.value_to_term(&end), |value, (sort, position, place)| {
+        let value = path.into_iter().rev().fold(end, |value, (sort, position, place)| {
             let datatype = store.datatype(sort).expect("only datatypes have fields");
             let constructor = datatype.constructors()[position];
             let fields = store.constructor(constructor).fields.iter().enumerate();
@@ -161,26 +156,25 @@ impl<L: Leaves> Builder<'_, L> {
                 })
                 .collect();
             store.app(Op::Construct(constructor), &fields).expect("the fields have their sorts")
-        })
+        });
+        self.measure(store, value);
+        value
     }
 
-    fn new_number(&mut self) -> Integer {
-        let number = self.next_number.take().unwrap_or_else(|| self.leaves.greatest());
-        self.next_number = Some(&number + &Integer::from(1));
-        number
-    }
-
-    /// The fields that lead to a number or an element of a declared sort, and its sort, if there is a way.
-    fn way_to_leaf(&self, sort: Sort) -> Option<Way> {
+    /// The fields that lead to a number, an element of a declared sort or an array of fresh values, and its sort, if
+    /// there is a way.
+    fn way_to_leaf(&mut self, store: &TermStore, sort: Sort) -> Option<Way> {
         let mut from: FxHashMap<Sort, Step> = FxHashMap::default();
         let mut open = vec![sort];
         let mut done = 0;
         while let Some(&next) = open.get(done) {
             done += 1;
-            if matches!(
-                self.store.sort_kind(next),
-                SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..)
-            ) {
+            let is_leaf = match *store.sort_kind(next) {
+                SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => true,
+                SortKind::Array(_, element) => !self.finiteness.is_finite(store, element),
+                _ => false,
+            };
+            if is_leaf {
                 let mut path = Vec::new();
                 let mut at = next;
                 while at != sort {
@@ -190,7 +184,7 @@ impl<L: Leaves> Builder<'_, L> {
                 path.reverse();
                 return Some((path, next));
             }
-            for (position, field, below) in fields(self.store, next) {
+            for (position, field, below) in fields(store, next) {
                 if below != sort && !from.contains_key(&below) {
                     from.insert(below, (next, position, field));
                     open.push(below);
@@ -201,12 +195,12 @@ impl<L: Leaves> Builder<'_, L> {
     }
 
     /// Fields of infinite sorts, more than the greatest depth so far, and the sort at their end.
-    fn way_down(&mut self, sort: Sort) -> Way {
+    fn way_down(&mut self, store: &TermStore, sort: Sort) -> Way {
         let mut path = Vec::new();
         let mut at = sort;
         for _ in 0..=self.greatest_depth {
-            let mut fields = fields(self.store, at);
-            let infinite = fields.find(|(_, _, below)| !self.finiteness.is_finite(self.store, *below));
+            let mut fields = fields(store, at);
+            let infinite = fields.find(|(_, _, below)| !self.finiteness.is_finite(store, *below));
             let (position, field, below) = infinite.expect("an infinite datatype has an infinite field");
             path.push((at, position, field));
             at = below;

@@ -1,7 +1,8 @@
 //! Finite and infinite sorts.
 //!
 //! A datatype is finite if no sort below it is recursive or infinite. Declared sorts count as infinite: a model may
-//! have as many elements as it needs.
+//! have as many elements as it needs. An array sort counts as its elements: if those are finite, models do not get new
+//! arrays at will (`model.rs`), although there may be infinitely many.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{Sort, SortKind, TermStore};
@@ -28,9 +29,8 @@ impl Finiteness {
                     SortKind::Datatype(_) => {
                         fields(store, sort).all(|(_, _, field)| self.known.get(&field) == Some(&true))
                     }
-                    SortKind::Int | SortKind::Real | SortKind::Array(..) | SortKind::Uninterpreted(..) => {
-                        false
-                    }
+                    SortKind::Array(_, element) => self.known.get(element) == Some(&true),
+                    SortKind::Int | SortKind::Real | SortKind::Uninterpreted(..) => false,
                 };
                 if is_finite {
                     self.known.insert(sort, true);
@@ -47,20 +47,24 @@ impl Finiteness {
     }
 }
 
-/// The sort and the sorts of fields below it, each once.
+/// The sort and the sorts of fields, indices and elements below it, each once.
 pub(crate) fn sorts_below(store: &TermStore, sort: Sort) -> Vec<Sort> {
     let mut seen: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
     let mut sorts = vec![sort];
     let mut done = 0;
     while let Some(&sort) = sorts.get(done) {
         done += 1;
-        for (_, _, field) in fields(store, sort) {
-            if seen.insert(field) {
-                sorts.push(field);
-            }
-        }
+        sorts.extend(parts(store, sort).into_iter().filter(|&part| seen.insert(part)));
     }
     sorts
+}
+
+/// The sorts of fields, or of indices and elements.
+pub(crate) fn parts(store: &TermStore, sort: Sort) -> Vec<Sort> {
+    match *store.sort_kind(sort) {
+        SortKind::Array(index, element) => vec![index, element],
+        _ => fields(store, sort).map(|(_, _, field)| field).collect(),
+    }
 }
 
 /// The fields of the constructors of a sort: the position of the constructor, that of the field, and its sort.
@@ -94,9 +98,16 @@ mod tests {
         let nat = declare("Nat", &|nat| vec![spec("zero", &[]), spec("succ", &[nat])]);
         let above = declare("Above", &|_| vec![spec("none", &[]), spec("some", &[nat])]);
         let mut finiteness = Finiteness::default();
-        for (sort, is_finite) in
-            [(pair, true), (boxed, false), (nat, false), (above, false), (colour, true), (Sort::BOOL, true)]
-        {
+        for (sort, is_finite) in [
+            (pair, true),
+            (boxed, false),
+            (nat, false),
+            (above, false),
+            (colour, true),
+            (Sort::BOOL, true),
+            (store.array_sort(Sort::INT, colour), true),
+            (store.array_sort(colour, Sort::INT), false),
+        ] {
             assert_eq!(finiteness.is_finite(&store, sort), is_finite, "{}", store.display_sort(sort));
         }
     }
