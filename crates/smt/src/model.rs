@@ -15,7 +15,7 @@ use shofar_logic::{Assignment, Fun, Interpretation, Op, Sort, SortKind, Term, Te
 
 use crate::sat::Var;
 use crate::theory::arrays::Ranks;
-use crate::theory::arrays::model::{NewElements, Parts};
+use crate::theory::arrays::model::Parts;
 use crate::theory::combination::{CombinedModel, Meaning};
 use crate::theory::datatypes::model::{Leaves, Tree, Trees};
 use crate::theory::euf::{self, Node};
@@ -103,7 +103,8 @@ struct Elements<'a> {
     trees: Trees,
     /// The values of arrays, by class.
     arrays: FxHashMap<u32, Value>,
-    new_elements: NewElements,
+    /// The new elements of arrays, by the sort of arrays and their number.
+    new_elements: FxHashMap<(Sort, u32), Value>,
     /// A number greater than all in the model so far.
     new_number: Option<Integer>,
 }
@@ -117,7 +118,7 @@ impl<'a> Elements<'a> {
             used: FxHashMap::default(),
             trees: Trees::default(),
             arrays: FxHashMap::default(),
-            new_elements: NewElements::default(),
+            new_elements: FxHashMap::default(),
             new_number: None,
         };
         let mut ranks = Ranks::default();
@@ -197,9 +198,7 @@ impl<'a> Elements<'a> {
         if !arrays.has(root) {
             return None;
         }
-        let mut new = std::mem::take(&mut self.new_elements);
-        let value = arrays.value(self.store, root, &mut new, self);
-        self.new_elements.take_in(new);
+        let value = arrays.value(self.store, root, self);
         self.arrays.insert(class, value.clone());
         Some(value)
     }
@@ -210,10 +209,15 @@ impl Parts for Elements<'_> {
         self.value_or_default(self.theories.class_of(node), sort)
     }
 
-    fn new_value(&mut self, sort: Sort) -> Value {
+    fn new_value(&mut self, arrays: Sort, number: u32, sort: Sort) -> Value {
+        if let Some(value) = self.new_elements.get(&(arrays, number)) {
+            return value.clone();
+        }
         let store = self.store;
         let value = self.with_trees(|trees, elements| trees.fresh(store, sort, elements));
-        store.term_to_value(value).expect("fresh values are values")
+        let value = store.term_to_value(value).expect("fresh values are values");
+        self.new_elements.insert((arrays, number), value.clone());
+        value
     }
 }
 

@@ -3,7 +3,6 @@
 //! The values of indices and elements come first; `smt/src/model.rs` provides them. A new element is a value that
 //! nothing else has.
 
-use rustc_hash::FxHashMap;
 use shofar_logic::{Sort, TermStore, Value};
 
 use super::Solution;
@@ -16,21 +15,9 @@ pub(crate) trait Parts {
     /// The value of a node, as a value of the sort.
     fn part(&mut self, node: Node, sort: Sort) -> Value;
 
-    /// A new value of the sort.
-    fn new_value(&mut self, sort: Sort) -> Value;
-}
-
-/// The new elements made so far, by parts of the solution and numbers.
-#[derive(Default)]
-pub(crate) struct NewElements {
-    values: FxHashMap<(u32, u32), Value>,
-}
-
-impl NewElements {
-    /// Adds those of other sorts of arrays.
-    pub(crate) fn take_in(&mut self, others: NewElements) {
-        self.values.extend(others.values);
-    }
+    /// The new value of the sort with this number, made when it is first asked for. The numbers of a sort of arrays are
+    /// its own.
+    fn new_value(&mut self, arrays: Sort, number: u32, sort: Sort) -> Value;
 }
 
 impl Solution {
@@ -40,13 +27,7 @@ impl Solution {
     }
 
     /// The value of an array that matters, given the root of its class.
-    pub(crate) fn value<P: Parts>(
-        &self,
-        store: &TermStore,
-        root: Node,
-        new: &mut NewElements,
-        parts: &mut P,
-    ) -> Value {
+    pub(crate) fn value<P: Parts>(&self, store: &TermStore, root: Node, parts: &mut P) -> Value {
         let (place, _) = self.numbers[&root];
         let part = &self.parts[place as usize];
         let table = part.table(root);
@@ -55,11 +36,9 @@ impl Solution {
             Some(Indices::Known(values)) => values,
             _ => Vec::new(),
         };
-        let mut value_of = |it: Element, parts: &mut P| match it {
+        let value_of = |it: Element, parts: &mut P| match it {
             Element::Of(node) => parts.part(node, element),
-            Element::New(number) => {
-                new.values.entry((place, number)).or_insert_with(|| parts.new_value(element)).clone()
-            }
+            Element::New(number) => parts.new_value(part.sort, number, element),
             Element::Any => store.default_value(element),
         };
         let default = value_of(table.default, parts);

@@ -186,12 +186,14 @@ impl Part {
                 add(&mut part, label, reading);
             }
         }
+        let of_constants = constants.first().map(|&constant| graph.args(constant)[0]);
+        let fallback = fallback.or_else(|| of_constants.map(|node| (element(node), node)));
         let fallback = fallback.map(|(meaning, node)| (meaning, Element::Of(node)));
         part.find_defaults(sort, &constants, &vertices, graph, candidates, &element, fallback, findings);
         let is_consistent = contradictions.is_empty();
         let mut stated: FxHashSet<Lemma> = FxHashSet::default();
         for (label, left, right) in contradictions {
-            part.contradiction(candidates, label, left, right, &mut stated, findings);
+            part.contradiction(candidates, label, left, right, &mut stated);
         }
         let mut stated: Vec<Lemma> = stated.into_iter().collect();
         stated.sort_unstable();
@@ -269,7 +271,6 @@ impl Part {
         left: Reading,
         right: Reading,
         stated: &mut FxHashSet<Lemma>,
-        findings: &mut Findings,
     ) {
         let (graph, term) = (candidates.graph, candidates.term);
         let index = [left.from, right.from].into_iter().find_map(|from| match from {
