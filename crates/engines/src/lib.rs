@@ -7,6 +7,7 @@
 mod algebra;
 mod bmc;
 pub mod cegar;
+pub mod cells;
 mod eliminate;
 mod event;
 mod exchange;
@@ -50,6 +51,7 @@ use shofar_run::{OptionError, Stop};
 pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
+pub use cells::Cells;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Cex, Fact, FactId, Fate, Port};
 pub use imc::Imc;
@@ -157,6 +159,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(RegularCombined::default()),
         Box::new(Synchronous::default()),
         Box::new(Saturate::default()),
+        Box::new(Cells::default()),
         Box::new(Bmc),
     ]
 }

@@ -11,7 +11,7 @@ use shofar_smt::purify::Unsupported;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
-use super::{Trust, Validity, Values, folds, ghosts};
+use super::{Trust, Validity, Values, folds, ghosts, keeps_quantifiers, universal};
 use crate::Context;
 use crate::graph::{EdgeId, HornGraph};
 use crate::ground;
@@ -29,8 +29,9 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
         let Interpretation::Formula(formula) = *interpretation;
         let name = store.display_symbol(content.name);
         let variables: FxHashSet<Term> = content.variables().iter().copied().collect();
-        let has_ghosts = ghosts::split(store, formula).is_some() && folds::occur(store, formula);
-        if store.sort_of(formula) != Sort::BOOL || store.is_quantified(formula) && !has_ghosts {
+        if store.sort_of(formula) != Sort::BOOL
+            || store.is_quantified(formula) && !keeps_quantifiers(store, formula)
+        {
             return wrong(format!("the model of {name} is not a formula without quantifiers"));
         }
         if let Some(&other) =
@@ -60,6 +61,11 @@ pub fn check_graph_model(context: &Context<'_>, graph: &HornGraph, model: &Graph
             if found.is_some() {
                 return wrong(format!("the model violates {}", described(context, graph, id)));
             }
+            continue;
+        }
+        if sources.iter().chain([&target]).any(|&formula| store.is_quantified(formula)) {
+            let head = edge.target().map(|_| target);
+            universal::refute(context, Trust::Solver, edge.label(), &sources, head, "an edge")?;
             continue;
         }
         let mut formulas = vec![edge.label(), store.not(target)];

@@ -20,7 +20,9 @@
 //! Models may apply folds, functions by structural recursion. The checker unfolds their definitions, and proves lemmas about them by
 //! induction (`folds.rs`). [`export_model`] and [`export_induction`] write what other solvers must prove.
 //!
-//! Quantifiers in constraints and in models are eliminated, and each elimination is confirmed by refutations of formulas
+//! Definitions may say something about all elements of arrays. Then clauses are refuted by instances (`universal.rs`).
+//!
+//! Other quantifiers in constraints and in models are eliminated, and each elimination is confirmed by refutations of formulas
 //! without quantifiers (`quantifiers.rs`).
 //!
 //! Division by zero and declared functions, which SMT-LIB leaves to the interpretation, have no value in a refutation.
@@ -42,6 +44,7 @@ mod quantifiers;
 mod refutation;
 mod saturation;
 mod synchronous;
+mod universal;
 mod words;
 
 use std::fmt;
@@ -63,6 +66,7 @@ pub use induction::check_induction;
 pub use model::{Trust, check_model};
 pub use refutation::check_refutation;
 pub use saturation::check_saturation;
+pub(crate) use universal::{is_universal, point_instances};
 
 /// The reason to reject a proof of the solver although nothing in it is wrong.
 const UNSHOWN: &str = "it could not be shown that the clauses of the solver follow from the formulas";
@@ -115,13 +119,22 @@ fn replay(
     })
 }
 
-/// The model with formulas that are confirmed to be equivalent and have no quantifiers, except for ghosts of folds.
+/// Whether the checker handles the quantifiers of a definition without eliminating them: ghosts of folds, and indices of arrays.
+fn keeps_quantifiers(store: &TermStore, definition: Term) -> bool {
+    is_universal(store, definition)
+        || ghosts::split(store, definition).is_some() && folds::occur(store, definition)
+}
+
+/// The model with formulas that are confirmed to be equivalent and have no quantifiers, except for those that the checker keeps.
 fn without_quantifiers(context: &Context<'_>, model: Model) -> Result<Model, Stop> {
     let definition = |definition: Definition| {
         let Interpretation::Formula(formula) = definition.interpretation;
-        // Ghosts of folds stay.
-        if ghosts::split(context.store, formula).is_some() && folds::occur(context.store, formula) {
+        if keeps_quantifiers(context.store, formula) {
             return Ok(definition);
+        }
+        let in_front = universal::in_front(context.store, formula);
+        if keeps_quantifiers(context.store, in_front) {
+            return Ok(Definition { interpretation: in_front.into(), ..definition });
         }
         let formula = quantifiers::without_quantifiers(context, Trust::Proofs, formula)?;
         Ok(Definition { interpretation: formula.into(), ..definition })

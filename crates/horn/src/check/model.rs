@@ -1,11 +1,11 @@
 //! Checks models of systems: every clause, with the definitions substituted for its predicates.
 //!
 //! A clause `A1, ..., An, C => H` holds if `A1 and ... and An and C and not H` is unsatisfiable, with each predicate replaced by its
-//! definition. Definitions mention only their parameters and the declared functions, and have no quantifiers. Those of `C` are
+//! definition. Definitions mention only their parameters and the declared functions, and have no quantifiers but those below. Those of `C` are
 //! eliminated first (`quantifiers.rs`).
 //!
 //! Definitions may also apply folds, and the model may have lemmas about them. The lemmas are proved first (`folds.rs`). A definition
-//! that applies folds may have universal quantifiers in front (`ghosts.rs`).
+//! that applies folds may have universal quantifiers in front (`ghosts.rs`), and so may one about all elements of arrays (`universal.rs`).
 //! If that does not decide a clause, lemmas about the states of folds with finitely many values may (`automata.rs`), then
 //! lemmas about the values of states (`languages.rs`), and at last joint lemmas about the folds of several of its variables (`synchronous.rs`).
 //!
@@ -23,7 +23,7 @@ use shofar_smt::solver::{Instance, Solver};
 
 use super::ghosts::Instances;
 use super::quantifiers::without_quantifiers;
-use super::{Fault, Validity, automata, folds, ghosts, replay, synchronous};
+use super::{Fault, Validity, automata, folds, ghosts, keeps_quantifiers, replay, synchronous, universal};
 use crate::Context;
 use crate::system::{Atom, Clause, HornSystem};
 use crate::witness::{Definition, Interpretation, Model};
@@ -148,8 +148,7 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
         if store.sort_of(*body) != Sort::BOOL {
             return wrong("it is not a formula".to_owned());
         }
-        let has_ghosts = ghosts::split(store, *body).is_some() && folds::occur(store, *body);
-        if store.is_quantified(*body) && !has_ghosts {
+        if store.is_quantified(*body) && !keeps_quantifiers(store, *body) {
             return wrong("it has quantifiers".to_owned());
         }
         let mentioned = store.symbols(&[*body]);
@@ -191,7 +190,7 @@ fn check_clause(
     };
     let atoms = || clause.body.iter().chain(&clause.head);
     if atoms().any(|atom| store.is_quantified(meaning(atom).formula)) {
-        return check_with_ghosts(context, lemmas, trust, number, clause, meaning);
+        return check_with_quantifiers(context, lemmas, trust, number, clause, meaning);
     }
     let violated = clause.head.as_ref().map(|head| {
         let Instance { formula, arguments } = meaning(head);
@@ -220,8 +219,8 @@ fn check_clause(
     })
 }
 
-/// [`check_clause`] if a definition has ghosts.
-fn check_with_ghosts(
+/// [`check_clause`] if a definition has ghosts or is about all elements of arrays.
+fn check_with_quantifiers(
     context: &Context<'_>,
     lemmas: &[FoldLemma],
     trust: Trust,
@@ -233,11 +232,15 @@ fn check_with_ghosts(
     let constraint = without_quantifiers(context, trust, clause.constraint).map_err(Validity::Unknown)?;
     let body: Vec<Term> = clause.body.iter().map(|atom| meaning(atom).term(store)).collect();
     let head = clause.head.as_ref().map(|head| meaning(head).term(store));
+    let refuted = format_args!("counterexamples to clause {}", number + 1);
+    if body.iter().chain(&head).all(|&formula| !folds::are_needed(store, formula)) {
+        return universal::refute(context, trust, constraint, &body, head, refuted)
+            .map_err(Validity::Unknown);
+    }
     let arguments = clause.body.iter().chain(&clause.head).flat_map(|atom| atom.args.iter().copied());
     let terms: Vec<Term> = arguments.chain([constraint]).collect();
     let Instances { mut formulas, is_exact } = ghosts::instances(store, &terms, &body, head);
     formulas.push(constraint);
-    let refuted = format_args!("counterexamples to clause {}", number + 1);
     match folds::refute(context, trust, &formulas, &[], lemmas, refuted) {
         Ok(None) => Ok(()),
         Ok(Some(assignment)) if is_exact => Err(violation(store, number, clause, &assignment)),

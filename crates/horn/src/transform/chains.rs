@@ -32,7 +32,7 @@ use crate::Context;
 use crate::graph::{Edge, EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed, weakest};
 use crate::witness::{Derivation, GraphModel};
 
 /// The maximal number of edges in a piece.
@@ -175,6 +175,14 @@ impl Translation for Contracted {
         let (store, graph) = (context.store, &self.graph);
         let mut model = self.kept.model_back(model);
         for piece in &self.pieces {
+            if weakest::is_needed(store, graph, &model, piece)? {
+                for &edge in piece[1..].iter().rev() {
+                    let node = graph.edge(edge).sources()[0];
+                    let formula = weakest::formula(context, graph, &model, node, &[edge])?;
+                    model.interpretations[node.index()] = formula.into();
+                }
+                continue;
+            }
             let mut parts = labels(context, graph, piece);
             let (first, last) = (piece[0], piece[piece.len() - 1]);
             for source in 0..graph.edge(first).sources().len() {

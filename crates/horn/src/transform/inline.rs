@@ -33,6 +33,8 @@
 //! the clause with the interpolants of the previous uses and `A` for the following ones. Each interpolant follows from
 //! `A`, and so does the conjunction of all, which contradicts every clause. Only the edges at `Q` matter.
 //!
+//! If a neighbour's formula is about all elements of arrays, `Q` gets the weakest formula for its uses (`weakest.rs`).
+//!
 //! *Derivations.* A step becomes one for each definition and one for the use (`expand.rs`). A step by a hyperedge
 //! stands for a tree, in which definitions are copied. Its size is bounded, since it may double while labels stay
 //! small. A step by linear clauses stands for a path, which passes through each removed predicate at most once.
@@ -53,7 +55,7 @@ use crate::graph::{EdgeId, HornGraph, NodeId, rename};
 use crate::transform::expand::{Joint, JointStep, Premise, expand};
 use crate::transform::simplify::simplified;
 use crate::transform::working::{Kept, label_size};
-use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed};
+use crate::transform::{Image, Lemma, Transformation, Transformed, Translation, removed, weakest};
 use crate::witness::{Derivation, GraphModel};
 
 /// The maximal number of definitions and uses of a predicate to eliminate.
@@ -450,6 +452,10 @@ impl Inlined {
     ) -> Result<Term, Stop> {
         let (store, graph) = (context.store, &self.graph);
         let Elimination { node, definitions, uses } = elimination;
+        let edges: Vec<EdgeId> = definitions.iter().chain(uses).copied().collect();
+        if weakest::is_needed(store, graph, model, &edges)? {
+            return weakest::formula(context, graph, model, *node, uses);
+        }
         let node = *node;
         let variables = graph.node(node).variables();
         let derived = |&definition: &EdgeId| {

@@ -37,6 +37,7 @@ mod summaries;
 mod tagged;
 mod unique_constructor;
 mod unreachable;
+mod weakest;
 mod working;
 
 use shofar_logic::Term;

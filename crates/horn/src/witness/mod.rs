@@ -49,6 +49,7 @@ pub use model::{Definition, Model};
 pub(crate) use names::FreeNames;
 pub use names::parameters;
 pub(crate) use notation::written;
+pub(crate) use prenex::prenex;
 pub use read::{read, read_within};
 pub use refutation::{Refutation, Step};
 pub use saturation::{AtomOrder, PureAtom, PureClause, Relation, Saturation, Weights};

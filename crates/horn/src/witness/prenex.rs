@@ -12,7 +12,7 @@ use shofar_logic::{Op, Substitution, Term, TermStore};
 
 /// The formula with its universal quantifiers below conjunctions and disjunctions in front, and with short names for their
 /// variables.
-pub(super) fn prenex(store: &TermStore, formula: Term) -> Term {
+pub(crate) fn prenex(store: &TermStore, formula: Term) -> Term {
     if !store.is_quantified(formula) {
         return formula;
     }
