@@ -25,7 +25,7 @@
 //! out equal that must differ; as above, they then get an index where they differ.
 //!
 //! **Why it ends.** An instance that is stated is true in the assignment, so that the same contradiction cannot come
-//! again. Instances are about the arrays and indices at hand, and introduce elements, which are of a smaller sort, and
+//! again; the theory states none twice in a query. Instances are about the arrays and indices at hand, and introduce elements, which are of a smaller sort, and
 //! one index for a pair of arrays. No sort of arrays is within itself (`sorts.rs`).
 //!
 //! If there are only some known indices, the table of an array is total. A constant array with such indices may be
@@ -81,6 +81,8 @@ pub(super) struct Arrays {
     functions: Functions,
     /// The lemmas that the last check asks for.
     pending: Vec<Lemma>,
+    /// The lemmas of this query so far.
+    stated: FxHashSet<Lemma>,
     /// What the last check has found.
     solution: Solution,
     counters: Counters,
@@ -266,6 +268,7 @@ impl Arrays {
     /// Starts a query.
     pub(super) fn start_query(&mut self) {
         self.solution = Solution::default();
+        self.stated.clear();
     }
 
     /// Looks for a model, when all candidates fit together.
@@ -323,14 +326,17 @@ impl Arrays {
                 self.must_differ(candidates, &mut undecided);
             }
         }
+        let is_consistent = self.pending.is_empty() && undecided.is_empty() && !is_open;
+        let Self { pending, stated, .. } = self;
+        pending.retain(|lemma| !stated.contains(lemma));
         match undecided.is_empty() {
+            _ if is_consistent => Verdict::Model,
             false => {
                 self.pending.clear();
                 Verdict::Undecided(undecided)
             }
             true if !self.pending.is_empty() => Verdict::Instances,
-            true if is_open => Verdict::Unknown,
-            true => Verdict::Model,
+            true => Verdict::Unknown,
         }
     }
 
@@ -409,6 +415,7 @@ impl Arrays {
         pending.dedup();
         let mut lemmas = Vec::with_capacity(pending.len());
         for lemma in pending {
+            self.stated.insert(lemma);
             match lemma {
                 Lemma::Write(_) | Lemma::Elsewhere(..) => self.counters.writes += 1,
                 Lemma::Constant(..) => self.counters.constants += 1,

@@ -192,9 +192,14 @@ impl Part {
         part.find_defaults(sort, &constants, &vertices, graph, candidates, &element, fallback, findings);
         let is_consistent = contradictions.is_empty();
         let mut stated: FxHashSet<Lemma> = FxHashSet::default();
+        let mut concerned: FxHashSet<u32> = FxHashSet::default();
         for (label, left, right) in contradictions {
             part.contradiction(candidates, label, left, right, &mut stated);
+            concerned.insert(part.graph.root(left.vertex));
         }
+        // What the writes of a component have written is soon needed, and stating it restarts the search.
+        let stores = stores.iter().filter(|&&store| concerned.contains(&part.graph.root(vertex(store))));
+        stated.extend(stores.map(|&store| Lemma::Write((candidates.term)(store))));
         let mut stated: Vec<Lemma> = stated.into_iter().collect();
         stated.sort_unstable();
         findings.lemmas.extend(stated);
