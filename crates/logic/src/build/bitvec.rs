@@ -85,8 +85,19 @@ impl TermStore {
                 let width = self.width(a);
                 self.and2(self.eq(a, self.least_signed(width)), self.eq(b, self.bv(-1, width)))
             }
-            (Op::BvUmulO | Op::BvSmulO, &[a, b]) => self.raw(op, &[a.min(b), a.max(b)]),
+            (Op::BvUmulO, &[a, b]) => match self.as_naturals([a, b]) {
+                Some([x, y]) => self.ge(self.mul(&[x, y]), self.int(Integer::pow2(self.width(a)))),
+                None => self.raw(op, &[a.min(b), a.max(b)]),
+            },
+            (Op::BvSmulO, &[a, b]) => match self.as_integers([a, b]) {
+                Some([x, y]) => {
+                    let (product, bound) = (self.mul(&[x, y]), Integer::pow2(self.width(a) - 1));
+                    self.or2(self.lt(product, self.int(-&bound)), self.ge(product, self.int(bound)))
+                }
+                None => self.raw(op, &[a.min(b), a.max(b)]),
+            },
             (Op::UbvToInt, &[a]) => self.ubv_to_int(a),
+            (Op::SbvToInt, &[a]) => self.sbv_to_int(a),
             (Op::IntToBv(width), &[a]) => self.int_to_bv(width, a),
             _ => self.raw(op, args),
         }
@@ -620,6 +631,10 @@ impl TermStore {
         if a == b || a == least || b == greatest {
             return Term::TRUE;
         }
+        let numbers = if op == Op::BvUle { self.as_naturals([a, b]) } else { self.as_integers([a, b]) };
+        if let Some([a, b]) = numbers {
+            return self.le(a, b);
+        }
         if b == least || a == greatest {
             return self.bv_eq(a, b);
         }
@@ -636,6 +651,9 @@ impl TermStore {
 
     /// Equality of bit-vectors.
     pub(super) fn bv_eq(&self, mut a: Term, mut b: Term) -> Term {
+        if let Some([a, b]) = self.as_naturals([a, b]) {
+            return self.eq(a, b);
+        }
         loop {
             if self.bv_numeral(a).is_some() {
                 (a, b) = (b, a);
@@ -677,15 +695,15 @@ impl TermStore {
         if let Some(value) = self.fold_bitvec(Op::UbvToInt, &[a]) {
             return value;
         }
-        match self.view(a) {
-            (Op::IntToBv(width), &[int]) => self.modulo(int, self.int(Integer::pow2(width))),
-            _ => self.raw(Op::UbvToInt, &[a]),
-        }
+        self.as_naturals([a]).map_or_else(|| self.raw(Op::UbvToInt, &[a]), |[natural]| natural)
     }
 
     /// The bit-vector as a two's-complement integer.
     pub fn sbv_to_int(&self, a: Term) -> Term {
-        self.fold_bitvec(Op::SbvToInt, &[a]).unwrap_or_else(|| self.raw(Op::SbvToInt, &[a]))
+        if let Some(value) = self.fold_bitvec(Op::SbvToInt, &[a]) {
+            return value;
+        }
+        self.as_integers([a]).map_or_else(|| self.raw(Op::SbvToInt, &[a]), |[integer]| integer)
     }
 
     /// The integer modulo two to the width.

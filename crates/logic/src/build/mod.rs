@@ -72,6 +72,8 @@
 //! - N19: a `Concat` has no two neighbours that are both values or that are neighbouring parts of one vector. It
 //!   has a `Concat` as a part only where there would be more than 64 parts otherwise. `Extract` is a proper part
 //!   and stands neither on `Extract`, `Concat`, nor on a `SignExtend` whose argument has all its bits.
+//! - N20: no `UbvToInt` or `SbvToInt`, comparison or test for overflow stands on vectors that are made from integers by
+//!   operators that integer arithmetic expresses (`bits.rs`).
 //!
 //! # What is guaranteed
 //!
@@ -97,6 +99,7 @@
 
 mod arith;
 mod array;
+mod bits;
 mod bitvec;
 mod boolean;
 mod datatype;
