@@ -19,6 +19,7 @@ use shofar_run::{OptionError, did_you_mean, nearest};
 use crate::circuit::{CircuitArguments, is_circuit_within};
 #[cfg(feature = "cluster")]
 use crate::cluster::assist::HelpArguments;
+use crate::compatible::Of;
 use crate::history::HistoryArguments;
 use crate::input::{QueryArgument, shown_name};
 use crate::limits::LimitArguments;
@@ -131,6 +132,10 @@ pub(crate) struct Arguments {
     #[arg(short = 'i', long, value_name = "FILE", hide = true, conflicts_with = "file")]
     input: Option<String>,
 
+    /// Print the witness of this answer only, as the options of other solvers ask for.
+    #[arg(long, value_name = "ANSWER", value_enum, hide = true)]
+    witness_of: Option<Of>,
+
     /// Golem's option for the logic; ignored, as the clauses show it.
     #[arg(short = 'l', long, value_name = "LOGIC", hide = true)]
     logic: Option<String>,
@@ -146,6 +151,8 @@ enum Format {
     Json,
     /// The derivation as an Alethe proof.
     Alethe,
+    /// The derivation as a proof by hyper-resolution, as Z3 prints it.
+    Hyper,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -188,6 +195,7 @@ impl From<Format> for WitnessFormat {
             Format::Tree => WitnessFormat::Tree,
             Format::Json => WitnessFormat::Json,
             Format::Alethe => WitnessFormat::Alethe,
+            Format::Hyper => WitnessFormat::Hyper,
         }
     }
 }
@@ -228,14 +236,21 @@ impl Arguments {
         self.explanation
     }
 
-    /// Whether the witness is printed or explained with the answer.
-    pub(crate) fn tells_witness(&self) -> bool {
-        self.wanted_witness().is_some() || self.explanation.is_some()
+    /// Whether the witness is printed or explained with this answer.
+    pub(crate) fn tells_witness(&self, answer: &str) -> bool {
+        self.wanted_witness(answer).is_some() || self.explanation.is_some()
     }
 
-    /// Whether the witness is shown in any way.
+    /// Whether the witness of some answer is shown in any way.
     pub(crate) fn shows_witness(&self) -> bool {
-        self.tells_witness() || self.html.is_some()
+        ["sat", "unsat"].iter().any(|answer| self.tells_witness(answer)) || self.html.is_some()
+    }
+
+    /// Also prints the witness of an answer.
+    pub(crate) fn print_witness_of(&mut self, of: Of) {
+        let others = self.witness || self.witness_format.is_some();
+        self.witness_of = if others { self.witness_of.filter(|other| *other == of) } else { Some(of) };
+        self.witness = true;
     }
 
     /// Whether the page goes to standard output.
@@ -377,8 +392,17 @@ impl Arguments {
         }
     }
 
-    /// The format of the printed witness; `None` if it is not printed.
-    pub(crate) fn wanted_witness(&self) -> Option<WitnessFormat> {
+    /// Also prints refutations as Z3 does.
+    pub(crate) fn print_proofs_of_z3(&mut self) {
+        self.print_witness_of(Of::Unsat);
+        self.witness_format = Some(Format::Hyper);
+    }
+
+    /// The format of the printed witness of an answer; `None` if it is not printed.
+    pub(crate) fn wanted_witness(&self, answer: &str) -> Option<WitnessFormat> {
+        if self.witness_of.is_some_and(|of| of.answer() != answer) {
+            return None;
+        }
         let default = if self.json { WitnessFormat::Json } else { WitnessFormat::Text };
         match self.witness_format {
             Some(format) => Some(format.into()),

@@ -84,6 +84,11 @@ impl Diagnostic {
         }
     }
 
+    /// The message and its place in one line.
+    pub(crate) fn summary(&self) -> String {
+        format!("{}:{}: {}", self.file, self.position, self.message)
+    }
+
     /// The message as an event of `--json`.
     pub(crate) fn to_json(&self) -> Json {
         json!({

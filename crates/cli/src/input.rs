@@ -135,11 +135,16 @@ pub(crate) fn peek_stdin_within(limits: &Limits<'_>, has_property: impl FnOnce(&
     is_so
 }
 
+/// Standard input, if its format was looked at, or why it was not read.
+pub(crate) fn peeked_stdin() -> Option<Result<Vec<u8>, Failure>> {
+    PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// The content of a file, within limits. A pipe may block or never end, so a thread reads it; at a limit that thread is left
 /// behind.
 pub(crate) fn read_text_within(limits: &Limits<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     if file == "-"
-        && let Some(text) = PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take()
+        && let Some(text) = peeked_stdin()
     {
         return text;
     }

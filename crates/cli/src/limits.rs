@@ -24,14 +24,19 @@ const INTERRUPTED: i32 = 130;
 pub(crate) struct LimitArguments {
     /// Stop after this many seconds, including reading, as in `-t 10`.
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
 
     /// Stop at this many mebibytes of memory, as in `-m 4096`.
     #[arg(short = 'm', long, value_name = "MIB")]
-    memory: Option<usize>,
+    pub(crate) memory: Option<usize>,
 }
 
 impl LimitArguments {
+    /// Stops after this time at the latest.
+    pub(crate) fn tighten(&mut self, timeout: Duration) {
+        self.timeout = self.timeout.into_iter().chain([timeout]).min();
+    }
+
     /// The limits of a command that started at this time. From now on Ctrl-C is one of them.
     pub(crate) fn start(self, start: Instant) -> Limits<'static> {
         // Without a handler Ctrl-C ends the program without a message, which does no other harm.

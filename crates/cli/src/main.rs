@@ -5,6 +5,7 @@ mod check;
 mod circuit;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod compatible;
 mod completions;
 mod convert;
 mod diagnostic;
@@ -33,6 +34,7 @@ use anstream::ColorChoice;
 use clap::{Parser, Subcommand};
 use shofar_run::Stop;
 
+use crate::compatible::Call;
 use crate::diagnostic::Diagnostic;
 
 /// Decides constrained Horn clauses and circuits, and proves its answer, as in `shofar program.smt2`.
@@ -121,15 +123,24 @@ impl From<io::Error> for Failure {
 
 fn main() -> ExitCode {
     let start = Instant::now();
-    let arguments = CommandLine::parse();
+    let call = Call::new(std::env::args_os());
+    let arguments = CommandLine::parse_from(&call.arguments);
     arguments.color.set();
+    if let Some(note) = call.note().filter(|_| !arguments.solve.quiet) {
+        // Ignore failures: there is no other place for a note.
+        let _ = writeln!(io::stderr(), "{}", escape::lines(&note));
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, start, &mut out));
-    if let Err(failure) = &result
-        && arguments.solving().is_some_and(|solving| solving.json)
-    {
+    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &call, start, &mut out));
+    if let Err(failure) = &result {
         // Ignore failures: the message on standard error matters more.
-        let _ = talk::print_error(failure, start.elapsed(), &mut out);
+        let _ = if arguments.solving().is_some_and(|solving| solving.json) {
+            talk::print_error(failure, start.elapsed(), &mut out)
+        } else if call.solver.is_some() {
+            compatible::print_error(failure, &mut out)
+        } else {
+            Ok(())
+        };
     }
     let flushed = out.flush();
     let (status, message) = match result.and_then(|status| flushed.map(|()| status).map_err(Failure::from)) {
@@ -170,7 +181,11 @@ impl CommandLine {
 }
 
 /// Runs the command. The result is the exit status.
-fn run(arguments: &CommandLine, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
+fn run(arguments: &CommandLine, call: &Call, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
+    call.check()?;
+    if let (None, Some(solver)) = (&arguments.command, call.solver) {
+        return compatible::run(solver, &arguments.solve, start, out).map(|()| 0);
+    }
     let done = match &arguments.command {
         Some(Command::Hwmcc(arguments)) => return circuit::compete(arguments, out),
         None if arguments.solve.is_circuit(start) => return circuit::run(&arguments.solve, start, out),

@@ -12,7 +12,8 @@ use shofar_smt::script::{Commands, Progress, Script};
 
 use crate::Failure;
 use crate::diagnostic::Diagnostic;
-use crate::input::seconds;
+use crate::input::{peeked_stdin, seconds};
+use crate::limits::LimitArguments;
 
 /// Execute an SMT-LIB script, as in `shofar smt script.smt2`.
 #[derive(clap::Args)]
@@ -40,6 +41,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Executes a file within limits for each query.
+    pub(crate) fn new(file: &str, limits: LimitArguments) -> Self {
+        let LimitArguments { timeout, memory } = limits;
+        Arguments { file: file.to_owned(), timeout, memory, stats: false, verbose: 0 }
+    }
+
     /// How many times `-v` is given.
     pub(crate) fn verbosity(&self) -> u8 {
         self.verbose
@@ -48,7 +55,10 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let input: Box<dyn BufRead> = if arguments.file == "-" {
-        Box::new(io::stdin().lock())
+        match peeked_stdin() {
+            Some(text) => Box::new(io::Cursor::new(text?)),
+            None => Box::new(io::stdin().lock()),
+        }
     } else {
         let file = File::open(&arguments.file);
         let file =

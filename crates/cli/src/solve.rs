@@ -202,7 +202,7 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
                 talk.answer(number, &solved, out)
             }
         })?;
-        if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness() {
+        if solved.witness.is_none() && solved.reason.is_none() && arguments.tells_witness(solved.answer) {
             let message = "shofar: there was no time to make the witness";
             complete = complete.and(Err(Failure::Incomplete(message.to_owned())));
         } else {
@@ -378,7 +378,7 @@ impl Home<'_> {
             return Solved { answer, engine, reason: None, hint: None, witness: None, page: None };
         };
         events.found(answer, engine.clone());
-        let shown = match (arguments.explanation(), arguments.wanted_witness()) {
+        let shown = match (arguments.explanation(), arguments.wanted_witness(answer)) {
             (Some(explanation), _) => Some(Shown::Text(explain::text(store, system, &witness, explanation))),
             (None, Some(WitnessFormat::Json)) if arguments.json => {
                 Some(Shown::Json(Box::new(witness.to_json(store, system))))

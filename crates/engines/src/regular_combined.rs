@@ -141,7 +141,9 @@ impl Engine for RegularCombined {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_projectable(store, graph)
+        fragment::is_projectable(store, graph)?;
+        // No oracle knows arrays.
+        fragment::is_interpolable(store, graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {

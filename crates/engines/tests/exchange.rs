@@ -3,6 +3,7 @@
 mod common;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{Counters, read};
@@ -134,6 +135,54 @@ fn closed_sets_are_assumed_and_belong_to_the_model() {
     }
 }
 
+/// A port that brings facts only when an engine asks again, in the midst of its search.
+#[derive(Default)]
+struct Late {
+    is_asked: AtomicBool,
+    mailbox: Mailbox,
+}
+
+impl Port for Late {
+    fn send(&self, fact: Fact) {
+        self.mailbox.send(fact);
+    }
+
+    fn receive(&self) -> Vec<(FactId, Fact)> {
+        if self.is_asked.swap(true, Ordering::Relaxed) { self.mailbox.receive() } else { Vec::new() }
+    }
+
+    fn rate(&self, fact: FactId, fate: Fate) {
+        self.mailbox.rate(fact, fate);
+    }
+}
+
+/// Labels and precisions take facts that come late: closed sets are parts of labels, and any lemma is worth tracking.
+#[test]
+fn facts_help_in_the_midst_of_a_search() {
+    for (name, is_closed) in [("lawi", true), ("cegar", true), ("cegar", false)] {
+        let store = TermStore::new();
+        let graph = read(&store, SUMS);
+        let lemma = about_p(not_negative(&store, &graph, 1));
+        let fact = match is_closed {
+            true => Fact::Closed(vec![lemma]),
+            false => Fact::Bounded { lemma, height: 3, cex: None },
+        };
+        let port = Late::default();
+        port.mailbox.incoming.lock().expect("no one panics with the lock").push(fact);
+        let counters = Counters::default();
+        let run =
+            Run::new(&store).with_timeout(Duration::from_secs(60)).with_events(&counters).with_port(&port);
+        let answer = by_name(name).expect("the engine exists").solve(&graph, &run);
+        let Ok(Evidence::Sat(model)) = answer else { panic!("{name}: {answer:?}") };
+        // The formula is a part of labels that were proved, so the model needs no other one.
+        assert!(is_model(&store, &graph, &model, Term::TRUE), "{name}");
+        assert_eq!(counters.get("learnt"), 1, "{name}");
+        let fates = port.mailbox.fates.into_inner().expect("no one panics with the lock");
+        assert_eq!(fates.first(), Some(&(FactId(0), Fate::Accepted)), "{name}");
+        assert_eq!(fates.contains(&(FactId(0), Fate::Useful)), name == "cegar", "{name}");
+    }
+}
+
 /// A false bound does not hide a counterexample from an engine that must prove it.
 #[test]
 fn a_wrong_fact_hides_no_counterexample() {
@@ -200,7 +249,7 @@ fn an_engine_that_receives_nothing_searches_as_if_alone() {
          (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> y 0)) (Q x (- y 1)))))
          (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (= x 6) (= y 3)) false)))",
     ];
-    for name in ["spacer", "pdkind", "imc", "bmc", "split-tpa", "kavy"] {
+    for name in ["spacer", "pdkind", "imc", "bmc", "split-tpa", "kavy", "lawi", "cegar"] {
         for text in texts {
             let found = |port: Option<&Mailbox>| {
                 let store = TermStore::new();
@@ -209,8 +258,8 @@ fn an_engine_that_receives_nothing_searches_as_if_alone() {
                 let run = Run::new(&store).with_timeout(Duration::from_secs(10)).with_events(&counters);
                 let run = port.into_iter().fold(run, |run, port| run.with_port(port));
                 let engine = by_name(name).expect("the engine exists");
-                if name == "bmc" && text == SUMS {
-                    // There are paths of every length.
+                if matches!(name, "bmc" | "lawi" | "cegar") && text == SUMS {
+                    // There are paths of every length, each with a reason of its own.
                     return None;
                 }
                 let answer = engine.solve(&graph, &run).unwrap_or_else(|stop| panic!("{name}: {stop}"));

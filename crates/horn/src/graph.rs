@@ -95,6 +95,11 @@ impl Node {
         }
     }
 
+    /// Its variables for each occurrence in one body.
+    pub(crate) fn occurrences(&self) -> impl Iterator<Item = &[Term]> + '_ {
+        self.occurrences.iter().map(|variables| &**variables)
+    }
+
     /// The variables of its arguments, in a body and in formulas about it.
     pub fn variables(&self) -> &[Term] {
         &self.occurrences[0]

@@ -31,7 +31,10 @@ fn arrived(seed: u64, shape: &Shape, names: &str) -> usize {
     let store = TermStore::new();
     let context = Context { store: &store, limits: Limits::default() };
     let text = systems::system(random, shape);
-    let old = graph(&store, &text);
+    let mut old = graph(&store, &text);
+    if names == "uniform" {
+        old = systems::with_passed_on(&store, random, &old);
+    }
     let pipeline = Pipeline::parse(names).expect("the test's names are right");
     let Transformed { graph: new, translation } = pipeline.run(&context, old.clone()).0;
     // The explicit search tries all values of all variables.
@@ -71,6 +74,7 @@ fn lemmas_go_through_removal_of_predicates() {
 fn lemmas_go_through_removal_of_arguments() {
     lemmas_of_all("constants", 20);
     lemmas_of_all("arguments", 10);
+    lemmas_of_all("uniform", 40);
 }
 
 #[test]

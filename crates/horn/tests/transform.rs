@@ -8,8 +8,8 @@ use shofar_horn::Context;
 use shofar_horn::check::{check_derivation, check_graph_model};
 use shofar_horn::graph::EdgeId;
 use shofar_horn::transform::{
-    Pipeline, PropagateConstants, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Simplify,
-    SplitArguments, Transformation,
+    Pipeline, PropagateConstants, RemoveInfeasible, RemoveUniformArguments, RemoveUnreachable,
+    RemoveUnusedArguments, Simplify, SplitArguments, Transformation, Transformed,
 };
 use shofar_horn::witness::{Derivation, GraphStep};
 use shofar_horn::{HornGraph, parse};
@@ -44,11 +44,12 @@ fn pass(number: usize) -> Box<dyn Transformation> {
         3 => Box::new(PropagateConstants),
         4 => Box::new(RemoveUnusedArguments),
         5 => Box::new(SplitArguments),
+        6 => Box::new(RemoveUniformArguments),
         _ => panic!("there are no more"),
     }
 }
 
-const PASSES: usize = 6;
+const PASSES: usize = 7;
 
 /// Runs transformations on a random system; checks that the answer stays, and that witnesses are translated back.
 /// Returns whether something changed.
@@ -57,7 +58,10 @@ fn keeps_the_answer(seed: u64, shape: &Shape, passes: Vec<Box<dyn Transformation
     let text = systems::system(&mut random, shape);
     let names: Vec<&str> = passes.iter().map(|pass| pass.name()).collect();
     let store = TermStore::new();
-    let graph = graph(&store, &text);
+    let mut graph = graph(&store, &text);
+    if names.contains(&RemoveUniformArguments.name()) {
+        graph = systems::with_passed_on(&store, &mut random, &graph);
+    }
     let context = Context { store: &store, limits: Limits::default() };
     let domain = 0..=shape.greatest;
     let is_safe = Saturation::of(&store, &graph, domain.clone()).is_safe();
@@ -130,6 +134,78 @@ fn removal_of_arguments_keeps_answers() {
 #[test]
 fn splitting_keeps_answers() {
     alone(5, 10);
+}
+
+#[test]
+fn removal_of_uniform_arguments_keeps_answers() {
+    alone(6, 60);
+}
+
+/// The array is shared by two atoms of a body, so that removing unused arguments misses it.
+#[test]
+fn an_argument_that_is_only_passed_on_is_removed() {
+    let store = TermStore::new();
+    let context = Context::new(&store);
+    let system = |query: &str| {
+        format!(
+            "(declare-fun P (Int (Array Int (Array Int Int))) Bool)
+             (declare-fun Q (Int (Array Int (Array Int Int)) Bool) Bool)
+             (assert (forall ((x Int) (c (Array Int (Array Int Int)))) (=> (= x 0) (P x c))))
+             (assert (forall ((x Int) (c (Array Int (Array Int Int))) (b Bool)) (=> (= x 1) (Q x c b))))
+             (assert (forall ((x Int) (y Int) (b Bool) (c (Array Int (Array Int Int)))
+                              (d (Array Int (Array Int Int))) (e (Array Int (Array Int Int))))
+                (=> (and (P x c) (Q y d b) (= d c) (or (and b (= e c)) (= e (ite (< x y) c d))))
+                    (P (+ x y) e))))
+             (assert (forall ((x Int) (c (Array Int (Array Int Int))))
+                (=> (and (P x c) {query}) false)))"
+        )
+    };
+    let old = graph(&store, &system("(= x 2)"));
+    assert!(RemoveUnusedArguments.apply(&context, &old).is_none());
+    let Transformed { graph: new, translation } =
+        RemoveUniformArguments.apply(&context, &old).expect("the array is passed on");
+    let arities: Vec<usize> = new.nodes().map(|(_, node)| node.arity()).collect();
+    assert_eq!(arities, [1, 2]);
+    for (_, edge) in new.edges() {
+        let variables = store.free_vars(&[edge.label()]);
+        assert!(variables.into_iter().all(|variable| store.array_parts(store.sort_of(variable)).is_none()));
+    }
+    let derivation = Saturation::of(&store, &new, 0..=2).derivation().expect("1 + 1 is 2");
+    let back = translation.derivation_back(&context, derivation).expect("it is a derivation");
+    assert!(Saturation::confirms(&store, &old, 0..=2, &back));
+    let zero = "((as const (Array Int (Array Int Int))) ((as const (Array Int Int)) 0))";
+    for query in [
+        "(= (select (select c 0) 0) 7)".to_owned(),
+        format!("(not (= c {zero}))"),
+        format!("(= c {zero})"),
+        "(not (= c (store c x (select c 1))))".to_owned(),
+    ] {
+        let old = graph(&store, &system(&query));
+        assert!(RemoveUniformArguments.apply(&context, &old).is_none(), "{query}");
+    }
+}
+
+/// Different values are needed, so the equations do not hold for one value.
+#[test]
+fn an_argument_that_is_compared_for_difference_stays() {
+    let store = TermStore::new();
+    let context = Context::new(&store);
+    let system = |condition: &str| {
+        let text = format!(
+            "(declare-fun P (Bool Int) Bool)
+             (assert (forall ((c Int) (d Int)) (=> (= c d) (P true c))))
+             (assert (forall ((b Bool) (c Int) (d Int)) (=> (and (P b c) (P b d) {condition}) false)))"
+        );
+        graph(&store, &text)
+    };
+    for condition in
+        ["(distinct c d)", "(not (or b (= c d)))", "(= b (= c d))", "(= c (ite b d 0))", "(< c d)"]
+    {
+        assert!(RemoveUniformArguments.apply(&context, &system(condition)).is_none(), "{condition}");
+    }
+    for condition in ["(= c d)", "(or b (= c d))", "(not (and b (distinct c d)))", "(= c (ite b c d))"] {
+        assert!(RemoveUniformArguments.apply(&context, &system(condition)).is_some(), "{condition}");
+    }
 }
 
 #[test]

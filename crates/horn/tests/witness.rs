@@ -280,6 +280,39 @@ fn the_formats_of_a_refutation() {
     }
 }
 
+/// A step that is used twice has a name; the head of the query is `query!0`.
+#[test]
+fn hyper_resolution_is_written_as_by_z3() {
+    let store = TermStore::new();
+    let system = read(
+        &store,
+        "(declare-fun |P p| (Int) Bool) (declare-fun Q () Bool) (assert (|P p| (- 1)))
+         (assert (forall ((x Int)) (=> (|P p| x) Q)))
+         (assert (forall ((x Int)) (=> (and Q (|P p| x) (|P p| x)) false)))",
+    );
+    let value = || Value::Int((-1).into());
+    let step = |clause, values: &[Value], premises: &[usize], fact: &[Value]| Step {
+        clause,
+        instantiation: values.into(),
+        premises: premises.into(),
+        fact: fact.into(),
+    };
+    let refutation = Refutation {
+        steps: vec![
+            step(0, &[], &[], &[value()]),
+            step(1, &[value()], &[0], &[]),
+            step(2, &[value()], &[1, 0, 0], &[]),
+        ],
+    };
+    assert_eq!(
+        Witness::Refutation(refutation).to_text(&store, &system, WitnessFormat::Hyper),
+        "((set-logic HORN)\n(declare-fun query!0 () Bool)\n(proof\n\
+         (let ((@x1 ((_ hyper-res 0 0) (asserted clause!1) (|P p| (- 1)))))\n\
+         (mp ((_ hyper-res 0 0 0 1 0 2 0 3) (asserted clause!3) ((_ hyper-res 0 0 0 1) (asserted clause!2) @x1 Q) \
+         @x1 @x1 query!0)\n (asserted (=> query!0 false)) false))))\n"
+    );
+}
+
 /// All sorts, names that need bars, a clause with a name, predicates without arguments.
 const MANY_SORTS: &str = "(set-logic HORN)(declare-sort S 0)
     (declare-datatypes ((L 0)) (((nil) (cons (head Int) (tail L)))))

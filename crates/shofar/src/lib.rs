@@ -169,7 +169,8 @@
 //! ```
 //!
 //! [`Witness::to_text`] writes models and refutations in several formats: [`Text`](WitnessFormat::Text),
-//! [`Json`](WitnessFormat::Json), and for refutations [`Tree`](WitnessFormat::Tree) and [`Alethe`](WitnessFormat::Alethe).
+//! [`Json`](WitnessFormat::Json), and for refutations [`Tree`](WitnessFormat::Tree), [`Alethe`](WitnessFormat::Alethe) and
+//! [`Hyper`](WitnessFormat::Hyper).
 //!
 //! # Progress and cancelling
 //!

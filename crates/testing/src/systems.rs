@@ -8,6 +8,10 @@
 
 use std::fmt::Write;
 
+use shofar_horn::HornGraph;
+use shofar_horn::graph::{Application, Node, NodeId};
+use shofar_logic::{Sort, Term, TermStore};
+
 use crate::Random;
 
 /// The size of a system.
@@ -100,6 +104,48 @@ pub fn system(random: &mut Random, shape: &Shape) -> String {
         text.push_str(&clause);
     }
     text
+}
+
+/// The system with further arguments, most of which clauses only pass on: each predicate gets some numbers, which are
+/// compared for equality at most, and some truth values, which rare clauses use otherwise.
+pub fn with_passed_on(store: &TermStore, random: &mut Random, graph: &HornGraph) -> HornGraph {
+    let mut new = HornGraph::new();
+    let mut added: Vec<Vec<Sort>> = Vec::new();
+    for (_, node) in graph.nodes() {
+        let own =
+            (0..random.below(3)).map(|_| *random.choose(&[Sort::INT, Sort::BOOL])).collect::<Vec<Sort>>();
+        new.add_node(Node::new(store, node.name, &[node.sorts(store), own.clone()].concat()));
+        added.push(own);
+    }
+    for (id, edge) in graph.edges() {
+        let mut pool = |sort: Sort| -> Vec<Term> {
+            (0..1 + random.below(2)).map(|_| store.var(store.fresh_symbol("passed"), sort)).collect()
+        };
+        let (numbers, truths) = (pool(Sort::INT), pool(Sort::BOOL));
+        let mut with_added = |node: NodeId, variables: &[Term]| -> Application {
+            let own = added[node.index()].iter();
+            let own = own.map(|&sort| *random.choose(if sort == Sort::INT { &numbers } else { &truths }));
+            (node, variables.iter().copied().chain(own).collect())
+        };
+        let sources = edge.sources().iter().enumerate();
+        let body: Vec<Application> =
+            sources.map(|(at, &node)| with_added(node, graph.source_variables(id, at))).collect();
+        let head = edge.target().map(|node| with_added(node, graph.target_variables(id)));
+        let mut label = edge.label();
+        for all in [&numbers, &truths] {
+            let equation = store.eq(all[0], all[all.len() - 1]);
+            label = match random.below(4) {
+                0 => store.and2(label, equation),
+                1 => store.or2(label, store.and2(label, equation)),
+                _ => label,
+            };
+        }
+        if random.one_in(12) {
+            label = store.and2(label, if random.one_in(2) { truths[0] } else { store.not(truths[0]) });
+        }
+        new.add_clause(store, &body, label, head.as_ref());
+    }
+    new
 }
 
 fn signature(random: &mut Random, shape: &Shape) -> Vec<Argument> {

@@ -47,6 +47,7 @@ mod abstractor;
 mod arg;
 mod domain;
 mod path;
+mod port;
 mod precision;
 mod program;
 mod refine;
@@ -71,6 +72,8 @@ use crate::separation::InterpolationMethod;
 use crate::{Engine, EngineOption, Evidence, Run, fragment};
 use abstractor::{Abstraction, Abstractor};
 use arg::Arg;
+use path::Path;
+use port::Foreigners;
 use precision::Precision;
 use program::Program;
 use refiner::{Refinement, Refiner};
@@ -222,6 +225,9 @@ impl Cegar {
         };
         let program = Program::new(run.store, &automaton.cfa)?;
         let mut refinement_loop = Loop::new(run, &program, self.options);
+        if !self.options.large_blocks {
+            refinement_loop.foreigners = Some(Foreigners::new(&automaton));
+        }
         let answer = refinement_loop.solve(graph, &automaton);
         run.tell_statistics(refinement_loop.counters(), start);
         answer
@@ -239,6 +245,9 @@ struct Loop<'a> {
     precision: Precision<'a>,
     abstractor: Abstractor<'a>,
     refiner: Refiner<'a>,
+    /// What others have found out, if the automaton has the predicates of the run's port.
+    foreigners: Option<Foreigners<'a>>,
+    splitting: Splitting,
 }
 
 impl<'a> Loop<'a> {
@@ -257,12 +266,19 @@ impl<'a> Loop<'a> {
             precision,
             abstractor: Abstractor::new(run, program, domain),
             refiner: Refiner::new(run, program, options),
+            foreigners: None,
+            splitting: options.pred_split,
         }
     }
 
     fn solve(&mut self, graph: &HornGraph, automaton: &Automaton) -> Result<Evidence, Stop> {
         match self.search()? {
-            None => Ok(Evidence::Sat(self.model(graph, automaton))),
+            None => {
+                if let Some(foreigners) = &self.foreigners {
+                    foreigners.rate(self.run, &self.arg, (&*self.abstractor.domain, self.splitting));
+                }
+                Ok(Evidence::Sat(self.model(graph, automaton)))
+            }
             Some(run) => Ok(Evidence::Unsat(automaton.derivation(&self.run.context(), graph, &run)?)),
         }
     }
@@ -274,9 +290,15 @@ impl<'a> Loop<'a> {
                 Abstraction::Safe => return Ok(None),
                 Abstraction::Unsafe(target) => {
                     let domain = &mut *self.abstractor.domain;
-                    match self.refiner.refine(&mut self.arg, &mut self.precision, domain, target)? {
+                    let path = Path::to(&self.arg, target);
+                    match self.refiner.refine(&mut self.arg, &mut self.precision, domain, &path)? {
                         Refinement::Unsafe(run) => return Ok(Some(run)),
-                        Refinement::Spurious => {}
+                        Refinement::Spurious => {
+                            if let Some(foreigners) = &mut self.foreigners {
+                                let terms = (&*domain, self.splitting);
+                                foreigners.learn(self.run, &path, &mut self.precision, terms);
+                            }
+                        }
                     }
                 }
             }
@@ -306,6 +328,7 @@ impl<'a> Loop<'a> {
             ("refinements", refinements),
             ("fallbacks", fallbacks),
             ("predicates", self.precision.len() as u64),
+            ("learnt", self.foreigners.as_ref().map_or(0, Foreigners::len)),
             ("solver.queries", queries + self.abstractor.domain.queries()),
         ]
     }

@@ -71,21 +71,20 @@ impl<'a> Refiner<'a> {
         Refiner { run, program, options, copies, rebuilt_for: None, statistics: Statistics::default() }
     }
 
-    /// Decides about the counterexample that ends in a target.
+    /// Decides about a counterexample.
     pub(super) fn refine(
         &mut self,
         arg: &mut Arg<'_>,
         precision: &mut Precision<'_>,
         domain: &mut dyn Domain,
-        target: ArgNodeId,
+        path: &Path,
     ) -> Result<Refinement, Stop> {
-        let path = Path::to(arg, target);
         self.statistics.refinements += 1;
         self.statistics.depth = self.statistics.depth.max(path.len() as u64);
-        if let Some(run) = self.run_along(&path)? {
+        if let Some(run) = self.run_along(path)? {
             return Ok(Refinement::Unsafe(run));
         }
-        let outdated = self.outdated(arg, precision, domain, &path)?;
+        let outdated = self.outdated(arg, precision, domain, path)?;
         match (outdated, self.options.pruning) {
             (Some(node), Pruning::Lazy) => arg.prune(node),
             (Some(_), Pruning::Full) => self.rebuild(arg, precision),

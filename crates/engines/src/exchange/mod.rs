@@ -28,7 +28,9 @@
 //! | `kind` | depths | closed sets that exclude a counterexample to induction; depths |
 //! | `imc` | depths | closed sets in its transitions |
 //! | `bmc` | depths | depths |
-//! | `tpa`, `split-tpa`, `lawi`, `cegar`, `kavy` | | the closed sets that are known when they start, in the labels of clauses |
+//! | `lawi` | | closed sets as parts of all labels |
+//! | `cegar` | | closed sets that are known when it starts, in the labels of clauses; all later lemmas as predicates to track |
+//! | `tpa`, `split-tpa`, `kavy` | | closed sets that are known when they start, in the labels of clauses |
 //!
 //! Engines for datatypes share code instead of facts. What they would send each other takes milliseconds to compute, so each engine
 //! computes what it needs, gives the same answers alone and in company, and has what it uses in its own witness: summaries

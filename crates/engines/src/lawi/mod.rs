@@ -11,6 +11,7 @@
 //!
 //! ```text
 //! while a leaf v is open
+//!     conjoin what others have proved to all labels
 //!     close all vertices above v, from the root on
 //!     unwind from v, depth first:
 //!         close v; covered: done
@@ -22,7 +23,9 @@
 //! ```
 //!
 //! **Invariants.** U1 to U3 are in `tree.rs`. New labels keep U1, since each interpolant of a sequence follows from the
-//! previous one and the constraint between, and is conjoined to the old label.
+//! previous one and the constraint between, and is conjoined to the old label. So does a closed set of another engine
+//! (`exchange/`): it becomes a part of the labels of all vertices at once, old and new, and is inductive. As vertices of one
+//! predicate get the same formulas, U2 stays.
 //!
 //! **Why the answer is right.** In the end no vertex is open (U3). The formula of a predicate is the disjunction of the
 //! labels of its uncovered vertices. A clause leads from such a vertex to a child (U1), whose label is a disjunct or
@@ -39,10 +42,10 @@ use std::time::Instant;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, rename};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Stop;
 
-use crate::exchange::strengthened;
+use crate::exchange::{Fact, Fate, strengthened};
 use crate::implication::Implications;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Parts};
@@ -100,6 +103,8 @@ struct Statistics {
     /// The length of the longest refined path.
     depth: u64,
     interpolants: u64,
+    /// The closed sets of others.
+    learnt: u64,
 }
 
 /// The state of a run.
@@ -116,6 +121,8 @@ struct Unwinding<'a> {
 
     // Known.
     tree: Tree,
+    /// Indexed by predicate: the closed formulas that have come since the start.
+    closed: Vec<Vec<Term>>,
     implications: Implications<'a>,
 
     statistics: Statistics,
@@ -137,6 +144,7 @@ impl<'a> Unwinding<'a> {
             outgoing,
             templates: graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect(),
             tree: Tree::new(graph.nodes().len()),
+            closed: vec![Vec::new(); graph.nodes().len()],
             implications: Implications::new(run),
             statistics: Statistics::default(),
         }
@@ -144,6 +152,7 @@ impl<'a> Unwinding<'a> {
 
     fn solve(&mut self) -> Result<Evidence, Stop> {
         while let Some(leaf) = self.next_leaf() {
+            self.learn();
             for above in self.tree.path(Tree::ROOT, leaf) {
                 self.close(above)?;
             }
@@ -155,6 +164,29 @@ impl<'a> Unwinding<'a> {
             self.run.tell_progress(depth, counters);
         }
         Ok(Evidence::Sat(self.model()))
+    }
+
+    /// Conjoins the closed sets that others have found to all labels.
+    fn learn(&mut self) {
+        let Some(port) = self.run.port() else { return };
+        for (id, fact) in port.receive() {
+            let Fact::Closed(set) = fact else { continue };
+            port.rate(id, Fate::Accepted);
+            self.statistics.learnt += 1;
+            for lemma in set {
+                self.closed[lemma.node.index()].push(lemma.formula);
+                for vertex in self.tree.at(lemma.node).to_vec() {
+                    let Vertex { label, example, .. } = &mut self.tree[vertex];
+                    let is_known = label.contains(&lemma.formula) || label.contains(&Term::FALSE);
+                    if !is_known {
+                        label.push(lemma.formula);
+                        example.take_if(|example| {
+                            self.store.eval(lemma.formula, example) != Ok(Value::Bool(true))
+                        });
+                    }
+                }
+            }
+        }
     }
 
     fn next_leaf(&self) -> Option<VertexId> {
@@ -198,7 +230,11 @@ impl<'a> Unwinding<'a> {
         let mut children = Vec::with_capacity(edges.len());
         for edge in edges {
             let location = self.graph.edge(edge).target().map_or(Location::Error, Location::Node);
-            children.push(self.tree.add(location, Some((vertex, edge))));
+            let child = self.tree.add(location, Some((vertex, edge)));
+            if let Location::Node(node) = location {
+                self.tree[child].label.clone_from(&self.closed[node.index()]);
+            }
+            children.push(child);
         }
         Ok(children)
     }
@@ -409,7 +445,7 @@ impl<'a> Unwinding<'a> {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Statistics { rounds, refinements, covers, force_attempts, forced, depth, interpolants } =
+        let Statistics { rounds, refinements, covers, force_attempts, forced, depth, interpolants, learnt } =
             self.statistics;
         vec![
             ("rounds", rounds),
@@ -420,6 +456,7 @@ impl<'a> Unwinding<'a> {
             ("force.attempts", force_attempts),
             ("force.successes", forced),
             ("interpolants", interpolants),
+            ("learnt", learnt),
             ("implications", self.implications.queries),
             ("solver.queries", self.implications.queries + refinements + force_attempts),
         ]

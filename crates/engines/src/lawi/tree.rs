@@ -125,9 +125,14 @@ impl Tree {
         all[..older].iter().rev().copied()
     }
 
+    /// The vertices of a predicate, from the oldest to the newest.
+    pub(super) fn at(&self, node: NodeId) -> &[VertexId] {
+        &self.at[node.index()]
+    }
+
     /// The vertices of a predicate that are not covered, by themselves or from above.
     pub(super) fn uncovered(&self, node: NodeId) -> impl Iterator<Item = VertexId> + '_ {
-        self.at[node.index()].iter().copied().filter(|&vertex| !self.is_covered(vertex))
+        self.at(node).iter().copied().filter(|&vertex| !self.is_covered(vertex))
     }
 
     /// Whether a vertex is covered, by itself or from above.

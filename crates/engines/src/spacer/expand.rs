@@ -11,6 +11,7 @@ use std::rc::Rc;
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Assignment, Evaluator, Term, Value};
 use shofar_run::{Limits, Reason};
+use shofar_smt::project::ProjectError;
 use shofar_smt::sat::Outcome;
 use shofar_smt::solver::Solver;
 
@@ -290,13 +291,9 @@ impl Search<'_> {
         }
         let node = clause.target().unwrap_or(self.goal);
         let eliminated = others(self.graph, self.clause(edge), None);
-        let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| error.stop(self.store))?;
-        let mut cube: Vec<Term> = projection
-            .literals
-            .iter()
-            .map(|&literal| self.renaming.from(node, Place::Target, literal))
-            .collect();
+        let literals = self.project(&formulas, model, &eliminated, self.graph.target_variables(edge))?;
+        let mut cube: Vec<Term> =
+            literals.iter().map(|&literal| self.renaming.from(node, Place::Target, literal)).collect();
         cube.sort_unstable();
         let point = self.point(node, model);
         let fact = self.facts.add(node, Fact { cube: cube.into(), edge, premises: premises.into(), point });
@@ -377,14 +374,39 @@ impl Search<'_> {
             }
         }
         let eliminated = others(self.graph, self.clause(edge), Some(wanted));
-        let projection = self.projector.project_cube(&formulas, model, &eliminated);
-        let projection = projection.map_err(|error| error.stop(self.store))?;
+        let literals =
+            self.project(&formulas, model, &eliminated, self.graph.source_variables(edge, wanted))?;
         let node = clause.sources()[wanted];
         let place = Place::Source(clause.occurrence(wanted));
         let mut cube: Vec<Term> =
-            projection.literals.iter().map(|&literal| self.renaming.from(node, place, literal)).collect();
+            literals.iter().map(|&literal| self.renaming.from(node, place, literal)).collect();
         cube.sort_unstable();
         Ok(cube)
+    }
+
+    /// Projects formulas around a model to the variables that are kept. Where no method eliminates the others, the point
+    /// of the model alone is a projection.
+    fn project(
+        &mut self,
+        formulas: &[Term],
+        model: &Assignment,
+        eliminated: &[Term],
+        kept: &[Term],
+    ) -> Result<Vec<Term>, Stop> {
+        let store = self.store;
+        match self.projector.project_cube(formulas, model, eliminated) {
+            Ok(projection) => Ok(projection.literals),
+            Err(ProjectError::Buried(_)) => {
+                let value = |&variable: &Term| {
+                    let value = model.get(variable).cloned();
+                    let value = value.unwrap_or_else(|| store.default_value(store.sort_of(variable)));
+                    store.eq(variable, store.value_to_term(&value))
+                };
+                let literals = store.and_of(kept.iter().map(value).collect::<Vec<Term>>());
+                Ok(store.conjuncts(literals).collect())
+            }
+            Err(error) => Err(error.stop(store)),
+        }
     }
 
     /// Whether a lemma satisfies L2, as far as a fresh solver can tell.

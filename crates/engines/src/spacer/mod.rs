@@ -1,7 +1,8 @@
 //! Spacer: property-directed reachability with may- and must-summaries, for all systems, linear or not.
 //!
-//! **What it decides.** Any system that the solver supports over Booleans, linear integer and real arithmetic and
-//! datatypes with fields of these sorts, because projection supports them. Other systems are `Unknown`.
+//! **What it decides.** Any system that the solver supports over Booleans, linear integer and real arithmetic, arrays and
+//! datatypes of these sorts, because projection supports them. Other systems are `Unknown`. Its lemmas have no
+//! quantifiers, so an invariant about all elements of an array is beyond it.
 //!
 //! **The idea.** For growing bounds `N` it asks whether a derivation of `false` of height at most `N` exists, backwards
 //! from the queries. Each predicate has two summaries: *frames* `F_0, F_1, ..`, where `F_i` contains at least all facts
@@ -344,6 +345,9 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         self.has_analysed = true;
+        if fragment::is_interpolable(self.store, self.original).is_err() {
+            return Ok(None);
+        }
         invariants::model(self.run, self.original)
     }
 

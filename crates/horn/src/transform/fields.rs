@@ -203,7 +203,7 @@ fn tag(store: &TermStore, position: usize, constructors: usize) -> Option<Term> 
 }
 
 /// The default value of a sort as a term without variables: elements of declared sorts have no names.
-fn default_term(store: &TermStore, sort: Sort) -> Option<Term> {
+pub(super) fn default_term(store: &TermStore, sort: Sort) -> Option<Term> {
     let term = store.value_to_term(&store.default_value(sort));
     let is_named = store.subterms(&[term]).into_iter().all(|term| !matches!(store.op(term), Op::Var(_)));
     is_named.then_some(term)

@@ -35,6 +35,7 @@ mod split;
 mod subgraph;
 mod summaries;
 mod tagged;
+mod uniform;
 mod unique_constructor;
 mod unreachable;
 mod weakest;
@@ -66,6 +67,7 @@ pub use single_loop::SingleLoop;
 pub use split::SplitArguments;
 pub use summaries::Summaries;
 pub use tagged::Tagged;
+pub use uniform::RemoveUniformArguments;
 pub use unique_constructor::UniqueConstructor;
 pub use unreachable::RemoveUnreachable;
 

@@ -14,14 +14,14 @@ use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
     Chains, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers, PropagateConstants,
-    RecogniseDisequality, Records, RemoveInfeasible, RemoveUnreachable, RemoveUnusedArguments, Simplify,
-    SingleLoop, SplitArguments, Summaries, Tagged, Transformation, Transformed, Translation,
-    UniqueConstructor,
+    RecogniseDisequality, Records, RemoveInfeasible, RemoveUniformArguments, RemoveUnreachable,
+    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Summaries, Tagged, Transformation,
+    Transformed, Translation, UniqueConstructor,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 18] = [
+const ALL: [fn() -> Box<dyn Transformation>; 19] = [
     || Box::new(RecogniseDisequality),
     || Box::new(Records),
     || Box::new(Enumerations),
@@ -34,6 +34,7 @@ const ALL: [fn() -> Box<dyn Transformation>; 18] = [
     || Box::new(Simplify),
     || Box::new(PropagateConstants),
     || Box::new(RemoveUnusedArguments),
+    || Box::new(RemoveUniformArguments),
     || Box::new(Chains),
     || Box::new(Merge),
     || Box::new(Inline),
@@ -66,6 +67,7 @@ pub fn standard() -> Pipeline {
             Box::new(RemoveUnreachable),
             Box::new(PropagateConstants),
             Box::new(RemoveUnusedArguments),
+            Box::new(RemoveUniformArguments),
             Box::new(Simplify),
             Box::new(Chains),
             Box::new(Merge),

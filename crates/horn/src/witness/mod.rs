@@ -10,6 +10,7 @@ mod automaton;
 mod explain;
 mod folds;
 mod graph;
+mod hyper;
 mod induction;
 mod interpretation;
 mod json;
@@ -79,6 +80,8 @@ pub enum WitnessFormat {
     Json,
     /// Refutations as Alethe proofs, for other checkers; models as text.
     Alethe,
+    /// Refutations as proofs by hyper-resolution, as Z3 prints them; models as text.
+    Hyper,
 }
 
 impl Model {
@@ -93,7 +96,7 @@ impl Model {
         let mut printer = Printer { store, system, out };
         match format {
             WitnessFormat::Json => printer.json_model(self),
-            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => printer.text_model(self),
+            _ => printer.text_model(self),
         }
     }
 }
@@ -110,7 +113,7 @@ impl Induction {
         let mut printer = Printer { store, system, out };
         match format {
             WitnessFormat::Json => printer.json_induction(self),
-            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => printer.text_induction(self),
+            _ => printer.text_induction(self),
         }
     }
 }
@@ -127,9 +130,7 @@ impl Saturation {
         let mut printer = Printer { store, system, out };
         match format {
             WitnessFormat::Json => printer.json_saturation(self),
-            WitnessFormat::Text | WitnessFormat::Tree | WitnessFormat::Alethe => {
-                printer.text_saturation(self)
-            }
+            _ => printer.text_saturation(self),
         }
     }
 }
@@ -149,6 +150,7 @@ impl Refutation {
             WitnessFormat::Tree => printer.tree(self),
             WitnessFormat::Json => printer.json_refutation(self),
             WitnessFormat::Alethe => printer.alethe(self),
+            WitnessFormat::Hyper => printer.hyper_resolution(self),
         }
     }
 }

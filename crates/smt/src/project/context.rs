@@ -15,6 +15,8 @@ pub(super) struct Context<'c, 'a: 'c> {
     /// The variables and constants to eliminate, those given first, as a list and as a set.
     pub(super) vars: Vec<Term>,
     set: FxHashSet<Term>,
+    /// Whether a variable was replaced by its value, of infinitely many.
+    pub(super) by_value: bool,
     /// The contents of terms other than leaves.
     contents: FxHashMap<Term, Contents>,
 }
@@ -30,6 +32,8 @@ pub(super) struct Contents {
     pub(super) rounding: bool,
     /// An operator of a datatype, or an equality between terms of one.
     pub(super) datatype: bool,
+    /// An operator of arrays, or an equality between arrays.
+    pub(super) array: bool,
 }
 
 impl<'c, 'a> Context<'c, 'a> {
@@ -40,6 +44,7 @@ impl<'c, 'a> Context<'c, 'a> {
             evaluator: Evaluator::new(store, model),
             vars: vars.to_vec(),
             set: vars.iter().copied().collect(),
+            by_value: false,
             contents: FxHashMap::default(),
         }
     }
@@ -79,6 +84,11 @@ impl<'c, 'a> Context<'c, 'a> {
                     Op::Eq => is_datatype(store, store.sort_of(args[0])),
                     _ => false,
                 },
+                array: match op {
+                    Op::Select | Op::Store | Op::ConstArray(_) => true,
+                    Op::Eq => store.array_parts(store.sort_of(args[0])).is_some(),
+                    _ => false,
+                },
             };
             let height = stack.len();
             for &arg in args {
@@ -88,6 +98,7 @@ impl<'c, 'a> Context<'c, 'a> {
                         contents.choice |= part.choice;
                         contents.rounding |= part.rounding;
                         contents.datatype |= part.datatype;
+                        contents.array |= part.array;
                     }
                     None => stack.push(arg),
                 }
@@ -145,6 +156,11 @@ impl<'c, 'a> Context<'c, 'a> {
             }
         }
         Some(bound.relation.holds(&sum, bound.number))
+    }
+
+    /// The value of a term.
+    pub(super) fn value(&mut self, term: Term) -> Result<Value, ProjectError> {
+        self.evaluator.eval(term).map_err(ProjectError::NoValue)
     }
 
     /// The value of a number.

@@ -36,32 +36,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::{ConstructorId, Op, Sort, SortKind, Substitution, Term, TermStore, Value};
 
 use super::context::Context;
-use super::{ProjectError, define, implicant, substitute};
+use super::fresh::Fresh;
+use super::{ProjectError, define, replace, substitute};
 
-/// Symbols for fields that live during one projection only, by sort.
-#[derive(Default)]
-pub(super) struct Fields {
-    by_sort: FxHashMap<Sort, Vec<Term>>,
-}
-
-/// Eliminates variables of datatypes, and takes other variables out of constructor terms. Returns whether a variable
-/// was replaced by its value.
+/// Eliminates variables of datatypes, and takes other variables out of constructor terms.
 pub(super) fn eliminate(
     context: &mut Context<'_, '_>,
     literals: &mut Vec<Term>,
-    fields: &mut Fields,
-) -> Result<bool, ProjectError> {
+    fresh: &mut Fresh,
+) -> Result<(), ProjectError> {
     if !literals.iter().any(|&literal| context.mentions(literal) && context.contents(literal).datatype) {
-        return Ok(false);
+        return Ok(());
     }
-    let mut stage = Stage { fields, used: FxHashMap::default(), by_value: false };
     while solve(context, literals)?
         || drop_disequalities(context, literals)
         || separate(context, literals)?
-        || stage.unfold(context, literals)?
-        || stage.fix(context, literals)?
+        || unfold(context, literals, fresh)?
+        || fix(context, literals)?
     {}
-    Ok(stage.by_value)
+    Ok(())
 }
 
 /// Whether the sort is a datatype.
@@ -69,13 +62,15 @@ pub(super) fn is_datatype(store: &TermStore, sort: Sort) -> bool {
     matches!(store.sort_kind(sort), SortKind::Datatype(_))
 }
 
-/// The sorts of the fields of a datatype, of the fields of these, and so on, and the datatype itself.
-pub(super) fn sorts_within(store: &TermStore, datatype: Sort) -> Vec<Sort> {
-    let mut sorts = vec![datatype];
-    let mut seen: FxHashSet<Sort> = FxHashSet::from_iter([datatype]);
+/// The sort itself, the sorts of its fields, indices and elements, those of these, and so on.
+pub(super) fn sorts_within(store: &TermStore, sort: Sort) -> Vec<Sort> {
+    let mut sorts = vec![sort];
+    let mut seen: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
     let mut next = 0;
     while let Some(&sort) = sorts.get(next) {
-        sorts.extend(field_sorts(store, sort).filter(|&field| seen.insert(field)));
+        let (index, element) = store.array_parts(sort).unzip();
+        let parts = field_sorts(store, sort).chain(index).chain(element);
+        sorts.extend(parts.filter(|&part| seen.insert(part)));
         next += 1;
     }
     sorts
@@ -94,7 +89,7 @@ fn constructors(store: &TermStore, sort: Sort) -> &[ConstructorId] {
 
 /// Whether the sort has more than `count` values, in every interpretation. Counts the values of depth 1, 2 and so on, up
 /// to `count + 1` of each sort.
-fn has_more_values(store: &TermStore, sort: Sort, count: usize) -> bool {
+pub(super) fn has_more_values(store: &TermStore, sort: Sort, count: usize) -> bool {
     let enough = count as u64 + 1;
     let sorts = sorts_within(store, sort);
     let mut sizes: FxHashMap<Sort, u64> = FxHashMap::default();
@@ -106,7 +101,14 @@ fn has_more_values(store: &TermStore, sort: Sort, count: usize) -> bool {
                 SortKind::Bool => 2,
                 SortKind::Int | SortKind::Real => enough,
                 SortKind::BitVec(width) => 1u64.checked_shl(*width).unwrap_or(enough),
-                SortKind::Array(..) | SortKind::Uninterpreted(..) => 1,
+                SortKind::Uninterpreted(..) => 1,
+                // At least so many, if there are at least so many indices and elements.
+                SortKind::Array(index, element) => match (size_of(index), size_of(element)) {
+                    (_, elements @ (0 | 1)) => elements,
+                    (indices, elements) => {
+                        elements.saturating_pow(u32::try_from(indices).unwrap_or(u32::MAX))
+                    }
+                },
                 SortKind::Datatype(_) => {
                     let values = |&id: &ConstructorId| {
                         let fields = store.constructor(id).fields.iter();
@@ -159,18 +161,6 @@ fn solve(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<bool
         }
     }
     Ok(false)
-}
-
-/// Replaces a literal by formulas that are true in the model.
-fn replace(
-    context: &mut Context<'_, '_>,
-    literals: &mut Vec<Term>,
-    position: usize,
-    formulas: &[Term],
-) -> Result<(), ProjectError> {
-    literals.remove(position);
-    literals.extend(implicant(context, formulas)?);
-    Ok(())
 }
 
 /// The term from which a chain of selectors takes a part.
@@ -330,82 +320,54 @@ fn difference(
 
 // ---- unfold and fix ----------------------------------------------------------------------------------
 
-/// The state of one elimination.
-struct Stage<'f> {
-    fields: &'f mut Fields,
-    /// The number of symbols used of each sort.
-    used: FxHashMap<Sort, usize>,
-    /// Whether a variable was replaced by its value.
-    by_value: bool,
+/// Replaces one variable by its constructor, applied to new variables. Returns whether there is one to replace.
+fn unfold(
+    context: &mut Context<'_, '_>,
+    literals: &mut Vec<Term>,
+    fresh: &mut Fresh,
+) -> Result<bool, ProjectError> {
+    let store = context.store;
+    let found = inspected(context, literals);
+    let found = found.or_else(|| {
+        let occurrences = Occurrences::of(context, literals);
+        let mut compared = occurrences.only_compared(context).map(|(var, _)| var);
+        compared.find(|&var| is_datatype(store, store.sort_of(var)))
+    });
+    let Some(var) = found else { return Ok(false) };
+    let value = context.value(var)?;
+    let Value::Term(value) = value else { return Ok(false) };
+    let (Op::Construct(constructor), parts) = store.view(value) else { return Ok(false) };
+    let mut fields = Vec::with_capacity(parts.len());
+    for &part in parts {
+        let value = context.value(part)?;
+        fields.push(fresh.variable(context, value));
+    }
+    let image = store.construct_term(constructor, &fields);
+    substitute(context, literals, &Substitution::from_iter([(var, image)]))?;
+    Ok(true)
 }
 
-impl Stage<'_> {
-    /// Replaces one variable by its constructor, applied to new variables. Returns whether there is one to replace.
-    fn unfold(
-        &mut self,
-        context: &mut Context<'_, '_>,
-        literals: &mut Vec<Term>,
-    ) -> Result<bool, ProjectError> {
-        let store = context.store;
-        let found = inspected(context, literals);
-        let found = found.or_else(|| {
-            let occurrences = Occurrences::of(context, literals);
-            let mut compared = occurrences.only_compared(context).map(|(var, _)| var);
-            compared.find(|&var| is_datatype(store, store.sort_of(var)))
-        });
-        let Some(var) = found else { return Ok(false) };
-        let value = context.evaluator.eval(var).map_err(ProjectError::NoValue)?;
-        let Value::Term(value) = value else { return Ok(false) };
-        let (Op::Construct(constructor), parts) = store.view(value) else { return Ok(false) };
-        let fields = parts.iter().map(|&part| self.field(context, part));
-        let fields = fields.collect::<Result<Vec<Term>, ProjectError>>()?;
-        let image = store.construct_term(constructor, &fields);
-        substitute(context, literals, &Substitution::from_iter([(var, image)]))?;
-        Ok(true)
-    }
-
-    /// A new variable with this value. Of a finite simple sort, the value itself: there are finitely many.
-    fn field(&mut self, context: &mut Context<'_, '_>, value: Term) -> Result<Term, ProjectError> {
-        let store = context.store;
-        let sort = store.sort_of(value);
-        if matches!(store.sort_kind(sort), SortKind::Bool | SortKind::BitVec(_)) {
-            return Ok(value);
+/// Takes one variable out of a selection from a term of another constructor: by a definition, otherwise by its value.
+/// Returns whether there is one.
+fn fix(context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<bool, ProjectError> {
+    let store = context.store;
+    let parts = store.subterms_until(literals, |part| !context.mentions(part));
+    let misplaced = parts.into_iter().find(|&part| match store.view(part) {
+        (Op::Selector { .. }, &[whole]) => {
+            matches!(store.op(whole), Op::Construct(_)) && context.mentions(whole)
         }
-        let symbols = self.fields.by_sort.entry(sort).or_default();
-        let used = self.used.entry(sort).or_default();
-        if *used == symbols.len() {
-            symbols.push(store.var(store.fresh_symbol("field"), sort));
-        }
-        let symbol = symbols[*used];
-        *used += 1;
-        let value = context.evaluator.eval(value).map_err(ProjectError::NoValue)?;
-        context.add_variable(symbol, value);
-        Ok(symbol)
+        _ => false,
+    });
+    let Some(misplaced) = misplaced else { return Ok(false) };
+    let inside = store.subterms_until(&[misplaced], |part| !context.mentions(part));
+    let Some(var) = inside.into_iter().find(|&part| context.is_variable(part)) else { return Ok(false) };
+    if define(context, literals, var)? {
+        return Ok(true);
     }
-
-    /// Takes one variable out of a selection from a term of another constructor: by a definition, otherwise by its
-    /// value. Returns whether there is one.
-    fn fix(&mut self, context: &mut Context<'_, '_>, literals: &mut Vec<Term>) -> Result<bool, ProjectError> {
-        let store = context.store;
-        let parts = store.subterms_until(literals, |part| !context.mentions(part));
-        let misplaced = parts.into_iter().find(|&part| match store.view(part) {
-            (Op::Selector { .. }, &[whole]) => {
-                matches!(store.op(whole), Op::Construct(_)) && context.mentions(whole)
-            }
-            _ => false,
-        });
-        let Some(misplaced) = misplaced else { return Ok(false) };
-        let inside = store.subterms_until(&[misplaced], |part| !context.mentions(part));
-        let Some(var) = inside.into_iter().find(|&part| context.is_variable(part)) else { return Ok(false) };
-        if define(context, literals, var)? {
-            return Ok(true);
-        }
-        let value = context.evaluator.eval(var).map_err(ProjectError::NoValue)?;
-        let value = store.value_to_term(&value);
-        substitute(context, literals, &Substitution::from_iter([(var, value)]))?;
-        self.by_value = true;
-        Ok(true)
-    }
+    let value = store.value_to_term(&context.value(var)?);
+    substitute(context, literals, &Substitution::from_iter([(var, value)]))?;
+    context.by_value = true;
+    Ok(true)
 }
 
 /// A variable to which a selector or tester is applied.

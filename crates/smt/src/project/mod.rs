@@ -16,13 +16,14 @@
 //! truth values     Bool and bit-vector variables become their values
 //! definitions      x = t for sorts other than numbers                                   definition.rs
 //! datatypes        variables become constructor terms by the model, or are dropped      datatypes.rs
+//! arrays           variables become writes to other arrays, or elements                 arrays.rs
 //! numbers          linear constraints; reals, then integers                             arith.rs, lra.rs, lia.rs
 //! ```
 //!
 //! Each step gives a cube that implies the existence of the variables it eliminates (P1) and is true in the model,
-//! extended if a step adds new variables (P2); debug builds check the latter. Variables of other sorts (declared sorts,
-//! arrays) are eliminated if an equality defines them. A theory with its own elimination would be added between
-//! definitions and numbers. If a variable cannot be eliminated, the result is an error.
+//! extended if a step adds new variables (P2); debug builds check the latter. Datatypes and arrays take turns, because one
+//! can contain the other. Variables of declared sorts are eliminated if an equality defines them. If a variable cannot
+//! be eliminated, the result is an error.
 //!
 //! Literals are normal terms of the store; divisibility is `(= (mod t k) c)`.
 //!
@@ -31,6 +32,7 @@
 //! 2015).
 
 mod arith;
+mod arrays;
 mod constraint;
 mod context;
 mod cooper;
@@ -38,6 +40,7 @@ pub(crate) mod cube;
 mod datatypes;
 pub(crate) mod definition;
 mod eliminate;
+mod fresh;
 mod implicant;
 mod lia;
 mod lra;
@@ -49,6 +52,7 @@ use shofar_logic::{Assignment, EvalError, Sort, SortKind, Substitution, Term, Te
 use crate::purify::Unsupported;
 use arith::{Obstacle, System};
 use context::Context;
+use fresh::Fresh;
 use implicant::Implicant;
 use shofar_run::Stop;
 
@@ -60,8 +64,8 @@ pub use eliminate::{Bounds, Elimination, Status, eliminate, eliminate_forall};
 pub struct Projection {
     /// The literals, in normal form, each once.
     pub literals: Vec<Term>,
-    /// Whether a variable was replaced by its value: an integer with too many residues, or a variable in a selection
-    /// from a term of another constructor. Then projecting all models need not end.
+    /// Whether a variable was replaced by its value: an integer with too many residues, a variable in a selection from a
+    /// term of another constructor, or in an index of an array that stays. Then projecting all models need not end.
     pub by_value: bool,
 }
 
@@ -145,14 +149,14 @@ pub struct Projector<'a> {
     store: &'a TermStore,
     /// Symbols for quotients that live during one projection only.
     spare: Vec<Term>,
-    /// Symbols for fields of datatypes that live during one projection only.
-    fields: datatypes::Fields,
+    /// Symbols for parts of datatypes and arrays that live during one projection only.
+    fresh: Fresh,
 }
 
 impl<'a> Projector<'a> {
     /// A projector for formulas of this store.
     pub fn new(store: &'a TermStore) -> Self {
-        Projector { store, spare: Vec::new(), fields: datatypes::Fields::default() }
+        Projector { store, spare: Vec::new(), fresh: Fresh::default() }
     }
 
     /// Literals that are true in the model and imply the formula. The formula must be quantifier-free, and may be as
@@ -214,9 +218,15 @@ impl<'a> Projector<'a> {
         let mut literals = implicant(&mut context, literals)?;
         fix_values(&mut context, &mut literals)?;
         apply_definitions(&mut context, &mut literals)?;
-        let by_value = datatypes::eliminate(&mut context, &mut literals, &mut self.fields)?;
+        self.fresh.restart();
+        datatypes::eliminate(&mut context, &mut literals, &mut self.fresh)?;
+        while arrays::eliminate(&mut context, &mut literals, &mut self.fresh)?
+            || arrays::fix_index(&mut context, &mut literals)?
+        {
+            datatypes::eliminate(&mut context, &mut literals, &mut self.fresh)?;
+        }
         let mut projection = eliminate_numbers(&mut context, literals, &mut self.spare)?;
-        projection.by_value |= by_value;
+        projection.by_value |= context.by_value;
         cube::simplify(store, &mut projection.literals);
         if cfg!(debug_assertions) {
             for &literal in &projection.literals {
@@ -231,17 +241,14 @@ impl<'a> Projector<'a> {
 /// Whether each variable of the sort can be eliminated, whatever the literals are, unless a declared function is
 /// applied to it.
 pub fn supports_sort(store: &TermStore, sort: Sort) -> bool {
-    match store.sort_kind(sort) {
+    datatypes::sorts_within(store, sort).into_iter().all(|part| match store.sort_kind(part) {
         SortKind::Bool | SortKind::Int | SortKind::Real => true,
+        SortKind::Array(..) | SortKind::Datatype(_) => true,
         // Only by their values, and the solver that finds models does not support them.
         SortKind::BitVec(_) => false,
         // Only if an equality defines them.
-        SortKind::Array(..) | SortKind::Uninterpreted(..) => false,
-        SortKind::Datatype(_) => {
-            let mut fields = datatypes::sorts_within(store, sort).into_iter().skip(1);
-            fields.all(|field| datatypes::is_datatype(store, field) || supports_sort(store, field))
-        }
-    }
+        SortKind::Uninterpreted(..) => false,
+    })
 }
 
 /// [`Projector::project`] for a single use.
@@ -326,6 +333,18 @@ fn substitute(
         if image == literal { literals.push(literal) } else { changed.push(image) }
     }
     literals.extend(implicant(context, &changed)?);
+    Ok(())
+}
+
+/// Replaces a literal by formulas that are true in the model.
+fn replace(
+    context: &mut Context<'_, '_>,
+    literals: &mut Vec<Term>,
+    position: usize,
+    formulas: &[Term],
+) -> Result<(), ProjectError> {
+    literals.remove(position);
+    literals.extend(implicant(context, formulas)?);
     Ok(())
 }
 

@@ -186,6 +186,8 @@ impl Part {
                 add(&mut part, label, reading);
             }
         }
+        let of_constants = constants.first().map(|&constant| graph.args(constant)[0]);
+        let fallback = fallback.or_else(|| of_constants.map(|node| (element(node), node)));
         let fallback = fallback.map(|(meaning, node)| (meaning, Element::Of(node)));
         part.find_defaults(sort, &constants, &vertices, graph, candidates, &element, fallback, findings);
         let is_consistent = contradictions.is_empty();
