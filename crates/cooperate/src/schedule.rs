@@ -81,6 +81,14 @@ pub static CLASSES: &[Class] = &[
         exchanges: false,
     },
     Class {
+        name: "arrays",
+        description: "arrays that no transformation removes",
+        fits: |features| features.has_arrays,
+        // `cells` proves most of what can be proved, mostly at once. `bmc` refutes what `cells` is too coarse for.
+        engines: &[("cells", 4), ("bmc", 3), ("spacer", 2), ("cells:transformed=yes", 2), ("unfold", 1)],
+        exchanges: false,
+    },
+    Class {
         name: "datatypes",
         description: "datatypes that no transformation removes",
         fits: |features| features.has_datatypes,
@@ -171,6 +179,8 @@ pub struct Features {
     pub has_reals: bool,
     /// Whether predicates have values of datatypes among their arguments.
     pub has_datatypes: bool,
+    /// Whether predicates have arrays among their arguments.
+    pub has_arrays: bool,
 }
 
 impl Features {
@@ -191,6 +201,7 @@ impl Features {
             has_integers: has(|kind| matches!(kind, SortKind::Int)),
             has_reals: has(|kind| matches!(kind, SortKind::Real)),
             has_datatypes: has(|kind| matches!(kind, SortKind::Datatype(_))),
+            has_arrays: has(|kind| matches!(kind, SortKind::Array(..))),
         }
     }
 
@@ -211,6 +222,7 @@ impl Features {
             has_integers,
             has_reals,
             has_datatypes,
+            has_arrays,
         } = *self;
         let shape = match (is_recursive, is_linear) {
             (false, _) => "no recursion",
@@ -224,7 +236,10 @@ impl Features {
             (false, false) => "no numbers",
         };
         let datatypes = if has_datatypes { ", datatypes" } else { "" };
-        format!("{predicates} predicates, {clauses} clauses, {terms} terms, {shape}, {numbers}{datatypes}")
+        let arrays = if has_arrays { ", arrays" } else { "" };
+        format!(
+            "{predicates} predicates, {clauses} clauses, {terms} terms, {shape}, {numbers}{datatypes}{arrays}"
+        )
     }
 }
 
@@ -281,6 +296,9 @@ mod tests {
         let lists = "(declare-datatypes ((L 0)) (((nil) (cons (tail L)))))(declare-fun P (L) Bool)
             (assert (P nil))(assert (forall ((l L)) (=> (P l) (P (cons l)))))";
         assert_eq!(class_of(lists), "datatypes");
+        let array = "(declare-fun P (Int (Array Int Int)) Bool)
+            (assert (forall ((x Int) (a (Array Int Int))) (=> (P x a) (P x (store a x 0)))))";
+        assert_eq!(class_of(array), "arrays");
         // The second one depends on the first one, which depends on nothing.
         assert_eq!(system(declarations, &around[..1]), "no recursion");
     }

@@ -44,8 +44,9 @@ use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
 use shofar_horn::graph::NodeId;
 use shofar_horn::transform::{
-    Enumerations, Pipeline, PropagateConstants, Records, RemoveInfeasible, RemoveUnreachable,
-    RemoveUnusedArguments, Simplify, Tagged, Transformation, Transformed, Translation, standard,
+    Enumerations, Pipeline, PropagateConstants, Records, RemoveInfeasible, RemoveUniformArguments,
+    RemoveUnreachable, RemoveUnusedArguments, Simplify, Tagged, Transformation, Transformed, Translation,
+    standard,
 };
 use shofar_horn::witness::{Derivation, GraphModel};
 use shofar_logic::{Sort, Term, TermStore};
@@ -126,6 +127,7 @@ fn exact() -> Pipeline {
         Box::new(RemoveUnreachable),
         Box::new(PropagateConstants),
         Box::new(RemoveUnusedArguments),
+        Box::new(RemoveUniformArguments),
         Box::new(Simplify),
         Box::new(RemoveInfeasible),
     ];

@@ -75,8 +75,7 @@ pub(crate) fn point_instances(store: &TermStore, formulas: &[Term], definitions:
     let split = definitions.iter().filter_map(|&definition| ghosts::split(store, definition));
     let mut universals: Vec<Universal> =
         split.map(|(bound, formula)| Universal::new(store, bound, formula)).collect();
-    let matrices: Vec<Term> = universals.iter().map(|universal| universal.formula).collect();
-    let points = Points::new(store, formulas, &matrices, &[]);
+    let points = Points::new(store, formulas, &universals, &[]);
     universals.iter_mut().flat_map(|universal| universal.instances(store, &points)).collect()
 }
 
@@ -154,9 +153,8 @@ impl Search<'_, '_> {
     /// Instances at all points, in rounds.
     fn by_points(&mut self, universals: &mut [Universal], constants: &[Term]) -> Result<bool, Stop> {
         let store = self.context.store;
-        let matrices: Vec<Term> = universals.iter().map(|universal| universal.formula).collect();
         for round in 0..ROUNDS {
-            let points = Points::new(store, &self.formulas, &matrices, constants);
+            let points = Points::new(store, &self.formulas, universals, constants);
             let before = self.formulas.len();
             for universal in universals.iter_mut() {
                 self.formulas.extend(universal.instances(store, &points));
@@ -288,8 +286,8 @@ struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// The points of formulas. Arrays of the matrices have classes as well.
-    fn new(store: &'a TermStore, formulas: &[Term], matrices: &[Term], constants: &[Term]) -> Self {
+    /// The points of formulas, and those of definitions that depend on no bound variable.
+    fn new(store: &'a TermStore, formulas: &[Term], universals: &[Universal], constants: &[Term]) -> Self {
         let mut points = Points {
             store,
             classes: FxHashMap::default(),
@@ -297,16 +295,21 @@ impl<'a> Points<'a> {
             points: FxHashMap::default(),
             others: constants.to_vec(),
         };
-        let of_formulas = store.subterms(formulas);
+        let bound: FxHashSet<Term> =
+            universals.iter().flat_map(|universal| universal.bound.iter().copied()).collect();
+        let matrices: Vec<Term> = universals.iter().map(|universal| universal.formula).collect();
+        let mut all = store.subterms(formulas);
+        let of_formulas = all.len();
+        all.extend(store.subterms(&matrices));
         // Arrays that are elements of arrays may be equal to any array of their sort.
         let mut inner: FxHashMap<Sort, Option<Term>> = FxHashMap::default();
-        for &term in of_formulas.iter().chain(&store.subterms(matrices)) {
+        for &term in &all {
             if let Some((index, element)) = store.array_parts(store.sort_of(term)) {
                 inner.entry(element).or_default();
                 inner.entry(index).or_default();
             }
         }
-        for &term in of_formulas.iter().chain(&store.subterms(matrices)) {
+        for &term in &all {
             points.relate(term);
             if store.array_parts(store.sort_of(term)).is_some()
                 && let Some(first) = inner.get_mut(&store.sort_of(term))
@@ -315,9 +318,14 @@ impl<'a> Points<'a> {
                 points.join(first, term);
             }
         }
-        for &term in &of_formulas {
+        for (number, &term) in all.iter().enumerate() {
             match store.view(term) {
                 (Op::Select | Op::Store, &[array, index, ..]) => {
+                    let is_open =
+                        || store.free_vars(&[index]).iter().any(|variable| bound.contains(variable));
+                    if number >= of_formulas && is_open() {
+                        continue;
+                    }
                     let class = points.class_of(array);
                     let index = store.normalize(index);
                     let known = points.points.entry(class).or_default();
@@ -325,7 +333,7 @@ impl<'a> Points<'a> {
                         known.push(index);
                     }
                 }
-                (Op::Var(_), _) => points.others.push(term),
+                (Op::Var(_), _) if number < of_formulas => points.others.push(term),
                 _ => {}
             }
         }
@@ -376,20 +384,44 @@ impl<'a> Points<'a> {
     }
 }
 
+/// A read at the sum of a bound variable, or its negation, and other terms.
+struct Read {
+    array: Term,
+    is_negated: bool,
+    rest: LinearPoly,
+}
+
+impl Read {
+    /// The term for the variable with which the read is at the index.
+    fn solved(&self, store: &TermStore, index: Term) -> Term {
+        let mut sum = LinearPoly::from_term(store, index);
+        sum.add_scaled(&self.rest, &-Rational::ONE);
+        if self.is_negated {
+            sum.scale(&-Rational::ONE);
+        }
+        sum.to_term(store, Sort::INT)
+    }
+}
+
 /// A universal definition, for the arguments of an atom.
 struct Universal {
     bound: Vec<Term>,
     formula: Term,
-    /// By variables: the arrays that are read at it, and what is added to it there.
-    reads: Vec<Vec<(Term, LinearPoly)>>,
+    /// By variables: the arrays that are read at a sum with it or its negation.
+    reads: Vec<Vec<Read>>,
     /// By variables: the arrays that are read exactly at it, if it is not an integer.
     exact: Vec<Vec<Term>>,
     seen: FxHashSet<Vec<Term>>,
 }
 
 impl Universal {
+    /// The bound variables get new names, which are nobody else's.
     fn new(store: &TermStore, bound: &[Term], formula: Term) -> Self {
-        let mut reads: Vec<Vec<(Term, LinearPoly)>> = vec![Vec::new(); bound.len()];
+        let fresh = |&variable: &Term| store.var(store.fresh_symbol("bound"), store.sort_of(variable));
+        let (old, bound): (&[Term], Vec<Term>) = (bound, bound.iter().map(fresh).collect());
+        let renaming: Substitution = old.iter().copied().zip(bound.iter().copied()).collect();
+        let formula = store.substitute(formula, &renaming);
+        let mut reads: Vec<Vec<Read>> = bound.iter().map(|_| Vec::new()).collect();
         let mut exact: Vec<Vec<Term>> = vec![Vec::new(); bound.len()];
         for term in store.subterms(&[formula]) {
             let (Op::Select | Op::Store, &[array, index, ..]) = store.view(term) else { continue };
@@ -405,12 +437,13 @@ impl Universal {
                 let mentions = |&(monomial, _): &(Term, Rational)| {
                     store.free_vars(&[monomial]).iter().any(|other| bound.contains(other))
                 };
-                if factor.is_one() && !rest.terms().iter().any(mentions) {
-                    reads[at].push((array, rest));
+                let is_negated = (-&factor).is_one();
+                if (factor.is_one() || is_negated) && !rest.terms().iter().any(mentions) {
+                    reads[at].push(Read { array, is_negated, rest });
                 }
             }
         }
-        Universal { bound: bound.to_vec(), formula, reads, exact, seen: FxHashSet::default() }
+        Universal { bound, formula, reads, exact, seen: FxHashSet::default() }
     }
 
     /// The instances for points that are new; none if there are too many.
@@ -450,14 +483,10 @@ impl Universal {
         solver.assert(not(store, store.substitute(self.formula, &values.symbols))).map_err(unsupported)?;
         for (at, &variable) in self.bound.iter().enumerate() {
             let mut own: Vec<(Term, Term)> = Vec::new();
-            let sums = self.reads[at].iter().flat_map(|(_, rest)| {
-                let indices = terms.get(&Sort::INT).map_or(&[][..], |terms| terms);
-                indices.iter().map(|&index| {
-                    let mut sum = LinearPoly::from_term(store, index);
-                    sum.add_scaled(rest, &-Rational::ONE);
-                    sum.to_term(store, Sort::INT)
-                })
-            });
+            let indices = terms.get(&Sort::INT).map_or(&[][..], |terms| terms);
+            let sums = self.reads[at]
+                .iter()
+                .flat_map(|read| indices.iter().map(move |&index| read.solved(store, index)));
             let plain = terms.get(&store.sort_of(variable)).map_or(&[][..], |terms| terms);
             for term in plain.iter().copied().chain(sums) {
                 if let Some(value) = values.of(term)
@@ -499,12 +528,8 @@ impl Universal {
             let class = points.known_class(array);
             class.and_then(|class| points.points.get(&class)).map_or(&[][..], |points| points)
         };
-        for (array, rest) in &self.reads[at] {
-            for &point in of(*array) {
-                let mut sum = LinearPoly::from_term(store, point);
-                sum.add_scaled(rest, &-Rational::ONE);
-                add(sum.to_term(store, Sort::INT));
-            }
+        for read in &self.reads[at] {
+            of(read.array).iter().for_each(|&point| add(read.solved(store, point)));
         }
         for &array in &self.exact[at] {
             of(array).iter().for_each(|&point| add(point));
