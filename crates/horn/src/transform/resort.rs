@@ -25,7 +25,8 @@
 //! a selector no value.
 //!
 //! The way back: a model gets the unpacked arguments, and the facts of a derivation are packed. Arrays of components
-//! cannot be unpacked without quantifiers; a model that does more than read them is not translated.
+//! cannot be unpacked without quantifiers: a model that compares them says so of their elements at all indices. A model that
+//! does more than to read and compare them is not translated.
 
 use std::rc::Rc;
 
@@ -415,13 +416,28 @@ impl<R: Representation> Translation for Resorted<R> {
     }
 }
 
+/// The terms of a formula that are finished on their way back.
+struct Reading {
+    /// The arrays of components, after any number of writes.
+    components: FxHashSet<Term>,
+    /// The images of other terms that change.
+    images: FxHashMap<Term, Term>,
+}
+
+impl Reading {
+    fn image(&self, term: Term) -> Term {
+        self.images.get(&term).copied().unwrap_or(term)
+    }
+}
+
 fn inexpressible() -> Stop {
-    Stop::Unsupported("a model that compares arrays of fields".to_owned())
+    Stop::Unsupported("a model that does more with arrays of fields than to read and compare them".to_owned())
 }
 
 impl<R: Representation> Resorted<R> {
-    /// The formula with reads of the old arrays instead of reads of their components. `None` if it does anything else
-    /// with a component than to read it, after any number of writes.
+    /// The formula with reads of the old arrays instead of reads of their components. If two arrays of components are
+    /// equal, so are their elements at all indices: that has a quantifier. `None` if the formula does anything else with
+    /// a component than to read or compare it, after any number of writes.
     fn reads_back(
         &self,
         store: &TermStore,
@@ -431,50 +447,73 @@ impl<R: Representation> Resorted<R> {
         if arrays.is_empty() {
             return Some(formula);
         }
-        // The arrays of components, after any number of writes.
-        let mut components: FxHashSet<Term> = FxHashSet::default();
-        // The images of other terms that change.
-        let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut reading = Reading { components: FxHashSet::default(), images: FxHashMap::default() };
         for term in store.subterms(&[formula]) {
-            let image = |arg: Term| images.get(&arg).copied().unwrap_or(arg);
             let image = match store.view(term) {
                 _ if arrays.contains_key(&term) => {
-                    components.insert(term);
+                    reading.components.insert(term);
                     continue;
                 }
                 (Op::Store, &[array, index, element])
-                    if components.contains(&array)
-                        && !components.contains(&index)
-                        && !components.contains(&element) =>
+                    if reading.components.contains(&array)
+                        && !reading.components.contains(&index)
+                        && !reading.components.contains(&element) =>
                 {
-                    components.insert(term);
+                    reading.components.insert(term);
                     continue;
                 }
-                (Op::Select, &[array, index]) if components.contains(&array) => {
-                    let index = (!components.contains(&index)).then(|| image(index))?;
-                    let mut writes = Vec::new();
-                    let mut below = array;
-                    while let (Op::Store, &[array, written, element]) = store.view(below) {
-                        writes.push((image(written), image(element)));
-                        below = array;
-                    }
-                    let &(variable, at) = arrays.get(&below)?;
-                    let element = self.representation.unpack(store, store.select(variable, index))?;
-                    let unwritten = *element.get(at)?;
-                    writes.into_iter().rev().fold(unwritten, |below, (written, element)| {
-                        store.ite(store.eq(written, index), element, below)
-                    })
+                (Op::Select, &[array, index]) if reading.components.contains(&array) => {
+                    let index = (!reading.components.contains(&index)).then(|| reading.image(index))?;
+                    self.read_back(store, &reading, arrays, array, index)?
                 }
-                (_, args) if args.iter().any(|arg| components.contains(arg)) => return None,
-                (op, args) if args.iter().any(|arg| images.contains_key(arg)) => {
-                    let args: Vec<Term> = args.iter().map(|&arg| image(arg)).collect();
-                    store.build(op, &args).ok()?
+                (Op::Eq, &[left, right])
+                    if reading.components.contains(&left) || reading.components.contains(&right) =>
+                {
+                    let (sort, _) = store.array_parts(store.sort_of(left))?;
+                    let index = store.var(store.fresh_symbol("index"), sort);
+                    let read = |array| self.read_back(store, &reading, arrays, array, index);
+                    let equal = store.eq(read(left)?, read(right)?);
+                    store.app(Op::Forall, &[index, equal]).ok()?
+                }
+                (_, args) if args.iter().any(|arg| reading.components.contains(arg)) => return None,
+                (op, args) if args.iter().any(|arg| reading.images.contains_key(arg)) => {
+                    let args: Vec<Term> = args.iter().map(|&arg| reading.image(arg)).collect();
+                    match args.iter().any(|&arg| store.is_quantified(arg)) {
+                        true => store.app(op, &args).ok()?,
+                        false => store.build(op, &args).ok()?,
+                    }
                 }
                 _ => continue,
             };
-            images.insert(term, image);
+            reading.images.insert(term, image);
         }
-        Some(images.get(&formula).copied().unwrap_or(formula))
+        Some(reading.image(formula))
+    }
+
+    /// The element of an array at an index, both finished; the array may be one of components.
+    fn read_back(
+        &self,
+        store: &TermStore,
+        reading: &Reading,
+        arrays: &FxHashMap<Term, (Term, usize)>,
+        array: Term,
+        index: Term,
+    ) -> Option<Term> {
+        if !reading.components.contains(&array) {
+            return Some(store.select(reading.image(array), index));
+        }
+        let mut writes = Vec::new();
+        let mut below = array;
+        while let (Op::Store, &[array, written, element]) = store.view(below) {
+            writes.push((reading.image(written), reading.image(element)));
+            below = array;
+        }
+        let &(variable, at) = arrays.get(&below)?;
+        let element = self.representation.unpack(store, store.select(variable, index))?;
+        let unwritten = *element.get(at)?;
+        Some(writes.into_iter().rev().fold(unwritten, |below, (written, element)| {
+            store.ite(store.eq(written, index), element, below)
+        }))
     }
 
     /// The old fact that a step derives.
