@@ -189,17 +189,6 @@ fn the_exit_status_is_for_continuous_integration() {
     assert!(text(&output.stderr).starts_with("check.js: cannot read no/such/contract.sol"));
 }
 
-/// The compiler reads the models that Shofar prints.
-#[test]
-fn invariants_are_those_of_the_model() {
-    let Some(folder) = runner() else { return };
-    let body = "contract C { uint x; function f() external { if (x < 5) x++; }\n\
-                function check() external view { assert(x < 9); } }";
-    let (status, out) = told(folder, body, &["-t", "60", "--invariants"]);
-    assert_eq!(status, 0, "{out}");
-    assert!(out.contains("note: Contract invariant(s) for "), "{out}");
-}
-
 /// The program of the compiler's package runs `z3` and `eld` by their names.
 #[test]
 fn the_compilers_own_program_runs_shofar_by_other_names() {
