@@ -105,7 +105,7 @@ function readOptions(words) {
 class Solver {
   constructor(options) {
     this.options = options;
-    /** Each query with its answer and, if refuted, the steps. */
+    /** Each query with its answer and, if there is one, the refutation. */
     this.answers = [];
     const version = spawnSync(options.shofar, ['--version'], { encoding: 'utf8' });
     if (version.error || !/^shofar /.test(version.stdout)) {
@@ -123,10 +123,10 @@ class Solver {
       input: text, encoding: 'utf8', maxBuffer: 2 ** 30, timeout: (seconds + 10) * 1000,
     });
     const event = lastEvent(run.stdout);
-    const steps = event?.answer === 'unsat' ? event.witness?.steps ?? null : null;
+    const refutation = event?.answer === 'unsat' && event.witness?.steps ? event.witness : null;
     const answer = ['sat', 'unsat'].includes(event?.answer) ? event.answer : 'unknown';
     const reason = event?.reason ?? event?.message ?? run.error?.message ?? null;
-    this.answers.push({ text, answer, steps, reason });
+    this.answers.push({ text, answer, refutation, reason });
     return answer === 'sat' ? `sat\n${modelText(event.witness?.model)}` : `${answer}\n`;
   }
 }
@@ -267,7 +267,7 @@ function placeOf(location, texts) {
 
 /** Gives each violation the calls that lead to it. */
 function attachTraces(report, syntax, answers) {
-  for (const { text, answer, steps, reason } of answers) {
+  for (const { text, answer, refutation, reason } of answers) {
     if (answer === 'sat') continue;
     const query = new Query(text);
     const around = syntax.aroundAll(query.target.nodes).map((id) => syntax.place(id));
@@ -280,7 +280,7 @@ function attachTraces(report, syntax, answers) {
     const finding = places && candidates.find((other) => isAt(other)(places));
     if (!finding) continue;
     finding.contract = syntax.node(query.target.contract)?.name ?? null;
-    if (steps) finding.calls = callsOf(query, syntax, steps);
+    if (refutation) finding.calls = callsOf(query, syntax, refutation);
     else finding.reason = reason ?? 'no reason given';
   }
 }

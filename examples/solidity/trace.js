@@ -8,9 +8,9 @@
 const { readSummary, readTerms } = require('./query.js');
 const { integer, showValue } = require('./values.js');
 
-/** The calls of a refutation, in the order of execution. `steps` are those of Shofar's JSON. */
-function callsOf(query, syntax, steps) {
-  const context = { query, syntax };
+/** The calls of a refutation, an object of Shofar's JSON, in the order of execution. */
+function callsOf(query, syntax, { steps, definitions }) {
+  const context = { query, syntax, read: valueReader(definitions ?? []) };
   const byNumber = new Map(steps.map((step) => [step.step, step]));
   // The body of a rule starts with the block before; the calls behind it stand in reverse order.
   const premises = (step) => {
@@ -69,6 +69,30 @@ function isOwnConstructor(step, syntax) {
   return definition?.kind === 'constructor' && definition.scope === summary.contract;
 }
 
+/** Reads values. Parts that several values share have names, and may have a parameter. */
+function valueReader(definitions) {
+  const named = new Map(definitions.map((definition) => [definition.name, definition]));
+  const known = new Map();
+  const whole = (term) => {
+    if (Array.isArray(term)) {
+      const parts = term.map(whole);
+      const { parameters, body } = (typeof term[0] === 'string' && named.get(term[0])) || {};
+      return parameters ? replaced(whole(readTerms(body)[0]), parameters[0].name, parts[1]) : parts;
+    }
+    const definition = named.get(term);
+    if (!definition || definition.parameters) return term;
+    if (!known.has(term)) known.set(term, whole(readTerms(definition.body)[0]));
+    return known.get(term);
+  };
+  return (text) => whole(readTerms(text)[0]);
+}
+
+/** A term with a value in the place of a name. */
+function replaced(term, name, value) {
+  if (Array.isArray(term)) return term.map((part) => replaced(part, name, value));
+  return term === name ? value : term;
+}
+
 /** One call: what is called, by whom, with which arguments, and what it changes. */
 function told(step, context) {
   const { query, syntax } = context;
@@ -79,7 +103,7 @@ function told(step, context) {
   const contract = syntax.node(owner)?.name ?? '?';
   const name = summary.function === null ? 'constructor' : definition?.name || definition?.kind || '?';
   const places = query.places.get(step.predicate) ?? [];
-  const values = step.arguments.map((argument) => readTerms(argument)[0]);
+  const values = step.arguments.map(context.read);
   const call = { contract, function: name, arguments: [], returns: [], fails: false, sender: null, value: null, state: [] };
   const first = new Map();
   const returned = new Set((definition?.returnParameters?.parameters ?? []).map((parameter) => parameter.id));

@@ -2,8 +2,8 @@
 // Access control: a new owner has to accept, and only the owner writes the limit.
 //
 // expect: safe      assertion: assert(msg.sender == owner)
-// expect: safe      assertion: assert(owner != address(0))
-// expect: safe      assertion: assert(limit <= 1000)
+// open:   safe      assertion: assert(owner != address(0))
+// open:   safe      assertion: assert(limit <= 1000)
 pragma solidity ^0.8.0;
 
 contract Access {

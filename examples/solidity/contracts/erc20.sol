@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The part of ERC-20 with allowances: nobody spends more than is allowed.
 //
-// expect: safe      assertion: assert(allowance[from][msg.sender] + amount == allowed)
-// expect: safe      assertion: assert(balanceOf[from] <= had)
-// expect: safe      assertion: assert(allowance[msg.sender][spender] == amount)
+// open:   safe      assertion: assert(allowance[from][msg.sender] + amount == allowed)
+// open:   safe      assertion: assert(balanceOf[from] <= had)
+// open:   safe      assertion: assert(allowance[msg.sender][spender] == amount)
 // expect: violated  assertion: assert(totalSupply <= cap)
 pragma solidity ^0.8.0;
 

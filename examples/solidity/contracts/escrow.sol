@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // An escrow as a state machine: it is paid out at most once, after it was funded.
 //
-// expect: safe      assertion: assert(payments <= 1)
-// expect: safe      assertion: assert(state == State.Open || amount > 0)
+// open:   safe      assertion: assert(payments <= 1)
+// open:   safe      assertion: assert(state == State.Open || amount > 0)
 // expect: violated  assertion: assert(state != State.Refunded)
 pragma solidity ^0.8.0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Inheritance and internal calls: the derived contract forgets the check of the base contract.
 //
-// expect: safe      assertion: assert(fee <= 100)
+// open:   safe      assertion: assert(fee <= 100)
 // expect: violated  assertion: assert(charged(amount) <= amount)
 pragma solidity ^0.8.0;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Loops with invariants: a sum by steps, and a search.
 //
-// expect: safe      assertion: assert(total == 3 * n)
-// expect: safe      assertion: assert(low <= high)
+// open:   safe      assertion: assert(total == 3 * n)
+// open:   safe      assertion: assert(low <= high)
 // expect: safe      division by zero: (low + high) / 2
 // expect: violated  assertion: assert(i != 3)
 pragma solidity ^0.8.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The same with a lock: unknown code cannot change the number while the vault calls it.
 //
-// expect: safe      assertion: assert(rounds == before)
+// open:   safe      assertion: assert(rounds == before)
 pragma solidity ^0.8.0;
 
 interface Receiver {

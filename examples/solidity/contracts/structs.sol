@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A mapping of structs: an account that is open has an owner, and closing it twice is impossible.
 //
-// expect: safe      assertion: assert(accounts[id].owner == msg.sender)
-// expect: safe      assertion: assert(!accounts[id].open)
+// open:   safe      assertion: assert(accounts[id].owner == msg.sender)
+// open:   safe      assertion: assert(!accounts[id].open)
 // expect: violated  assertion: assert(accounts[id].limit <= 500)
 pragma solidity ^0.8.0;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Vesting over a duration: never more than the grant is released, and time is not turned back.
 //
-// expect: safe      assertion: assert(released <= grant)
-// expect: safe      assertion: assert(released >= before)
-// expect: safe      assertion: assert(duration > 0)
-// expect: safe      division by zero: grant * elapsed / duration
+// open:   safe      assertion: assert(released <= grant)
+// open:   safe      assertion: assert(released >= before)
+// open:   safe      assertion: assert(duration > 0)
+// open:   safe      division by zero: grant * elapsed / duration
 pragma solidity ^0.8.0;
 
 contract Vesting {
