@@ -212,6 +212,97 @@ fn s16_an_element_has_one_of_two_truth_values() {
     );
 }
 
+// ---- sorts, commands and sizes -----------------------------------------------------------------------------
+
+#[test]
+fn models_print_writes_to_a_constant_array() {
+    let found = output(
+        "(declare-const a (Array Int Bool)) (declare-const i Int)
+        (assert (= a (store ((as const (Array Int Bool)) false) i true))) (assert (= i 3))
+        (check-sat) (get-value (a (select a 3) (select a 4) (store a 3 false)))",
+    );
+    let array = "((as const (Array Int Bool)) false)";
+    let expected = format!(
+        "sat\n((a (store {array} 3 true))\n ((select a 3) true)\n ((select a 4) false)\n ((store a 3 false) {array}))\n"
+    );
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn cores_leave_out_what_does_not_matter() {
+    let core = output(
+        "(declare-const a (Array Int Int)) (declare-const b (Array Int Int)) (declare-const i Int)
+        (assert (! (= b (store a i 1)) :named one)) (assert (! (> (select a 7) 3) :named two))
+        (assert (! (< (select b i) 1) :named three)) (check-sat) (get-unsat-core)",
+    );
+    assert_eq!(core, "unsat\n(one three)\n");
+}
+
+#[test]
+fn logics_with_arrays() {
+    for (logic, sort) in [
+        ("QF_AX", "U"),
+        ("QF_ALIA", "Int"),
+        ("QF_AUFLIA", "Int"),
+        ("QF_ALRA", "Real"),
+        ("QF_AUFLRA", "Real"),
+        ("QF_AUFLIRA", "Real"),
+        ("QF_AUFDTLIA", "Int"),
+        ("ALL", "U"),
+    ] {
+        let found = output(&format!(
+            "(set-logic {logic}) (declare-sort U 0) (declare-const a (Array {sort} {sort}))
+            (declare-const i {sort}) (declare-const v {sort})
+            (assert (not (= (select (store a i v) i) (select a i)))) (check-sat)
+            (assert (= v (select a i))) (check-sat)"
+        ));
+        assert_eq!(found, "sat\nunsat\n", "{logic}");
+    }
+}
+
+#[test]
+fn sorts_that_are_not_supported_are_refused() {
+    // There are four sets of truth values.
+    let found = output(
+        "(declare-const a (Array (Array Bool Bool) Int)) (declare-const s (Array Bool Bool))
+        (assert (= (select a s) 1)) (check-sat) (get-info :reason-unknown)",
+    );
+    assert!(found.starts_with("unknown\n") && found.contains("arrays of this sort"), "{found}");
+}
+
+#[test]
+fn it_is_open_how_many_elements_a_declared_sort_has() {
+    // With one element of `U` there is a model, and with infinitely many there is none.
+    let equal = "(define-sort B () (Array U Int)) (declare-const u U)
+        (assert (= ((as const B) x) (store ((as const B) y) u x)))";
+    assert_eq!(answer(equal), "sat");
+    assert_eq!(answer(&format!("{equal} (assert (not (= x y)))")), "unknown");
+}
+
+#[test]
+fn arrays_in_fields_and_under_functions() {
+    let declared = "(declare-datatypes ((R 0)) (((rec (cells A) (size Int)))))
+        (declare-fun r () R) (declare-fun s () R) (declare-fun f (R) Int)
+        (assert (= (size r) (size s))) (assert (not (= (f r) (f s))))";
+    assert_eq!(answer(declared), "sat");
+    let written = "(assert (= (cells r) (store (cells s) i v)))";
+    assert_eq!(answer(&format!("{declared} {written}")), "sat");
+    let present = "(assert (= v (select (cells s) i)))";
+    assert_eq!(answer(&format!("{declared} {written} {present}")), "unsat");
+}
+
+#[test]
+fn a_long_chain_of_writes() {
+    let mut script = String::from("(assert (distinct a b))");
+    let mut written = String::from("a");
+    for place in 0..300 {
+        let _ = write!(script, "(declare-const i{place} Int) (assert (not (= j i{place})))");
+        written = format!("(store {written} i{place} {place})");
+    }
+    assert_eq!(answer(&format!("{script} (assert (= (select {written} j) (select b j)))")), "sat");
+    assert_eq!(answer(&format!("{script} (assert (not (= (select {written} j) (select a j))))")), "unsat");
+}
+
 // ---- random formulas ---------------------------------------------------------------------------------------
 
 /// Whether all formulas are true in the model of the last query.

@@ -166,13 +166,14 @@ fn equal_terms_share_a_symbol() {
 fn what_has_no_solver_is_named() {
     let store = TermStore::new();
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
-    let array = store.var(store.symbol("a"), store.array_sort(Sort::INT, Sort::INT));
+    let set = store.var(store.symbol("s"), store.array_sort(Sort::BOOL, Sort::BOOL));
+    let array = store.var(store.symbol("a"), store.array_sort(store.sort_of(set), Sort::INT));
     let vector = store.var(store.symbol("v"), store.bitvec_sort(8));
     let zero = store.int(0);
     for (formula, feature) in [
         (store.le(store.mul(&[x, y]), zero), Feature::NonlinearArithmetic),
         (store.le(store.int_div(x, y), zero), Feature::NonlinearArithmetic),
-        (store.le(store.select(array, x), zero), Feature::Arrays),
+        (store.le(store.select(array, set), zero), Feature::Arrays),
         (store.eq(vector, store.bv_add(&[vector, vector])), Feature::BitVectors),
         (store.forall(&[x], store.le(x, y)), Feature::Quantifiers),
     ] {

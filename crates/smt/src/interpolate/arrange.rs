@@ -38,12 +38,9 @@ pub(super) fn has_applications(store: &TermStore, formula: Term) -> bool {
 /// Whether the term is an application that projection does not know: of a function other than those of datatypes and
 /// arrays.
 fn is_arranged(store: &TermStore, term: Term) -> bool {
-    let is_projected = match store.op(term) {
-        Op::Construct(_) | Op::Selector { .. } | Op::Tester(_) => true,
-        Op::Select | Op::Store | Op::ConstArray(_) => true,
-        _ => false,
-    };
-    !is_projected && is_application(store, term)
+    let is_of_datatype = matches!(store.op(term), Op::Construct(_) | Op::Selector { .. } | Op::Tester(_));
+    let is_of_arrays = matches!(store.op(term), Op::Select | Op::Store | Op::ConstArray(_));
+    !is_of_datatype && !is_of_arrays && is_application(store, term)
 }
 
 /// Projects `formula`, a normal formula of A, in its model: returns a cube over shared symbols that is true in the

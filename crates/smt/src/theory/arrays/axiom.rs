@@ -50,7 +50,7 @@ impl Functions {
     }
 
     /// An index where two arrays differ, if they do.
-    fn difference(&mut self, store: &TermStore, left: Term, right: Term) -> Term {
+    fn difference_of(&mut self, store: &TermStore, left: Term, right: Term) -> Term {
         let sort = store.sort_of(left);
         let (index, _) = store.array_parts(sort).expect("it is an array");
         let fun = self.differences.entry(sort);
@@ -59,7 +59,7 @@ impl Functions {
     }
 
     /// The element of an array almost everywhere.
-    fn default(&mut self, store: &TermStore, array: Term) -> Term {
+    fn default_of(&mut self, store: &TermStore, array: Term) -> Term {
         let sort = store.sort_of(array);
         let (_, element) = store.array_parts(sort).expect("it is an array");
         let fun = self.defaults.entry(sort);
@@ -74,13 +74,13 @@ impl Functions {
             Lemma::Elsewhere(write, index) => (ELSEWHERE, [write, index].into()),
             Lemma::Constant(constant, index) => (CONSTANT, [constant, index].into()),
             Lemma::Difference(left, right) => {
-                (DIFFERENCE, [left, right, self.difference(store, left, right)].into())
+                (DIFFERENCE, [left, right, self.difference_of(store, left, right)].into())
             }
             Lemma::Default(array) => {
-                let default = self.default(store, array);
+                let default = self.default_of(store, array);
                 match store.view(array) {
                     (Op::Store, &[before, ..]) => {
-                        (DEFAULT_WRITE, [array, self.default(store, before), default].into())
+                        (DEFAULT_WRITE, [array, self.default_of(store, before), default].into())
                     }
                     _ => (DEFAULT, [array, default].into()),
                 }
