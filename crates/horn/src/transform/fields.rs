@@ -20,7 +20,7 @@
 use rustc_hash::FxHashMap;
 use shofar_logic::{ConstructorId, Op, Sort, Term, TermStore, Value};
 
-use super::resort::{Component, Read, Representation};
+use super::resort::{Component, Part, Read, Representation};
 use super::sorts::Sorts;
 
 /// The maximal number of components of a sort. Nested fields can be exponentially many.
@@ -288,6 +288,23 @@ impl Representation for Fields {
             }
         }
         Some(vector)
+    }
+
+    fn component(&self, store: &TermStore, mut term: Term, mut at: usize) -> Option<Part> {
+        while let Some(layout) = self.layouts.get(&store.sort_of(term)) {
+            match &layout.kind {
+                Kind::Array { .. } => return Some(Part::Array(term, at)),
+                Kind::Datatype { constructors } => {
+                    let [(constructor, fields)] = &constructors[..] else {
+                        return self.unpack(store, term)?.get(at).copied().map(Part::Term);
+                    };
+                    let number = fields.iter().position(|field| at < field.start + field.length)?;
+                    term = store.selector(*constructor, number as u32, term);
+                    at -= fields[number].start;
+                }
+            }
+        }
+        Some(Part::Term(term))
     }
 
     fn pack(&self, store: &TermStore, sort: Sort, vector: &[Term]) -> Option<Term> {

@@ -55,6 +55,15 @@ pub(super) struct Read {
     pub(super) is_present: Term,
 }
 
+/// A component of an old term.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// This term.
+    Term(Term),
+    /// The array of the components at this place of the elements of an array.
+    Array(Term, usize),
+}
+
 /// Represents the values of some sorts by vectors. Array sorts may be among them: the vector of an array has an array
 /// for each component of an element, with the same indices.
 ///
@@ -82,6 +91,11 @@ pub(super) trait Representation: Send + Sync {
 
     /// The term of a represented sort that a vector stands for; `None` if no term expresses it.
     fn pack(&self, store: &TermStore, sort: Sort, vector: &[Term]) -> Option<Term>;
+
+    /// A component of a term, by its place in the vector; `None` if no term expresses it.
+    fn component(&self, store: &TermStore, term: Term, at: usize) -> Option<Part> {
+        self.unpack(store, term)?.get(at).copied().map(Part::Term)
+    }
 
     /// The value that a vector of values represents.
     fn value(&self, store: &TermStore, sort: Sort, vector: &[Value]) -> Option<Value> {
@@ -388,18 +402,18 @@ impl<R: Representation> Translation for Resorted<R> {
             context.go_on()?;
             let formula = model.formula(NodeId::new(node))?;
             let mut unpacked = Substitution::new();
-            let mut arrays: FxHashMap<Term, (Term, usize)> = FxHashMap::default();
+            let mut components: FxHashMap<Term, (Term, usize)> = FxHashMap::default();
             for &variable in &self.variables[node] {
                 let Some(vector) = self.vectors.get(&variable) else { continue };
                 match self.representation.unpack(store, variable) {
                     Some(terms) => unpacked.extend(vector.iter().copied().zip(terms)),
                     None => {
-                        let components = vector.iter().enumerate();
-                        arrays.extend(components.map(|(at, &component)| (component, (variable, at))));
+                        let places = vector.iter().enumerate();
+                        components.extend(places.map(|(at, &component)| (component, (variable, at))));
                     }
                 }
             }
-            let formula = self.reads_back(store, formula, &arrays).ok_or_else(inexpressible)?;
+            let formula = self.reads_back(store, formula, &components).ok_or_else(inexpressible)?;
             Ok(store.instantiate(formula, &unpacked))
         };
         let formulas: Result<Vec<Term>, Stop> = (0..self.variables.len()).map(formula).collect();
@@ -417,9 +431,10 @@ impl<R: Representation> Translation for Resorted<R> {
 }
 
 /// The terms of a formula that are finished on their way back.
+#[derive(Default)]
 struct Reading {
-    /// The arrays of components, after any number of writes.
-    components: FxHashSet<Term>,
+    /// Arrays of components: the old array and the place of the component in its elements; `None` after writes.
+    arrays: FxHashMap<Term, Option<(Term, usize)>>,
     /// The images of other terms that change.
     images: FxHashMap<Term, Term>,
 }
@@ -442,78 +457,116 @@ impl<R: Representation> Resorted<R> {
         &self,
         store: &TermStore,
         formula: Term,
-        arrays: &FxHashMap<Term, (Term, usize)>,
+        components: &FxHashMap<Term, (Term, usize)>,
     ) -> Option<Term> {
-        if arrays.is_empty() {
+        if components.is_empty() {
             return Some(formula);
         }
-        let mut reading = Reading { components: FxHashSet::default(), images: FxHashMap::default() };
+        let mut reading = Reading::default();
         for term in store.subterms(&[formula]) {
             let image = match store.view(term) {
-                _ if arrays.contains_key(&term) => {
-                    reading.components.insert(term);
-                    continue;
+                _ if let Some(&(variable, at)) = components.get(&term) => {
+                    self.representation.component(store, variable, at)?
                 }
                 (Op::Store, &[array, index, element])
-                    if reading.components.contains(&array)
-                        && !reading.components.contains(&index)
-                        && !reading.components.contains(&element) =>
+                    if reading.arrays.contains_key(&array)
+                        && !reading.arrays.contains_key(&index)
+                        && !reading.arrays.contains_key(&element) =>
                 {
-                    reading.components.insert(term);
+                    reading.arrays.insert(term, None);
                     continue;
                 }
-                (Op::Select, &[array, index]) if reading.components.contains(&array) => {
-                    let index = (!reading.components.contains(&index)).then(|| reading.image(index))?;
-                    self.read_back(store, &reading, arrays, array, index)?
+                (Op::Select, &[array, index]) if reading.arrays.contains_key(&array) => {
+                    let index = (!reading.arrays.contains_key(&index)).then(|| reading.image(index))?;
+                    self.read_back(store, &reading, array, index)?
                 }
                 (Op::Eq, &[left, right])
-                    if reading.components.contains(&left) || reading.components.contains(&right) =>
+                    if reading.arrays.contains_key(&left) || reading.arrays.contains_key(&right) =>
                 {
-                    let (sort, _) = store.array_parts(store.sort_of(left))?;
-                    let index = store.var(store.fresh_symbol("index"), sort);
-                    let read = |array| self.read_back(store, &reading, arrays, array, index);
-                    let equal = store.eq(read(left)?, read(right)?);
-                    store.app(Op::Forall, &[index, equal]).ok()?
+                    Part::Term(self.equal_everywhere(store, &reading, [left, right])?)
                 }
-                (_, args) if args.iter().any(|arg| reading.components.contains(arg)) => return None,
+                (_, args) if args.iter().any(|arg| reading.arrays.contains_key(arg)) => return None,
                 (op, args) if args.iter().any(|arg| reading.images.contains_key(arg)) => {
                     let args: Vec<Term> = args.iter().map(|&arg| reading.image(arg)).collect();
-                    match args.iter().any(|&arg| store.is_quantified(arg)) {
+                    Part::Term(match args.iter().any(|&arg| store.is_quantified(arg)) {
                         true => store.app(op, &args).ok()?,
                         false => store.build(op, &args).ok()?,
-                    }
+                    })
                 }
                 _ => continue,
             };
-            reading.images.insert(term, image);
+            match image {
+                Part::Term(image) => _ = reading.images.insert(term, image),
+                Part::Array(array, at) => _ = reading.arrays.insert(term, Some((array, at))),
+            }
         }
         Some(reading.image(formula))
     }
 
-    /// The element of an array at an index, both finished; the array may be one of components.
-    fn read_back(
+    /// The element of an array at an index, which is finished.
+    fn read_back(&self, store: &TermStore, reading: &Reading, array: Term, index: Term) -> Option<Part> {
+        let mut writes = Vec::new();
+        let mut below = array;
+        let whole = loop {
+            match (reading.arrays.get(&below), store.view(below)) {
+                (None, _) => break Part::Term(reading.image(below)),
+                (Some(&Some((array, at))), _) => break Part::Array(array, at),
+                (Some(None), (Op::Store, &[array, written, element])) => {
+                    writes.push((reading.image(written), reading.image(element)));
+                    below = array;
+                }
+                (Some(None), _) => return None,
+            }
+        };
+        let element = self.element(store, whole, index)?;
+        if writes.is_empty() {
+            return Some(element);
+        }
+        let Part::Term(unwritten) = element else { return None };
+        Some(Part::Term(writes.into_iter().rev().fold(unwritten, |below, (written, element)| {
+            store.ite(store.eq(written, index), element, below)
+        })))
+    }
+
+    /// The element of an array without writes to its components.
+    fn element(&self, store: &TermStore, array: Part, index: Term) -> Option<Part> {
+        match array {
+            Part::Term(array) => Some(Part::Term(store.select(array, index))),
+            Part::Array(array, at) => self.representation.component(store, store.select(array, index), at),
+        }
+    }
+
+    /// That two arrays have the same elements at all indices, and so have elements that are arrays themselves.
+    fn equal_everywhere(
         &self,
         store: &TermStore,
         reading: &Reading,
-        arrays: &FxHashMap<Term, (Term, usize)>,
-        array: Term,
-        index: Term,
+        [left, right]: [Term; 2],
     ) -> Option<Term> {
-        if !reading.components.contains(&array) {
-            return Some(store.select(reading.image(array), index));
-        }
-        let mut writes = Vec::new();
-        let mut below = array;
-        while let (Op::Store, &[array, written, element]) = store.view(below) {
-            writes.push((reading.image(written), reading.image(element)));
-            below = array;
-        }
-        let &(variable, at) = arrays.get(&below)?;
-        let element = self.representation.unpack(store, store.select(variable, index))?;
-        let unwritten = *element.get(at)?;
-        Some(writes.into_iter().rev().fold(unwritten, |below, (written, element)| {
-            store.ite(store.eq(written, index), element, below)
-        }))
+        let mut sort = store.sort_of(left);
+        let mut bound = Vec::new();
+        let mut sides: Option<(Part, Part)> = None;
+        let equal = loop {
+            let (index, element) = store.array_parts(sort)?;
+            sort = element;
+            let index = store.var(store.fresh_symbol("index"), index);
+            bound.push(index);
+            let (left, right) = match sides {
+                None => (
+                    self.read_back(store, reading, left, index)?,
+                    self.read_back(store, reading, right, index)?,
+                ),
+                Some((left, right)) => {
+                    (self.element(store, left, index)?, self.element(store, right, index)?)
+                }
+            };
+            match (left, right) {
+                (Part::Term(left), Part::Term(right)) => break store.eq(left, right),
+                others => sides = Some(others),
+            }
+        };
+        bound.push(equal);
+        store.app(Op::Forall, &bound).ok()
     }
 
     /// The old fact that a step derives.
