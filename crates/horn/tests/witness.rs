@@ -13,7 +13,7 @@ use shofar_horn::witness::{
 use shofar_horn::{Context, HornGraph, HornSystem, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{Op, Sort, Term, TermStore, Value};
-use shofar_run::Limits;
+use shofar_run::{Limits, Stop};
 use shofar_testing::{Random, z3};
 
 /// A counter to five: Figure 2.3 of Blicha's thesis.
@@ -51,15 +51,16 @@ fn a_definition_without_its_form_is_none() {
     let store = TermStore::new();
     let system = read(&store, COUNTER);
     let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
-    let message = |parameters: &[Term], body: Term| {
+    let judge = |parameters: &[Term], body: Term| {
         let model = Model {
             definitions: vec![Definition { parameters: parameters.into(), interpretation: body.into() }],
             ..Model::default()
         };
-        match check_model(&context(&store), &system, &model, Trust::Proofs) {
-            Validity::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
-            other => panic!("{other:?}"),
-        }
+        check_model(&context(&store), &system, &model, Trust::Proofs)
+    };
+    let message = |parameters: &[Term], body: Term| match judge(parameters, body) {
+        Validity::Invalid(fault @ Fault::Definition { .. }) => fault.display(&store, &system).to_string(),
+        other => panic!("{other:?}"),
     };
     let at_most = |x| store.le(x, store.int(5));
     assert!(message(&[x, y], at_most(x)).ends_with("sorts of the predicate"));
@@ -67,7 +68,8 @@ fn a_definition_without_its_form_is_none() {
     assert!(message(&[x], x).ends_with("not a formula"));
     assert!(message(&[x], at_most(y)).ends_with("mentions y, which is not a parameter"));
     let quantified = store.app(Op::Forall, &[y, store.app(Op::Le, &[x, y]).unwrap()]).unwrap();
-    assert!(message(&[x], quantified).ends_with("has quantifiers"));
+    // It may be a model, but the checker does not decide that.
+    assert!(matches!(judge(&[x], quantified), Validity::Unknown(Stop::Unsupported(_))));
     let (_, inv) = system.predicates().next().unwrap();
     let itself = store.apply(inv, &[x]).unwrap();
     assert!(message(&[x], itself).ends_with("mentions Inv, which is not a function of the clauses"));

@@ -149,7 +149,11 @@ fn check_definitions(context: &Context<'_>, system: &HornSystem, model: &Model) 
             return wrong("it is not a formula".to_owned());
         }
         if store.is_quantified(*body) && !keeps_quantifiers(store, *body) {
-            return wrong("it has quantifiers".to_owned());
+            let what = format!(
+                "quantifiers in the definition of {}",
+                store.display_symbol(store.fun_decl(fun).name)
+            );
+            return Err(Validity::Unknown(Stop::Unsupported(what)));
         }
         let mentioned = store.symbols(&[*body]);
         if let Some(&other) = mentioned.vars.iter().find(|variable| !known.contains(variable)) {
