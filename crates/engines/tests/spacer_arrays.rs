@@ -1,7 +1,5 @@
 //! Spacer on systems with arrays: known answers, and random systems against explicit solving.
 
-#![expect(clippy::print_stdout, reason = "what was solved is part of the result")]
-
 mod common;
 
 use std::fmt::Write as _;

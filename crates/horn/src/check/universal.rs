@@ -201,6 +201,7 @@ fn ground_terms(store: &TermStore, formulas: &[Term]) -> FxHashMap<Sort, Vec<Ter
             terms.entry(sort).or_default().push(term);
         }
     }
+    #[expect(clippy::iter_over_hash_type, reason = "each list is sorted by itself")]
     for terms in terms.values_mut() {
         // Symbols are what clauses and definitions have in common.
         terms.sort_by_key(|&term| (!store.is_symbol(term), term));
