@@ -120,7 +120,7 @@ class Solver {
     if (keep) fs.writeFileSync(path.join(keep, `${this.answers.length + 1}.smt2`), text);
     const limits = ['-t', String(seconds), ...(memory === null ? [] : ['-m', String(memory)])];
     const run = spawnSync(shofar, ['-', '--json', '--witness', ...limits], {
-      input: text, encoding: 'utf8', maxBuffer: 2 ** 30, timeout: (seconds + 10) * 1000,
+      input: text, encoding: 'utf8', maxBuffer: 2 ** 30, timeout: Math.ceil((seconds + 10) * 1000),
     });
     const event = lastEvent(run.stdout);
     const refutation = event?.answer === 'unsat' && event.witness?.steps ? event.witness : null;

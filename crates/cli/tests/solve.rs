@@ -90,7 +90,7 @@ fn witnesses_of_all_formats_are_checked_again() {
             let witness = &*read.get_or_insert_with(|| {
                 witness::read(&store, &mut environment, &system, "witness", rest.as_bytes()).unwrap()
             });
-            assert_eq!(rest, written(witness, format), "{name}");
+            assert_eq!(rest.replace("!1", ""), written(witness, format), "{name}");
         }
         let printed = printed(&["--json", "--witness"]);
         let last: serde_json::Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
