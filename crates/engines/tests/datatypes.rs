@@ -47,9 +47,10 @@ fn is_sat(engine: &dyn Engine, text: &str) -> Result<bool, Stop> {
 
 #[test]
 fn all_engines_find_lists_that_refute() {
-    // Automata, words and invariants find no derivations, and `algebra` few.
-    let finds_none =
-        |name: &str| matches!(name, "algebra" | "words" | "regular" | "regular-sync" | "invariants");
+    // Automata, words and invariants find no derivations, and `algebra` few. `cells` is about arrays.
+    let finds_none = |name: &str| {
+        matches!(name, "algebra" | "words" | "regular" | "regular-sync" | "invariants" | "cells")
+    };
     for engine in engines().filter(|engine| !finds_none(engine.name())) {
         let text = countdown("(= (hd (tl (tl x))) 3) (> n 3)");
         assert_eq!(is_sat(&*engine, &text), Ok(false), "{}", engine.name());
@@ -60,8 +61,9 @@ fn all_engines_find_lists_that_refute() {
 fn engines_find_invariants_over_lists_and_enumerations() {
     let list = countdown("(> n 0) (not (and ((_ is cons) x) (= (hd x) (- n 1))))");
     // The first two prove only systems whose unrollings end. The list is not k-inductive, and no automaton compares its elements.
-    // `algebra` and `words` have tests of their own, and `invariants` knows numbers only.
-    let is_other = |name: &str| matches!(name, "bmc" | "unfold" | "algebra" | "words" | "invariants");
+    // `algebra` and `words` have tests of their own, `invariants` knows numbers only, and `cells` is about arrays.
+    let is_other =
+        |name: &str| matches!(name, "bmc" | "unfold" | "algebra" | "words" | "invariants" | "cells");
     for engine in engines().filter(|engine| !is_other(engine.name())) {
         assert_eq!(is_sat(&*engine, COLOURS), Ok(true), "{}", engine.name());
         if !matches!(engine.name(), "kind" | "regular" | "regular-sync") {
@@ -96,11 +98,11 @@ fn no_engine_answers_by_a_value_that_is_left_open() {
 
 #[test]
 fn fields_of_other_sorts_are_refused_at_once() {
-    let text = "(declare-datatypes ((R 0)) (((mk (a (Array Int Int)) (n Int)))))
+    let text = "(declare-datatypes ((R 0)) (((mk (a (_ BitVec 8)) (n Int)))))
         (declare-fun P (R) Bool)
         (assert (forall ((x R)) (=> (= (n x) 0) (P x))))
         (assert (forall ((x R)) (=> (and (P x) (> (n x) 0)) false)))";
-    for engine in all() {
+    for engine in all().into_iter().filter(|engine| engine.name() != "cells") {
         let refused = Err(Stop::Unsupported("terms of sort R".to_owned()));
         assert_eq!(is_sat(&*engine, text), refused, "{}", engine.name());
     }

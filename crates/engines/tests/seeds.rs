@@ -64,7 +64,7 @@ fn seeds_change_the_search_of_engines_but_not_their_answers() {
         assert!(matches!(evidence, Ok(Evidence::Unsat(_))), "{} with seed {seed}", all()[engine].name());
         (evidence, counters.all())
     };
-    // `regular-combined` has threads that share the terms; the others find no derivations.
+    // `regular-combined` has threads that share the terms, and `cells` is about arrays; the others find no derivations.
     let is_excluded = |engine: &dyn Engine| {
         matches!(
             engine.name(),
@@ -76,6 +76,7 @@ fn seeds_change_the_search_of_engines_but_not_their_answers() {
                 | "regular-sync"
                 | "saturation"
                 | "invariants"
+                | "cells"
         )
     };
     for (engine, known) in all().iter().enumerate().filter(|(_, engine)| !is_excluded(&***engine)) {

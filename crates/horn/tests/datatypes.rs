@@ -140,14 +140,20 @@ fn an_array_of_records_is_an_array_for_each_field_and_indices_stay() {
         new.node(node).sorts(&store).iter().map(|&sort| store.display_sort(sort).to_string()).collect();
     assert_eq!(sorts, ["(Array Int Int)", "(Array Int Bool)", "(Array Pair Int)", "Int", "Bool"]);
     let &[firsts, _, b, first, _] = new.node(node).variables() else { panic!("five arguments") };
-    // A model that reads is translated, even after writes; one that compares arrays is not.
+    // A model that reads is translated, even after writes, and one that compares arrays; one that chooses between them is not.
     let one = store.int(1);
     let read = store.le(store.select(store.store_array(firsts, first, one), one), store.int(5));
     let back = translation.model_back(&context, GraphModel::of_formulas([read])).unwrap();
     let text = store.display(back.formula(node).unwrap()).to_string();
     assert!(text.contains("first") && text.contains("select") && !text.contains("store"), "{text}");
     let compares = store.eq(firsts, store.store_array(firsts, first, one));
-    let back = translation.model_back(&context, GraphModel::of_formulas([compares]));
+    let back = translation.model_back(&context, GraphModel::of_formulas([compares])).unwrap();
+    let text = store.display(back.formula(node).unwrap()).to_string();
+    assert!(text.contains("forall") && text.contains("first") && !text.contains("store"), "{text}");
+    let other = store.store_array(firsts, first, one);
+    let chosen =
+        store.eq(store.ite(store.le(first, one), firsts, other), store.store_array(firsts, one, one));
+    let back = translation.model_back(&context, GraphModel::of_formulas([chosen]));
     assert!(matches!(back, Err(Stop::Unsupported(_))), "{back:?}");
     let fine = store.eq(store.select(b, store.value_to_term(&store.default_value(pair(&store, &old)))), one);
     assert!(translation.model_back(&context, GraphModel::of_formulas([fine])).is_ok());
