@@ -1,11 +1,12 @@
 //! Shared tools of the tests and benchmarks of the other crates: reproducible random numbers, generated inputs, slow
-//! but obvious procedures, Z3 as a judge of answers, and servers for the cluster.
+//! but obvious procedures, Z3 and cvc5 as judges of answers, and servers for the cluster.
 //!
 //! It is a development dependency of crates that it depends on itself, which Cargo permits. Tests in the folder `tests`
 //! of a crate see the same types as this one. Unit tests see a second copy of their own crate, so they can use only the
 //! parts of this one without its types: [`Random`] and [`scale`](scale::scale).
 
 pub mod automata;
+pub mod cvc5;
 pub mod datatype_systems;
 pub mod datatypes;
 pub mod explicit;
