@@ -5,6 +5,7 @@
 //! of a crate see the same types as this one. Unit tests see a second copy of their own crate, so they can use only the
 //! parts of this one without its types: [`Random`] and [`scale`](scale::scale).
 
+pub mod array_systems;
 pub mod automata;
 pub mod cvc5;
 pub mod datatype_systems;

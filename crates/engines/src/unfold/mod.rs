@@ -96,7 +96,8 @@ impl Engine for Unfold {
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
-        fragment::is_interpolable(store, graph)
+        // Only models need interpolants; without them, unfolding ends without an answer.
+        fragment::is_decidable(store, graph)
     }
 
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
