@@ -68,9 +68,10 @@ fn value(store: &TermStore, sort: Sort, spread: i64, random: &mut Random) -> Val
             let (numerator, denominator) = (random.between(-2 * spread, 2 * spread), 1 + random.below(2));
             Value::Real(Rational::new(numerator.into(), Integer::from(denominator as i64)))
         }
-        _ => match store.datatype(sort) {
-            Some(datatype) => tree(store, sort, datatype.constructors(), spread, random),
-            None => store.uninterpreted_value(sort, random.below(3) as u32),
+        _ => match (store.datatype(sort), store.array_parts(sort)) {
+            (Some(datatype), _) => tree(store, sort, datatype.constructors(), spread, random),
+            (None, Some((index, element))) => array(store, sort, (index, element), spread, random),
+            (None, None) => store.uninterpreted_value(sort, random.below(3) as u32),
         },
     }
 }
@@ -97,4 +98,22 @@ fn tree(
         last = Value::Term(store.app(Op::Construct(constructor), &fields).expect("the fields fit"));
     }
     last
+}
+
+/// A constant array with a few writes.
+fn array(
+    store: &TermStore,
+    sort: Sort,
+    (index, element): (Sort, Sort),
+    spread: i64,
+    random: &mut Random,
+) -> Value {
+    let mut some = |sort: Sort| store.value_to_term(&value(store, sort, spread, random));
+    let element_of_all = some(element);
+    let mut array = store.app(Op::ConstArray(sort), &[element_of_all]).expect("the element fits");
+    for _ in 0..2 {
+        let args = [array, some(index), some(element)];
+        array = store.app(Op::Store, &args).expect("the index and the element fit");
+    }
+    store.eval(array, &Assignment::new()).expect("it has no symbols")
 }

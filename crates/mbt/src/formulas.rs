@@ -18,6 +18,8 @@ pub(crate) struct Language {
     pub(crate) functions: bool,
     /// Lists and an enumeration.
     pub(crate) datatypes: bool,
+    /// Arrays of integers, and of truth values or arrays.
+    pub(crate) arrays: bool,
     /// `div`, `mod`, `abs`, `to_int` and the like.
     pub(crate) division: bool,
     /// Division by zero.
@@ -56,6 +58,7 @@ impl Language {
             }
         }
         language.datatypes = random.below(4) == 0;
+        language.arrays = language.integers && random.below(3) == 0;
         language.division = random.below(2) == 0;
         language.bands = random.below(3) == 0;
         language.big = random.below(8) == 0;
@@ -91,6 +94,7 @@ pub(crate) struct Formulas<'s> {
     symbols: Vec<Windowed<Term>>,
     functions: Vec<Windowed<Fun>>,
     datatypes: Vec<Sort>,
+    arrays: Vec<Sort>,
     /// Earlier formulas, each with its part.
     pool: Vec<(Term, u32)>,
     /// The part of the current formula.
@@ -108,6 +112,14 @@ impl<'s> Formulas<'s> {
         sorts.extend(language.elements.then_some((element, "a")));
         let datatypes = if language.datatypes { declare(store, language) } else { Vec::new() };
         sorts.extend(datatypes.iter().copied().zip(["l", "c"]));
+        let mut arrays = Vec::new();
+        if language.arrays {
+            let simple = store.array_sort(Sort::INT, Sort::INT);
+            let others = [(Sort::INT, Sort::BOOL), (Sort::INT, simple), (simple, Sort::INT)];
+            let (index, element) = *random.choose(&others);
+            arrays = vec![simple, store.array_sort(index, element)];
+        }
+        sorts.extend(arrays.iter().copied().zip(["m", "n"]));
         let mut symbols = Vec::new();
         for &(sort, name) in &sorts {
             // One symbol that all parts may use, so that none has none.
@@ -131,7 +143,7 @@ impl<'s> Formulas<'s> {
                 functions.push(Windowed::new(fun, parts, is_shared || number == 0, random));
             }
         }
-        Formulas { store, language, symbols, functions, datatypes, pool: Vec::new(), part: 0 }
+        Formulas { store, language, symbols, functions, datatypes, arrays, pool: Vec::new(), part: 0 }
     }
 
     /// A formula for a part.
@@ -253,32 +265,27 @@ impl<'s> Formulas<'s> {
 
     /// An atom over terms of this depth.
     fn atom(&mut self, depth: u32, random: &mut Random) -> Term {
-        let Language { integers, reals, elements, functions, datatypes, bands, .. } = self.language;
+        let Language { integers, reals, elements, functions, datatypes, arrays, bands, .. } = self.language;
         loop {
-            match random.below(13) {
+            match random.below(15) {
                 0 => return self.term(Sort::BOOL, 0, random),
                 1 if functions => {
                     if let Some(application) = self.application(Sort::BOOL, depth, random) {
                         return application;
                     }
                 }
-                2 | 3 if elements => {
-                    let sort = self.element_sort();
-                    let is_distinct = random.below(4) == 0;
-                    let count = if is_distinct { 2 + random.below(3) } else { 2 };
-                    let args: Vec<Term> = (0..count).map(|_| self.term(sort, depth, random)).collect();
-                    return self.app(if is_distinct { Op::Distinct } else { Op::Eq }, &args);
-                }
+                2 | 3 if elements => return self.equation_of(self.element_sort(), depth, random),
                 4 if integers && bands => return self.band(random),
                 5 if integers => return self.comparison(Sort::INT, depth, random),
                 6 if reals => return self.comparison(Sort::REAL, depth, random),
                 7 if !integers && !reals && !elements => return self.term(Sort::BOOL, 0, random),
                 10 | 11 if datatypes => {
                     let sort = *random.choose(&self.datatypes);
-                    let is_distinct = random.below(4) == 0;
-                    let count = if is_distinct { 2 + random.below(3) } else { 2 };
-                    let args: Vec<Term> = (0..count).map(|_| self.term(sort, depth, random)).collect();
-                    return self.app(if is_distinct { Op::Distinct } else { Op::Eq }, &args);
+                    return self.equation_of(sort, depth, random);
+                }
+                13 | 14 if arrays => {
+                    let sort = *random.choose(&self.arrays);
+                    return self.equation_of(sort, depth, random);
                 }
                 12 if datatypes => {
                     let sort = *random.choose(&self.datatypes);
@@ -298,6 +305,14 @@ impl<'s> Formulas<'s> {
                 _ => {}
             }
         }
+    }
+
+    /// Terms of a sort that are equal, or different.
+    fn equation_of(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Term {
+        let is_distinct = random.below(4) == 0;
+        let count = if is_distinct { 2 + random.below(3) } else { 2 };
+        let args: Vec<Term> = (0..count).map(|_| self.term(sort, depth, random)).collect();
+        self.app(if is_distinct { Op::Distinct } else { Op::Eq }, &args)
     }
 
     fn element_sort(&self) -> Sort {
@@ -386,7 +401,13 @@ impl<'s> Formulas<'s> {
         {
             return selector;
         }
+        if random.below(3) == 0
+            && let Some(read) = self.read(sort, depth, random)
+        {
+            return read;
+        }
         match sort {
+            _ if self.arrays.contains(&sort) => self.array(sort, depth, random),
             _ if self.datatypes.contains(&sort) => {
                 let constructor = *random.choose(self.constructors(sort));
                 let fields = store.constructor(constructor).fields.iter();
@@ -412,6 +433,32 @@ impl<'s> Formulas<'s> {
         let field = fields.position(|(_, field)| *field == sort)? as u32;
         let argument = self.term(list, depth - 1, random);
         Some(self.app(Op::Selector { constructor, field }, &[argument]))
+    }
+
+    /// An element of this sort of an array, if there are such arrays.
+    fn read(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Option<Term> {
+        let parts = self.arrays.iter().filter_map(|&array| Some((array, self.store.array_parts(array)?)));
+        let fitting: Vec<(Sort, Sort)> = parts
+            .filter(|(_, (_, element))| *element == sort)
+            .map(|(array, (index, _))| (array, index))
+            .collect();
+        if fitting.is_empty() {
+            return None;
+        }
+        let &(array, index) = random.choose(&fitting);
+        let args = [self.term(array, depth - 1, random), self.term(index, depth - 1, random)];
+        Some(self.app(Op::Select, &args))
+    }
+
+    /// An array that was written, or a constant one.
+    fn array(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Term {
+        let (index, element) = self.store.array_parts(sort).expect("it is a sort of arrays");
+        if random.below(4) == 0 {
+            let element = self.term(element, depth - 1, random);
+            return self.app(Op::ConstArray(sort), &[element]);
+        }
+        let args = [sort, index, element].map(|part| self.term(part, depth - 1, random));
+        self.app(Op::Store, &args)
     }
 
     fn number(&mut self, sort: Sort, depth: u32, random: &mut Random) -> Term {

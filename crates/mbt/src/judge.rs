@@ -260,7 +260,10 @@ impl<'s> Judge<'s> {
             _ => store.app(op, args).expect("what is rewritten was well-sorted"),
         });
         let mut elements: Vec<Term> = store.subterms(&[formula]);
-        elements.retain(|&term| store.term_to_value(term).is_some_and(|it| matches!(it, Value::Term(_))));
+        elements.retain(|&term| {
+            store.array_parts(store.sort_of(term)).is_none()
+                && store.term_to_value(term).is_some_and(|it| matches!(it, Value::Term(_)))
+        });
         let mut formulas = vec![formula];
         for (at, &left) in elements.iter().enumerate() {
             for &right in &elements[at + 1..] {
