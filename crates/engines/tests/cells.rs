@@ -217,6 +217,104 @@ fn arrays_of_arrays_are_replaced_level_by_level() {
     assert_eq!(found, Some(true));
 }
 
+/// A second loop writes the elements of one array to another, from the last to the first.
+#[test]
+fn a_reversed_copy_is_a_mirror_image() {
+    let last = "(- (- n 1) i)";
+    let found = answer(
+        "(declare-fun P (Int Int Int Int (Array Int Int) (Array Int Int)) Bool)",
+        NAMES,
+        &[
+            ("(= i 0)", "(P p q i n a b)"),
+            (
+                &format!("(and (P p q i n a b) (< i n) (= v (select b (+ q {last}))))"),
+                "(P p q (+ i 1) n (store a (+ p i) v) b)",
+            ),
+            (
+                "(and (P p q i n a b) (>= i n) (<= 0 k) (< k n) (not (= (select a (+ p k)) (select b (+ q (- (- n 1) k))))))",
+                "false",
+            ),
+        ],
+    );
+    assert_eq!(found, Some(true));
+}
+
+/// The places of the compared elements have the sum `2 * p + n - 1`.
+#[test]
+fn a_palindrome_is_its_own_mirror_image() {
+    let system = |bound: &str| {
+        let step = format!("(and (P p i n a) (< (* 2 i) n) (= v (select a (+ p (- (- n i) {bound})))))");
+        answer(
+            "(declare-fun P (Int Int Int (Array Int Int)) Bool) (declare-fun Q (Int Int Int (Array Int Int)) Bool)",
+            NAMES,
+            &[
+                ("(and (> n 0) (= i 0))", "(P p i n a)"),
+                (&step, "(P p (+ i 1) n (store a (+ p i) v))"),
+                ("(and (P p i n a) (>= (* 2 i) n))", "(Q p 0 n a)"),
+                (
+                    "(and (Q p i n a) (< (* 2 i) n) (= (select a (+ p i)) (select a (+ p (- (- n i) 1)))))",
+                    "(Q p (+ i 1) n a)",
+                ),
+                (
+                    "(and (Q p i n a) (< (* 2 i) n) (not (= (select a (+ p i)) (select a (+ p (- (- n i) 1))))))",
+                    "false",
+                ),
+            ],
+        )
+    };
+    assert_eq!(system("1"), Some(true));
+    assert_eq!(system("2"), Some(false), "the second element may differ from the last one");
+}
+
+/// Each element is one more than its neighbour, and the first one is zero.
+#[test]
+fn neighbours_are_one_step_apart() {
+    let found = answer(
+        ONE,
+        NAMES,
+        &[
+            ("(= i 1)", "(P i n (store a 0 v))"),
+            ("(and (P i n a) (< i n))", "(P (+ i 1) n (store a i (+ (select a (- i 1)) 1)))"),
+            (
+                "(and (P i n a) (>= i n) (<= 0 k) (< (+ k 1) n) (not (= (select a (+ k 1)) (+ (select a k) 1))))",
+                "false",
+            ),
+        ],
+    );
+    assert_eq!(found, Some(true));
+}
+
+/// Nine arrays, each of which is copied from the one before. An atom for each pair of places would be too many.
+#[test]
+fn copies_of_copies_are_copies() {
+    let arrays: Vec<String> = (0..9).map(|number| format!("a{number}")).collect();
+    let arguments = "Int Int".to_owned() + &" (Array Int Int)".repeat(arrays.len());
+    let mut text: String =
+        (1..=arrays.len()).map(|it| format!("(declare-fun P{it} ({arguments}) Bool)\n")).collect();
+    let variables: String = arrays.iter().map(|array| format!("({array} (Array Int Int)) ")).collect();
+    let atom = |loop_: usize, i: &str, written: Option<usize>| {
+        let values = arrays.iter().enumerate().map(|(number, array)| match written {
+            Some(written) if written == number => format!("(store {array} i (select a{} i))", number - 1),
+            _ => array.clone(),
+        });
+        format!("(P{loop_} {i} n {})", values.collect::<Vec<String>>().join(" "))
+    };
+    let mut add = |body: &str, head: &str| {
+        text.push_str(&format!(
+            "(assert (forall ((i Int) (n Int) (k Int) {variables}) (=> {body} {head})))\n"
+        ));
+    };
+    let last = arrays.len();
+    add("true", &atom(1, "0", None));
+    for copied in 1..last {
+        add(&format!("(and {} (< i n))", atom(copied, "i", None)), &atom(copied, "(+ i 1)", Some(copied)));
+        add(&format!("(and {} (>= i n))", atom(copied, "i", None)), &atom(copied + 1, "0", None));
+    }
+    let differ = format!("(not (= (select a0 k) (select a{} k)))", last - 1);
+    add(&format!("(and {} (<= 0 k) (< k n) {differ})", atom(last, "i", None)), "false");
+    assert_eq!(decided(&text, Duration::from_secs(120)), Some(true));
+}
+
 /// Z3 issue 7554: no predicate has arrays.
 #[test]
 fn an_array_of_a_clause_keeps_the_cases_of_its_reads() {

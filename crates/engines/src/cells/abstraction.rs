@@ -13,6 +13,8 @@
 //! - The head is about an arbitrary `k`, a new variable.
 //! - Each atom of the body becomes finitely many, one for each choice of its indices. The choices are the indices at which the
 //!   clause reads or writes the array, or an array that is compared with it or made from it; those of the head are among them.
+//!   *Narrow* clauses have only those of the head, if there are any. Most loops need no others, since what they read elsewhere is only
+//!   written at the same place; and a clause with one atom is much easier than one with many.
 //! - `select(store(a, i, v), j)` becomes `ite(i = j, v, select(a, j))`, and so for `ite` and constant arrays.
 //! - What remains are reads `a[i]` of variables. They become new variables `e`, with `i = j => e = f` for two of one array.
 //! - Where the body says that two arrays are equal, they are equal at all indices of the clause. Where it says that they differ,
@@ -25,7 +27,7 @@
 //! Source: Monniaux & Gonnord, "Cell morphing" (SAS 2016); Braine, Gonnord & Monniaux, "Data abstraction" (SAS 2021). The bases are
 //! ours.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_horn::graph::{Application, EdgeId, Node, NodeId};
 use shofar_horn::transform::solve_equations;
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
@@ -44,8 +46,33 @@ const MOST_POINTS: usize = 24;
 pub(super) struct Cell {
     /// The sort of the index.
     pub(super) index: Sort,
-    /// The positions of the arrays, each with the position of its base.
-    pub(super) arrays: Vec<(usize, Option<usize>)>,
+    pub(super) elements: Vec<Element>,
+}
+
+/// The element of an array that an index selects: at the base plus the index, or minus the index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Element {
+    /// The position of the array.
+    pub(super) array: usize,
+    /// A term over the variables of the node; nothing is zero.
+    pub(super) base: Option<Term>,
+    pub(super) is_mirrored: bool,
+}
+
+impl Element {
+    /// Where the index selects the element; by the values of the node's variables.
+    fn place(self, store: &TermStore, values: &Substitution, index: Term) -> Term {
+        let Some(base) = self.base else { return index };
+        let base = store.instantiate(base, values);
+        if self.is_mirrored { store.sub(base, index) } else { store.add(&[base, index]) }
+    }
+
+    /// The index that selects the element at a place: the inverse of `place`.
+    fn index_of(self, store: &TermStore, values: &Substitution, place: Term) -> Term {
+        let Some(base) = self.base else { return place };
+        let base = store.instantiate(base, values);
+        if self.is_mirrored { store.sub(base, place) } else { store.sub(place, base) }
+    }
 }
 
 /// The cells of a predicate.
@@ -60,6 +87,11 @@ impl Layout {
     pub(super) fn new(others: Vec<usize>, cells: Vec<Cell>) -> Self {
         Layout { others, cells }
     }
+}
+
+/// The values of the variables of a node.
+fn valuation(node: &Node, values: &[Term]) -> Substitution {
+    node.variables().iter().copied().zip(values.iter().copied()).collect()
 }
 
 /// How deep arrays are nested in a sort.
@@ -368,26 +400,33 @@ impl<'a> Reading<'a> {
     }
 
     /// The clause about cells, and for each of its sources the one that it comes from.
-    fn abstracted(mut self, layouts: &[Layout]) -> Abstracted {
+    fn abstracted(mut self, layouts: &[Layout], is_narrow: bool) -> Abstracted {
         let (store, graph) = (self.store, self.graph);
         let edge = graph.edge(self.edge);
-        let head = edge.target().map(|node| (node, self.head_arguments(&layouts[node.index()])));
+        let mut of_head: FxHashSet<Term> = FxHashSet::default();
+        let head = edge
+            .target()
+            .map(|node| (node, self.head_arguments(graph.node(node), &layouts[node.index()], &mut of_head)));
+        let wanted = if is_narrow { of_head } else { FxHashSet::default() };
         let sources = edge.sources().iter().enumerate();
-        let offsets: Vec<Vec<Vec<Term>>> = sources
-            .map(|(source, node)| {
+        let indices: Vec<Vec<Vec<Term>>> = sources
+            .map(|(source, &node)| {
                 let variables = graph.source_variables(self.edge, source);
-                layouts[node.index()].cells.iter().map(|cell| self.offsets(variables, cell)).collect()
+                let values = valuation(graph.node(node), variables);
+                let cells = layouts[node.index()].cells.iter();
+                cells.map(|cell| self.indices(variables, &values, cell, &wanted)).collect()
             })
             .collect();
         let mut body: Vec<Application> = Vec::new();
         let mut origins: Vec<usize> = Vec::new();
-        for (source, (&node, offsets)) in edge.sources().iter().zip(&offsets).enumerate() {
+        for (source, (&node, indices)) in edge.sources().iter().zip(&indices).enumerate() {
             let variables = graph.source_variables(self.edge, source);
+            let values = valuation(graph.node(node), variables);
             let layout = &layouts[node.index()];
-            for choice in choices(offsets) {
+            for choice in choices(indices) {
                 let mut arguments: Vec<Term> = layout.others.iter().map(|&at| variables[at]).collect();
-                for (cell, &offset) in layout.cells.iter().zip(&choice) {
-                    self.add_cell(&mut arguments, variables, cell, offset);
+                for (cell, &index) in layout.cells.iter().zip(&choice) {
+                    self.add_cell(&mut arguments, variables, &values, cell, index);
                 }
                 body.push((node, arguments));
                 origins.push(source);
@@ -398,45 +437,68 @@ impl<'a> Reading<'a> {
         Abstracted { body, constraint: store.and(&self.conjuncts), head, origins }
     }
 
-    /// The arguments of the head with an arbitrary index for each cell.
-    fn head_arguments(&mut self, layout: &Layout) -> Vec<Term> {
+    /// The arguments of the head with an arbitrary index for each cell; the places of its elements are noted.
+    fn head_arguments(&mut self, node: &Node, layout: &Layout, places: &mut FxHashSet<Term>) -> Vec<Term> {
         let store = self.store;
         let variables = self.head.clone();
+        let values = valuation(node, &variables);
         let mut arguments: Vec<Term> = layout.others.iter().map(|&at| variables[at]).collect();
         for cell in &layout.cells {
-            let offset = store.var(store.fresh_symbol("index"), cell.index);
-            self.add_cell(&mut arguments, &variables, cell, offset);
+            let index = store.var(store.fresh_symbol("index"), cell.index);
+            places.extend(self.add_cell(&mut arguments, &variables, &values, cell, index));
         }
         arguments
     }
 
-    /// Adds an index and the elements that it selects.
-    fn add_cell(&mut self, arguments: &mut Vec<Term>, variables: &[Term], cell: &Cell, offset: Term) {
-        arguments.push(offset);
-        for &(array, base) in &cell.arrays {
-            let index = base.map_or(offset, |base| self.store.add(&[variables[base], offset]));
-            self.add_point(variables[array], index);
-            let element = self.read(variables[array], index);
-            arguments.push(element);
+    /// Adds an index and the elements that it selects. Returns their places.
+    fn add_cell(
+        &mut self,
+        arguments: &mut Vec<Term>,
+        variables: &[Term],
+        values: &Substitution,
+        cell: &Cell,
+        index: Term,
+    ) -> Vec<Term> {
+        arguments.push(index);
+        let mut places = Vec::with_capacity(cell.elements.len());
+        for &element in &cell.elements {
+            let place = element.place(self.store, values, index);
+            let array = variables[element.array];
+            self.add_point(array, place);
+            arguments.push(self.read(array, place));
+            places.push(place);
         }
+        places
     }
 
-    /// The offsets from the bases of an atom at which the clause reads or writes its arrays.
-    fn offsets(&mut self, variables: &[Term], cell: &Cell) -> Vec<Term> {
+    /// The indices of an atom that select elements which the clause reads or writes; the wanted ones if there are any.
+    fn indices(
+        &mut self,
+        variables: &[Term],
+        values: &Substitution,
+        cell: &Cell,
+        wanted: &FxHashSet<Term>,
+    ) -> Vec<Term> {
         let store = self.store;
-        let mut offsets: Vec<Term> = Vec::new();
-        for &(array, base) in &cell.arrays {
-            for &point in self.points(variables[array]).to_vec().iter().rev() {
-                let offset = base.map_or(point, |base| store.sub(point, variables[base]));
-                if !offsets.contains(&offset) {
-                    offsets.push(offset);
+        let (mut indices, mut preferred): (Vec<Term>, Vec<Term>) = (Vec::new(), Vec::new());
+        for &element in &cell.elements {
+            for &point in self.points(variables[element.array]).to_vec().iter().rev() {
+                let index = element.index_of(store, values, point);
+                if wanted.contains(&point) && !preferred.contains(&index) {
+                    preferred.push(index);
+                }
+                if !indices.contains(&index) {
+                    indices.push(index);
                 }
             }
         }
-        if offsets.is_empty() {
-            offsets.push(store.var(store.fresh_symbol("index"), cell.index));
+        if !preferred.is_empty() {
+            return preferred;
         }
-        offsets
+        if indices.is_empty() {
+            indices.push(store.var(store.fresh_symbol("index"), cell.index));
+        }
+        indices
     }
 
     /// Equal arrays are equal at all indices of their class.
@@ -475,12 +537,12 @@ struct Abstracted {
     origins: Vec<usize>,
 }
 
-/// All choices of one offset for each cell; the first ones if there are many.
-fn choices(offsets: &[Vec<Term>]) -> Vec<Vec<Term>> {
+/// All choices of one index for each cell; the first ones if there are many.
+fn choices(indices: &[Vec<Term>]) -> Vec<Vec<Term>> {
     let mut choices: Vec<Vec<Term>> = vec![Vec::new()];
-    for offsets in offsets {
+    for indices in indices {
         let extended = choices.iter().flat_map(|choice| {
-            offsets.iter().map(move |&offset| choice.iter().copied().chain([offset]).collect())
+            indices.iter().map(move |&index| choice.iter().copied().chain([index]).collect())
         });
         choices = extended.take(MOST_ATOMS).collect();
     }
@@ -543,6 +605,7 @@ impl Abstraction {
         original: &HornGraph,
         layouts: Vec<Layout>,
         depth: usize,
+        is_narrow: bool,
     ) -> Result<Self, Stop> {
         let store = context.store;
         let mut graph = HornGraph::new();
@@ -551,15 +614,16 @@ impl Abstraction {
             let mut new: Vec<Sort> = layout.others.iter().map(|&at| sorts[at]).collect();
             for cell in &layout.cells {
                 new.push(cell.index);
-                let elements = cell.arrays.iter().filter_map(|&(array, _)| store.array_parts(sorts[array]));
-                new.extend(elements.map(|(_, element)| element));
+                let parts =
+                    cell.elements.iter().filter_map(|element| store.array_parts(sorts[element.array]));
+                new.extend(parts.map(|(_, element)| element));
             }
             graph.add_node(Node::new(store, node.name, &new));
         }
         let mut origins = Vec::with_capacity(original.edges().len());
         for (id, _) in original.edges() {
             context.go_on()?;
-            let clause = Reading::new(store, original, id, depth).abstracted(&layouts);
+            let clause = Reading::new(store, original, id, depth).abstracted(&layouts, is_narrow);
             graph.add_clause(store, &clause.body, clause.constraint, clause.head.as_ref());
             origins.push(clause.origins);
         }
@@ -578,6 +642,7 @@ impl Abstraction {
             let mut variables = self.graph.node(id).variables().iter().copied();
             let mut next = || variables.next().expect("the layout has an item for each variable");
             let own = node.variables();
+            let values = valuation(node, own);
             let mut meaning = Substitution::new();
             let mut indices: Vec<Term> = Vec::new();
             for &at in &layout.others {
@@ -587,9 +652,9 @@ impl Abstraction {
                 let index = store.var(store.fresh_symbol("k"), cell.index);
                 meaning.insert(next(), index);
                 indices.push(index);
-                for &(array, base) in &cell.arrays {
-                    let at = base.map_or(index, |base| store.add(&[own[base], index]));
-                    meaning.insert(next(), store.select(own[array], at));
+                for element in &cell.elements {
+                    let place = element.place(store, &values, index);
+                    meaning.insert(next(), store.select(own[element.array], place));
                 }
             }
             Ok(universal(store, &indices, store.instantiate(formula, &meaning)))

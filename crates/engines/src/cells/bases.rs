@@ -17,8 +17,8 @@ use super::abstraction::{Reading, arrays_of};
 /// A node, the position of an array and that of an integer.
 type Candidate = (NodeId, usize, usize);
 
-/// The bases of arrays, by nodes and positions.
-pub(super) fn bases(store: &TermStore, graph: &HornGraph, depth: usize) -> FxHashMap<(NodeId, usize), usize> {
+/// The bases of arrays, by nodes and positions: variables of the nodes.
+pub(super) fn bases(store: &TermStore, graph: &HornGraph, depth: usize) -> FxHashMap<(NodeId, usize), Term> {
     let mut choice = Choice::default();
     let of_node: Vec<(Vec<usize>, Vec<usize>)> = graph
         .nodes()
@@ -73,7 +73,8 @@ pub(super) fn bases(store: &TermStore, graph: &HornGraph, depth: usize) -> FxHas
             }
         }
     }
-    choice.best()
+    let best = choice.best().into_iter();
+    best.map(|((node, array), base)| ((node, array), graph.node(node).variables()[base])).collect()
 }
 
 /// Candidates in classes.

@@ -16,12 +16,14 @@
 //!            otherwise the configuration is too coarse
 //! ```
 //!
-//! The configurations differ in the cells of a predicate:
+//! The configurations differ in the cells of a predicate, and in how many instances of an atom a clause has:
 //!
 //! | configuration | cells |
 //! |---|---|
-//! | shared | one index for all arrays, counted from a base of each (`bases.rs`) |
+//! | narrow | one index for all arrays, counted from a base of each (`bases.rs`); narrow clauses (`abstraction.rs`) |
+//! | shared | the same cells, all instances |
 //! | separate | an index for each array |
+//! | related | one index, and a second element of arrays whose elements are compared with each other (`relations.rs`) |
 //! | two | two indices for all arrays |
 //!
 //! **Why the answer is right.** A model of the cells is one of the arrays (`abstraction.rs`). A derivation counts only with values for
@@ -37,26 +39,27 @@
 
 mod abstraction;
 mod bases;
+mod relations;
 
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use shofar_horn::HornGraph;
-use shofar_horn::graph::NodeId;
 use shofar_horn::transform::{
     Enumerations, Pipeline, PropagateConstants, Records, RemoveInfeasible, RemoveUniformArguments,
     RemoveUnreachable, RemoveUnusedArguments, Simplify, Tagged, Transformation, Transformed, Translation,
     standard,
 };
 use shofar_horn::witness::{Derivation, GraphModel};
-use shofar_logic::{Sort, Term, TermStore};
+use shofar_logic::{Term, TermStore};
 use shofar_run::{Limits, Stop};
 
 use crate::option::options;
 use crate::replay::Replay;
 use crate::{Engine, EngineOption, Evidence, Run, Spacer};
-use abstraction::{Abstraction, Cell, Layout, arrays_of, depth_of, mentions_arrays};
+use abstraction::{Abstraction, Cell, Element, Layout, arrays_of, depth_of, mentions_arrays};
 use bases::bases;
+use relations::{Relation, Relations, relations};
 
 /// The time for each configuration in the first turn. The next turns are twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(700);
@@ -137,32 +140,61 @@ fn exact() -> Pipeline {
 /// Which cells predicates have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Configuration {
+    Narrow,
     Shared,
     Separate,
+    /// By the relation of this number.
+    Related(usize),
     Two,
 }
 
 impl Configuration {
-    const ALL: [Self; 3] = [Configuration::Shared, Configuration::Separate, Configuration::Two];
+    const ALL: [Self; 7] = [
+        Configuration::Narrow,
+        Configuration::Shared,
+        Configuration::Separate,
+        Configuration::Related(0),
+        Configuration::Related(1),
+        Configuration::Related(2),
+        Configuration::Two,
+    ];
 
-    /// The layout of a node.
-    fn layout(
-        self,
-        (arrays, others): (Vec<(usize, Sort)>, Vec<usize>),
-        base: impl Fn(usize) -> Option<usize>,
-    ) -> Layout {
-        let mut cells: Vec<Cell> = Vec::new();
-        for (array, index) in arrays {
-            let read = (array, base(array));
-            match cells.iter_mut().find(|cell| self != Configuration::Separate && cell.index == index) {
-                Some(cell) => cell.arrays.push(read),
-                None => cells.push(Cell { index, arrays: vec![read] }),
+    /// The layouts of all nodes for arrays of this depth, which may be related.
+    fn layouts(self, store: &TermStore, graph: &HornGraph, depth: usize, related: &Relations) -> Vec<Layout> {
+        let bases = match self {
+            Configuration::Separate => FxHashMap::default(),
+            _ => bases(store, graph, depth),
+        };
+        let layout = |(node, _)| {
+            let (arrays, others) = arrays_of(store, graph, node, depth);
+            let mut cells: Vec<Cell> = Vec::new();
+            for (array, index) in arrays {
+                let base = bases.get(&(node, array)).copied();
+                let is_shared = |cell: &Cell| self != Configuration::Separate && cell.index == index;
+                let at = cells.iter().position(is_shared).unwrap_or(cells.len());
+                if at == cells.len() {
+                    cells.push(Cell { index, elements: Vec::new() });
+                }
+                let cell = &mut cells[at];
+                cell.elements.push(Element { array, base, is_mirrored: false });
+                cell.elements.extend(related.get(&(node, array)).map(|&relation| {
+                    let start = base.unwrap_or_else(|| store.int(0));
+                    match relation {
+                        Relation::Mirror(sum) => {
+                            Element { array, base: Some(store.sub(sum, start)), is_mirrored: true }
+                        }
+                        Relation::Shift(difference) => {
+                            Element { array, base: Some(store.add(&[start, difference])), is_mirrored: false }
+                        }
+                    }
+                }));
             }
-        }
-        if self == Configuration::Two {
-            cells = cells.into_iter().flat_map(|cell| [cell.clone(), cell]).collect();
-        }
-        Layout::new(others, cells)
+            if self == Configuration::Two {
+                cells = cells.into_iter().flat_map(|cell| [cell.clone(), cell]).collect();
+            }
+            Layout::new(others, cells)
+        };
+        graph.nodes().map(layout).collect()
     }
 }
 
@@ -233,26 +265,29 @@ fn attempt(configuration: Configuration, graph: &HornGraph, run: &Run<'_>) -> Re
     let store = run.store;
     let mut steps: Vec<Step> = Vec::new();
     let mut current = graph.clone();
+    let mut is_other = !matches!(configuration, Configuration::Related(_));
     loop {
         let depth = depth_of(store, &current)?;
         if depth == 0 {
             break;
         }
-        let bases: FxHashMap<(NodeId, usize), usize> = match configuration {
-            Configuration::Shared | Configuration::Two => bases(store, &current, depth),
-            Configuration::Separate => FxHashMap::default(),
+        let related = match configuration {
+            Configuration::Related(number) => relations(store, &current, depth).into_iter().nth(number),
+            _ => None,
         };
-        let layouts = current.nodes().map(|(id, _)| {
-            let arrays = arrays_of(store, &current, id, depth);
-            configuration.layout(arrays, |array| bases.get(&(id, array)).copied())
-        });
-        let abstraction = Abstraction::new(run, &current, layouts.collect(), depth)?;
+        is_other |= related.is_some();
+        let layouts = configuration.layouts(store, &current, depth, &related.unwrap_or_default());
+        let is_narrow = configuration == Configuration::Narrow;
+        let abstraction = Abstraction::new(run, &current, layouts, depth, is_narrow)?;
         for (id, edge) in abstraction.graph.edges() {
             tracing::trace!(edge = id.index(), atoms = edge.sources().len(), label = %store.display(edge.label()), "clause");
         }
         let (Transformed { graph, translation }, _) = exact().run(run, abstraction.graph.clone());
         let original = std::mem::replace(&mut current, graph);
         steps.push(Step { original, abstraction, translation });
+    }
+    if !is_other {
+        return Ok(None);
     }
     let (Transformed { graph, translation }, _) = standard().run(run, current);
     match Spacer::default().solve(&graph, run)? {
