@@ -159,13 +159,22 @@ impl Port for Late {
 /// Labels and precisions take facts that come late: closed sets are parts of labels, and any lemma is worth tracking.
 #[test]
 fn facts_help_in_the_midst_of_a_search() {
-    for (name, is_closed) in [("lawi", true), ("cegar", true), ("cegar", false)] {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Closed,
+        Bounded,
+        Atom,
+    }
+    let cases =
+        [("lawi", Kind::Closed), ("cegar", Kind::Closed), ("cegar", Kind::Bounded), ("cegar", Kind::Atom)];
+    for (name, kind) in cases {
         let store = TermStore::new();
         let graph = read(&store, SUMS);
         let lemma = about_p(not_negative(&store, &graph, 1));
-        let fact = match is_closed {
-            true => Fact::Closed(vec![lemma]),
-            false => Fact::Bounded { lemma, height: 3, cex: None },
+        let fact = match kind {
+            Kind::Closed => Fact::Closed(vec![lemma]),
+            Kind::Bounded => Fact::Bounded { lemma, height: 3, cex: None },
+            Kind::Atom => Fact::Atom(lemma),
         };
         let port = Late::default();
         port.mailbox.incoming.lock().expect("no one panics with the lock").push(fact);
@@ -197,6 +206,28 @@ fn a_wrong_fact_hides_no_counterexample() {
     assert!(matches!(answer, Evidence::Unsat(_)), "{answer:?}");
     // It is true of the first fact, which is as far as Spacer had come.
     assert!(!fates.is_empty());
+}
+
+/// What LAWI sends is worth a try for Spacer, which takes what it can prove and nothing else.
+#[test]
+fn interpolants_of_paths_are_tried_and_proved() {
+    let text = "(declare-fun P (Int Int) Bool)
+        (assert (P 0 0))
+        (assert (forall ((x Int) (y Int)) (=> (P x y) (P (+ x 1) (+ y 2)))))
+        (assert (forall ((x Int) (y Int)) (=> (and (P x y) (< y x)) false)))";
+    let store = TermStore::new();
+    let graph = read(&store, text);
+    let lawi = by_name("lawi").expect("the engine exists");
+    let (answer, sent, _) = solve(&store, &graph, &*lawi, Vec::new(), &ignore);
+    assert!(matches!(answer, Evidence::Sat(_)), "{answer:?}");
+    assert!(!sent.is_empty() && sent.iter().all(|fact| matches!(fact, Fact::Atom(_))), "{sent:?}");
+    let lie = Fact::Atom(about_p(store.le(graph.node(NodeId::new(0)).variables()[0], store.int(0))));
+    let facts = sent.into_iter().chain([lie]).collect();
+    let spacer = by_name("spacer").expect("the engine exists");
+    let (answer, _, fates) = solve(&store, &graph, &*spacer, facts, &ignore);
+    let Evidence::Sat(model) = answer else { panic!("{answer:?}") };
+    assert!(is_model(&store, &graph, &model, Term::TRUE));
+    assert!(fates.iter().any(|&(_, fate)| fate == Fate::Accepted), "{fates:?}");
 }
 
 /// The lemmas of one instance save the other its searches.

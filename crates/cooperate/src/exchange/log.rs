@@ -1,5 +1,6 @@
 //! The log, its ports and what they know of each other.
 
+use std::collections::hash_map;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -93,6 +94,8 @@ enum Known {
     Closed(FactId),
     /// It holds up to this height; and whether a counterexample was sent with it.
     Bounded(usize, bool),
+    /// It is an atom.
+    Tried,
 }
 
 #[derive(Default)]
@@ -201,6 +204,7 @@ impl<'a> Exchange<'a> {
         match fact {
             Fact::Closed(set) => self.add_closed(own, set),
             Fact::Bounded { .. } => self.add_bounded(own, fact),
+            Fact::Atom(lemma) => self.add_atom(own, lemma),
             Fact::Depth(height) => {
                 if self.depth.fetch_max(height + 1, Ordering::Relaxed) <= height {
                     self.append(own, Some(fact), Vec::new());
@@ -242,6 +246,7 @@ impl<'a> Exchange<'a> {
             let is_known = known.is_some_and(|known| match *known {
                 Known::Closed(_) => true,
                 Known::Bounded(known, had_cex) => height <= known && (had_cex || cex.is_none()),
+                Known::Tried => false,
             });
             if is_known || self.sent[own].load(Ordering::Relaxed) >= self.pace.allowance() {
                 return;
@@ -255,6 +260,22 @@ impl<'a> Exchange<'a> {
         }
         self.sent[own].fetch_add(1, Ordering::Relaxed);
         self.append(own, Some(fact), Vec::new());
+    }
+
+    /// An atom is dropped if anything is known of it. It counts as a bounded fact of its sender.
+    fn add_atom(&self, own: usize, lemma: Lemma) {
+        if [Term::TRUE, Term::FALSE].contains(&lemma.formula) || !self.is_small(lemma.formula) {
+            return;
+        }
+        if self.sent[own].load(Ordering::Relaxed) >= self.pace.allowance() {
+            return;
+        }
+        match self.shard(&lemma).entry((lemma.node, lemma.formula)) {
+            hash_map::Entry::Occupied(_) => return,
+            hash_map::Entry::Vacant(place) => place.insert(Known::Tried),
+        };
+        self.sent[own].fetch_add(1, Ordering::Relaxed);
+        self.append(own, Some(Fact::Atom(lemma)), Vec::new());
     }
 }
 
@@ -411,6 +432,27 @@ mod tests {
             a.send(Fact::Depth(height));
             assert_eq!(!b.receive().is_empty(), is_news);
         }
+    }
+
+    /// An atom says less than all other facts about its formula.
+    #[test]
+    fn atoms_are_sent_once_and_only_before_other_facts() {
+        let store = TermStore::new();
+        let exchange = Exchange::new(Run::new(&store), labels(&["a", "b"]), Pace::at_once());
+        let [a, b] = ["a", "b"].map(|name| exchange.member(&name.into()).expect("it is a member"));
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let atom = |formula| Fact::Atom(Lemma { node: NodeId::new(0), formula });
+        let [positive, small] = [store.ge(x, store.int(1)), store.le(x, store.int(9))];
+        a.send(atom(positive));
+        a.send(atom(positive));
+        a.send(atom(Term::TRUE));
+        assert_eq!(b.receive(), [(FactId(0), atom(positive))]);
+        a.send(bounded(positive, 2));
+        assert_eq!(b.receive(), [(FactId(1), bounded(positive, 2))]);
+        a.send(bounded(small, 2));
+        b.send(atom(small));
+        b.send(atom(positive));
+        assert_eq!(a.receive(), []);
     }
 
     #[test]

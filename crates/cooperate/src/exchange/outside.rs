@@ -10,7 +10,7 @@
 //! - V1: what is too large, or does not fit the graph, is dropped ([`Texts::read`](super::text::Texts::read)).
 //! - V2: a closed set is passed on if it is inductive, relative to the closed sets that were passed on or came from here.
 //! - V3: a bounded fact is passed on with the greatest tried height at which the facts known here prove it.
-//! - V4: depths and counterexamples are of no use, because nothing proves them.
+//! - V4: depths, counterexamples and atoms are of no use, because nothing proves them.
 //! - V5: only a tenth of the time is spent on this. What cannot be looked at in time is dropped.
 //! - V6: facts of a sender that are false at height 0 are lies. A sender of too many of them is not listened to any more. A fact that
 //!   cannot be proved here is no lie, because its sender may know more.
@@ -231,7 +231,7 @@ impl<'a> Customs<'a> {
                 self.bounded[lemma.node.index()].push((lemma.formula, height));
                 Fact::Bounded { lemma, height, cex: None }
             }
-            Fact::Depth(_) => return,
+            Fact::Depth(_) | Fact::Atom(_) => return,
         };
         if let Some(text) = self.texts.write(&fact) {
             outside.post(text);
@@ -247,7 +247,7 @@ impl<'a> Customs<'a> {
         let judgement = match self.texts.read(object) {
             Ok(Fact::Closed(set)) => self.import_closed(set),
             Ok(Fact::Bounded { lemma, height, .. }) => self.import_bounded(lemma, height),
-            Ok(Fact::Depth(_)) => Judgement::Open,
+            Ok(Fact::Depth(_) | Fact::Atom(_)) => Judgement::Open,
             Err(_) => Judgement::Lie,
         };
         let (facts, lies) = self.senders.entry(from.to_owned()).or_default();

@@ -7,6 +7,7 @@
 //! {"k":"closed","set":[{"p":0,"a":["Int","Int"],"f":"(>= x1 0)"}]}
 //! {"k":"bounded","p":0,"a":["Int","Int"],"f":"(>= x0 0)","h":12,"c":"(<= x0 (- 3))","d":2}
 //! {"k":"depth","h":12}
+//! {"k":"atom","p":0,"a":["Int","Int"],"f":"(>= x1 x0)"}
 //! ```
 //!
 //! A fact from outside may be wrong, by mistake or by malice. [`read`](Texts::read) refuses what is too large, does not fit
@@ -99,6 +100,11 @@ impl Texts<'_> {
                 object
             }
             Fact::Depth(height) => json!({"k": "depth", "h": height}),
+            Fact::Atom(lemma) => {
+                let mut object = self.write_lemma(*lemma)?;
+                object["k"] = "atom".into();
+                object
+            }
         })
     }
 
@@ -133,6 +139,7 @@ impl Texts<'_> {
                 Ok(Fact::Bounded { lemma, height: number(object, "h")?, cex })
             }
             Some("depth") => Ok(Fact::Depth(number(object, "h")?)),
+            Some("atom") => Ok(Fact::Atom(self.read_lemma(object)?)),
             _ => Err(Refusal::Malformed),
         }
     }
@@ -237,9 +244,12 @@ mod tests {
                     .one_in(2)
                     .then(|| Cex { states: stores[0].not(formula), distance: random.below(9) });
                 let height = random.below(100);
-                for fact in
-                    [Fact::Bounded { lemma, height, cex }, Fact::Closed(vec![lemma]), Fact::Depth(height)]
-                {
+                for fact in [
+                    Fact::Bounded { lemma, height, cex },
+                    Fact::Closed(vec![lemma]),
+                    Fact::Depth(height),
+                    Fact::Atom(lemma),
+                ] {
                     let there = texts[0].write(&fact).expect("it is short");
                     assert_eq!(texts[0].read(&there), Ok(fact), "{there}");
                     let foreign = texts[1].read(&there).expect("it is a fact");

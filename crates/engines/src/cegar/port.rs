@@ -92,7 +92,7 @@ impl<'a> Foreigners<'a> {
         for (id, fact) in port.receive() {
             let lemmas = match fact {
                 Fact::Closed(set) => set,
-                Fact::Bounded { lemma, .. } => vec![lemma],
+                Fact::Bounded { lemma, .. } | Fact::Atom(lemma) => vec![lemma],
                 Fact::Depth(_) => continue,
             };
             port.rate(id, Fate::Accepted);

@@ -16,20 +16,20 @@
 //! - X3: a bounded fact stays one. It becomes an invariant only by a proof.
 //! - X4: what an engine proves with the help of closed sets depends on them. The port notes what had been received when a fact was
 //!   sent, so that X2 can add all of it.
-//! - X5: depths and counterexamples never enter a model. An engine that answers `unsat` has a derivation of its own.
+//! - X5: depths, counterexamples and atoms never enter a model. An engine that answers `unsat` has a derivation of its own.
 //!
 //! Who sends and uses what:
 //!
 //! | engine | sends | uses |
 //! |---|---|---|
 //! | `invariants` | closed sets | |
-//! | `spacer` | lemmas that hold at all levels, as closed sets; pushed lemmas, as bounded facts; depths | closed sets as lemmas of all levels; bounded facts, once it has proved them in its own frames |
+//! | `spacer` | lemmas that hold at all levels, as closed sets; pushed lemmas, as bounded facts; depths | closed sets as lemmas of all levels; bounded facts and atoms, once it has proved them in its own frames |
 //! | `pdkind` | pushed lemmas with counterexamples, lemmas of reachability, as bounded facts; depths | closed sets in all frames; bounded facts as lemmas to push |
 //! | `kind` | depths | closed sets that exclude a counterexample to induction; depths |
 //! | `imc` | depths | closed sets in its transitions |
 //! | `bmc` | depths | depths |
-//! | `lawi` | | closed sets as parts of all labels |
-//! | `cegar` | | closed sets that are known when it starts, in the labels of clauses; all later lemmas as predicates to track |
+//! | `lawi` | interpolants of infeasible paths, as atoms | closed sets as parts of all labels |
+//! | `cegar` | | closed sets that are known when it starts, in the labels of clauses; all later lemmas and atoms as predicates to track |
 //! | `tpa`, `split-tpa`, `kavy` | | closed sets that are known when they start, in the labels of clauses |
 //!
 //! Engines for datatypes share code instead of facts. What they would send each other takes milliseconds to compute, so each engine
@@ -63,6 +63,9 @@ pub enum Fact {
     },
     /// No query is violated by facts up to this height.
     Depth(usize),
+    /// No claim: a formula that has excluded something in the search of an engine, and is worth trying elsewhere, as a lemma or as a
+    /// predicate.
+    Atom(Lemma),
 }
 
 /// States that must not be reached. They are given by a formula over the variables of a node.

@@ -87,6 +87,8 @@ impl<'a> StatePort<'a> {
                 // The flag is set one step after the bad state.
                 Some(StateFact::Depth(height + usize::from(self.flag.is_some())))
             }
+            // No engine on transition systems tries formulas without a claim.
+            Fact::Atom(_) => None,
         }
     }
 

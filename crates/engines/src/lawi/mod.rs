@@ -41,6 +41,7 @@ use std::time::Instant;
 
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, rename};
+use shofar_horn::transform::Lemma;
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_logic::{Term, TermStore, Value};
 use shofar_run::Stop;
@@ -329,12 +330,22 @@ impl<'a> Unwinding<'a> {
             let interpolant = self.without_copy(vertex, interpolant);
             if self.strengthen(vertex, interpolant)? {
                 strengthened.push(vertex);
+                self.send(vertex, interpolant);
             }
         }
         self.tree[error].label = vec![Term::FALSE];
         self.tree.strengthened(error);
         strengthened.into_iter().try_for_each(|vertex| self.close(vertex))?;
         Ok(None)
+    }
+
+    /// Tells others of an interpolant. It holds on its path only, so it is no more than worth trying.
+    fn send(&self, vertex: VertexId, interpolant: Term) {
+        let Some(port) = self.run.port() else { return };
+        if let Location::Node(node) = self.tree[vertex].location {
+            let conjuncts = self.store.conjuncts(interpolant);
+            conjuncts.for_each(|formula| port.send(Fact::Atom(Lemma { node, formula })));
+        }
     }
 
     /// Conjoins a formula to the label of a vertex. Returns whether the label became stronger.

@@ -8,7 +8,7 @@
 //!
 //! A *bounded* fact is true, but the frames need not prove it, and a frame that looks inductive because of it would not be a model
 //! (L2). So it becomes a lemma of level `i` only if the frames at `i - 1` prove it, as a guess would. The level is that of the current
-//! bound, or less if the fact holds less far. Only a share of the queries is spent on this, [`SHARE`], and less if hardly any of these
+//! bound, or less if the fact holds less far. An atom is tried in the same way. Only a share of the queries is spent on this, [`SHARE`], and less if hardly any of these
 //! lemmas ever block an obligation, [`SMALL_SHARE`]. Queries are counted, not timed, so that the same facts at the same points lead to the
 //! same search.
 
@@ -82,9 +82,9 @@ impl Search<'_> {
                 }
                 Fact::Bounded { lemma, height, .. } => {
                     let level = Level::try_from(height).map_or(bound, |height| height.min(bound));
-                    let fate = if self.is_proved(id, lemma, level)? { Fate::Accepted } else { Fate::Refused };
-                    port.rate(id, fate);
+                    self.try_lemma(id, lemma, level)?;
                 }
+                Fact::Atom(lemma) => self.try_lemma(id, lemma, bound)?,
                 Fact::Depth(_) => {}
             }
         }
@@ -128,6 +128,14 @@ impl Search<'_> {
                 self.exchanged.foreign.insert((lemma.node, new), id);
             }
         }
+    }
+
+    fn try_lemma(&mut self, id: FactId, lemma: Lemma, level: Level) -> Result<(), Stop> {
+        let fate = if self.is_proved(id, lemma, level)? { Fate::Accepted } else { Fate::Refused };
+        if let Some(port) = self.run.port() {
+            port.rate(id, fate);
+        }
+        Ok(())
     }
 
     /// Whether the frames prove all of a formula up to a level; what they prove becomes lemmas.
