@@ -67,6 +67,25 @@ clause 3      false ← Inv(x, y), x ≥ 2
     assert!(text(&output.stdout).contains("with  x = 1"), "{}", text(&output.stdout));
 }
 
+/// Of an array that changes, the elements that do are told, in the text and in the page.
+#[test]
+fn changes_of_arrays_are_told_by_elements() {
+    let (folder, file) = folder(
+        "(declare-fun Inv ((Array Int Int) Int) Bool)
+(assert (Inv ((as const (Array Int Int)) 0) 0))
+(assert (forall ((a (Array Int Int)) (i Int)) (=> (Inv a i) (Inv (store a (* 2 i) (+ 5 i)) (+ i 1)))))
+(assert (forall ((a (Array Int Int)) (i Int)) (=> (and (Inv a i) (= (select a 2) 6)) false)))
+",
+    );
+    let page = folder.path().join("page.html");
+    let output = shofar(&["explain", &file, "--html", page.to_str().unwrap()]);
+    let told = text(&output.stdout);
+    assert!(told.contains("2  Inv  a[0]: 0 → 5, i: 0 → 1  (clause 2 at 3:2)"), "{told}");
+    assert!(told.contains("3  Inv  a[2]: 0 → 6, i: 1 → 2  (clause 2 at 3:2)"), "{told}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("a[2]: 0 → 6"));
+}
+
 /// Reverses a list and counts; the query is wrong about the first element.
 const REVERSE: &str = "(declare-datatypes ((N 0)) (((z) (s (p N)))))
 (declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))

@@ -62,6 +62,52 @@ fn values_are_recognised_by_their_shape() {
     assert_eq!(Notation::Smtlib.value(&store, &numbers, 60), "(cons (succ zero) nil)");
 }
 
+/// How an array `a` changes, with at most three texts.
+fn changes(before: &str, after: &str, notation: Notation) -> Option<Vec<String>> {
+    let store = TermStore::new();
+    let numbers = "(as const (Array Int Int))";
+    let [before, after] = [before, after].map(|text| {
+        let text =
+            text.replace("(zeros)", &format!("({numbers} 0)")).replace("(ones)", &format!("({numbers} 1)"));
+        value(
+            &store,
+            &text.replace("(rows)", &format!("((as const (Array Bool (Array Int Int))) ({numbers} 0))")),
+        )
+    });
+    ValueTexts::new(&store, notation).changes("a", &before, &after, 20, 3)
+}
+
+#[test]
+fn arrays_change_in_elements() {
+    for (before, after, expected) in [
+        ("(zeros)", "(store (zeros) 3 7)", vec!["a[3]: 0 → 7"]),
+        ("(store (zeros) 3 7)", "(store (zeros) (- 1) 2)", vec!["a[−1]: 0 → 2", "a[3]: 7 → 0"]),
+        (
+            "(store (zeros) 3 7)",
+            "(store (store (store (store (zeros) 1 1) 3 7) 5 2) 9 1)",
+            vec!["a[1]: 0 → 1", "a[5]: 0 → 2", "a[9]: 0 → 1"],
+        ),
+        (
+            "(zeros)",
+            "(store (store (store (store (zeros) 1 1) 3 7) 5 2) 9 1)",
+            vec!["a[1]: 0 → 1", "a[3]: 0 → 7", "a[5] and 1 more"],
+        ),
+        (
+            "(rows)",
+            "(store (rows) true (store (store (zeros) 1 1) 2 2))",
+            vec!["a[true][1]: 0 → 1", "a[true][2]: 0 → 2"],
+        ),
+        ("(rows)", "(store (rows) true (ones))", vec!["a[true]: const(0) → const(1)"]),
+    ] {
+        let told = changes(before, after, Notation::Math).expect("some elements change");
+        assert_eq!(told, expected, "{before} to {after}");
+    }
+    assert_eq!(changes("(zeros)", "(ones)", Notation::Math), None);
+    assert_eq!(changes("1", "2", Notation::Math), None);
+    let told = changes("(zeros)", "(store (zeros) 3 7)", Notation::Smtlib);
+    assert_eq!(told, Some(vec!["(select a 3): 0 -> 7".to_owned()]));
+}
+
 #[test]
 fn long_values_are_shortened_in_the_middle() {
     assert_eq!(

@@ -58,6 +58,9 @@ const MOST_BYTES: usize = 2_000_000;
 const MOST_CHARACTERS: usize = 12_000;
 const MOST_VALUE_CHARACTERS: usize = 200;
 
+/// Changed elements of an array that a step shows.
+const MOST_ELEMENTS: usize = 6;
+
 /// Arguments of a predicate that are all shown.
 const FEW_ARGUMENTS: usize = 6;
 
@@ -489,7 +492,17 @@ impl Writer<'_> {
             .iter()
             .enumerate()
             .filter(|(_, argument)| argument.is_changed())
-            .filter_map(|(place, argument)| Some(json!([place, self.value(argument.before?).text])))
+            .filter_map(|(place, argument)| {
+                let before = argument.before?;
+                let name = variable(self.store, self.notation, argument.parameter);
+                let elements =
+                    self.values.changes(&name, before, argument.value, MOST_VALUE_CHARACTERS, MOST_ELEMENTS);
+                let text = self.value(before).text;
+                Some(match elements {
+                    Some(elements) => json!([place, text, cut(&elements.join(", "), MOST_CHARACTERS)]),
+                    None => json!([place, text]),
+                })
+            })
             .collect();
         let is_new = |place: &usize| arguments[*place].before.is_none();
         let fresh: Vec<usize> = (0..arguments.len()).filter(is_new).collect();

@@ -341,11 +341,14 @@
       step.values = now.map(({ value }) => value);
       step.terms = now.map(({ term }) => term);
       step.before = new Map(step.changed);
+      // Of arrays that change in some elements only these are told.
+      step.elements = new Map(step.changed.map(([place, , elements]) => [place, elements]));
       step.fresh = new Set(step.fresh === true ? now.keys() : step.fresh);
       step.names = (data.predicates[step.node] || { names: [] }).names;
     }
     const FEW = 8;
-    const change = (step, place) => `${step.names[place]}: ${step.before.get(place)} ${arrow} ${step.values[place]}`;
+    const change = (step, place) =>
+      step.elements.get(place) ?? `${step.names[place]}: ${step.before.get(place)} ${arrow} ${step.values[place]}`;
     const plain = (step, place) => `${step.names[place]} = ${step.values[place]}`;
     const text = (step, place) => (step.before.has(place) ? change(step, place) : plain(step, place));
     // What a step shows if not all is wanted: changes, and new values, of many only those that change some time.

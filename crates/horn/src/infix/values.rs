@@ -33,6 +33,9 @@ const MOST_SYMBOLS: u32 = 1_000_000;
 /// The most elements that are shown behind those that are left out.
 const MOST_LAST: u32 = 64;
 
+/// The characters of an index in the name of an element.
+const MOST_INDEX_CHARACTERS: usize = 30;
+
 /// The texts of values in a notation.
 pub struct ValueTexts<'a> {
     store: &'a TermStore,
@@ -112,6 +115,73 @@ impl<'a> ValueTexts<'a> {
                 return text;
             }
             most -= (most / 8).max(1);
+        }
+    }
+
+    /// How an array of this name changes, element by element: `a[3]: 0 → 7`, `a[3][4]: 1 → 2` for an array of arrays. There are at
+    /// most so many texts, the last of which says how many are left out; and none if the values are no arrays, or differ in all
+    /// elements but some.
+    pub fn changes(
+        &self,
+        name: &str,
+        before: &Value,
+        after: &Value,
+        characters: usize,
+        most: usize,
+    ) -> Option<Vec<String>> {
+        let mut open = self.changed_elements(name, before, after)?;
+        let mut texts = Vec::new();
+        while let Some((name, before, after)) = open.pop() {
+            if let Some(elements) = self.changed_elements(&name, &before, &after) {
+                open.extend(elements);
+            } else if texts.len() + 1 < most || open.is_empty() {
+                let [before, after] = [before, after].map(|value| self.text(&value, characters));
+                texts.push(format!("{name}: {before} {} {after}", self.notation.arrow()));
+            } else {
+                texts.push(format!("{name} and {} more", open.len()));
+                break;
+            }
+        }
+        Some(texts)
+    }
+
+    /// The elements in which two arrays differ, the last first, with names and values, if these are finitely many.
+    fn changed_elements(
+        &self,
+        name: &str,
+        before: &Value,
+        after: &Value,
+    ) -> Option<Vec<(String, Value, Value)>> {
+        let (old, default) = self.store.array_entries(before)?;
+        let (new, same) = self.store.array_entries(after)?;
+        if default != same {
+            return None;
+        }
+        let mut old: FxHashMap<Value, Value> = old.into_iter().collect();
+        let mut changed = Vec::new();
+        for (index, element) in new {
+            let before = old.remove(&index).unwrap_or_else(|| default.clone());
+            if before != element {
+                changed.push((index, before, element));
+            }
+        }
+        let reset = old.into_iter().map(|(index, before)| (index, before, default.clone()));
+        changed.extend(reset);
+        changed.sort_by(|(a, ..), (b, ..)| self.store.compare_values(b, a));
+        Some(
+            changed
+                .into_iter()
+                .map(|(index, before, after)| (self.element(name, &index), before, after))
+                .collect(),
+        )
+    }
+
+    /// The name of an element of an array.
+    fn element(&self, array: &str, index: &Value) -> String {
+        let index = self.text(index, MOST_INDEX_CHARACTERS);
+        match self.notation {
+            Notation::Smtlib => format!("(select {array} {index})"),
+            _ => format!("{array}[{index}]"),
         }
     }
 

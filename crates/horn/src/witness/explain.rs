@@ -40,6 +40,9 @@ const MOST_LAST: usize = 15;
 /// The maximal number of characters of a value or a name.
 const MOST_CHARACTERS: usize = 60;
 
+/// The maximal number of changed elements of an array shown in a step.
+const MOST_ELEMENTS: usize = 6;
+
 /// The maximal number of unchanged values shown in a step.
 const MOST_UNCHANGED: usize = 8;
 
@@ -294,7 +297,7 @@ impl Writer<'_> {
         let unchanged = arguments.iter().filter(|argument| argument.before == Some(argument.value)).count();
         let is_cut = !self.explanation.full && unchanged > MOST_UNCHANGED;
         let shown = arguments.iter().filter(|argument| !is_cut || argument.before != Some(argument.value));
-        let mut items: Vec<Item> = shown.map(|argument| self.argument(argument)).collect();
+        let mut items: Vec<Item> = shown.flat_map(|argument| self.argument(argument)).collect();
         if is_cut {
             let text = format!("and {unchanged} as before");
             items.push(Item { text, mark: Some(Mark::Aside), ends: true, space: 1 });
@@ -305,20 +308,27 @@ impl Writer<'_> {
         items
     }
 
-    fn argument(&self, argument: &Argument<'_>) -> Item {
+    /// An argument with its value, or how the value changes. Of arrays that change in some elements only these are shown.
+    fn argument(&self, argument: &Argument<'_>) -> Vec<Item> {
         let name = self.variable(argument.parameter);
-        let value = self.value(argument.value);
-        match argument.before.filter(|_| argument.is_changed()) {
-            Some(before) => Item {
-                text: {
-                    let arrow = self.explanation.notation.arrow();
-                    format!("{name}: {} {arrow} {value}", self.value(before))
-                },
-                mark: Some(Mark::Change),
-                ends: true,
-                space: 1,
-            },
-            None => Item { text: format!("{name} = {value}"), mark: None, ends: true, space: 1 },
+        let (texts, mark) = match argument.before.filter(|_| argument.is_changed()) {
+            Some(before) => (self.change(&name, before, argument.value), Some(Mark::Change)),
+            None => (vec![format!("{name} = {}", self.value(argument.value))], None),
+        };
+        texts.into_iter().map(|text| Item { text, mark, ends: true, space: 1 }).collect()
+    }
+
+    fn change(&self, name: &str, before: &Value, after: &Value) -> Vec<String> {
+        let (characters, elements) = match self.explanation.full {
+            true => (usize::MAX, usize::MAX),
+            false => (MOST_CHARACTERS, MOST_ELEMENTS),
+        };
+        match self.values.changes(name, before, after, characters, elements) {
+            Some(texts) => texts.iter().map(|text| printable(text).collect()).collect(),
+            None => {
+                let arrow = self.explanation.notation.arrow();
+                vec![format!("{name}: {} {arrow} {}", self.value(before), self.value(after))]
+            }
         }
     }
 
