@@ -1,7 +1,6 @@
 //! Counterexamples with arrays by the engines that need neither projection nor interpolants: known answers, and random systems
 //! against explicit solving.
 
-#![expect(clippy::print_stdout, reason = "what was solved is part of the result")]
 
 mod common;
 

@@ -1,12 +1,13 @@
-//! Loops that count: engines prove them by equalities and bounds, however often the loops run.
+//! Loops that count: engines prove them by equalities, bounds and congruences, however often the loops run.
 
 mod common;
 
 use std::time::{Duration, Instant};
 
 use common::{read, solve};
-use shofar_engines::{Bmc, Engine, Evidence, Run, Spacer};
+use shofar_engines::{Bmc, Engine, Evidence, Invariants, Run, Spacer};
 use shofar_logic::TermStore;
+use shofar_run::Stop;
 
 /// The length of an engine's model as text, and the time that it took. The model is checked.
 #[track_caller]
@@ -163,6 +164,35 @@ fn spacer_proves_loops_that_count_however_far() {
             assert!(size < 1000, "{name} to {n}: {size} bytes");
         }
     }
+}
+
+/// What `invariants` proves alone, by congruences. The queries exclude one value between others.
+#[test]
+fn strides_leave_gaps() {
+    let step = |guard: &'static str, next: &'static str| (guard, next);
+    let one = |init: &str, steps: &[(&str, &str)], claim: &str| loop_over("Int", 1, init, steps, claim);
+    let two = |init: &str, steps: &[(&str, &str)], claim: &str| loop_over("Int", 2, init, steps, claim);
+    let both_ways = [step("true", "(+ x0 4)"), step("true", "(- x0 6)")];
+    let apart = [step("true", "(+ x0 1) (+ x1 6)"), step("true", "(+ x0 3) x1"), step("true", "x0 (- x1 9)")];
+    let proved = [
+        ("odd", one("(= x0 1)", &both_ways, "(distinct x0 10)")),
+        ("odd", one("(= x0 1)", &both_ways, "(distinct (mod x0 4) 2)")),
+        ("of a difference", two("(and (= x0 0) (= x1 2))", &apart, "(distinct x1 (+ 3000 (* 6 x0)))")),
+        ("of random facts", one("(= 0 (mod x0 10))", &[step("true", "(+ x0 15)")], "(distinct x0 12)")),
+        (
+            "behind a test of a remainder",
+            one("(= x0 0)", &[step("(= 0 (mod x0 3))", "(+ x0 6)")], "(distinct x0 33)"),
+        ),
+    ];
+    for (name, text) in proved {
+        let (size, time) = model_size(&Invariants, &text);
+        assert!(time < Duration::from_secs(2), "{name}: {time:?}");
+        assert!(size < 200, "{name}: {size} bytes");
+    }
+    let store = TermStore::new();
+    let reached = one("(= x0 1)", &both_ways, "(distinct x0 11)");
+    let answer = solve(&Invariants, &read(&store, &reached), &Run::new(&store));
+    assert!(matches!(answer, Err(Stop::Exhausted(_))), "{answer:?}");
 }
 
 #[test]

@@ -51,22 +51,11 @@ fn point_outside(
     hulls: &[Option<AffineHull>],
     edge: EdgeId,
 ) -> Result<Option<Vec<(Term, Rational)>>, Stop> {
-    let (store, graph) = (questions.run.store, questions.graph);
-    let Some(target) = graph.edge(edge).target() else { return Ok(None) };
-    let Some(mut assumptions) = at_sources(questions, hulls, edge) else { return Ok(None) };
-    if let Some(hull) = &hulls[target.index()] {
-        if hull.equations().is_empty() {
-            return Ok(None);
-        }
-        let inside = store.and(&hull.formulas(store));
-        assumptions.push(store.not(graph.at_target(store, edge, inside)));
-    }
-    let next = graph.target_variables(edge);
-    let Some(model) = questions.model(edge, &assumptions, next)? else { return Ok(None) };
-    let variables = graph.node(target).variables().iter().zip(next);
-    Ok(Some(
-        variables.filter_map(|(&variable, &next)| Some((variable, number(store, &model, next)?))).collect(),
-    ))
+    let store = questions.run.store;
+    let Some(target) = questions.graph.edge(edge).target() else { return Ok(None) };
+    let Some(from) = at_sources(questions, hulls, edge) else { return Ok(None) };
+    let inside = hulls[target.index()].as_ref().map(|hull| hull.formulas(store));
+    questions.fact_outside(edge, target, from, inside)
 }
 
 /// What the hulls say of the sources of an edge; `None` if one has no facts.

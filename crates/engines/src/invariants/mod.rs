@@ -1,6 +1,6 @@
-//! Cheap inductive invariants of numbers: affine equalities, and bounds of a few linear sums.
+//! Cheap inductive invariants of numbers: affine equalities, and bounds and congruences of a few linear sums.
 //!
-//! **What it finds.** For each predicate a conjunction of linear equalities and inequalities that holds of all its facts.
+//! **What it finds.** For each predicate a conjunction of linear equalities, inequalities and congruences that holds of all its facts.
 //! It takes all clauses that the solver understands, linear or not. If the conjunctions exclude the bodies of all queries,
 //! [`model`] returns those parts of them that this needs. It cannot find a derivation of `false`.
 //!
@@ -11,13 +11,14 @@
 //! hulls   := affine hulls of the facts of each predicate                       affine.rs
 //! rows    := sums worth a bound: arguments, atoms, sums that loops preserve    template.rs
 //! bounds  := least bounds of the rows that the clauses preserve, widened to what labels bound by themselves
+//! moduli  := congruences of the rows of integers, if the queries are still open congruence.rs
 //! ```
 //!
-//! A second round knows the bounds of the first one. Both analyses ask the solver for a clause instance that leaves the
+//! A second round knows what the first one has found. All analyses ask the solver for a clause instance that leaves the
 //! current element, and join the fact that it derives. The element is inductive when no such instance exists: the last
 //! queries are the proof.
 //!
-//! **Invariants.** V1: a predicate is unreached (`None`) or has equalities and bounds that hold of all facts found so far.
+//! **Invariants.** V1: a predicate is unreached (`None`) or has equalities, bounds and congruences that hold of all facts found so far.
 //! V2: an analysis that ends without an error is inductive, clause by clause.
 //!
 //! **Effort is counted.** Each query may use [`CONFLICTS`] conflicts and an analysis [`QUERIES`] queries. Beyond that it ends
@@ -30,6 +31,7 @@
 //! it also sees through disjunctions and integers.
 
 mod affine;
+mod congruence;
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -60,7 +62,7 @@ const MOST_TERMS: usize = 3000;
 /// when `j >= 10`, where `j <= 10` is known, ends with `j = 10`.
 const ROUNDS: usize = 2;
 
-/// A model of equalities and bounds, if they exclude the bodies of all queries. `None` if they do not, or if that takes more
+/// A model of such invariants, if they exclude the bodies of all queries. `None` if they do not, or if that takes more
 /// than its budget; the error says why the run has to end.
 pub(crate) fn model(run: &Run<'_>, graph: &HornGraph) -> Result<Option<GraphModel>, Stop> {
     if !is_worth_it(run.store, graph) {
@@ -87,7 +89,7 @@ impl Engine for Invariants {
     }
 
     fn description(&self) -> &'static str {
-        "abstract interpretation: equalities and bounds of linear sums; all systems"
+        "abstract interpretation: equalities, bounds and congruences of linear sums; all systems"
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
@@ -113,7 +115,7 @@ impl Engine for Invariants {
                 if let Some(port) = run.port().filter(|_| !known.is_empty()) {
                     port.send(Fact::Closed(known));
                 }
-                Err(Stop::Exhausted("equalities and bounds do not exclude the queries"))
+                Err(Stop::Exhausted("equalities, bounds and congruences do not exclude the queries"))
             }
         }
     }
@@ -151,15 +153,18 @@ pub(crate) fn relations(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<Relation
 }
 
 fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
-    let (store, graph) = (questions.run.store, questions.graph);
     for _ in 0..ROUNDS {
         let hulls = affine::hulls(questions)?;
         let templates = template::templates(questions, &hulls)?;
-        let found = template::bounded(questions, hulls, templates)?;
-        questions.learn(found);
-        if let Some(needed) = questions.needed()? {
-            let formula = |(node, _): (NodeId, _)| store.and_of(needed[node.index()].iter().copied());
-            return Ok(Some(GraphModel::of_formulas(graph.nodes().map(formula))));
+        let found = template::bounded(questions, hulls, &templates)?;
+        let mut model = questions.model_of(found)?;
+        if model.is_none() {
+            let found = congruence::congruences(questions, &templates)?;
+            let is_new = found.iter().flatten().any(|literals| !literals.is_empty());
+            model = if is_new { questions.model_of(found)? } else { None };
+        }
+        if model.is_some() {
+            return Ok(model);
         }
     }
     Ok(None)
@@ -182,6 +187,14 @@ impl<'a> Questions<'a> {
         let solvers = graph.edges().map(|_| None).collect();
         let known = graph.nodes().map(|_| Some(Vec::new())).collect();
         Questions { run, graph, solvers, left: QUERIES, known }
+    }
+
+    /// Adds what was found with the help of what is known, and returns the model that all of it is, if it is one.
+    fn model_of(&mut self, found: Vec<Option<Vec<Term>>>) -> Result<Option<GraphModel>, Stop> {
+        self.learn(found);
+        let Some(needed) = self.needed()? else { return Ok(None) };
+        let formula = |(node, _): (NodeId, _)| self.run.store.and_of(needed[node.index()].iter().copied());
+        Ok(Some(GraphModel::of_formulas(self.graph.nodes().map(formula))))
     }
 
     /// Adds what was found with the help of what is known.
@@ -281,6 +294,32 @@ impl<'a> Questions<'a> {
         let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
         let run = self.run.clone().with_limits(limits);
         run.is_satisfiable(self.solver(edge)?, assumptions)
+    }
+
+    /// The arguments, as far as they are numbers, of a fact that an edge derives from assumptions about its sources, and of which
+    /// not all the formulas `inside` are true; `None` for these stands for no facts so far.
+    fn fact_outside(
+        &mut self,
+        edge: EdgeId,
+        target: NodeId,
+        mut assumptions: Vec<Term>,
+        inside: Option<Vec<Term>>,
+    ) -> Result<Option<Vec<(Term, Rational)>>, Stop> {
+        let (store, graph) = (self.run.store, self.graph);
+        if let Some(inside) = inside {
+            if inside.is_empty() {
+                return Ok(None);
+            }
+            assumptions.push(store.not(graph.at_target(store, edge, store.and(&inside))));
+        }
+        let next = graph.target_variables(edge);
+        let Some(model) = self.model(edge, &assumptions, next)? else { return Ok(None) };
+        let arguments = graph.node(target).variables().iter().zip(next);
+        Ok(Some(
+            arguments
+                .filter_map(|(&variable, &next)| Some((variable, number(store, &model, next)?)))
+                .collect(),
+        ))
     }
 
     /// A model of the label and the assumptions, with values for their variables and some others.

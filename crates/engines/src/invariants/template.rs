@@ -138,10 +138,10 @@ impl Template<'_> {
 pub(super) fn bounded(
     questions: &mut Questions<'_>,
     hulls: Vec<Option<AffineHull>>,
-    templates: Vec<Vec<LinearPoly>>,
+    templates: &[Vec<LinearPoly>],
 ) -> Result<Vec<Option<Vec<Term>>>, Stop> {
-    let both = |rows: Vec<LinearPoly>| rows.into_iter().flat_map(|row| [row.clone(), -row]).collect();
-    let rows: Vec<Vec<LinearPoly>> = templates.into_iter().map(both).collect();
+    let both = |rows: &Vec<LinearPoly>| rows.iter().flat_map(|row| [row.clone(), -row.clone()]).collect();
+    let rows: Vec<Vec<LinearPoly>> = templates.iter().map(both).collect();
     let store = questions.run.store;
     let sizes = rows.len();
     let mut bounds = Bounds {

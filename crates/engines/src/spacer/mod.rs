@@ -16,7 +16,7 @@
 //! for N = 0, 1, ..
 //!     enqueue the obligation (false, N)
 //!     while an obligation (P, cube, n) is in the queue, of the lowest level                obligations.rs
-//!         once, after many queries: affine equalities and bounds exclude the queries: a model  ../invariants
+//!         once, after many queries: equalities, bounds and congruences exclude the queries: a model  ../invariants
 //!         expand                                                                           expand.rs
 //!             a reach fact of P meets the cube:                 it is reached
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
@@ -105,7 +105,7 @@ pub use proof_lemmas::LemmaForm;
 const PATIENCE: u64 = 2000;
 
 options! {
-    invariants: bool = true, "invariants": "look for affine equalities and bounds of linear sums once, if the search takes long";
+    invariants: bool = true, "invariants": "look for equalities, bounds and congruences of linear sums once, if the search takes long";
     incremental: bool = true, "incremental": "keep the solvers of clauses from query to query";
     /// A literal can be dropped if no clause derives a fact in the cube, assuming that none was derived before.
     generalise: bool = true, "generalise": "leave out literals of cubes by induction";
