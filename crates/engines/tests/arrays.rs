@@ -1,7 +1,6 @@
 //! Counterexamples with arrays by the engines that need neither projection nor interpolants: known answers, and random systems
 //! against explicit solving.
 
-
 mod common;
 
 use std::time::Duration;
