@@ -410,3 +410,23 @@ fn several_remainders_and_quotients_are_eliminated() {
         assert!(!result.contains("error"), "{checks}: {result}");
     }
 }
+
+// ---- integers ----------------------------------------------------------------------------------------------
+
+/// Two remainders of unbounded numbers contradict each other. Splits on the numbers go on for ever; those on the remainders end.
+#[test]
+fn few_values_make_unbounded_numbers_fractions() {
+    let script = "(set-logic QF_LIA)
+        (declare-const a Int)(declare-const b Int)(declare-const f Int)(declare-const h Int)(declare-const i Int)
+        (declare-const p Bool)(declare-const q Bool)
+        (assert (not (and (>= b h) (>= a b) (<= a h) (not p) q)))
+        (assert (not (and (= a b) p (= b f) (not q))))
+        (assert (<= (+ (* 2 a) i (* (- 3) h)) 1))
+        (assert (distinct 0 (mod (+ (- a) i 2) 3)))
+        (assert (>= a h))
+        (assert (>= i h))
+        (assert (distinct a (mod (+ 1 b) 3)))
+        (assert (= i (mod (+ 1 b) 3)))
+        (check-sat)";
+    assert_eq!(answer(script), "unsat");
+}

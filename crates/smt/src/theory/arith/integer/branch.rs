@@ -4,10 +4,16 @@
 //! Among these variables the one with the smallest range between its bounds is chosen: its splits end soonest.
 //! Variables without a range come last, those nearest to zero first: solutions are sought there, because splits away
 //! from zero may go on for ever. The preference for small boxes is Z3's.
+//!
+//! They do go on for ever in `3x = 3y + r`, where `x` and `y` are unbounded and `1 <= r <= 2`: in each split either `x` or `y` is a
+//! fraction. But `r` has few values, and with each of them the GCD test decides. So after many splits, variables with a small range are
+//! split in the rows of fractions until they have one value, although their values are integers.
 
 use shofar_logic::number::{Integer, Rational};
 
+use super::super::tableau::Place;
 use super::super::{Side, Simplex, Var};
+use super::Step;
 
 /// The rank of a variable; smaller is better.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +27,25 @@ impl Simplex {
     /// The variable to branch on among those with fractional values.
     pub(super) fn branch_variable(&self, fractional: &[Var]) -> Option<Var> {
         fractional.iter().copied().min_by_key(|&var| self.branch_rank(var))
+    }
+
+    /// A split on a variable with a small range that makes the value of another one a fraction, if there is one in its row.
+    pub(super) fn split_on_cause(&self, fractional: Var, small: i64) -> Option<Step> {
+        let Place::Basic(row) = self.tableau.place(fractional) else { return None };
+        let row = self.tableau.row(row);
+        let own = row.basic().coeff.abs();
+        let causes = row
+            .entries
+            .iter()
+            .filter(|entry| self.is_int(entry.var) && !entry.coeff.mod_floor(&own).is_zero());
+        let ranges = causes.filter_map(|entry| Some((self.range(entry.var)?, entry.var)));
+        let (_, var) = ranges.filter(|(range, _)| range.is_positive() && *range <= small.into()).min()?;
+        // Each side of a split excludes an integer, and the first one keeps the value.
+        let (value, greatest) = (self.value(var).floor(), self.integer_bound(var, Side::Upper)?);
+        Some(match value < greatest {
+            true => Step::Split { var, floor: value, first: Side::Upper },
+            false => Step::Split { var, floor: greatest - Integer::ONE, first: Side::Lower },
+        })
     }
 
     fn branch_rank(&self, var: Var) -> Rank {

@@ -20,7 +20,8 @@
 //!     now and then solve equations: refuted or tightened              diophantine.rs
 //!     the budget is used up: give up
 //!     now and then a cut from a proof: split on its form              cuts.rs, hermite.rs
-//!     split on a variable                                             branch.rs
+//!     split on a variable; where the ranges are large, at last
+//!         on what makes its value a fraction                          branch.rs
 //! ```
 //!
 //! "Now and then" is a [`Pace`]: the first time in a query, then every few times, and less often with each failure. The
@@ -60,6 +61,8 @@ const SMALL_COST: u64 = 5;
 const LARGE_COST: u64 = 50;
 /// The greatest small range.
 const SMALL_RANGE: i64 = 64;
+/// The splits on variables with large ranges in a query from which on these splits may go on for ever.
+const MANY_LARGE: u32 = 20;
 
 /// The next action for integer variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,6 +110,8 @@ pub struct IntegerStatistics {
     pub cuts: u64,
     /// Splits on variables.
     pub branches: u64,
+    /// Splits on small variables in rows of large ones.
+    pub causes: u64,
 }
 
 /// The integer variables of a problem, and the schedule.
@@ -115,6 +120,8 @@ pub struct Integers {
     vars: Vec<Var>,
     /// The cost of the splits of this query.
     cost: u64,
+    /// Splits of this query on variables with large ranges.
+    large: u32,
     cube: Pace,
     equations: Pace,
     cuts: Pace,
@@ -162,7 +169,7 @@ impl Integers {
 
     /// Starts a query: resets the schedule.
     pub(crate) fn start_query(&mut self) {
-        self.cost = 0;
+        (self.cost, self.large) = (0, 0);
         (self.cube, self.equations, self.cuts) = Default::default();
     }
 
@@ -231,6 +238,15 @@ impl Integers {
         let fractional = self.fractional(simplex);
         let var = simplex.branch_variable(&fractional).expect("some value is not an integer");
         let is_small = simplex.range(var).is_some_and(|range| range <= Integer::from(SMALL_RANGE));
+        self.large += u32::from(!is_small);
+        if self.large > MANY_LARGE
+            && !is_small
+            && let Some(split) = simplex.split_on_cause(var, SMALL_RANGE)
+        {
+            self.cost += SMALL_COST;
+            self.statistics.causes += 1;
+            return split;
+        }
         self.cost += if is_small { SMALL_COST } else { LARGE_COST };
         if self.cuts.is_due() {
             self.statistics.cut_searches += 1;
