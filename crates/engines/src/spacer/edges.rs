@@ -123,6 +123,13 @@ impl<'a> Clause<'a> {
             None => incremental.insert(Incremental::new(around, self.edge, with_facts)?),
         };
         incremental.update(around, self.edge)?;
+        let reply = incremental.ask(around, self.edge, &self.variables, query)?;
+        if !matches!(reply, Reply::Unknown(Reason::Incomplete)) {
+            return Ok(reply);
+        }
+        // Integers for which the solver gave up with all that it had learnt are often no problem for a new one.
+        *incremental = Incremental::new(around, self.edge, with_facts)?;
+        incremental.update(around, self.edge)?;
         incremental.ask(around, self.edge, &self.variables, query)
     }
 }
