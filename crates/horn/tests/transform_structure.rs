@@ -9,7 +9,7 @@ use shofar_horn::graph::{Edge, EdgeId, Node, NodeId};
 use shofar_horn::transform::{Pipeline, Transformed, standard};
 use shofar_horn::witness::{Derivation, GraphModel, GraphStep};
 use shofar_horn::{HornGraph, TransitionSystem, parse};
-use shofar_logic::{TermStore, Value};
+use shofar_logic::{Sort, TermStore, Value};
 use shofar_run::Limits;
 use shofar_testing::Random;
 use shofar_testing::explicit::{Ends, Saturation};
@@ -96,6 +96,58 @@ fn merging_keeps_answers() {
 #[test]
 fn inlining_keeps_answers() {
     each_keeps_answers("inline", 300, 300);
+}
+
+/// Fills an array, passes it on by a predicate that transformations remove, and asks about it, in a loop, at once, or beside another
+/// predicate that knows all elements as well.
+const FILLS: &str = "(declare-fun P ((Array Int Int) Int Int) Bool)(declare-fun Q ((Array Int Int) Int) Bool)
+    (declare-fun R (Int (Array Int Int) Int) Bool)
+    (assert (forall ((a (Array Int Int)) (n Int)) (P a 0 n)))
+    (assert (forall ((a (Array Int Int)) (i Int) (n Int)) (=> (and (P a i n) (< i n)) (P (store a i 7) (+ i 1) n))))
+    (assert (forall ((a (Array Int Int)) (i Int) (n Int)) (=> (and (P a i n) (>= i n)) (Q a n))))";
+const ASKS: [&str; 3] = [
+    "(assert (forall ((a (Array Int Int)) (n Int)) (=> (Q a n) (R 0 a n))))
+    (assert (forall ((a (Array Int Int)) (j Int) (n Int)) (=> (and (R j a n) (< j n)) (R (+ j 1) a n))))
+    (assert (forall ((a (Array Int Int)) (j Int) (n Int)) (=> (and (R j a n) (< j n) (distinct (select a j) 7)) false)))",
+    "(assert (forall ((a (Array Int Int)) (j Int) (n Int)) (=> (and (Q a n) (<= 0 j) (< j n) (< (select a j) 7)) false)))",
+    "(assert (forall ((a (Array Int Int)) (i Int) (j Int) (n Int))
+        (=> (and (Q a n) (P a i n) (<= 0 j) (< j i) (> (select a j) 7)) false)))",
+];
+
+/// The models of the clauses that are left speak of all elements, and so does the formula of the removed predicate.
+#[test]
+fn removed_predicates_get_formulas_about_all_elements() {
+    for (names, asks) in ["chains", "inline"].into_iter().flat_map(|names| ASKS.map(|asks| (names, asks))) {
+        let store = TermStore::new();
+        let context = Context { store: &store, limits: Limits::default() };
+        let text = format!("{FILLS}{asks}");
+        let graph = graph(&store, &text);
+        let Transformed { graph: new, translation } = run(&context, names, &graph);
+        let count =
+            |graph: &HornGraph| graph.nodes().filter(|(_, node)| !node.variables().is_empty()).count();
+        // A use beside another predicate is no chain.
+        if count(&new) == count(&graph) {
+            assert_eq!((names, asks), ("chains", ASKS[2]));
+            continue;
+        }
+        let formula = |(_, node): (NodeId, &Node)| {
+            let k = store.var(store.symbol("k"), Sort::INT);
+            let filled = |array, from, to| {
+                let inside = store.and(&[store.le(from, k), store.lt(k, to)]);
+                let seven = store.eq(store.select(array, k), store.int(7));
+                store.forall(&[k], store.implies(inside, seven))
+            };
+            match *node.variables() {
+                [array, i, _] if store.sort_of(i) == Sort::INT => filled(array, store.int(0), i),
+                [j, array, n] => filled(array, j, n),
+                ref others => panic!("{names} leaves a predicate of {} arguments", others.len()),
+            }
+        };
+        let model = GraphModel::of_formulas(new.nodes().map(formula));
+        assert_eq!(check_graph_model(&context, &new, &model), Ok(()), "{names}: {text}");
+        let model = translation.model_back(&context, model).unwrap_or_else(|stop| panic!("{stop}: {names}"));
+        assert_eq!(check_graph_model(&context, &graph, &model), Ok(()), "{names}: {text}");
+    }
 }
 
 #[test]
