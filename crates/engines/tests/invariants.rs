@@ -195,6 +195,28 @@ fn strides_leave_gaps() {
     assert!(matches!(answer, Err(Stop::Exhausted(_))), "{answer:?}");
 }
 
+/// What `invariants` proves alone, by atoms of the clauses that are neither bounds nor equalities.
+#[test]
+fn atoms_of_the_clauses_are_inductive() {
+    let signs = loop_over(
+        "Int",
+        1,
+        "(or (= x0 1) (= x0 (- 1)))",
+        &[("true", "(* 2 x0)"), ("true", "(- x0)")],
+        "(distinct x0 0)",
+    );
+    let flag = "(declare-fun inv (Bool Int) Bool)
+        (assert (forall ((y Int)) (inv false y)))
+        (assert (forall ((b Bool) (y Int)) (=> (and (inv b y) (> y 10)) (inv true y))))
+        (assert (forall ((b Bool) (y Int)) (=> (inv b y) (inv false (- y 1)))))
+        (assert (forall ((b Bool) (y Int)) (=> (and (inv b y) b (<= y 10)) false)))";
+    for text in [&signs, flag] {
+        let (size, time) = model_size(&Invariants, text);
+        assert!(time < Duration::from_secs(2), "{time:?}: {text}");
+        assert!(size < 100, "{size} bytes: {text}");
+    }
+}
+
 #[test]
 fn a_counterexample_behind_the_bounds_is_not_missed() {
     let zero = "(and (= x0 0) (= x1 0))";

@@ -1,6 +1,7 @@
-//! Cheap inductive invariants of numbers: affine equalities, and bounds and congruences of a few linear sums.
+//! Cheap inductive invariants: affine equalities, bounds and congruences of a few linear sums, and atoms of the clauses.
 //!
-//! **What it finds.** For each predicate a conjunction of linear equalities, inequalities and congruences that holds of all its facts.
+//! **What it finds.** For each predicate a conjunction of linear equalities, inequalities, congruences and other atoms that holds of all
+//! its facts.
 //! It takes all clauses that the solver understands, linear or not. If the conjunctions exclude the bodies of all queries,
 //! [`model`] returns those parts of them that this needs. It cannot find a derivation of `false`.
 //!
@@ -12,6 +13,7 @@
 //! rows    := sums worth a bound: arguments, atoms, sums that loops preserve    template.rs
 //! bounds  := least bounds of the rows that the clauses preserve, widened to what labels bound by themselves
 //! moduli  := congruences of the rows of integers, if the queries are still open congruence.rs
+//! others  := the largest inductive subset of the clauses' atoms, in the end     houdini.rs
 //! ```
 //!
 //! A second round knows what the first one has found. All analyses ask the solver for a clause instance that leaves the
@@ -32,6 +34,7 @@
 
 mod affine;
 mod congruence;
+mod houdini;
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -89,7 +92,7 @@ impl Engine for Invariants {
     }
 
     fn description(&self) -> &'static str {
-        "abstract interpretation: equalities, bounds and congruences of linear sums; all systems"
+        "abstract interpretation: equalities, bounds and congruences of linear sums, and atoms of the clauses; all systems"
     }
 
     fn accepts(&self, store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
@@ -115,7 +118,7 @@ impl Engine for Invariants {
                 if let Some(port) = run.port().filter(|_| !known.is_empty()) {
                     port.send(Fact::Closed(known));
                 }
-                Err(Stop::Exhausted("equalities, bounds and congruences do not exclude the queries"))
+                Err(Stop::Exhausted("such invariants do not exclude the queries"))
             }
         }
     }
@@ -167,7 +170,8 @@ fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
             return Ok(model);
         }
     }
-    Ok(None)
+    let found = houdini::houdini(questions)?;
+    questions.model_of(found)
 }
 
 /// Asks about single clauses, with a solver for each that has its label.
@@ -288,9 +292,15 @@ impl<'a> Questions<'a> {
         Ok(place.as_mut().expect("it was made above"))
     }
 
+    /// Counts a query.
+    fn pay(&mut self) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(1).ok_or(Stop::Interrupted(Reason::Budget))?;
+        Ok(())
+    }
+
     /// Whether the label and the assumptions have a model.
     fn holds(&mut self, edge: EdgeId, assumptions: &[Term]) -> Result<bool, Stop> {
-        self.left = self.left.checked_sub(1).ok_or(Stop::Interrupted(Reason::Budget))?;
+        self.pay()?;
         let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
         let run = self.run.clone().with_limits(limits);
         run.is_satisfiable(self.solver(edge)?, assumptions)
