@@ -59,6 +59,17 @@ fn s2_writes_at_different_indices_commute() {
     );
 }
 
+/// An index that is a cast integer.
+#[test]
+fn integers_are_indices_of_arrays_over_reals() {
+    let reals = "(declare-fun r () (Array Real Int)) (declare-fun s () (Array Real Int))
+        (assert (or (= r ((as const (Array Real Int)) v)) (= r (store s 1.0 v))))
+        (assert (distinct (select r (to_real x)) v))";
+    let differ = "(assert (distinct (select s (to_real x)) (select r (to_real x))))";
+    assert_eq!(answer(&format!("{reals}{differ}")), "unsat");
+    assert_eq!(answer(reals), "sat");
+}
+
 #[test]
 fn s3_arrays_with_one_write_in_common_differ_at_its_index_only() {
     let common = "(assert (= (store a i v) (store b i v))) (assert (not (= a b)))";

@@ -71,8 +71,10 @@ impl Functions {
     pub(super) fn instance(&mut self, store: &TermStore, lemma: Lemma) -> (Axiom, Vec<Term>) {
         let (rule, terms): (AxiomRule, Box<[Term]>) = match lemma {
             Lemma::Write(write) => (WRITE, [write].into()),
-            Lemma::Elsewhere(write, index) => (ELSEWHERE, [write, index].into()),
-            Lemma::Constant(constant, index) => (CONSTANT, [constant, index].into()),
+            Lemma::Elsewhere(write, index) => (ELSEWHERE, [write, as_index(store, write, index)].into()),
+            Lemma::Constant(constant, index) => {
+                (CONSTANT, [constant, as_index(store, constant, index)].into())
+            }
             Lemma::Difference(left, right) => {
                 (DIFFERENCE, [left, right, self.difference_of(store, left, right)].into())
             }
@@ -198,6 +200,15 @@ fn literals(store: &TermStore, rule: AxiomRule, terms: &[Term]) -> Option<Vec<Te
 /// Whether an array has infinitely many indices.
 fn has_infinitely_many(store: &TermStore, array: Term) -> bool {
     indices(store, store.sort_of(array)) == Some(Indices::Infinite)
+}
+
+/// The index as one of the array: an integer and its cast are the same for congruence, and either may stand for both.
+fn as_index(store: &TermStore, array: Term, index: Term) -> Term {
+    let (expected, _) = store.array_parts(store.sort_of(array)).expect("it is an array");
+    match (expected, store.sort_of(index)) {
+        (Sort::REAL, Sort::INT) => store.to_real(index),
+        _ => index,
+    }
 }
 
 fn apply(store: &TermStore, op: Op, args: &[Term]) -> Term {
