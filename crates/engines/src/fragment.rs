@@ -46,6 +46,11 @@ pub(crate) fn is_projectable(store: &TermStore, graph: &HornGraph) -> Result<(),
     has_sorts(store, graph, |sort| supports_sort(store, sort).is_ok() && project::supports_sort(store, sort))
 }
 
+/// Checks that there are no values but truth values and integers.
+pub(crate) fn is_discrete(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+    has_sorts(store, graph, |sort| sort == Sort::BOOL || sort == Sort::INT)
+}
+
 /// Checks that the sorts of all terms of constraints and of all predicate arguments are known.
 fn has_sorts(store: &TermStore, graph: &HornGraph, is_known: impl Fn(Sort) -> bool) -> Result<(), Stop> {
     let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();

@@ -39,6 +39,7 @@ mod separation;
 pub mod spacer;
 pub mod tpa;
 mod trace;
+pub mod trl;
 pub mod unfold;
 mod unroll;
 pub mod words;
@@ -71,6 +72,7 @@ pub use saturation::Saturate;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
+pub use trl::Trl;
 pub use unfold::Unfold;
 pub use words::Words;
 
@@ -150,6 +152,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(PredicateAbstraction::default()),
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
+        Box::new(Trl::default()),
         Box::new(Invariants),
         Box::new(Products),
         Box::new(Algebras),

@@ -1,0 +1,334 @@
+//! Recurrence analysis: a transitive relation around the ends of a loop.
+//!
+//! A loop is a conjunction `L(x, x')` of literals over a state and its successor. From it and two states that it connects, [`Recurrence`]
+//! guesses literals that hold however often the loop is repeated. `n` is a counter, local to the relation:
+//!
+//! ```text
+//! pre, post       the projections of L to x and to x'
+//! differences     L and d = x' - x, projected to d:   a d <= c     gives   a (x' - x) <= n c     (so do = and >=)
+//!                                                     m | a d - c  gives   m | a (x' - x) - n c
+//! remainders      t mod m = c in pre, true of x' as well:    also of x', and the other way round
+//! growth          a x' = b x, where b > a > 0:    x >= 0 and a x' >= b x,    or x <= 0 and a x' <= b x
+//! ```
+//!
+//! Truth values are in pre and post. All guesses are true of the two states with `n = 1`, and then `n >= 1` is added if `n` occurs.
+//!
+//! **Transitivity** is checked, so guesses may be wrong. Of the conjunction `R(x, x', n)`, those literals are dropped that are false in a
+//! model of
+//!
+//! ```text
+//! R(x, y, n1) and R(y, z, n2) and not R(x, z, n1 + n2)
+//! ```
+//!
+//! until there is none (Houdini). Then `exists n. R` is transitive. The states stay related, because literals are only dropped.
+//!
+//! Inequalities that follow from other literals are dropped last.
+
+use shofar_horn::TransitionSystem;
+use shofar_horn::graph::rename;
+use shofar_logic::number::{Integer, Rational};
+use shofar_logic::{
+    Assignment, Evaluator, LinearPoly, Op, Relation, Sort, Substitution, Term, TermStore, Value,
+};
+use shofar_run::{Limits, Stop};
+use shofar_smt::project::Projector;
+
+use super::Step;
+use crate::Run;
+use crate::unroll::{Template, fresh_vector, value};
+
+/// The greatest modulus of a literal. Compositions of loops may multiply moduli again and again.
+const GREATEST_MODULUS: u32 = 1 << 16;
+
+/// The conflict limit of each query that would only drop a redundant literal.
+const CONFLICTS: u64 = 1000;
+
+/// A learnt relation (I1 of the engine).
+pub(super) struct Transitive {
+    /// Over a state, its successor, and the counter.
+    pub(super) literals: Vec<Term>,
+    /// Their conjunction, with the counter as a local variable.
+    pub(super) template: Template,
+    /// The steps of the loop from which it was guessed.
+    pub(super) word: Vec<Step>,
+    counter: Option<Term>,
+}
+
+impl Transitive {
+    fn new(store: &TermStore, system: &TransitionSystem, literals: Vec<Term>, word: Vec<Step>) -> Self {
+        let TransitionSystem { state, next, .. } = system;
+        let template = Template::new(store, store.and(&literals), &[state, next]);
+        let mut counter = store.free_vars(&literals);
+        counter.retain(|variable| !state.contains(variable) && !next.contains(variable));
+        Transitive { literals, template, word, counter: counter.first().copied() }
+    }
+
+    /// The projection of the relation to the two states, around a pair of them; `None` if the relation does not contain it.
+    pub(super) fn around(
+        &self,
+        run: &Run<'_>,
+        projector: &mut Projector<'_>,
+        ends: &Assignment,
+    ) -> Result<Option<Term>, Stop> {
+        let store = run.store;
+        let mut evaluator = Evaluator::new(store, ends);
+        let is_true = |literal: &Term| evaluator.eval(*literal) == Ok(Value::Bool(true));
+        let Some(counter) = self.counter else {
+            return Ok(self.literals.iter().all(is_true).then(|| store.and(&self.literals)));
+        };
+        let formula = store.and(&self.literals);
+        let mut values = Substitution::new();
+        for variable in store.free_vars(&[formula]) {
+            if let Some(value) = ends.get(variable) {
+                values.insert(variable, store.value_to_term(value));
+            }
+        }
+        let counted = store.instantiate(formula, &values);
+        let mut solver = run.solver();
+        run.assert(&mut solver, &[counted])?;
+        if !run.is_satisfiable(&mut solver, &[])? {
+            return Ok(None);
+        }
+        let mut model = ends.clone();
+        model.set(counter, value(store, &solver.model(&[counted]), counter));
+        let projection = projector.project_cube(&self.literals, &model, &[counter]);
+        Ok(Some(projection.map_err(|error| error.stop(store))?.formula(store)))
+    }
+}
+
+/// The formula about a state and its successor, for two successive steps.
+pub(super) fn successive(store: &TermStore, system: &TransitionSystem, formula: Term) -> [Term; 2] {
+    let TransitionSystem { state, next, .. } = system;
+    let middle = fresh_vector(store, state, "middle");
+    [rename(store, formula, next, &middle), rename(store, formula, state, &middle)]
+}
+
+/// The dividend and the modulus of a remainder by a positive number.
+pub(super) fn remainder(store: &TermStore, term: Term) -> Option<(Term, Integer)> {
+    let (Op::Mod, &[dividend, divisor]) = store.view(term) else { return None };
+    let divisor = store.numeral(divisor)?.to_integer()?;
+    divisor.is_positive().then_some((dividend, divisor))
+}
+
+/// A loop, and two states that it connects.
+pub(super) struct Recurrence<'s> {
+    pub(super) run: &'s Run<'s>,
+    pub(super) system: &'s TransitionSystem,
+    /// The loop, over a state and its successor.
+    pub(super) looped: &'s [Term],
+    /// The values of both.
+    pub(super) ends: &'s Assignment,
+}
+
+impl Recurrence<'_> {
+    /// A transitive relation that contains the two states.
+    pub(super) fn transitive(
+        &self,
+        projector: &mut Projector<'_>,
+        word: Vec<Step>,
+    ) -> Result<Transitive, Stop> {
+        let store = self.run.store;
+        let counter = store.var(store.fresh_symbol("rounds"), Sort::INT);
+        let mut guesses = self.ends_of_paths(projector)?;
+        guesses.extend(self.growth());
+        guesses.extend(self.differences(projector, counter)?);
+        guesses.retain(|&guess| guess != Term::TRUE && has_small_moduli(store, guess));
+        guesses.sort_unstable();
+        guesses.dedup();
+        let guesses = self.transitive_part(guesses, counter)?;
+        let literals = self.without_redundant(guesses)?;
+        Ok(Transitive::new(store, self.system, literals, word))
+    }
+
+    // ---- guesses ---------------------------------------------------------------------------------------------
+
+    /// Pre, post, and the remainders that hold on both sides.
+    fn ends_of_paths(&self, projector: &mut Projector<'_>) -> Result<Vec<Term>, Stop> {
+        let store = self.run.store;
+        let TransitionSystem { state, next, .. } = self.system;
+        let mut guesses = Vec::new();
+        for (here, there) in [(state, next), (next, state)] {
+            let literals = projector.project_cube(self.looped, self.ends, there);
+            let literals = literals.map_err(|error| error.stop(store))?.literals;
+            let is_remainder = |&literal: &Term| {
+                store.bound(literal).is_some_and(|bound| {
+                    bound.relation == Relation::Equal && remainder(store, bound.sum).is_some()
+                })
+            };
+            let remainders = literals.iter().copied().filter(is_remainder);
+            let carried = remainders.map(|literal| rename(store, literal, here, there));
+            guesses.extend(carried.filter(|&literal| self.holds(literal)));
+            guesses.extend(literals);
+        }
+        Ok(guesses)
+    }
+
+    /// The differences of the loop, times the counter.
+    fn differences(&self, projector: &mut Projector<'_>, counter: Term) -> Result<Vec<Term>, Stop> {
+        let store = self.run.store;
+        let TransitionSystem { state, next, .. } = self.system;
+        let numbers: Vec<usize> =
+            (0..state.len()).filter(|&at| store.sort_of(state[at]) == Sort::INT).collect();
+        let changes = numbers.iter().map(|&at| store.sub(next[at], state[at]));
+        let changes: Vec<Term> = changes.collect();
+        let names = fresh_vector(store, &changes, "difference");
+        let mut literals = self.looped.to_vec();
+        let mut model = self.ends.clone();
+        for (&name, &change) in names.iter().zip(&changes) {
+            literals.push(store.eq(name, change));
+            let change = store.eval(change, self.ends).map_err(|error| {
+                Stop::Internal(format!("a step without values: {}", error.display(store)))
+            })?;
+            model.set(name, change);
+        }
+        let gone: Vec<Term> = state.iter().chain(next).copied().collect();
+        let projection = projector.project_cube(&literals, &model, &gone);
+        let literals = projection.map_err(|error| error.stop(store))?.literals;
+        let changes: Substitution = names.iter().copied().zip(changes).collect();
+        let mut guesses: Vec<Term> = literals
+            .into_iter()
+            .filter_map(|literal| {
+                let literal = super::without_disequality(store, literal, &model);
+                repeated(store, literal, &model, &changes, counter)
+            })
+            .collect();
+        guesses.push(store.ge(counter, store.int(1)));
+        Ok(guesses)
+    }
+
+    /// Exponential growth of a number, as inequalities.
+    fn growth(&self) -> Vec<Term> {
+        let store = self.run.store;
+        let TransitionSystem { state, next, .. } = self.system;
+        let mut guesses = Vec::new();
+        for &literal in self.looped {
+            let Some(bound) = store.bound(literal).filter(|bound| bound.relation == Relation::Equal) else {
+                continue;
+            };
+            let poly = bound.poly(store);
+            let ([(one, _), (other, _)], true) = (poly.terms(), poly.constant().is_zero()) else { continue };
+            let Some(at) = (0..state.len())
+                .find(|&at| [(state[at], next[at]), (next[at], state[at])].contains(&(*one, *other)))
+            else {
+                continue;
+            };
+            let (x, after) = (state[at], next[at]);
+            let (a, b) = (poly.coefficient(after), -poly.coefficient(x));
+            let (a, b) = if a.is_negative() { (-a, -b) } else { (a, b) };
+            if b <= a {
+                continue;
+            }
+            let (zero, grown) = (store.int(0), store.mul_const(&a, after));
+            let least = store.mul_const(&b, x);
+            if self.holds(store.ge(x, zero)) {
+                guesses.extend([store.ge(x, zero), store.ge(grown, least)]);
+            } else {
+                guesses.extend([store.le(x, zero), store.le(grown, least)]);
+            }
+        }
+        guesses
+    }
+
+    fn holds(&self, literal: Term) -> bool {
+        self.run.store.eval(literal, self.ends) == Ok(Value::Bool(true))
+    }
+
+    // ---- checks ----------------------------------------------------------------------------------------------
+
+    /// Those of the guesses whose conjunction is transitive, where the counters of two steps are added.
+    fn transitive_part(&self, mut guesses: Vec<Term>, counter: Term) -> Result<Vec<Term>, Stop> {
+        let (run, store) = (self.run, self.run.store);
+        let counters = fresh_vector(store, &[counter, counter], "rounds");
+        let sum = store.add(&counters);
+        loop {
+            let [first, second] = successive(store, self.system, store.and(&guesses));
+            let first = rename(store, first, &[counter], &counters[..1]);
+            let second = rename(store, second, &[counter], &counters[1..]);
+            let composed: Vec<Term> =
+                guesses.iter().map(|&guess| rename(store, guess, &[counter], &[sum])).collect();
+            let fails = store.not(store.and(&composed));
+            let mut solver = run.solver();
+            run.assert(&mut solver, &[first, second, fails])?;
+            if !run.is_satisfiable(&mut solver, &[])? {
+                return Ok(guesses);
+            }
+            let model = solver.model(&composed);
+            let mut evaluator = Evaluator::new(store, &model);
+            let mut values = composed.iter().map(|&literal| evaluator.eval(literal));
+            guesses.retain(|_| values.next() == Some(Ok(Value::Bool(true))));
+        }
+    }
+
+    /// The literals without inequalities that follow from the others. Later ones tend to be longer, and are tried first.
+    fn without_redundant(&self, mut literals: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let (run, store) = (self.run, self.run.store);
+        let limits = Limits { conflicts: Some(CONFLICTS), ..run.limits };
+        let limited = run.clone().with_limits(limits);
+        let mut solver = run.solver();
+        let mut at = literals.len();
+        while let Some(before) = at.checked_sub(1) {
+            at = before;
+            let is_equation = |bound: shofar_logic::Bound<'_>| bound.relation == Relation::Equal;
+            if store.bound(literals[at]).is_none_or(is_equation) {
+                continue;
+            }
+            let mut alone = literals.clone();
+            alone[at] = store.not(alone[at]);
+            match limited.is_satisfiable(&mut solver, &alone) {
+                Ok(false) => drop(literals.remove(at)),
+                Ok(true) => {}
+                // A redundant literal is harmless.
+                Err(stop) => run.interrupted().map_or(Ok(()), |_| Err(stop))?,
+            }
+        }
+        Ok(literals)
+    }
+}
+
+/// A literal about differences, for as many steps as the counter says. `None` if it is neither linear nor about a remainder.
+fn repeated(
+    store: &TermStore,
+    literal: Term,
+    model: &Assignment,
+    changes: &Substitution,
+    counter: Term,
+) -> Option<Term> {
+    let bound = store.bound(literal)?;
+    let is_linear = |sum: Term| {
+        let poly = LinearPoly::from_term(store, sum);
+        poly.terms().iter().all(|(monomial, _)| changes.get(*monomial).is_some())
+    };
+    let times_counter = |number: &Rational| store.mul_const(number, counter);
+    if let Some((dividend, modulus)) =
+        remainder(store, bound.sum).filter(|(dividend, _)| is_linear(*dividend))
+    {
+        let Ok(Value::Int(rest)) = store.eval(bound.sum, model) else { return None };
+        let whole = store.sub(store.instantiate(dividend, changes), times_counter(&rest.into()));
+        return Some(store.divisible(&modulus, whole));
+    }
+    if !is_linear(bound.sum) {
+        return None;
+    }
+    let sum = store.instantiate(bound.sum, changes);
+    let (relation, number) = bound.rounded(store);
+    let number = times_counter(&number);
+    match relation {
+        Relation::AtMost => Some(store.le(sum, number)),
+        Relation::AtLeast => Some(store.ge(sum, number)),
+        Relation::Equal => Some(store.eq(sum, number)),
+        Relation::Below | Relation::Above | Relation::Different => None,
+    }
+}
+
+/// Whether all remainders in a literal are by small numbers.
+fn has_small_moduli(store: &TermStore, literal: Term) -> bool {
+    let greatest = Integer::from(i64::from(GREATEST_MODULUS));
+    let is_small = |term: Term| match store.view(term) {
+        (Op::Mod | Op::IntDiv, &[_, divisor]) => {
+            let number = store.numeral(divisor).and_then(Rational::to_integer);
+            number.is_some_and(|number| number.cmp_abs(&greatest).is_le())
+        }
+        _ => true,
+    };
+    store.subterms(&[literal]).into_iter().all(is_small)
+}
