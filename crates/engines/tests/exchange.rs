@@ -116,7 +116,7 @@ fn a_fact_that_is_not_closed_must_not_be_assumed() {
 /// That `y` is not negative is inductive. With it, the rest is inductive too, so engines need not search.
 #[test]
 fn closed_sets_are_assumed_and_belong_to_the_model() {
-    for name in ["spacer", "pdkind", "kind", "imc", "lawi", "split-tpa", "cegar", "kavy"] {
+    for name in ["spacer", "pdkind", "kind", "imc", "lawi", "split-tpa", "cegar", "kavy", "trl"] {
         let store = TermStore::new();
         let graph = read(&store, SUMS);
         let engine = by_name(name).expect("the engine exists");
@@ -280,7 +280,7 @@ fn an_engine_that_receives_nothing_searches_as_if_alone() {
          (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (> y 0)) (Q x (- y 1)))))
          (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (= x 6) (= y 3)) false)))",
     ];
-    for name in ["spacer", "pdkind", "imc", "bmc", "split-tpa", "kavy", "lawi", "cegar"] {
+    for name in ["spacer", "pdkind", "imc", "bmc", "split-tpa", "kavy", "lawi", "cegar", "trl"] {
         for text in texts {
             let found = |port: Option<&Mailbox>| {
                 let store = TermStore::new();

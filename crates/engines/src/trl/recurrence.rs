@@ -11,6 +11,9 @@
 //! growth          a x' = b x, where b > a > 0:    x >= 0 and a x' >= b x,    or x <= 0 and a x' <= b x
 //! ```
 //!
+//! Before that, L gets the *signs of data*. If a literal of L relates changes `a d` to a term `t` over x, as in `y' = y + x`, its
+//! sign bounds the changes. So if `t >= 0` or `t <= 0`, strict if possible, is true of x and the loop preserves it, it is added to L.
+//!
 //! Truth values are in pre and post. All guesses are true of the two states with `n = 1`, and then `n >= 1` is added if `n` occurs.
 //!
 //! **Transitivity** is checked, so guesses may be wrong. Of the conjunction `R(x, x', n)`, those literals are dropped that are false in a
@@ -35,6 +38,7 @@ use shofar_smt::project::Projector;
 
 use super::Step;
 use crate::Run;
+use crate::eliminate::eliminate_by_equations;
 use crate::unroll::{Template, fresh_vector, value};
 
 /// The greatest modulus of a literal. Compositions of loops may multiply moduli again and again.
@@ -45,7 +49,7 @@ const CONFLICTS: u64 = 1000;
 
 /// A learnt relation (I1 of the engine).
 pub(super) struct Transitive {
-    /// Over a state, its successor, and the counter.
+    /// Over a state, its successor, and the counter, unless an equation has eliminated that.
     pub(super) literals: Vec<Term>,
     /// Their conjunction, with the counter as a local variable.
     pub(super) template: Template,
@@ -55,9 +59,13 @@ pub(super) struct Transitive {
 }
 
 impl Transitive {
-    fn new(store: &TermStore, system: &TransitionSystem, literals: Vec<Term>, word: Vec<Step>) -> Self {
+    fn new(store: &TermStore, system: &TransitionSystem, literals: &[Term], word: Vec<Step>) -> Self {
         let TransitionSystem { state, next, .. } = system;
-        let template = Template::new(store, store.and(&literals), &[state, next]);
+        let formula = store.and(literals);
+        let kept: Vec<Term> = state.iter().chain(next).copied().collect();
+        let formula = eliminate_by_equations(store, formula, &kept).unwrap_or(formula);
+        let literals: Vec<Term> = store.conjuncts(formula).collect();
+        let template = Template::new(store, formula, &[state, next]);
         let mut counter = store.free_vars(&literals);
         counter.retain(|variable| !state.contains(variable) && !next.contains(variable));
         Transitive { literals, template, word, counter: counter.first().copied() }
@@ -129,26 +137,70 @@ impl Recurrence<'_> {
     ) -> Result<Transitive, Stop> {
         let store = self.run.store;
         let counter = store.var(store.fresh_symbol("rounds"), Sort::INT);
-        let mut guesses = self.ends_of_paths(projector)?;
+        let looped = [self.looped, &self.signs()?].concat();
+        let mut guesses = self.ends_of_paths(&looped, projector)?;
         guesses.extend(self.growth());
-        guesses.extend(self.differences(projector, counter)?);
+        guesses.extend(self.differences(&looped, projector, counter)?);
         guesses.retain(|&guess| guess != Term::TRUE && has_small_moduli(store, guess));
         guesses.sort_unstable();
         guesses.dedup();
         let guesses = self.transitive_part(guesses, counter)?;
-        let literals = self.without_redundant(guesses)?;
-        Ok(Transitive::new(store, self.system, literals, word))
+        let mut literals = self.without_redundant(guesses)?;
+        let counts = |literal: &&Term| store.free_vars(&[**literal]).contains(&counter);
+        if literals.iter().filter(counts).count() == 1 {
+            // If no other literal speaks of the counter, it is no restriction that it is positive.
+            literals.retain(|&literal| literal != store.ge(counter, store.int(1)));
+        }
+        Ok(Transitive::new(store, self.system, &literals, word))
     }
 
     // ---- guesses ---------------------------------------------------------------------------------------------
 
+    /// The signs of data that the loop preserves.
+    fn signs(&self) -> Result<Vec<Term>, Stop> {
+        let (run, store) = (self.run, self.run.store);
+        let TransitionSystem { state, next, .. } = self.system;
+        let mut solver = run.solver();
+        run.assert(&mut solver, self.looped)?;
+        let mut signs = Vec::new();
+        for &literal in self.looped {
+            let Some(poly) = store.bound(literal).map(|bound| bound.poly(store)) else { continue };
+            // With x' = x + d, a coefficient of x is that of x plus that of x'.
+            let mut data = poly.clone();
+            for (&x, &after) in state.iter().zip(next) {
+                let (coefficient, mut rest) = data.split(after);
+                rest.add_scaled(
+                    &LinearPoly::from_pairs(vec![(x, Rational::ONE)], Rational::ZERO),
+                    &coefficient,
+                );
+                data = rest;
+            }
+            let is_state = |(term, _): &(Term, Rational)| state.contains(term);
+            let mixes = poly.terms().iter().any(|(term, _)| next.contains(term));
+            if !mixes || data.is_constant() || !data.terms().iter().all(is_state) {
+                continue;
+            }
+            let (data, zero) = (data.to_term(store, Sort::INT), store.int(0));
+            let guesses =
+                [store.gt(data, zero), store.lt(data, zero), store.ge(data, zero), store.le(data, zero)];
+            for sign in guesses.into_iter().filter(|&sign| self.holds(sign)) {
+                let fails_after = store.not(rename(store, sign, state, next));
+                if !run.is_satisfiable(&mut solver, &[sign, fails_after])? {
+                    signs.push(sign);
+                    break;
+                }
+            }
+        }
+        Ok(signs)
+    }
+
     /// Pre, post, and the remainders that hold on both sides.
-    fn ends_of_paths(&self, projector: &mut Projector<'_>) -> Result<Vec<Term>, Stop> {
+    fn ends_of_paths(&self, looped: &[Term], projector: &mut Projector<'_>) -> Result<Vec<Term>, Stop> {
         let store = self.run.store;
         let TransitionSystem { state, next, .. } = self.system;
         let mut guesses = Vec::new();
         for (here, there) in [(state, next), (next, state)] {
-            let literals = projector.project_cube(self.looped, self.ends, there);
+            let literals = projector.project_cube(looped, self.ends, there);
             let literals = literals.map_err(|error| error.stop(store))?.literals;
             let is_remainder = |&literal: &Term| {
                 store.bound(literal).is_some_and(|bound| {
@@ -164,7 +216,12 @@ impl Recurrence<'_> {
     }
 
     /// The differences of the loop, times the counter.
-    fn differences(&self, projector: &mut Projector<'_>, counter: Term) -> Result<Vec<Term>, Stop> {
+    fn differences(
+        &self,
+        looped: &[Term],
+        projector: &mut Projector<'_>,
+        counter: Term,
+    ) -> Result<Vec<Term>, Stop> {
         let store = self.run.store;
         let TransitionSystem { state, next, .. } = self.system;
         let numbers: Vec<usize> =
@@ -172,7 +229,7 @@ impl Recurrence<'_> {
         let changes = numbers.iter().map(|&at| store.sub(next[at], state[at]));
         let changes: Vec<Term> = changes.collect();
         let names = fresh_vector(store, &changes, "difference");
-        let mut literals = self.looped.to_vec();
+        let mut literals = looped.to_vec();
         let mut model = self.ends.clone();
         for (&name, &change) in names.iter().zip(&changes) {
             literals.push(store.eq(name, change));
@@ -331,4 +388,144 @@ fn has_small_moduli(store: &TermStore, literal: Term) -> bool {
         _ => true,
     };
     store.subterms(&[literal]).into_iter().all(is_small)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A loop over numbers, given by its literals over `x` and `x'`, or `y` and `y'`, and the values of these four.
+    struct Example {
+        store: TermStore,
+        system: TransitionSystem,
+        ends: Assignment,
+    }
+
+    impl Example {
+        fn new(values: [i64; 4]) -> Self {
+            let store = TermStore::new();
+            let variables = ["x", "y", "x'", "y'"].map(|name| store.var(store.symbol(name), Sort::INT));
+            let ends = variables.iter().copied().zip(values.map(|value| Value::Int(value.into()))).collect();
+            let system = TransitionSystem {
+                state: variables[..2].into(),
+                next: variables[2..].into(),
+                init: Term::TRUE,
+                transition: Term::TRUE,
+                bad: Term::FALSE,
+            };
+            Example { store, system, ends }
+        }
+
+        fn variables(&self) -> [Term; 4] {
+            [self.system.state[0], self.system.state[1], self.system.next[0], self.system.next[1]]
+        }
+
+        fn plus(&self, term: Term, number: i64) -> Term {
+            self.store.add(&[term, self.store.int(number)])
+        }
+
+        /// The states that the relation connects, with values up to a number.
+        #[track_caller]
+        fn assert_relation(&self, looped: &[Term], expected: impl Fn([i64; 4]) -> bool) {
+            let run = Run::new(&self.store);
+            let recurrence = Recurrence { run: &run, system: &self.system, looped, ends: &self.ends };
+            let relation = recurrence
+                .transitive(&mut Projector::new(&self.store), vec![Step::Transition])
+                .expect("there are no limits");
+            let formula = self.store.and(&relation.literals);
+            let range = -1..7;
+            for code in 0..8_i64.pow(4) {
+                let values = [0, 1, 2, 3].map(|at| range.start + code / 8_i64.pow(at) % 8);
+                let given: Substitution =
+                    self.variables().into_iter().zip(values.map(|value| self.store.int(value))).collect();
+                let instance = self.store.instantiate(formula, &given);
+                let holds = run.is_satisfiable(&mut run.solver(), &[instance]).expect("there are no limits");
+                assert_eq!(holds, expected(values), "{values:?}: {}", self.store.display(formula));
+            }
+        }
+    }
+
+    #[test]
+    fn differences_are_multiplied() {
+        let example = Example::new([0, 0, 1, 2]);
+        let [x, y, x_next, y_next] = example.variables();
+        let store = &example.store;
+        let looped = [store.eq(x_next, example.plus(x, 1)), store.eq(y_next, example.plus(y, 2))];
+        example.assert_relation(&looped, |[x, y, x_next, y_next]| {
+            let rounds = x_next - x;
+            rounds >= 1 && y_next - y == 2 * rounds
+        });
+    }
+
+    #[test]
+    fn guards_hold_at_the_start_and_bounds_at_the_end() {
+        let example = Example::new([0, 3, 1, 3]);
+        let [x, y, x_next, y_next] = example.variables();
+        let store = &example.store;
+        let looped = [store.eq(x_next, example.plus(x, 1)), store.eq(y_next, y), store.lt(x, y)];
+        example.assert_relation(&looped, |[x, y, x_next, y_next]| {
+            y_next == y && x < x_next && x < y && x_next <= y
+        });
+    }
+
+    #[test]
+    fn remainders_that_a_loop_keeps_hold_on_both_sides() {
+        let example = Example::new([3, 0, 5, 0]);
+        let [x, _, x_next, _] = example.variables();
+        let store = &example.store;
+        let odd = store.eq(store.modulo(x, store.int(2)), store.int(1));
+        let looped = [odd, store.eq(x_next, example.plus(x, 2))];
+        example.assert_relation(&looped, |[x, _, x_next, _]| {
+            x.rem_euclid(2) == 1 && x_next > x && (x_next - x) % 2 == 0
+        });
+    }
+
+    #[test]
+    fn doubling_grows() {
+        let example = Example::new([1, 0, 2, 0]);
+        let [x, y, x_next, y_next] = example.variables();
+        let store = &example.store;
+        let double = store.mul(&[store.int(2), x]);
+        let looped = [store.eq(x_next, double), store.ge(x, store.int(1)), store.eq(y_next, y)];
+        example.assert_relation(&looped, |[x, y, x_next, y_next]| {
+            x >= 1 && x_next >= 2 * x && x_next % 2 == 0 && y == y_next
+        });
+    }
+
+    #[test]
+    fn signs_of_data_bound_changes() {
+        let example = Example::new([0, 0, 1, 0]);
+        let [x, y, x_next, y_next] = example.variables();
+        let store = &example.store;
+        let looped = [store.eq(x_next, example.plus(x, 1)), store.eq(y_next, store.add(&[y, x]))];
+        example.assert_relation(&looped, |[x, y, x_next, y_next]| x >= 0 && x_next > x && y_next >= y);
+    }
+
+    /// One step of `x' = x + 1` where `0 <= x <= 1` is not transitive; that `x` grows is.
+    #[test]
+    fn guesses_that_are_not_transitive_are_dropped() {
+        let example = Example::new([0, 0, 1, 0]);
+        let [x, _, x_next, _] = example.variables();
+        let store = &example.store;
+        let run = Run::new(store);
+        let recurrence = Recurrence { run: &run, system: &example.system, looped: &[], ends: &example.ends };
+        let counter = store.var(store.symbol("n"), Sort::INT);
+        let grows = store.ge(store.sub(x_next, x), counter);
+        let by_one = store.eq(x_next, example.plus(x, 1));
+        let positive = store.ge(counter, store.int(1));
+        let not_negative = store.ge(x, store.int(0));
+        let guesses = vec![by_one, grows, positive, not_negative];
+        let kept = recurrence.transitive_part(guesses, counter).expect("there are no limits");
+        assert_eq!(kept, [grows, positive, not_negative]);
+    }
+
+    #[test]
+    fn large_moduli_are_refused() {
+        let store = TermStore::new();
+        let x = store.var(store.symbol("x"), Sort::INT);
+        let remainder = |modulus: i64| store.eq(store.modulo(x, store.int(modulus)), store.int(1));
+        assert!(has_small_moduli(&store, remainder(1 << 16)));
+        assert!(!has_small_moduli(&store, remainder((1 << 16) + 1)));
+        assert!(has_small_moduli(&store, store.ge(x, store.int(1 << 20))));
+    }
 }
