@@ -129,10 +129,11 @@ pub static CLASSES: &[Class] = &[
         name: "loop",
         description: "one predicate, linear clauses",
         fits: |features| features.predicates == 1,
-        // `spacer` misses loops with phases; `pdkind` and `split-tpa` solve them, mostly at once.
+        // `spacer` misses loops with phases; `trl`, `pdkind` and `split-tpa` solve them, mostly at once.
         engines: &[
             ("spacer", 4),
             ("invariants", 1),
+            ("trl", 1),
             ("pdkind", 2),
             ("split-tpa", 2),
             ("imc", 1),
@@ -146,10 +147,11 @@ pub static CLASSES: &[Class] = &[
         name: "linear",
         description: "linear clauses over several predicates",
         fits: |_| true,
-        // `spacer`, `lawi` and `bmc` keep the predicates.
+        // `spacer`, `lawi` and `bmc` keep the predicates. `trl` solves a task at once or hardly ever.
         engines: &[
             ("spacer", 4),
             ("invariants", 1),
+            ("trl", 1),
             ("pdkind", 1),
             ("split-tpa", 1),
             ("lawi", 1),
