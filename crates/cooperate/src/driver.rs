@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use shofar_engines::{Engine, Event, Evidence, InterpolationMethod, Label, Run};
 use shofar_horn::check::{self, Fault, Trust, check_induction, check_refutation, check_saturation};
-use shofar_horn::transform::{Passes, Transformed, standard};
+use shofar_horn::transform::{Passes, standard};
 use shofar_horn::witness::{Induction, Model, Refutation, Saturation, Witness};
 use shofar_horn::{HornGraph, HornSystem};
 use shofar_logic::{Term, TermStore};
@@ -25,6 +25,7 @@ use shofar_smt::supports;
 use crate::exchange::history::History;
 use crate::exchange::outside::Outside;
 use crate::exchange::{Branches, Company, Exchanging};
+use crate::graphs::{Graphs, View};
 use crate::instances::variants;
 use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
@@ -161,33 +162,38 @@ fn decide(
         Some(passes) => passes.pipeline(),
         None => standard(),
     };
-    let (Transformed { graph, translation }, reports) = pipeline.run(run, original.clone());
+    let (meeting, reports) = pipeline.run(run, original.clone());
     reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
-    clock.phase("transform");
     run.go_on()?;
 
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let graph_of = |engine: &dyn Engine| match engine.works_on_clauses_as_read() {
-        true => &original,
-        false => &graph,
-    };
-    let (contenders, exchanges) = choose(options, &graph, graph_of, jobs, run)?;
+    let features = Features::of(run.store, &meeting.graph);
+    let slots = slots(options, &features, jobs);
+    let graphs = Graphs::new(original, meeting, slots.iter().map(|(slot, _)| slot), run);
+    clock.phase("transform");
+    run.go_on()?;
+
+    let (contenders, views) = contenders(options, &graphs, &slots, run)?;
+    let exchanges = tell_schedule(options, &features, &contenders, jobs, run);
     let branches = Branches::new(run, options, &contenders);
-    let company = Company::new(run, branches.as_ref(), options, &graph, &contenders, exchanges)?;
+    let company = Company::new(run, branches.as_ref(), options, graphs.meeting(), &contenders, exchanges)?;
+    let view_of = |label: &Label| {
+        let index = contenders.iter().position(|contender| contender.label == *label);
+        &views[index.expect("runs have the labels of contenders")]
+    };
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        let answer = company.solve(engine, graph_of(engine), run);
+        let answer = company.solve(engine, view_of(run.label()).graph, run);
         clock.phase("solve");
-        let answer = answer.map_err(|stop| in_clauses(stop, system, run.store))?;
-        Ok((answer, engine.works_on_clauses_as_read()))
+        answer.map_err(|stop| in_clauses(stop, system, run.store))
     };
     let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
-    let confirm = |(evidence, is_about_clauses), run: &Run<'_>| {
+    let confirm = |evidence, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
         match company.home(run.label(), evidence)? {
             Evidence::Sat(model) => {
-                let model = if is_about_clauses { model } else { translation.model_back(run, model)? };
-                let model = Model::of_graph(run.store, system, &original, &model);
+                let model = view_of(run.label()).model_back(run, model)?;
+                let model = Model::of_graph(run.store, system, graphs.original(), &model);
                 clock.phase("way back");
                 let form = options.model.of(run, &model, start.elapsed());
                 if options.model != ModelForm::Plain {
@@ -211,11 +217,7 @@ fn decide(
                 is_valid(verdict, system, run).map(|()| Verdict::Saturated(proof))
             }
             Evidence::Unsat(derivation) => {
-                let derivation = if is_about_clauses {
-                    derivation
-                } else {
-                    translation.derivation_back(run, derivation)?
-                };
+                let derivation = view_of(run.label()).derivation_back(run, derivation)?;
                 let refutation = Refutation::of_graph(run, system, derivation)?;
                 clock.phase("way back");
                 let verdict = check_refutation(run, system, &refutation);
@@ -267,33 +269,48 @@ fn is_valid(verdict: check::Validity, system: &HornSystem, run: &Run<'_>) -> Res
     }
 }
 
-/// The engines that the user names, or else those of the class of the clauses, if they accept the clauses; and whether they exchange
-/// facts.
-fn choose<'g>(
+/// The slots that the user names, or else those of the class of the clauses, with their weights.
+fn slots(options: &Options, features: &Features, jobs: usize) -> Vec<(Slot, u32)> {
+    match &options.engines[..] {
+        [] => with_instances(features.class().slots(), jobs),
+        chosen => chosen.iter().map(|slot| (slot.clone(), 1)).collect(),
+    }
+}
+
+/// The engines of these slots that accept the clauses, and the view of each.
+fn contenders<'g>(
     options: &Options,
-    graph: &HornGraph,
-    graph_of: impl Fn(&dyn Engine) -> &'g HornGraph,
-    jobs: usize,
+    graphs: &'g Graphs,
+    slots: &[(Slot, u32)],
     run: &Run<'_>,
-) -> Result<(Vec<Contender>, bool), Stop> {
-    let features = Features::of(run.store, graph);
-    let (class, slots): (_, Vec<(Slot, u32)>) = match &options.engines[..] {
-        [] => (features.class().name, with_instances(features.class().slots(), jobs)),
-        chosen => ("chosen by name", chosen.iter().map(|slot| (slot.clone(), 1)).collect()),
-    };
-    let (slots, weights): (Vec<Slot>, Vec<u32>) = slots.into_iter().unzip();
+) -> Result<(Vec<Contender>, Vec<View<'g>>), Stop> {
+    let (slots, weights): (Vec<Slot>, Vec<u32>) = slots.iter().cloned().unzip();
     let mut contenders = Vec::new();
+    let mut views = Vec::new();
     let mut refusal = Stop::Exhausted("there are no engines");
     for ((slot, label), weight) in slots.iter().zip(labels(&slots)).zip(weights) {
         let engine = slot.engine(|engine| set(engine, options));
-        match engine.accepts(run.store, graph_of(&*engine)) {
-            Ok(()) => contenders.push(Contender { label, engine, weight }),
+        let view = graphs.view(&*engine, slot);
+        match view.and_then(|view| engine.accepts(run.store, view.graph).map(|()| view)) {
+            Ok(view) => {
+                contenders.push(Contender { label, engine, weight });
+                views.push(view);
+            }
             Err(stop) => refusal = stop,
         }
     }
-    if contenders.is_empty() {
-        return Err(refusal);
-    }
+    if contenders.is_empty() { Err(refusal) } else { Ok((contenders, views)) }
+}
+
+/// Tells which engines run, and returns whether they exchange facts.
+fn tell_schedule(
+    options: &Options,
+    features: &Features,
+    contenders: &[Contender],
+    jobs: usize,
+    run: &Run<'_>,
+) -> bool {
+    let class = if options.engines.is_empty() { features.class().name } else { "chosen by name" };
     let engines = contenders.iter().map(|contender| (contender.label.clone(), contender.weight)).collect();
     run.tell(Event::Schedule { class, why: features.describe(), engines, jobs });
     let exchanges = match options.exchange {
@@ -302,8 +319,7 @@ fn choose<'g>(
         Exchanging::Off => false,
     };
     // An engine by itself has nobody to talk to.
-    let exchanges = exchanges && (contenders.len() > 1 || options.outside.is_some());
-    Ok((contenders, exchanges))
+    exchanges && (contenders.len() > 1 || options.outside.is_some())
 }
 
 /// The slots of a class, and instances of their engines if there are more places than slots that need one for long.

@@ -8,6 +8,7 @@
 pub mod circuits;
 pub mod driver;
 pub mod exchange;
+mod graphs;
 pub mod instances;
 mod memory;
 mod portfolio;

@@ -3,6 +3,9 @@
 //! The text of a slot is the engine's name and its settings after colons, as in `pdkind:interpolation=farkas:depth=2`. Users
 //! and the table of classes write it like this. The text is also the slot's *label* in events, statistics and messages.
 //!
+//! A slot can also name transformations that only its engine's clauses pass, after those of the run. Their names are separated by `+`,
+//! since commas separate slots: `lawi:passes=control+standard`.
+//!
 //! - S1: the labels of a run are different, so that one engine can run with several settings side by side. The second of two
 //!   slots with the same text is `pdkind#2`.
 //! - S2: a setting of a slot overrides a setting of all slots of its engine, which overrides a setting of all engines.
@@ -12,15 +15,21 @@ use std::fmt;
 use std::str::FromStr;
 
 use shofar_engines::{Engine, Label, by_name, set_option};
+use shofar_horn::transform::Passes;
 use shofar_run::OptionError;
 
 /// Why slots and settings can be applied without errors.
 const TRIED: &str = "slots and settings are tried when they are made";
 
-/// An engine of the schedule with its own settings. The engine, the options and their values exist.
+/// The name by which a slot names transformations. No engine has an option of this name.
+const PASSES: &str = "passes";
+
+/// An engine of the schedule with its own settings and transformations. The engine, the options and their values exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     engine: &'static str,
+    /// The transformations of this slot alone.
+    passes: Option<Passes>,
     /// The settings that the text shows.
     settings: Vec<(String, String)>,
     /// Settings to the default value that the text leaves out. They still override the common settings.
@@ -36,7 +45,8 @@ impl Slot {
 
     fn of_engine(engine: &mut dyn Engine) -> Result<Self, OptionError> {
         let mut tried = by_name(engine.name())?;
-        let mut slot = Slot { engine: engine.name(), settings: Vec::new(), defaults: Vec::new() };
+        let mut slot =
+            Slot { engine: engine.name(), passes: None, settings: Vec::new(), defaults: Vec::new() };
         for option in engine.options() {
             let value = option.get();
             set_option(tried.as_mut(), option.name, &value)?;
@@ -49,7 +59,12 @@ impl Slot {
     /// The slot with common settings made its own, where it has none.
     pub(crate) fn with(&self, common: impl FnOnce(&mut dyn Engine)) -> Self {
         let Slot { engine, settings, .. } = Slot::of_engine(self.engine(common).as_mut()).expect(TRIED);
-        Slot { engine, settings, defaults: Vec::new() }
+        Slot { engine, passes: self.passes.clone(), settings, defaults: Vec::new() }
+    }
+
+    /// The transformations of this slot alone, if it names some.
+    pub(crate) fn passes(&self) -> Option<&Passes> {
+        self.passes.as_ref()
     }
 
     /// The engine, with the common settings first and the slot's own settings then.
@@ -69,15 +84,20 @@ impl FromStr for Slot {
     fn from_str(text: &str) -> Result<Self, OptionError> {
         let mut parts = text.split(':').map(str::trim);
         let mut engine = by_name(parts.next().unwrap_or_default())?;
-        let mut settings = Vec::new();
+        let (mut passes, mut settings) = (None, Vec::new());
         for part in parts {
             let form = "ENGINE:OPTION=VALUE";
             let malformed = || OptionError::Malformed { text: text.to_owned(), form };
             let (option, value) = part.split_once('=').ok_or_else(malformed)?;
+            if option == PASSES {
+                let names: Vec<&str> = value.split('+').map(str::trim).collect();
+                passes = Some(names.join(",").parse()?);
+                continue;
+            }
             set_option(engine.as_mut(), option, value)?;
             settings.push((option.to_owned(), value.to_owned()));
         }
-        Ok(Slot { engine: engine.name(), settings, defaults: Vec::new() })
+        Ok(Slot { engine: engine.name(), passes, settings, defaults: Vec::new() })
     }
 }
 
@@ -85,6 +105,9 @@ impl FromStr for Slot {
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.engine)?;
+        if let Some(passes) = &self.passes {
+            write!(f, ":{PASSES}={}", passes.to_string().replace(',', "+"))?;
+        }
         self.settings.iter().try_for_each(|(option, value)| write!(f, ":{option}={value}"))
     }
 }
@@ -178,9 +201,26 @@ mod tests {
             ("split-tpa:chains=perhaps", "possible are yes, no; the default is yes"),
             ("imc:rounds=-1", "possible are the whole numbers from 0 to 1000000; the default is 20"),
             ("imc:rounds=1000001", "imc.rounds cannot be `1000001`"),
+            ("lawi:passes=contrl", "there is no transformation `contrl`, did you mean `control`?"),
         ] {
             let complaint = text.parse::<Slot>().expect_err("there is no such slot").to_string();
             assert!(complaint.contains(part), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn transformations_are_part_of_the_text() {
+        let slot = slot("lawi:interpolation=farkas:passes=control + standard");
+        assert_eq!(slot.to_string(), "lawi:passes=control+standard:interpolation=farkas");
+        assert_eq!(slot.passes().map(Passes::to_string).as_deref(), Some("control,standard"));
+        assert_eq!(slot.with(|_| ()), slot);
+    }
+
+    /// Otherwise a slot could not set it.
+    #[test]
+    fn no_engine_has_the_option_passes() {
+        for mut engine in shofar_engines::all() {
+            assert!(engine.options().iter().all(|option| option.name != PASSES), "{}", engine.name());
         }
     }
 

@@ -11,7 +11,7 @@ use shofar_run::Limits;
 use shofar_testing::explicit::Saturation;
 use shofar_testing::lemmas::lemmas_stay_true;
 use shofar_testing::systems::{self, Shape};
-use shofar_testing::{Random, scale};
+use shofar_testing::{Random, control_systems, scale};
 
 /// Labels of joined edges have many local variables, each of which multiplies the work of the explicit search.
 const SHAPES: [Shape; 3] = [
@@ -28,10 +28,14 @@ fn graph(store: &TermStore, text: &str) -> HornGraph {
 /// Transforms a random system, if it is safe. Returns the number of lemmas that arrive in the new graph.
 fn arrived(seed: u64, shape: &Shape, names: &str) -> usize {
     let random = &mut Random::new(seed);
+    let text = systems::system(random, shape);
+    arrived_of(&text, shape.greatest, names, random)
+}
+
+fn arrived_of(text: &str, greatest: i64, names: &str, random: &mut Random) -> usize {
     let store = TermStore::new();
     let context = Context { store: &store, limits: Limits::default() };
-    let text = systems::system(random, shape);
-    let mut old = graph(&store, &text);
+    let mut old = graph(&store, text);
     if names == "uniform" {
         old = systems::with_passed_on(&store, random, &old);
     }
@@ -41,13 +45,13 @@ fn arrived(seed: u64, shape: &Shape, names: &str) -> usize {
     if new == old || new.edges().any(|(id, _)| new.locals(&store, id).len() > 6) {
         return 0;
     }
-    let domain = 0..=shape.greatest;
+    let domain = 0..=greatest;
     let (facts, new_facts) =
         (Saturation::of(&store, &old, domain.clone()), Saturation::of(&store, &new, domain));
     if !facts.is_safe() {
         return 0;
     }
-    println!("seed {seed}, {names}:\n{text}");
+    println!("{names}:\n{text}");
     lemmas_stay_true(&context, &*translation, (&old, &facts), (&new, &new_facts), random)
 }
 
@@ -86,6 +90,16 @@ fn lemmas_go_through_joined_clauses() {
 #[test]
 fn lemmas_go_through_splitting() {
     lemmas_of_all("split", 10);
+}
+
+/// The split arguments are those of programs with a counter.
+#[test]
+fn lemmas_go_through_unfolded_control() {
+    let text = |seed: u64| control_systems::system(&mut Random::new(seed));
+    let greatest = control_systems::GREATEST;
+    let arrived = |seed| arrived_of(&text(seed), greatest, "control", &mut Random::new(seed));
+    let all: usize = (0..60 * scale()).map(arrived).sum();
+    assert!(all >= 40 * scale() as usize, "{all} lemmas arrived");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 pub mod array_systems;
 pub mod automata;
+pub mod control_systems;
 pub mod cvc5;
 pub mod datatype_systems;
 pub mod datatypes;

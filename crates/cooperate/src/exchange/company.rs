@@ -135,14 +135,14 @@ impl<'a> Company<'a> {
         })
     }
 
-    /// Lets an engine solve its graph in the company of others. The evidence has to be brought [home](Self::home).
+    /// Lets an engine solve its graph in the company of others, if it is the meeting graph. The evidence has to be brought [home](Self::home).
     pub(crate) fn solve(
         &self,
         engine: &dyn Engine,
         graph: &HornGraph,
         run: &Run<'_>,
     ) -> Result<Evidence, Stop> {
-        let exchange = self.exchange.as_ref().filter(|_| !engine.works_on_clauses_as_read());
+        let exchange = self.exchange.as_ref().filter(|_| std::ptr::eq(graph, self.graph));
         let member = exchange.and_then(|exchange| exchange.member(run.label()));
         let Some((branches, branch)) = self.branch_of(run.label()) else {
             let run = member.iter().fold(run.clone(), |run, member| run.with_port(member));

@@ -13,15 +13,15 @@ use shofar_run::{OptionError, Stop};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers, PropagateConstants,
-    RecogniseDisequality, Records, RemoveInfeasible, RemoveUniformArguments, RemoveUnreachable,
-    RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Summaries, Tagged, Transformation,
-    Transformed, Translation, UniqueConstructor,
+    Chains, Control, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers,
+    PropagateConstants, RecogniseDisequality, Records, RemoveInfeasible, RemoveUniformArguments,
+    RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Summaries, Tagged,
+    Transformation, Transformed, Translation, UniqueConstructor,
 };
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 19] = [
+const ALL: [fn() -> Box<dyn Transformation>; 20] = [
     || Box::new(RecogniseDisequality),
     || Box::new(Records),
     || Box::new(Enumerations),
@@ -39,6 +39,7 @@ const ALL: [fn() -> Box<dyn Transformation>; 19] = [
     || Box::new(Merge),
     || Box::new(Inline),
     || Box::new(SplitArguments),
+    || Box::new(Control),
     || Box::new(NestedLoops),
     || Box::new(SingleLoop),
 ];

@@ -1,0 +1,103 @@
+//! The graphs that the engines of a run work on, and the ways back to the clauses.
+//!
+//! Most engines work on the *meeting graph*: that of the clauses after the transformations of the run. Facts that engines tell each
+//! other are about it. Some engines work on the clauses as they were read. A slot can name further transformations of the meeting graph;
+//! its engine works by itself on their result.
+
+use std::time::Duration;
+
+use shofar_engines::{Engine, Event, Run};
+use shofar_horn::HornGraph;
+use shofar_horn::transform::{Passes, Transformed, Translation};
+use shofar_horn::witness::{Derivation, GraphModel};
+use shofar_run::Stop;
+
+use crate::slot::Slot;
+
+/// The time limit for the transformations of one slot, which run before any engine starts. If less, a tenth of the remaining time
+/// applies.
+const TIME: Duration = Duration::from_secs(5);
+
+/// All graphs of a run.
+pub(crate) struct Graphs {
+    original: HornGraph,
+    meeting: Transformed,
+    /// The results of the transformations that slots name; `None` if they change nothing.
+    further: Vec<(Passes, Option<Transformed>)>,
+}
+
+impl Graphs {
+    /// The graphs for these slots.
+    pub(crate) fn new<'s>(
+        original: HornGraph,
+        meeting: Transformed,
+        slots: impl IntoIterator<Item = &'s Slot>,
+        run: &Run<'_>,
+    ) -> Self {
+        let mut further: Vec<(Passes, Option<Transformed>)> = Vec::new();
+        for passes in slots.into_iter().filter_map(Slot::passes) {
+            if further.iter().any(|(known, _)| known == passes) {
+                continue;
+            }
+            let context = run.for_part(10, TIME);
+            let (transformed, reports) = passes.pipeline().run(&context, meeting.graph.clone());
+            let is_changed = !reports.is_empty();
+            reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
+            further.push((passes.clone(), is_changed.then_some(transformed)));
+        }
+        Graphs { original, meeting, further }
+    }
+
+    /// The meeting graph.
+    pub(crate) fn meeting(&self) -> &HornGraph {
+        &self.meeting.graph
+    }
+
+    /// The graph of the clauses as they were read.
+    pub(crate) fn original(&self) -> &HornGraph {
+        &self.original
+    }
+
+    /// The view of a slot's engine on the clauses, or the reason why there is none.
+    pub(crate) fn view(&self, engine: &dyn Engine, slot: &Slot) -> Result<View<'_>, Stop> {
+        match slot.passes() {
+            None if engine.works_on_clauses_as_read() => Ok(View { graph: &self.original, back: Vec::new() }),
+            None => Ok(View { graph: &self.meeting.graph, back: vec![&*self.meeting.translation] }),
+            Some(_) if engine.works_on_clauses_as_read() => {
+                let engine = engine.name();
+                Err(Stop::Unsupported(format!(
+                    "transformations for {engine}, which works on the clauses as they were read"
+                )))
+            }
+            Some(passes) => {
+                let known = self.further.iter().find(|(known, _)| known == passes);
+                let further = known.and_then(|(_, transformed)| transformed.as_ref());
+                // Without a change, the engine would do the same as one without these transformations.
+                let further =
+                    further.ok_or(Stop::Exhausted("the transformations of the slot change nothing"))?;
+                let back = vec![&*further.translation, &*self.meeting.translation];
+                Ok(View { graph: &further.graph, back })
+            }
+        }
+    }
+}
+
+/// The graph that an engine works on, and the way back to the clauses as they were read.
+pub(crate) struct View<'a> {
+    pub(crate) graph: &'a HornGraph,
+    /// The translations, in the order in which witnesses pass them.
+    back: Vec<&'a dyn Translation>,
+}
+
+impl View<'_> {
+    /// Translates a model to the clauses as they were read.
+    pub(crate) fn model_back(&self, run: &Run<'_>, model: GraphModel) -> Result<GraphModel, Stop> {
+        self.back.iter().try_fold(model, |model, translation| translation.model_back(run, model))
+    }
+
+    /// Translates a derivation to the clauses as they were read.
+    pub(crate) fn derivation_back(&self, run: &Run<'_>, derivation: Derivation) -> Result<Derivation, Stop> {
+        let back = |derivation, translation: &&dyn Translation| translation.derivation_back(run, derivation);
+        self.back.iter().try_fold(derivation, back)
+    }
+}
