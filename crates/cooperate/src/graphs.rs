@@ -14,16 +14,20 @@ use shofar_run::Stop;
 
 use crate::slot::Slot;
 
-/// The time limit for the transformations of one slot, which run before any engine starts. If less, a tenth of the remaining time
+/// The time limit for the transformations of one slot, which run before any engine starts. If less, a quarter of the remaining time
 /// applies.
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(10);
+
+/// Why a slot has no graph. If its transformations change nothing, its engine would do the same as without them.
+const UNCHANGED: Stop = Stop::Exhausted("the transformations of the slot change nothing");
+const SLOW: Stop = Stop::Exhausted("the transformations of the slot take too long");
 
 /// All graphs of a run.
 pub(crate) struct Graphs {
     original: HornGraph,
     meeting: Transformed,
-    /// The results of the transformations that slots name; `None` if they change nothing.
-    further: Vec<(Passes, Option<Transformed>)>,
+    /// The results of the transformations that slots name, or why there are none.
+    further: Vec<(Passes, Result<Transformed, Stop>)>,
 }
 
 impl Graphs {
@@ -34,16 +38,20 @@ impl Graphs {
         slots: impl IntoIterator<Item = &'s Slot>,
         run: &Run<'_>,
     ) -> Self {
-        let mut further: Vec<(Passes, Option<Transformed>)> = Vec::new();
+        let mut further: Vec<(Passes, Result<Transformed, Stop>)> = Vec::new();
         for passes in slots.into_iter().filter_map(Slot::passes) {
             if further.iter().any(|(known, _)| known == passes) {
                 continue;
             }
-            let context = run.for_part(10, TIME);
+            let context = run.for_part(4, TIME);
             let (transformed, reports) = passes.pipeline().run(&context, meeting.graph.clone());
-            let is_changed = !reports.is_empty();
+            let transformed = match reports.is_empty() {
+                false => Ok(transformed),
+                true if context.interrupted().is_some() => Err(SLOW),
+                true => Err(UNCHANGED),
+            };
             reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
-            further.push((passes.clone(), is_changed.then_some(transformed)));
+            further.push((passes.clone(), transformed));
         }
         Graphs { original, meeting, further }
     }
@@ -71,10 +79,8 @@ impl Graphs {
             }
             Some(passes) => {
                 let known = self.further.iter().find(|(known, _)| known == passes);
-                let further = known.and_then(|(_, transformed)| transformed.as_ref());
-                // Without a change, the engine would do the same as one without these transformations.
-                let further =
-                    further.ok_or(Stop::Exhausted("the transformations of the slot change nothing"))?;
+                let (_, further) = known.expect("there are graphs for all slots");
+                let further = further.as_ref().map_err(Stop::clone)?;
                 let back = vec![&*further.translation, &*self.meeting.translation];
                 Ok(View { graph: &further.graph, back })
             }
