@@ -405,7 +405,7 @@ fn keep_confirmed(
             let mut solver = Solver::new(store);
             let known = edge.sources().iter().enumerate().flat_map(|(source, &node)| {
                 let variables = graph.source_variables(id, source).iter().enumerate();
-                variables.filter_map(move |(position, &variable)| Some((variable, (node, position))))
+                variables.map(move |(position, &variable)| (variable, (node, position)))
             });
             let known = known.filter_map(|(variable, at)| Some(is_one_of(variable, finite.get(&at)?)));
             let mut formulas: Vec<Term> = known.collect();
