@@ -133,7 +133,7 @@ pub static CLASSES: &[Class] = &[
             ("spacer", 4),
             ("kind", 4),
             ("spacer:passes=control+standard", 3),
-            ("lawi:passes=control+standard", 2),
+            ("lawi:passes=control+standard", 3),
             ("imc", 2),
             ("pdkind", 2),
             ("bmc", 2),
